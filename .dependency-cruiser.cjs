@@ -1,0 +1,70 @@
+/** Imports point one way: api | dashboard | operations -> service -> store -> domain. */
+const room = (name) => `^src/${name}/`;
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'domain-is-pure',
+      comment: 'What things are and may do needs nothing but Node.',
+      severity: 'error',
+      from: { path: room('domain') },
+      to: { pathNot: [room('domain')], dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'store-knows-the-domain-only',
+      severity: 'error',
+      from: { path: room('store') },
+      to: { path: '^(src|prisma)/', pathNot: [room('store'), room('domain')] },
+    },
+    {
+      name: 'service-knows-store-and-domain',
+      severity: 'error',
+      from: { path: room('service') },
+      to: { path: '^(src|prisma)/', pathNot: [room('service'), room('store'), room('domain')] },
+    },
+    {
+      name: 'doors-do-not-know-each-other',
+      comment: 'api, dashboard and operations are ways in; none goes through another.',
+      severity: 'error',
+      from: { path: '^src/(api|dashboard|operations)/' },
+      to: { path: '^(src|prisma)/', pathNot: ['^src/$1/', room('service'), room('store'), room('domain')] },
+    },
+    {
+      name: 'prisma-in-the-store-only',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [room('store')] },
+      to: { path: ['^generated/prisma/', 'node_modules/(@prisma|pg)/'] },
+    },
+    {
+      name: 'scopes-are-granted-in-few-places',
+      comment: 'Only authentication and the operator prove that somebody may act for an organization.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/service/(authenticate|operator|sign-in|access-links)\\.ts$'] },
+      to: { path: '^src/domain/organization-scope\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'src-runs-without-tests-and-scripts',
+      severity: 'error',
+      from: { path: '^(src|prisma)/' },
+      to: { path: '^(test|scripts)/' },
+    },
+    {
+      name: 'no-development-dependencies',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
+    { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules', '^generated/'] },
+    tsPreCompilationDeps: 'specify',
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.mjs', '.js'],
+    },
+  },
+};

@@ -1,0 +1,87 @@
+import type { NewParentProgram } from '../src/domain/parent-program.ts';
+import type { Role } from '../src/domain/role.ts';
+
+type DemonstrationUser = { readonly email: string; readonly name: string; readonly role: Role };
+
+export const ORGANIZATION = 'Northwind Learning Alliance';
+export const USERS: readonly DemonstrationUser[] = [
+  { email: 'administrator@northwind.example', name: 'Adaeze Okafor', role: 'administrator' },
+  { email: 'manager@northwind.example', name: 'Mateo Lindqvist', role: 'manager' },
+  { email: 'member@northwind.example', name: 'Mei Tanaka', role: 'member' },
+  { email: 'viewer@northwind.example', name: 'Viktor Dahl', role: 'viewer' },
+];
+
+export const OTHER_ORGANIZATION = 'Harbour Skills Foundation';
+export const OTHER_USERS: readonly DemonstrationUser[] = [
+  { email: 'administrator@harbour.example', name: 'Hana Berger', role: 'administrator' },
+];
+
+const REGIONS = [
+  'Nordic',
+  'Alpine',
+  'Baltic',
+  'Atlantic',
+  'Danube',
+  'Iberian',
+  'Adriatic',
+  'Highland',
+  'Aegean',
+  'Celtic',
+];
+const SUBJECTS = [
+  {
+    name: 'Scholars Exchange',
+    field: 'mobility',
+    text: 'Semesters abroad for undergraduates of the partner universities',
+  },
+  {
+    name: 'Apprenticeship Initiative',
+    field: 'vocational',
+    text: 'Paid apprenticeships with local firms, two days a week in class',
+  },
+  { name: 'Teacher Fellowship', field: 'teaching', text: 'A year of mentored practice for newly qualified teachers' },
+  { name: 'Coding Academy', field: 'technology', text: 'Evening courses in programming for people who change careers' },
+  {
+    name: 'Early Readers Programme',
+    field: 'literacy',
+    text: 'Weekly reading hours in primary schools, led by volunteers',
+  },
+  {
+    name: 'Green Skills Pathway',
+    field: 'climate',
+    text: 'Training in insulation, heat pumps and solar for building trades',
+  },
+  { name: 'Health Careers Scheme', field: 'health', text: 'Bursaries and placements for nursing and care students' },
+  { name: 'Language Bridge', field: 'languages', text: 'Intensive language courses for newcomers, with childcare' },
+  { name: 'Research Traineeship', field: 'research', text: 'Ten-week placements in university laboratories' },
+  {
+    name: 'Creative Arts Residency',
+    field: 'arts',
+    text: 'Studio space and a stipend for artists who teach in schools',
+  },
+];
+const COHORTS = ['2025', '2026'];
+
+/** 200 parent programs: every region, subject and cohort once; every fifth without an id of the integrator's own. */
+export function demonstrationPrograms(): NewParentProgram[] {
+  return COHORTS.flatMap((cohort) =>
+    REGIONS.flatMap((region) =>
+      SUBJECTS.map(({ name, field, text }, subject) => ({
+        name: `${region} ${name} ${cohort}`,
+        description: subject % 4 === 3 ? null : `${text}. ${region} region, cohort of ${cohort}.`,
+        externalId:
+          subject % 5 === 4 ? null : `${region.slice(0, 3).toUpperCase()}-${field.slice(0, 4).toUpperCase()}-${cohort}`,
+        metadata: { field, region: region.toLowerCase(), cohort },
+      })),
+    ),
+  );
+}
+
+export function otherPrograms(): NewParentProgram[] {
+  return SUBJECTS.map(({ name, field, text }) => ({
+    name: `Harbour ${name}`,
+    description: `${text}.`,
+    externalId: `HAR-${field.slice(0, 4).toUpperCase()}`,
+    metadata: { field },
+  }));
+}

@@ -1,0 +1,107 @@
+// The demonstration: one organization with a user of each role, and a second one to see isolation with. Never run in
+// production, and never where there is an organization already.
+import { v7 as newId } from 'uuid';
+import type { OperatorInScope } from '../src/domain/actor.ts';
+import type { Environment } from '../src/domain/api-key.ts';
+import { MAX_ACTIVE_KEYS } from '../src/domain/api-key.ts';
+import { DomainError } from '../src/domain/errors.ts';
+import { OrganizationScope } from '../src/domain/organization-scope.ts';
+import type { NewParentProgram } from '../src/domain/parent-program.ts';
+import { PERMISSIONS } from '../src/domain/role.ts';
+import { issueKey } from '../src/service/issue-key.ts';
+import { hashPassword } from '../src/service/password.ts';
+import { revokeKey } from '../src/service/revoke-key.ts';
+import { listStandingKeys } from '../src/store/api-keys.ts';
+import { type Database, isUniqueViolation, type Transaction } from '../src/store/database.ts';
+import { insertOrganization } from '../src/store/organizations.ts';
+import { findUserByEmail, listOrganizations } from '../src/store/unscoped.ts';
+import { insertUser } from '../src/store/users.ts';
+import {
+  demonstrationPrograms,
+  ORGANIZATION,
+  OTHER_ORGANIZATION,
+  OTHER_USERS,
+  otherPrograms,
+  USERS,
+} from './demonstration-data.ts';
+
+/** For everybody to know: it opens nothing but the demonstration. */
+export const DEMONSTRATION_PASSWORD = 'charter-demonstration';
+const DAY = 86_400_000;
+
+export async function seed(db: Database): Promise<void> {
+  if ((await listOrganizations(db)).length > 0) return;
+  const passwordHash = await hashPassword(DEMONSTRATION_PASSWORD);
+  try {
+    await db.prisma.$transaction(async (tx) => {
+      await seedOrganization(tx, { name: ORGANIZATION, users: USERS, programs: demonstrationPrograms(), passwordHash });
+      await seedOrganization(tx, {
+        name: OTHER_ORGANIZATION,
+        users: OTHER_USERS,
+        programs: otherPrograms(),
+        passwordHash,
+      });
+    });
+  } catch (error) {
+    // Another process that started at the same time was first.
+    if (!isUniqueViolation(error)) throw error;
+  }
+}
+
+type Seeded = { name: string; users: typeof USERS; programs: NewParentProgram[]; passwordHash: string };
+
+async function seedOrganization(tx: Transaction, { name, users, programs, passwordHash }: Seeded): Promise<void> {
+  const scope = OrganizationScope.grant(newId());
+  await insertOrganization(tx, scope, { name });
+  for (const user of users) await insertUser(tx, scope, { ...user, id: newId(), passwordHash });
+  const { organizationId } = scope;
+  const now = Date.now();
+  await tx.parentProgram.createMany({
+    data: programs.map((program, i) => {
+      const createdAt = new Date(now - (programs.length - i) * DAY);
+      const metadata = { ...program.metadata };
+      return {
+        ...program,
+        metadata,
+        organizationId,
+        id: newId({ msecs: createdAt.getTime() }),
+        createdAt,
+        updatedAt: createdAt,
+      };
+    }),
+  });
+}
+
+const KEY_NAME = 'Demonstration';
+/** As many processes may start at once: of those that are in each other's way, one succeeds at each attempt. */
+const ATTEMPTS = 10;
+
+/**
+ * A key of the demonstration's administrator; null: there is no demonstration here. No key is ever stored, so each start
+ * makes one; the oldest is revoked where there would be too many.
+ */
+export async function issueDemonstrationKey(db: Database, environment: Environment): Promise<string | null> {
+  const user = await findUserByEmail(db, USERS[0]?.email ?? '');
+  if (user === null || user.organization.name !== ORGANIZATION) return null;
+  const scope = OrganizationScope.grant(user.organizationId);
+  const operator = { kind: 'operator', scope } as const;
+  const request = { userId: user.id, permissions: PERMISSIONS, lifeDays: 30, environment };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await makeRoom(db, operator, user.id);
+      return (await issueKey(db, operator, { ...request, name: `${KEY_NAME} ${newId().slice(-12)}` })).key;
+    } catch (error) {
+      // Another process that starts now has revoked the same key, or taken the room: the next attempt sees what is left.
+      const isConflict = error instanceof DomainError && error.code === 'conflict';
+      if (!isConflict || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function makeRoom(db: Database, operator: OperatorInScope, userId: string): Promise<void> {
+  const standing = await listStandingKeys(db.prisma, operator.scope, userId);
+  const active = standing.filter(({ expiresAt }) => expiresAt === null || expiresAt > new Date());
+  const oldest = active.find(({ name }) => name.startsWith(KEY_NAME));
+  if (active.length < MAX_ACTIVE_KEYS || oldest === undefined) return;
+  await revokeKey(db, operator, { keyId: oldest.id, userId });
+}

@@ -1,0 +1,173 @@
+// What an operator does to a whole installation: organizations, first users, keys.
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { readConfig } from '../src/config.ts';
+import { linkUrl } from '../src/domain/access-link.ts';
+import { DEFAULT_LIFE_DAYS, MAX_LIFE_DAYS } from '../src/domain/api-key.ts';
+import { DomainError } from '../src/domain/errors.ts';
+import { isPermission, PERMISSIONS, type Permission } from '../src/domain/role.ts';
+import { makeOperatorLink } from '../src/service/access-links.ts';
+import {
+  createOrganization,
+  issueKeyByEmail,
+  resumeOrganization,
+  revokeKeyById,
+  suspendOrganization,
+} from '../src/service/operator.ts';
+import { connect } from '../src/store/connect.ts';
+import { type Database, isOutage } from '../src/store/database.ts';
+import { StartUpError } from '../src/store/start-up-error.ts';
+import { listOrganizations } from '../src/store/unscoped.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const program = new Command('npm run admin --')
+  .description(
+    'Operates an installation of Charter. It uses the database that the server uses: DATABASE_URL or DATA_DIR.',
+  )
+  .option('--json', 'print one JSON object instead of lines; call it as npm run --silent admin -- --json')
+  .showHelpAfterError('Add --help to see what it takes.')
+  .configureHelp({ showGlobalOptions: true });
+
+program
+  .command('create-organization')
+  .description('create an organization with its first administrator')
+  .requiredOption('--name <text>', "the organization's name, 1 to 200 characters")
+  .requiredOption('--admin-email <address>', "the first administrator's e-mail")
+  .requiredOption('--admin-name <text>', "the first administrator's name")
+  .action((options: { name: string; adminEmail: string; adminName: string }) =>
+    act(async (db) => {
+      const administrator = {
+        email: options.adminEmail,
+        name: options.adminName,
+        role: 'administrator',
+        passwordHash: null,
+      } as const;
+      const { organizationId } = await createOrganization(db, { name: options.name, users: [administrator] });
+      const { email, ...link } = await linkFor(db, options.adminEmail);
+      return { organization_id: organizationId, name: options.name, administrator: email, ...link };
+    }),
+  );
+
+program
+  .command('make-link')
+  .description('make a link with which a user sets a password: an invitation, or a reset where there is a password')
+  .requiredOption('--user <email>', 'the user for whom the link is')
+  .action(({ user }: { user: string }) => act((db) => linkFor(db, user)));
+
+program
+  .command('list-organizations')
+  .description('list the organizations, oldest first, at most 1,000')
+  .action(() =>
+    act(async (db) => ({
+      organizations: (await listOrganizations(db)).map(({ id, name, suspendedAt, createdAt }) => ({
+        ...{ id, name, suspended_at: suspendedAt, created_at: createdAt },
+      })),
+    })),
+  );
+
+program
+  .command('issue-key')
+  .description('issue an API key for a user; it is printed this once')
+  .requiredOption('--user <email>', 'the user for whom the key acts')
+  .requiredOption('--name <text>', "the key's name, unique among the user's keys")
+  .addOption(
+    new Option('--permissions <list>', 'comma-separated')
+      .default([...PERMISSIONS], PERMISSIONS.join(','))
+      .argParser(permissions),
+  )
+  .option('--expires-days <days>', `1 to ${MAX_LIFE_DAYS}, or "never"`, lifeDays, DEFAULT_LIFE_DAYS)
+  .action((options: { user: string; name: string; permissions: Permission[]; expiresDays: number | 'never' }) =>
+    act(async (db) => {
+      const issued = await issueKeyByEmail(db, {
+        ...{ email: options.user, name: options.name, permissions: options.permissions },
+        lifeDays: options.expiresDays === 'never' ? null : options.expiresDays,
+        environment: config.environment,
+      });
+      const { id, key, name, permissions, expiresAt, organizationId } = issued;
+      return { key, id, name, permissions, expires_at: expiresAt, organization_id: organizationId };
+    }),
+  );
+
+program
+  .command('revoke-key')
+  .description('revoke an API key; its next request gets 401')
+  .requiredOption('--id <uuid>', "the key's id, as GET /api/key shows it", uuid)
+  .action(({ id }: { id: string }) => act((db) => revokeKeyById(db, id).then(() => ({ revoked: id }))));
+
+program
+  .command('suspend-organization')
+  .description("suspend an organization; its keys' requests get 403")
+  .requiredOption('--id <uuid>', "the organization's id", uuid)
+  .action(({ id }: { id: string }) => act((db) => suspendOrganization(db, id).then(() => ({ suspended: id }))));
+
+program
+  .command('resume-organization')
+  .description('resume a suspended organization')
+  .requiredOption('--id <uuid>', "the organization's id", uuid)
+  .action(({ id }: { id: string }) => act((db) => resumeOrganization(db, id).then(() => ({ resumed: id }))));
+
+const config = await orFail(async () => readConfig(process.env));
+await program.parseAsync();
+
+/** Under PUBLIC_URL, or where the server listens as it is configured. */
+async function linkFor(db: Database, email: string) {
+  const link = await makeOperatorLink(db, email);
+  const url = linkUrl(config.publicUrl ?? `http://localhost:${config.port}`, link.token);
+  return { email: link.email, kind: link.kind, link: url, link_expires_at: link.expiresAt };
+}
+
+async function act(work: (db: Database) => Promise<object>): Promise<void> {
+  await orFail(async () => {
+    const { db, leave } = await connect({ ...config, databasePoolSize: 1 }, () => {});
+    try {
+      print(await work(db));
+    } finally {
+      await leave();
+    }
+  });
+}
+
+/** Prints what to do and ends with 1 on whatever the operator can mend; anything else is a bug and shows itself. */
+async function orFail<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const message =
+      error instanceof StartUpError
+        ? `${error.message} ${error.remedy}`
+        : error instanceof DomainError
+          ? error.message
+          : undefined;
+    if (message === undefined && !isOutage(error)) throw error;
+    process.stderr.write(`${message ?? 'The database does not answer. Try again in a moment.'}\n`);
+    process.exit(1);
+  }
+}
+
+function print(result: object): void {
+  const isJson = program.opts<{ json?: true }>().json === true;
+  if (isJson) console.log(JSON.stringify(result));
+  for (const [name, value] of isJson ? [] : Object.entries(result)) {
+    if (Array.isArray(value) && typeof value[0] === 'object') console.table(value);
+    else
+      console.log(`${name.replaceAll('_', ' ')}: ${value instanceof Date ? value.toISOString() : (value ?? 'none')}`);
+  }
+}
+
+function permissions(text: string): Permission[] {
+  const given = text.split(',').map((each) => each.trim());
+  if (!given.every(isPermission)) throw new InvalidArgumentError(`There are: ${PERMISSIONS.join(', ')}.`);
+  return given;
+}
+
+/** Not null, which Commander would take for an option without a value. */
+function lifeDays(text: string): number | 'never' {
+  if (text === 'never') return text;
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`Give 1 to ${MAX_LIFE_DAYS}, or "never".`);
+  return Number(text);
+}
+
+function uuid(text: string): string {
+  if (!UUID.test(text)) throw new InvalidArgumentError('Give a UUID.');
+  return text.toLowerCase();
+}

@@ -1,0 +1,103 @@
+// Measures Charter against a bare server that runs the same statements. See --help.
+import { basename, join } from 'node:path';
+import pg from 'pg';
+import { removeCluster } from '../src/store/embedded-cluster.ts';
+import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { StartUpError } from '../src/store/start-up-error.ts';
+import { type Case, listCases } from './bench/cases.ts';
+import { checkAnswers } from './bench/check.ts';
+import { compare } from './bench/compare.ts';
+import { prepareData } from './bench/data.ts';
+import { HELP, type Options, type Pace, readOptions } from './bench/options.ts';
+import { explainList } from './bench/plans.ts';
+import { asJson, asTable, type Result } from './bench/report.ts';
+import { type RunningServer, startServer } from './bench/servers.ts';
+
+const root = join(import.meta.dirname, '..');
+const DATA_DIR = join(root, '.data', 'bench');
+
+/** Ends what was started, the latest first, on whichever way out. Promises, because it may be starting still. */
+const endings: (() => Promise<void>)[] = [];
+
+try {
+  await Promise.race([main(readOptions()), untilInterrupted()]);
+} catch (error) {
+  process.exitCode ??= 1;
+  console.error(wordsOf(error));
+}
+for (const end of endings.reverse()) await end().catch(() => undefined);
+process.exit();
+
+async function main({ help, json, fresh, pace }: Options): Promise<void> {
+  if (help) return console.log(HELP);
+  if (fresh) await removeData();
+  const { url } = await joinDatabase();
+  await migrate(url);
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined); // When we are interrupted, the database may stop first.
+  await client.connect();
+  await refuseSecondRun(client);
+  const data = await prepareData(client, say);
+  const [charter, raw] = await Promise.all([serve('src/main.ts', url), serve('scripts/bench/raw-server.ts', url)]);
+  const cases = await listCases({ charter: charter.origin, raw: raw.origin }, data, client);
+  const results: Result[] = [];
+  for (const measured of cases) results.push(await measure(measured, url, pace));
+  console.log(json ? asJson(results) : asTable(results));
+}
+
+async function measure(measured: Case, url: string, pace: Pace): Promise<Result> {
+  say(measured.title);
+  await checkAnswers(measured);
+  const plan = measured.explain && (await explainList(url, measured.explain));
+  return { measured, plan, comparison: await compare({ subject: measured.subject, base: measured.base.load }, pace) };
+}
+
+/** Two at once would take each other's keys, and measure each other. The connection holds the lock to the end. */
+async function refuseSecondRun(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock(1) as got');
+  if (rows[0]?.got !== true) throw new Error('Another bench is running here. Wait for it.');
+}
+
+function joinDatabase(): Promise<EmbeddedPostgres> {
+  const joining = joinEmbeddedPostgres({ dataDir: DATA_DIR });
+  endings.push(async () => (await joining).leave());
+  return joining;
+}
+
+/** Joins first: the last to leave stops the server, even one that a killed run has left behind. */
+async function removeData(): Promise<void> {
+  await (await joinDatabase()).leave();
+  await removeCluster(DATA_DIR);
+}
+
+function serve(script: string, databaseUrl: string): Promise<RunningServer> {
+  const logFile = join(DATA_DIR, `${basename(script, '.ts')}.log`);
+  const starting = startServer({ script: join(root, script), databaseUrl, logFile });
+  endings.push(async () => (await starting).stop());
+  return starting;
+}
+
+/** The 'disconnect' tells that `npm run` was killed. */
+function untilInterrupted(): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {
+      process.on(signal, () => {
+        process.exitCode = 130;
+        reject(new Error('Interrupted.'));
+      });
+    }
+  });
+}
+
+/** Progress, beside the result. */
+function say(text: string): void {
+  console.error(`bench: ${text}`);
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof StartUpError) {
+    return `${error.message}\n  ${error.remedy}\n  Data of an earlier version of the code is thrown away by: npm run bench -- --fresh`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,68 @@
+import type pg from 'pg';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { FILL_ORGANIZATIONS, FILL_PROGRAMS, FILL_USERS, WORDS } from './fill.ts';
+
+/** Organizations of 1,000 rows; one more has 1,000,000. */
+const SMALL = 100;
+const VERSION = 'charter bench data 1';
+
+export type Organization = { readonly id: string; readonly cursorKey: Buffer; readonly key: string };
+
+export type Data = {
+  /** 1,000,000 rows. */
+  readonly large: Organization;
+  /** 1,000 rows each. */
+  readonly small: readonly [Organization, ...Organization[]];
+};
+
+/** Fills the database unless an earlier run has, and gives every organization a key. */
+export async function prepareData(client: pg.Client, say: (text: string) => void): Promise<Data> {
+  if (!(await isFilled(client))) {
+    say('making 1,100,000 rows; this takes some minutes, once');
+    await fill(client);
+  }
+  const [large, first, ...others] = await issueKeys(client);
+  if (large === undefined || first === undefined || others.length !== SMALL - 1) {
+    throw new Error('The data is not what this version makes. Run npm run bench -- --fresh.');
+  }
+  return { large, small: [first, ...others] };
+}
+
+/** The last step of a fill leaves its mark, so that a fill that was cut short counts as none. */
+async function isFilled(client: pg.Client): Promise<boolean> {
+  const mark = `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = current_database()`;
+  return (await client.query(mark)).rows[0]?.mark === VERSION;
+}
+
+async function fill(client: pg.Client): Promise<void> {
+  // The audit log refuses to be emptied, even here.
+  await client.query('set session_replication_role = replica');
+  await client.query('truncate organizations cascade');
+  await client.query('reset session_replication_role');
+  // One seed, one data set: runs on different days and machines measure the same rows.
+  await client.query('select setseed(0.42)');
+  await client.query(FILL_ORGANIZATIONS, [SMALL]);
+  await client.query(FILL_USERS);
+  await client.query(FILL_PROGRAMS, WORDS);
+  // Now, because a vacuum that starts by itself would land in the middle of a measurement.
+  await client.query('vacuum analyze');
+  await client.query('checkpoint');
+  await client.query(`comment on database charter is '${VERSION}'`);
+}
+
+/** New ones in every run, because only their hashes are stored. The large organization is the first. */
+async function issueKeys(client: pg.Client): Promise<Organization[]> {
+  await client.query('delete from api_keys');
+  const found = await client.query<{ id: string; cursorKey: Buffer }>(
+    `select id, cursor_key as "cursorKey" from organizations order by id`,
+  );
+  const minted = found.rows.map((row) => ({ ...row, ...mintKey('live') }));
+  await client.query(
+    `insert into api_keys (organization_id, id, user_id, name, key_hash, key_prefix, permissions)
+     select id, uuidv7(), id, 'bench', hash, prefix, '{parent_programs:read,parent_programs:write}'
+     from unnest($1::uuid[], $2::bytea[], $3::text[]) as minted (id, hash, prefix)`,
+    [minted.map(({ id }) => id), minted.map(({ hash }) => hash), minted.map(({ prefix }) => prefix)],
+  );
+  await client.query('analyze api_keys');
+  return minted.map(({ id, cursorKey, key }) => ({ id, cursorKey, key }));
+}

@@ -1,0 +1,65 @@
+// The rows that the bench reads: as varied in length and content as an integrator's own would be.
+
+export const RARE_WORD = 'Zanzibar';
+export const COMMON_WORD = 'Academy';
+
+const KINDS = [COMMON_WORD, 'Camp', 'Workshop', 'Fellowship', 'Residency', 'Course', 'League', 'Programme'];
+const SUBJECTS = [
+  ...['Robotics', 'Chamber Music', 'Marine Biology', 'Creative Writing', 'Football', 'Astronomy', 'Ceramics'],
+  ...['Leadership', 'Ballet', 'Spanish', 'Mathematics', 'Theatre', 'Journalism', 'Sailing', 'Coding', 'Chess'],
+];
+const PLACES = [
+  ...['Leeds', 'Boston', 'Porto', 'Kraków', 'Galway', 'Toronto', 'Wellington', 'Uppsala', 'Lyon', 'São Paulo'],
+  ...['Nairobi', 'Kyoto', 'Santa Fe', 'Ljubljana', 'Cape Town', 'Aarhus', 'Valparaíso', 'Chennai'],
+];
+const SENTENCES = [
+  'Mornings are taught in small groups; afternoons are for projects of the participants’ own.',
+  'Open to ages 9 to 14, no experience needed.',
+  'Runs over six weeks with a showing for families on the last evening.',
+  'Meals, materials and insurance are included; a bursary covers up to half of the fee.',
+  'Applications close a month before the first day, and places go in the order of arrival.',
+];
+
+/** The parameters of FILL_PROGRAMS. */
+export const WORDS = [KINDS, SUBJECTS, PLACES, SENTENCES, RARE_WORD];
+
+/** Organization 0 is the large one; $1: how many small ones follow. */
+export const FILL_ORGANIZATIONS = `
+  insert into organizations (id, name, cursor_key, created_at)
+  select ('00000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid, 'Bench organization ' || i,
+         sha256(convert_to('bench ' || i, 'UTF8')), now() - interval '3 years'
+  from generate_series(0, $1::int) as i`;
+
+export const FILL_USERS = `
+  insert into users (organization_id, id, email, name, role)
+  select id, id, 'manager-' || id || '@bench.example', 'Bench manager', 'manager' from organizations`;
+
+/**
+ * Created over three years in the order of their times, as rows come to be; one in four changed since; one name in
+ * 50,000 holds the rare word. random() is called in the outer query, so that each row has its own.
+ */
+export const FILL_PROGRAMS = `
+  insert into parent_programs
+    (organization_id, id, name, description, external_id, metadata, created_at, updated_at)
+  select
+    organization_id,
+    uuidv7(created_at - now()),
+    case when i % 50000 = 7777 then $5 else pick($3) end
+      || ' ' || pick($2) || ' ' || pick($1) || ' ' || extract(year from created_at) || '-' || i,
+    case when random() < 0.8
+      then pick($4) || case when random() < 0.5 then ' ' || pick($4) else '' end
+    end,
+    case when random() < 0.6 then 'SIS-' || lpad(i::text, 8, '0') end,
+    case when random() < 0.75
+      then jsonb_build_object('region', pick($3), 'cost_center', 'CC-' || floor(1000 + random() * 9000),
+                              'season', extract(quarter from created_at)::text)
+      else '{}'
+    end,
+    created_at,
+    case when random() < 0.25 then created_at + random() * (now() - created_at) else created_at end
+  from (
+    select id as organization_id, i,
+           now() - interval '3 years' + (i - random()) * (interval '3 years' / size) as created_at
+    from (select id, case when id::text like '%0000' then 1000000 else 1000 end as size from organizations) as sizes
+    cross join lateral generate_series(1, size) as i
+  ) as created`.replace(/pick\((\$\d)\)/g, '($1::text[])[1 + floor(random() * cardinality($1::text[]))::int]');

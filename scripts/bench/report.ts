@@ -1,0 +1,53 @@
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import type { Case } from './cases.ts';
+import type { Comparison } from './compare.ts';
+import type { Sample } from './load.ts';
+import type { PlanSummary } from './plans.ts';
+
+export type Result = { readonly measured: Case; readonly comparison: Comparison; readonly plan: PlanSummary | null };
+
+const COLUMNS = ['case', 'requests/s', 'p50 ms', 'p99 ms', 'ratio', 'goal', ''];
+
+export function asTable(results: readonly Result[]): string {
+  const rows = [COLUMNS, ...results.flatMap(rowsOf)];
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => row.map((text, column) => align(text, column, widths[column] ?? 0)).join('  '));
+  return `${machine()}\n\n${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+export function asJson(results: readonly Result[]): string {
+  const cases = results.map((result) => ({
+    ...{ case: result.measured.title, against: result.measured.base.title },
+    ...{ ...result.comparison, goal: result.measured.goal, plan: result.plan, short: isShort(result) },
+  }));
+  return JSON.stringify({ measured_at: new Date().toISOString(), machine: machine(), cases });
+}
+
+function rowsOf(result: Result): string[][] {
+  const { measured, comparison, plan } = result;
+  const goal = measured.goal?.toFixed(2) ?? '';
+  const remarks = [isShort(result) ? 'SHORT' : '', plan?.hasSeqScan ? 'Seq Scan' : '', plan?.indexes.join(' + ') ?? ''];
+  return [
+    [measured.title, ...numbersOf(comparison.subject), comparison.ratio.toFixed(2), goal, remarks.join(' ').trim()],
+    [`  ${measured.base.title}`, ...numbersOf(comparison.base), '', '', ''],
+  ];
+}
+
+function isShort({ measured, comparison, plan }: Result): boolean {
+  return plan?.hasSeqScan === true || (measured.goal !== null && comparison.ratio < measured.goal);
+}
+
+function numbersOf({ rate, p50Ms, p99Ms }: Sample): string[] {
+  return [rate.toFixed(0), p50Ms.toFixed(2), p99Ms.toFixed(2)];
+}
+
+/** Words to the left, numbers to the right. */
+function align(text: string, column: number, width: number): string {
+  return column === 0 || column === COLUMNS.length - 1 ? text.padEnd(width) : text.padStart(width);
+}
+
+function machine(): string {
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
+  const gibibytes = Math.round(totalmem() / 1024 ** 3);
+  return `${availableParallelism()} cores (${model}), ${gibibytes} GiB, Node ${process.versions.node}`;
+}

@@ -1,0 +1,93 @@
+// Lints the contract, bundles it, and makes the types and the Prisma client. `--check` writes nothing and fails where a
+// committed file is stale; `--uncommitted` makes only what is never committed.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import openapiTS, { astToString } from 'openapi-typescript';
+
+const COMMITTED = ['openapi.yaml', 'openapi.json', 'openapi.d.ts'];
+const root = join(import.meta.dirname, '..');
+
+const { values: options } = parseArgs({ options: { check: { type: 'boolean' }, uncommitted: { type: 'boolean' } } });
+const folder = await mkdtemp(join(tmpdir(), 'charter-generate-'));
+try {
+  await Promise.all([generatePrismaClient(), ...(options.uncommitted ? [] : [lint(), bundle().then(generateTypes)])]);
+  if (!options.uncommitted) await Promise.all(COMMITTED.map(options.check ? compare : publish));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function lint(): Promise<void> {
+  await run('redocly', ['lint', 'openapi/openapi.yaml'], 'The contract has problems. Mend them in openapi/.');
+}
+
+async function bundle(): Promise<void> {
+  const remedy = 'The contract cannot be bundled. Mend what is named, in openapi/.';
+  await Promise.all(
+    ['yaml', 'json'].map((ext) =>
+      run('redocly', ['bundle', 'openapi/openapi.yaml', '--ext', ext, '-o', join(folder, `openapi.${ext}`)], remedy),
+    ),
+  );
+}
+
+async function generateTypes(): Promise<void> {
+  const ast = await openapiTS(pathToFileURL(join(folder, 'openapi.json')));
+  await writeFile(
+    join(folder, 'openapi.d.ts'),
+    `// Made from openapi/ by "npm run generate". Do not edit.\n${astToString(ast)}`,
+  );
+}
+
+async function generatePrismaClient(): Promise<void> {
+  // Prisma would download a schema engine that this command does not need; any executable satisfies it.
+  const env = {
+    ...process.env,
+    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+    CHECKPOINT_DISABLE: '1',
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+  };
+  await run('prisma', ['generate'], 'The Prisma client cannot be made. Mend prisma/schema.prisma.', env);
+}
+
+async function compare(name: string): Promise<void> {
+  const [fresh, committed] = await Promise.all([
+    readFile(join(folder, name), 'utf8'),
+    readFile(join(root, 'generated', name), 'utf8').catch(() => ''),
+  ]);
+  if (fresh !== committed)
+    throw new Error(`generated/${name} is stale. Run "npm run generate" and commit what it writes.`);
+}
+
+async function publish(name: string): Promise<void> {
+  await writeFile(join(root, 'generated', name), await readFile(join(folder, name)));
+}
+
+/** Runs a tool of node_modules with this very Node; what it printed is shown only when it fails. */
+async function run(tool: string, parameters: string[], remedy: string, env = process.env): Promise<void> {
+  const manifest = JSON.parse(await readFile(join(root, 'node_modules', packageOf(tool), 'package.json'), 'utf8'));
+  const script = join(
+    root,
+    'node_modules',
+    packageOf(tool),
+    typeof manifest.bin === 'string' ? manifest.bin : manifest.bin[tool],
+  );
+  const child = spawn(process.execPath, [script, ...parameters], {
+    cwd: root,
+    env: { ...env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  });
+  let printed = '';
+  child.stdout.on('data', (chunk) => (printed += chunk));
+  child.stderr.on('data', (chunk) => (printed += chunk));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`${printed.trim()}\n${remedy}`);
+}
+
+function packageOf(tool: string): string {
+  return tool === 'redocly' ? '@redocly/cli' : tool;
+}

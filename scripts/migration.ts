@@ -1,0 +1,119 @@
+// Compares prisma/schema.prisma with what prisma/migrations make of an empty database, on a throw-away PostgreSQL.
+// Nothing is downloaded, and no other database is touched.
+import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { removeCluster } from '../src/store/embedded-cluster.ts';
+import { joinEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { MIGRATIONS_DIR } from '../src/store/migrations.ts';
+import { withSchemaEngine } from '../src/store/schema-engine.ts';
+import { StartUpError } from '../src/store/start-up-error.ts';
+
+const HELP = `npm run migration -- --name add_something   writes the next migration from the schema's change
+npm run migration -- --check                fails when prisma/schema.prisma and prisma/migrations disagree
+
+Edit prisma/schema.prisma first. Read what was written, and add by hand what Prisma cannot say (collations, checks,
+partial and trigram indexes). A migration that may be on somebody's database is never edited: write a new one.
+`;
+const SCHEMA_FILE = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
+const NAME = /^[a-z][a-z0-9_]{0,59}$/;
+
+/** What is wrong with how the command was called. */
+class UsageError extends Error {}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.exitCode = 1;
+  if (error instanceof UsageError) console.error(`${error.message}\n\n${HELP}`);
+  else if (error instanceof StartUpError) console.error(`${error.message}\n${error.remedy}`);
+  // The schema's own mistakes come from the engine, with a call stack that helps nobody.
+  else console.error(error instanceof Error ? error.message.replace(/\n +0: [\s\S]*$/, '') : error);
+}
+
+async function main(): Promise<number> {
+  const { help, check, name } = readArguments();
+  if (help) {
+    console.log(HELP);
+    return 0;
+  }
+  const sql = await findChange();
+  if (sql === null) {
+    console.log('The schema and the migrations agree; there is nothing to write.');
+    return 0;
+  }
+  if (name === undefined) {
+    console.error(`prisma/schema.prisma and prisma/migrations disagree; what is missing:\n\n${sql}`);
+    console.error(check ? 'Write the migration: npm run migration -- --name add_something' : '');
+    return 1;
+  }
+  console.log(`Written: ${await write(name, sql)}\nRead it before you commit it.`);
+  return 0;
+}
+
+function readArguments(): { help: boolean; check: boolean; name: string | undefined } {
+  const { help, check, name } = parse();
+  if (help) return { help, check, name };
+  if (check === (name !== undefined)) throw new UsageError('Give either --name or --check.');
+  if (name !== undefined && !NAME.test(name)) {
+    throw new UsageError(`"${name}" is not a name for a migration: a-z, 0-9 and _, a letter first, at most 60.`);
+  }
+  return { help, check, name };
+}
+
+function parse() {
+  const options = {
+    name: { type: 'string' },
+    check: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The SQL that leads from the migrations to the schema; null where they agree. */
+async function findChange(): Promise<string | null> {
+  // It takes a second or two; interrupted, it would leave a PostgreSQL running.
+  process.on('SIGINT', () => undefined);
+  const dataDir = await mkdtemp(join(tmpdir(), 'charter-migration-'));
+  await chmod(dataDir, 0o755); // for the user that PostgreSQL runs as, when we are root
+  const postgres = await joinEmbeddedPostgres({ dataDir, postgresSettings: { fsync: 'off' } });
+  try {
+    await migrate(postgres.url);
+    return await diff(postgres.url);
+  } finally {
+    await postgres.leave();
+    await removeCluster(dataDir);
+  }
+}
+
+async function diff(url: string): Promise<string | null> {
+  const datamodel = await readFile(SCHEMA_FILE, 'utf8');
+  const files = [{ path: SCHEMA_FILE, content: datamodel }];
+  const result = await withSchemaEngine({ url, datamodel }, (engine) =>
+    engine.diff({
+      from: { tag: 'schemaDatasource', files, configDir: join(SCHEMA_FILE, '..') },
+      to: { tag: 'schemaDatamodel', files },
+      script: true,
+      exitCode: true,
+      filters: { externalTables: [], externalEnums: [] },
+    }),
+  );
+  // With `exitCode`, 2 says that there is a difference.
+  return result.exitCode === 2 ? (result.stdout ?? '') : null;
+}
+
+async function write(name: string, sql: string): Promise<string> {
+  const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
+  const dir = join(MIGRATIONS_DIR, `${stamp}_${name}`);
+  await mkdir(dir);
+  const file = join(dir, 'migration.sql');
+  await writeFile(file, sql.endsWith('\n') ? sql : `${sql}\n`);
+  return file;
+}

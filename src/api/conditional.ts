@@ -1,0 +1,22 @@
+import { hash } from 'node:crypto';
+
+/** A strong entity tag (RFC 9110 section 8.8.3): equal for equal bytes only. */
+export function entityTagOf(representation: string | Buffer): string {
+  return `"${hash('sha256', representation, 'base64url').slice(0, 22)}"`;
+}
+
+/** RFC 9110 section 13.1.1: strong comparison, so a weak tag matches nothing. An absent header asks nothing. */
+export function satisfiesIfMatch(header: string | undefined, entityTag: string): boolean {
+  return header === undefined || header.trim() === '*' || tagsOf(header).includes(entityTag);
+}
+
+/** RFC 9110 section 13.1.2: weak comparison; false: the client has this representation already. */
+export function satisfiesIfNoneMatch(header: string | undefined, entityTag: string): boolean {
+  if (header === undefined) return true;
+  if (header.trim() === '*') return false;
+  return !tagsOf(header).some((tag) => tag.replace(/^W\//, '') === entityTag);
+}
+
+function tagsOf(header: string): string[] {
+  return header.match(/(W\/)?"[^"]*"/g) ?? [];
+}

@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { type Document, OpenAPIBackend } from 'openapi-backend';
+
+const DOCUMENT = new URL('../../generated/openapi.json', import.meta.url);
+
+export type Contract = OpenAPIBackend<Document>;
+
+/** The contract, owned by openapi-backend, which resolves it, finds its operations and builds their validators. */
+export async function loadContract(): Promise<Contract> {
+  const definition: Document = JSON.parse(await readFile(DOCUMENT, 'utf8'));
+  const contract = new OpenAPIBackend({
+    definition,
+    // It would check a 3.1 document against 3.0's schema; `npm run generate` has linted it.
+    quick: true,
+    customizeAjv: createAjv,
+  });
+  return contract.init();
+}
+
+/** OpenAPI 3.1's JSON Schema. Nothing is coerced: the query reader knows an integer from what only looks like one. */
+function createAjv(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: false, useDefaults: true });
+  formats.default(ajv);
+  return ajv;
+}

@@ -1,0 +1,92 @@
+import type { components } from '../../generated/openapi.d.ts';
+import {
+  DomainError,
+  type ErrorCode,
+  type FieldErrors,
+  ForbiddenError,
+  UnauthenticatedError,
+} from '../domain/errors.ts';
+import { isOutage } from '../store/database.ts';
+import { clip, MAX_MESSAGE } from './clip.ts';
+
+type ExceptionName = Extract<keyof components['schemas'], `${string}Exception`>;
+
+/** Refusals that only HTTP knows. */
+export type HttpErrorCode =
+  | 'bad_request'
+  | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'payload_too_large'
+  | 'uri_too_long'
+  | 'unsupported_media_type';
+
+export class HttpError extends Error {
+  readonly code: HttpErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: HttpErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.name = 'HttpError';
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** One exhaustive table: a new code cannot lack a status, nor a status its named schema. */
+export const EXCEPTIONS: Record<ErrorCode | HttpErrorCode | 'bug', { status: number; schema: ExceptionName }> = {
+  bad_request: { status: 400, schema: 'BadRequestException' },
+  unauthenticated: { status: 401, schema: 'AuthenticationException' },
+  forbidden: { status: 403, schema: 'AuthorizationException' },
+  not_found: { status: 404, schema: 'NotFoundException' },
+  method_not_allowed: { status: 405, schema: 'MethodNotAllowedException' },
+  not_acceptable: { status: 406, schema: 'NotAcceptableException' },
+  conflict: { status: 409, schema: 'ConflictException' },
+  precondition_failed: { status: 412, schema: 'PreconditionFailedException' },
+  payload_too_large: { status: 413, schema: 'PayloadTooLargeException' },
+  uri_too_long: { status: 414, schema: 'UriTooLongException' },
+  unsupported_media_type: { status: 415, schema: 'UnsupportedMediaTypeException' },
+  invalid: { status: 422, schema: 'ValidationException' },
+  bug: { status: 500, schema: 'ServerException' },
+  unavailable: { status: 503, schema: 'ServiceUnavailableException' },
+};
+
+export type Exception = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { message: string; errors?: FieldErrors };
+  /** True where somebody who runs the server should hear of it. */
+  readonly isFault: boolean;
+};
+
+/** What the caller is told of an error. Of a bug or an outage that is nothing but that there was one. */
+export function exceptionOf(error: unknown): Exception {
+  if (error instanceof HttpError) return refusal(error.code, error.message, error.headers);
+  if (error instanceof UnauthenticatedError) {
+    const challenge = error.presented ? ', error="invalid_token"' : '';
+    return refusal(error.code, error.message, { 'WWW-Authenticate': `Bearer realm="charter"${challenge}` });
+  }
+  if (error instanceof ForbiddenError) {
+    const scope = error.permission === undefined ? '' : `, scope="${error.permission}"`;
+    const challenge = `Bearer realm="charter", error="insufficient_scope"${scope}`;
+    return refusal(error.code, error.message, { 'WWW-Authenticate': challenge });
+  }
+  if (error instanceof DomainError && error.code !== 'unavailable')
+    return refusal(error.code, error.message, {}, error.fields);
+  if (error instanceof DomainError || isOutage(error)) {
+    const message = 'The service cannot answer at the moment. Try again in a few seconds.';
+    return { ...refusal('unavailable', message, { 'Retry-After': '5' }), isFault: true };
+  }
+  const message = 'Something went wrong on our side. Try again, and tell support the X-Request-Id if it happens again.';
+  return { ...refusal('bug', message), isFault: true };
+}
+
+function refusal(
+  code: keyof typeof EXCEPTIONS,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+  errors?: FieldErrors,
+): Exception {
+  const body =
+    errors === undefined ? { message: clip(message, MAX_MESSAGE) } : { message: clip(message, MAX_MESSAGE), errors };
+  return { status: EXCEPTIONS[code].status, headers, body, isFault: false };
+}

@@ -1,0 +1,121 @@
+import type { components, operations } from '../../../generated/openapi.d.ts';
+import { invalidField } from '../../domain/errors.ts';
+import type { ParentProgram } from '../../domain/parent-program.ts';
+import * as service from '../../service/parent-programs.ts';
+import * as pages from '../../store/parent-program-pages.ts';
+import { findParentProgram } from '../../store/parent-programs.ts';
+import { entityTagOf, satisfiesIfMatch } from '../conditional.ts';
+import { openCursor, sealCursor } from '../cursor.ts';
+import type { Handler, Input } from '../operation.ts';
+
+type ListQuery = Input<'listParentPrograms'>['query'];
+type Sort = NonNullable<NonNullable<operations['listParentPrograms']['parameters']['query']>['sort']>;
+
+const ORDERS: Record<Sort, { sortField: pages.SortField; descending: boolean }> = {
+  created_at: { sortField: 'created_at', descending: false },
+  '-created_at': { sortField: 'created_at', descending: true },
+  updated_at: { sortField: 'updated_at', descending: false },
+  '-updated_at': { sortField: 'updated_at', descending: true },
+  name: { sortField: 'name', descending: false },
+  '-name': { sortField: 'name', descending: true },
+};
+
+export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query, caller }, { db }) => {
+  const { limit, cursor, sort, search, external_id: externalId, updated_since: since } = query;
+  const seal = { key: caller.cursorKey, list: JSON.stringify([sort, search, externalId, since]) };
+  const order = ORDERS[sort];
+  const rows = await pages.listParentPrograms(db, caller.scope, {
+    ...order,
+    limit: limit + 1,
+    after: cursor === undefined ? null : openCursor(seal, cursor),
+    search,
+    externalId,
+    updatedSince: since === undefined ? undefined : instantOf(since),
+  });
+  const shown = rows.length > limit ? rows.slice(0, limit) : rows;
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  const next = last === undefined ? null : sealCursor(seal, { value: sortValueOf(last, order.sortField), id: last.id });
+  return {
+    status: 200,
+    headers: next === null ? {} : { Link: `<${nextPage(query, next)}>; rel="next"` },
+    body: { data: shown.map(present), page: { limit, next_cursor: next } },
+  };
+};
+
+export const createParentProgram: Handler<'createParentProgram'> = async ({ body, headers, caller }, { db }) => {
+  const { name, description = null, external_id: externalId = null, metadata = {} } = body;
+  const program = await service.createParentProgram(
+    { db, scope: caller.scope },
+    { content: { name, description, externalId, metadata }, idempotencyKey: headers['idempotency-key'] },
+  );
+  return { status: 201, headers: { Location: `/api/parent_programs/${program.id}` }, body: present(program) };
+};
+
+export const getParentProgram: Handler<'getParentProgram'> = async ({ path, caller }, { db }) => {
+  const program = await findParentProgram(db, caller.scope, path.id);
+  if (program === null) throw service.noSuchParentProgram();
+  return { status: 200, headers: {}, body: present(program) };
+};
+
+export const updateParentProgram: Handler<'updateParentProgram'> = async ({ path, body, headers, caller }, { db }) => {
+  const { name, description, external_id: externalId, metadata } = body;
+  const program = await service.updateParentProgram(
+    { db, scope: caller.scope },
+    {
+      id: path.id,
+      patch: { name, description, externalId, metadata },
+      precondition: unchangedSince(headers['if-match']),
+    },
+  );
+  return { status: 200, headers: {}, body: present(program) };
+};
+
+export const deleteParentProgram: Handler<'deleteParentProgram'> = async ({ path, headers, caller }, { db }) => {
+  await service.removeParentProgram(
+    { db, scope: caller.scope },
+    { id: path.id, precondition: unchangedSince(headers['if-match']) },
+  );
+  return { status: 204, headers: {}, body: null };
+};
+
+function present(program: ParentProgram): components['schemas']['ParentProgram'] {
+  return {
+    id: program.id,
+    name: program.name,
+    description: program.description,
+    external_id: program.externalId,
+    metadata: program.metadata,
+    created_at: program.createdAt,
+    updated_at: program.updatedAt,
+  };
+}
+
+function unchangedSince(ifMatch: string | undefined): service.Precondition {
+  return (current) => satisfiesIfMatch(ifMatch, entityTagOf(JSON.stringify(present(current))));
+}
+
+function sortValueOf(program: ParentProgram, field: pages.SortField): string {
+  switch (field) {
+    case 'created_at':
+      return program.createdAt;
+    case 'updated_at':
+      return program.updatedAt;
+    case 'name':
+      return program.name;
+  }
+}
+
+/** A relative reference (RFC 8288 section 3.1): behind a proxy, only the client knows the address that it called. */
+function nextPage({ cursor: _, ...query }: ListQuery, next: string): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...query, cursor: next })) parameters.set(name, String(value));
+  return `/api/parent_programs?${parameters}`;
+}
+
+/** The contract's format allows a leap second, which no Date holds, and an offset that leads past the year 9999. */
+function instantOf(text: string): Date {
+  const instant = new Date(text);
+  if (Number.isNaN(instant.getTime()) || instant.getUTCFullYear() > 9999)
+    throw invalidField('updated_since', 'is not an instant. Give one such as 2026-01-31T12:00:00Z.');
+  return instant;
+}

@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import accepts from 'accepts';
+import getRawBody from 'raw-body';
+import { HttpError } from './exceptions.ts';
+
+/** 100 KiB. */
+const MAX_BODY_BYTES = 100 * 1024;
+const INTEGER = /^-?(0|[1-9]\d*)$/;
+
+/** A query parameter's schema type decides how its text is read. */
+export type ParameterTypes = ReadonlyMap<string, string>;
+
+export type Query = { values: Record<string, unknown>; repeated: string[] };
+
+/** Names and values by the form rules ("+" is a space); an integer only where it is written as one. */
+export function readQuery(text: string, types: ParameterTypes): Query {
+  const values = new Map<string, unknown>();
+  const repeated: string[] = [];
+  for (const pair of text === '' ? [] : text.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals), 'query');
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1), 'query');
+    if (values.has(name)) repeated.push(name);
+    values.set(name, types.get(name) === 'integer' && INTEGER.test(value) ? Number(value) : value);
+  }
+  // Not by assignment, which would lose a parameter named "__proto__".
+  return { values: Object.fromEntries(values), repeated };
+}
+
+export function readPathParameter(text: string): string {
+  return decode(text, 'path');
+}
+
+function decode(text: string, where: 'path' | 'query'): string {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  const spaced = where === 'query' ? text.replaceAll('+', ' ') : text;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    throw new HttpError(
+      'bad_request',
+      `The ${where} holds a percent-encoding that is not valid UTF-8: ${text.slice(0, 100)}`,
+    );
+  }
+}
+
+export function refuseUnacceptable(req: IncomingMessage): void {
+  const { accept } = req.headers;
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
+  if (accepts(req).type('application/json') !== false) return;
+  throw new HttpError(
+    'not_acceptable',
+    'The answer is application/json, which the Accept header rules out. Send Accept: application/json, or none.',
+  );
+}
+
+/** The parsed body; undefined: there is none. */
+export async function readBody(req: IncomingMessage): Promise<unknown> {
+  const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
+  refuseUnsupported(req, isEmpty);
+  if (isEmpty) return undefined;
+  try {
+    const bytes = await getRawBody(req, { limit: MAX_BODY_BYTES, length: req.headers['content-length'] ?? null });
+    return bytes.length === 0 ? undefined : parseJson(bytes);
+  } catch (error) {
+    // raw-body pauses what it refuses, and the connection's next request stands behind it.
+    req.resume();
+    return refuseUnreadable(error);
+  }
+}
+
+function refuseUnsupported(req: IncomingMessage, isEmpty: boolean): void {
+  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = req.headers;
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new HttpError('unsupported_media_type', 'The body must not be compressed. Send it without Content-Encoding.');
+  }
+  if (type === undefined ? isEmpty : isJson(type)) return;
+  throw new HttpError('unsupported_media_type', 'The body must be JSON in UTF-8. Send Content-Type: application/json.');
+}
+
+function isJson(contentType: string): boolean {
+  const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
+  return (
+    mediaType === 'application/json' &&
+    parameters.every((text) => !text.startsWith('charset=') || /^charset="?utf-8"?$/.test(text))
+  );
+}
+
+function refuseUnreadable(error: unknown): never {
+  const type = error instanceof Error && 'type' in error ? error.type : undefined;
+  if (type === 'entity.too.large') {
+    throw new HttpError(
+      'payload_too_large',
+      `The body is larger than ${MAX_BODY_BYTES} bytes (100 KiB). Send less at once.`,
+    );
+  }
+  if (type === 'request.aborted' || type === 'request.size.invalid') {
+    throw new HttpError('bad_request', 'The body ended before its Content-Length.');
+  }
+  throw error;
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? error.message.slice(0, 200) : 'it is not UTF-8';
+    throw new HttpError('bad_request', `The body is not readable JSON: ${reason}`);
+  }
+}

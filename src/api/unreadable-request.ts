@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type Exception, exceptionOf, HttpError } from './exceptions.ts';
+import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
+
+export type Unreadable = { readonly requestId: string; readonly status: number; readonly code: string | undefined };
+
+/**
+ * What is not HTTP reaches no route: Node would answer it in its own words, outside the contract. It is told in the
+ * contract's shape instead, and cut. Not where an earlier, whole request of the connection still waits for its answer,
+ * which this one would be taken for.
+ */
+export function answerUnreadable(server: Server, onUnreadable: (seen: Unreadable) => void): void {
+  const unanswered = new WeakMap<Duplex, Set<IncomingMessage>>();
+  server.on('request', (req, res) => {
+    const requests = unanswered.get(req.socket) ?? new Set();
+    unanswered.set(req.socket, requests.add(req));
+    res.once('close', () => requests.delete(req));
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    const isAwaited = [...(unanswered.get(socket) ?? [])].some(({ complete }) => complete);
+    const isAnswerable = error.code !== 'ECONNRESET' && socket.writable && !isAwaited;
+    if (!isAnswerable) return void socket.destroy();
+    const requestId = randomUUID();
+    const exception = exceptionOf(reasonOf(error));
+    onUnreadable({ requestId, status: exception.status, code: error.code });
+    socket.end(messageOf(exception, requestId));
+  });
+}
+
+function reasonOf({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): HttpError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new HttpError('bad_request', 'The request did not arrive within 30 seconds.');
+  if (code !== 'HPE_HEADER_OVERFLOW') return new HttpError('bad_request', 'The request is not readable HTTP/1.1.');
+  const firstLineBytes = rawPacket?.indexOf('\r\n') ?? 0;
+  if (firstLineBytes < 0 || firstLineBytes > MAX_URL_BYTES) {
+    return urlTooLong();
+  }
+  return new HttpError('bad_request', 'The URL and the headers are larger than 16 KiB together. Send less.');
+}
+
+function messageOf({ status, body }: Exception, requestId: string): string {
+  const text = JSON.stringify(body);
+  const headers = {
+    'X-Request-Id': requestId,
+    'Cache-Control': 'no-store',
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    Connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`;
+}

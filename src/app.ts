@@ -1,0 +1,57 @@
+import type { RequestListener } from 'node:http';
+import express from 'express';
+import { originFormOf } from './api/request-target.ts';
+import { createRouter } from './api/router.ts';
+import { dashboardRoutes } from './dashboard/routes.ts';
+import type { Environment } from './domain/api-key.ts';
+import { healthRoutes } from './operations/health.ts';
+import { type Logger, logRequests } from './operations/logs.ts';
+import type { KeyUses } from './service/last-used.ts';
+import type { Outbox } from './service/mail.ts';
+import type { Database } from './store/database.ts';
+
+export type AppDeps = {
+  db: Database;
+  logger: Logger;
+  environment: Environment;
+  keyUses: KeyUses;
+  outbox: Outbox;
+  /** Where people reach the dashboard, such as https://charter.example.org; undefined: at the address that they call. */
+  publicUrl?: string | undefined;
+  /** Whose X-Forwarded-For and X-Forwarded-Proto are believed; none by default. */
+  trustedProxies?: readonly string[];
+  now?: () => Date;
+  isStopping?: () => boolean;
+};
+
+/** The rooms in the order in which a request meets them. */
+export async function createApp({
+  db,
+  logger,
+  environment,
+  keyUses,
+  outbox,
+  publicUrl,
+  trustedProxies = [],
+  now = () => new Date(),
+  isStopping = () => false,
+}: AppDeps): Promise<RequestListener> {
+  const onFault = (error: unknown, requestId: string) => logger.error({ err: error, requestId }, 'a request failed');
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('case sensitive routing', true);
+  app.set('trust proxy', [...trustedProxies]);
+
+  const api = await createRouter({ db, environment, now, keyUses, onFault });
+  app.use(logRequests(logger));
+  // Before the other rooms, so that the API's requests pass none of their routes; last, for its 404 wherever nothing is.
+  app.use((req, res, next) => (req.url.startsWith('/api/') ? api(req, res) : next()));
+  app.use(healthRoutes({ db, isStopping }));
+  app.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));
+  app.use(api);
+  return (req, res) => {
+    req.url = originFormOf(req.url ?? '/');
+    app(req, res);
+  };
+}

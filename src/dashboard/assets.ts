@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Request, type Response, Router } from 'express';
+import { SECURITY } from './answer.ts';
+
+const TYPES = {
+  'dashboard.css': 'text/css; charset=utf-8',
+  'dashboard.js': 'text/javascript; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+} as const;
+
+type AssetName = keyof typeof TYPES;
+export type AssetUrls = Readonly<Record<AssetName, string>>;
+
+/** The files of `assets/`, read once. Their names hold a hash of their content, so that they may be kept for ever. */
+export function serveAssets(): { urls: AssetUrls; router: Router } {
+  const router = Router({ caseSensitive: true, strict: true });
+  const serve = (name: AssetName): string => {
+    const bytes = readFileSync(new URL(`assets/${name}`, import.meta.url));
+    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
+    const url = `/assets/${name.replace('.', `.${hash}.`)}`;
+    router.get(url, (_req: Request, res: Response) => {
+      res.writeHead(200, {
+        ...SECURITY,
+        'Content-Type': TYPES[name],
+        'Content-Length': bytes.length,
+        'Cache-Control': 'public, max-age=31536000, immutable',
+      });
+      res.end(bytes);
+    });
+    return url;
+  };
+  const urls = {
+    'dashboard.css': serve('dashboard.css'),
+    'dashboard.js': serve('dashboard.js'),
+    'icon.svg': serve('icon.svg'),
+  };
+  return { urls, router };
+}

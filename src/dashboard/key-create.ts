@@ -1,0 +1,71 @@
+import { invalidField } from '../domain/errors.ts';
+import { isPermission } from '../domain/role.ts';
+import { issueKey } from '../service/issue-key.ts';
+import { type KeyList, listKeys } from '../service/list-keys.ts';
+import type { Answer } from './answer.ts';
+import { orAgain, type Problem } from './errors.ts';
+import type { Form } from './forms.ts';
+import { reveal, toKeys } from './key-answers.ts';
+import { whyNoKey } from './key-contacts.ts';
+import type { KeyPlace } from './key-place.ts';
+import { page } from './layout.ts';
+import { errorPage } from './pages/error.ts';
+import { createForm, type Typed, untyped } from './pages/key-create.ts';
+import { alreadySent, newOnceId, takeOnceId } from './reveal.ts';
+import type { SignedIn } from './visit.ts';
+
+export async function showCreate(visit: SignedIn, place: KeyPlace): Promise<Answer> {
+  return createPage(visit, place, { problem: null });
+}
+
+export async function create(
+  visit: SignedIn,
+  place: KeyPlace,
+  form: Form<'name' | 'expiry' | 'once' | 'permissions'>,
+): Promise<Answer> {
+  const typed = { name: form.text('name'), permissions: form.all('permissions'), expiry: form.text('expiry') };
+  const userId = place.holderId(visit);
+  const { db, environment } = visit.dashboard;
+  return orAgain(
+    async () => {
+      const permissions = typed.permissions.filter(isPermission);
+      if (permissions.length < typed.permissions.length)
+        throw invalidField('permissions', 'must be among those that are offered.');
+      const lifeDays = readLifeDays(typed.expiry);
+      // Read before: between the making of a key and its showing nothing may fail.
+      const list = await listKeys(db, visit.actor, userId, visit.now);
+      if (!(await takeOnceId(visit, form.text('once')))) return alreadySent(visit, toKeys(place.base(visit)));
+      const request = { userId, name: typed.name, permissions, lifeDays, environment };
+      const issued = await issueKey(db, visit.actor, request);
+      return reveal(visit, place, { issued, list, replaced: null });
+    },
+    (problem) => createPage(visit, place, { problem, typed }),
+  );
+}
+
+async function createPage(
+  visit: SignedIn,
+  place: KeyPlace,
+  { problem, typed }: { problem: Problem | null; typed?: Typed },
+): Promise<Answer> {
+  const { actor, now, formToken } = visit;
+  const list = await listKeys(visit.dashboard.db, actor, place.holderId(visit), now);
+  const base = place.base(visit);
+  if (!list.mayCreate) return refused(visit, { list, base });
+  const frame = { base, formToken, onceId: newOnceId(visit), problem };
+  const isOwn = list.holder.id === actor.userId;
+  const main = createForm(frame, { list, isOwn, typed: typed ?? untyped(list), now });
+  return page(visit, { title: 'Create API Key', status: problem?.status ?? 200, main });
+}
+
+async function refused(visit: SignedIn, { list, base }: { list: KeyList; base: string }): Promise<Answer> {
+  const message = await whyNoKey(visit, list);
+  const told = { status: 403, title: 'You may not create API keys', message, link: toKeys(base) };
+  return page(visit, { status: 403, title: told.title, main: errorPage(told) });
+}
+
+/** As the form's choices are written; what is none of them is no number, which the service refuses. */
+function readLifeDays(text: string): number | null {
+  if (text === 'never') return null;
+  return /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+}

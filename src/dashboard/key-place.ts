@@ -1,0 +1,14 @@
+import type { KeyList } from '../service/list-keys.ts';
+import type { Html } from './html.ts';
+import type { SignedIn } from './visit.ts';
+
+/** Whose keys a room is about, and where it stands: one's own, or another user's. */
+export type KeyPlace = {
+  /** The path of the room, as Express reads it. */
+  readonly root: string;
+  holderId(visit: SignedIn): string;
+  /** Where the keys are, such as "/profile/api-keys". */
+  base(visit: SignedIn): string;
+  /** What stands above the list. */
+  head(visit: SignedIn, list: KeyList): Html;
+};

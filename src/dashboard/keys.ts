@@ -1,0 +1,58 @@
+import { listKeys } from '../service/list-keys.ts';
+import type { Answer } from './answer.ts';
+import { html } from './html.ts';
+import { whyNoKey } from './key-contacts.ts';
+import { create, showCreate } from './key-create.ts';
+import { rename, revoke, rotate, showDeed } from './key-deeds.ts';
+import type { KeyPlace } from './key-place.ts';
+import { page } from './layout.ts';
+import { keyList } from './pages/key-list.ts';
+import { done } from './pages/parts.ts';
+import { act, type Room } from './room.ts';
+import type { SignedIn } from './visit.ts';
+
+/** The same pages for one's own keys and for another user's. */
+export function keyPages(place: KeyPlace): Room['pages'] {
+  const all = `${place.root}/api-keys`;
+  const one = `${all}/:keyId`;
+  return [
+    {
+      path: all,
+      show: (visit) => showList(visit, place),
+      act: act(['name', 'expiry', 'once'], (visit, form) => create(visit, place, form), ['permissions']),
+    },
+    { path: `${all}/new`, show: (visit) => showCreate(visit, place) },
+    {
+      path: `${one}/rotate`,
+      show: (visit) => showDeed(visit, place, 'rotate'),
+      act: act(['once'], (visit, form) => rotate(visit, place, form)),
+    },
+    {
+      path: `${one}/rename`,
+      show: (visit) => showDeed(visit, place, 'rename'),
+      act: act(['name'], (visit, form) => rename(visit, place, form)),
+    },
+    {
+      path: `${one}/revoke`,
+      show: (visit) => showDeed(visit, place, 'revoke'),
+      act: act([], (visit) => revoke(visit, place)),
+    },
+  ];
+}
+
+const DONE = new Map([
+  ['renamed', 'The key has its new name.'],
+  ['revoked', 'The key is revoked. It is refused from now on.'],
+]);
+
+async function showList(visit: SignedIn, place: KeyPlace): Promise<Answer> {
+  const { actor, now } = visit;
+  const list = await listKeys(visit.dashboard.db, actor, place.holderId(visit), now);
+  const isOwn = list.holder.id === actor.userId;
+  const refusal = list.mayCreate ? null : await whyNoKey(visit, list);
+  const base = place.base(visit);
+  return page(visit, {
+    title: isOwn ? 'API keys' : `API keys of ${list.holder.name}`,
+    main: html`${place.head(visit, list)}${done(DONE.get(visit.query.get('done') ?? ''))}${keyList({ list, isOwn, base, now, refusal })}`,
+  });
+}

@@ -1,0 +1,81 @@
+import { mayGovern, maySeeKeysOfOthers, type Role } from '../domain/role.ts';
+import type { Answer } from './answer.ts';
+import { type Html, html } from './html.ts';
+import { initials, MARK } from './pages/marks.ts';
+import type { SignedIn, Visit } from './visit.ts';
+
+export type PageContent = {
+  /** The page's one heading, which its markup shows. */
+  readonly title: string;
+  readonly main: Html;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** The frame of every page: with the navigation for whoever is signed in, alone in the middle for whoever is not. */
+export function page(visit: Visit | SignedIn, { title, main, status = 200, headers = {} }: PageContent): Answer {
+  const { assets } = visit.dashboard;
+  const markup = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${status === 422 || status === 409 ? 'Error: ' : ''}${title} · Charter</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<link rel="icon" href="${assets['icon.svg']}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets['dashboard.css']}">
+<script src="${assets['dashboard.js']}" defer></script>
+</head>
+${'actor' in visit ? memberBody(visit, main) : guestBody(main)}
+</html>
+`;
+  return { kind: 'page', status, html: markup, headers };
+}
+
+function guestBody(main: Html): Html {
+  return html`<body class="guest">
+<a class="skip" href="#main">Skip to the content</a>
+<header class="guest-head"><span class="brand">${MARK}Charter</span></header>
+<main id="main" tabindex="-1">${main}</main>
+</body>`;
+}
+
+function memberBody(visit: SignedIn, main: Html): Html {
+  const { actor } = visit;
+  return html`<body class="member">
+<a class="skip" href="#main">Skip to the content</a>
+<header class="side">
+<div class="side-head"><a class="brand" href="/profile">${MARK}Charter</a>
+<details class="menu top-menu"><summary class="button">Menu</summary><div class="top-panel">${navigation(visit)}${account(visit)}</div></details></div>
+<div class="side-rest"><p class="organization-name">${actor.organizationName}</p>${navigation(visit)}${account(visit)}</div>
+</header>
+<main id="main" tabindex="-1">${
+    actor.isSuspended &&
+    html`<div class="notice danger"><p><strong>${actor.organizationName} is suspended.</strong> Its API keys are refused until it is resumed. Contact support.</p></div>`
+  }${main}</main>
+</body>`;
+}
+
+const ROOMS: readonly { name: string; path: string; mayEnter: (role: Role) => boolean }[] = [
+  { name: 'My profile', path: '/profile', mayEnter: () => true },
+  { name: 'People', path: '/people', mayEnter: maySeeKeysOfOthers },
+  { name: 'Organization', path: '/organization', mayEnter: mayGovern },
+];
+
+function navigation({ actor, path }: SignedIn): Html {
+  const links = ROOMS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ name, path: to }) => {
+    // The room one is in, rather than the very page, unless it is that.
+    const current = path === to ? 'page' : path.startsWith(`${to}/`) ? 'true' : null;
+    return html`<li><a href="${to === '/people' ? '/people/users' : to}"${current !== null && html` aria-current="${current}"`}>${name}</a></li>`;
+  });
+  return html`<nav aria-label="Main"><ul class="rooms">${links}</ul></nav>`;
+}
+
+function account({ actor, formToken }: SignedIn): Html {
+  return html`<div class="account">
+<span class="avatar" aria-hidden="true">${initials(actor.name)}</span>
+<div class="account-name"><span>${actor.name}</span><span class="quiet">${actor.email}</span></div>
+<form method="post" action="/sign-out"><input type="hidden" name="form_token" value="${formToken}"><button class="button plain small">Sign out</button></form>
+</div>`;
+}

@@ -1,0 +1,100 @@
+import { ACTS, type AuditPage, type AuditRecord } from '../../service/audit-log.ts';
+import type { Problem } from '../errors.ts';
+import { type Html, html } from '../html.ts';
+import { organizationHead } from './organization.ts';
+import { field, problemSummary } from './parts.ts';
+import { table } from './table.ts';
+import { instant } from './words.ts';
+
+export type AuditTyped = {
+  readonly act: string;
+  readonly person: string;
+  readonly from: string;
+  readonly to: string;
+};
+
+export type AuditView = AuditPage & {
+  readonly typed: AuditTyped;
+  readonly problem: Problem | null;
+  readonly isFirst: boolean;
+};
+
+const LABELS = { act: 'What', person: 'Person', from: 'From', to: 'To' };
+
+const WORDS: Record<(typeof ACTS)[number], string> = {
+  'key.created': 'API key created',
+  'key.rotated': 'API key rotated',
+  'key.revoked': 'API key revoked',
+  'key.renamed': 'API key renamed',
+  'user.invited': 'User invited',
+  'user.role_changed': 'Role changed',
+  'user.deactivated': 'User deactivated',
+  'user.reactivated': 'User reactivated',
+  'user.reset_link_made': 'Reset link made',
+  'user.signed_in': 'Signed in',
+  'user.sign_in_failed': 'Sign-in failed',
+  'user.signed_out': 'Signed out',
+  'user.password_set': 'Password set',
+  'user.second_factor_on': 'Second factor on',
+  'user.second_factor_off': 'Second factor off',
+  'organization.policy_changed': 'Policy changed',
+  'organization.suspended': 'Organization suspended',
+  'organization.resumed': 'Organization resumed',
+};
+const WORD_OF: ReadonlyMap<string, string> = new Map(Object.entries(WORDS));
+
+export function auditPage({ events, next, typed, problem, isFirst }: AuditView): Html {
+  return html`${organizationHead('audit-log')}${problemSummary(problem, LABELS)}
+<form class="card filters" action="/organization/audit-log" aria-label="Filters">
+${field({ name: 'act', label: LABELS.act, errors: problem?.fields }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTS.map((act) => html`<option value="${act}"${act === typed.act && html` selected`}>${WORDS[act]}</option>`)}</select>`)}
+${field({ name: 'person', label: LABELS.person, errors: problem?.fields }, (attributes) => html`<input ${attributes} type="text" value="${typed.person}" placeholder="E-mail" autocomplete="off" maxlength="254">`)}
+${field({ name: 'from', label: LABELS.from, errors: problem?.fields }, (attributes) => html`<input ${attributes} type="date" value="${typed.from}">`)}
+${field({ name: 'to', label: LABELS.to, errors: problem?.fields }, (attributes) => html`<input ${attributes} type="date" value="${typed.to}">`)}
+<div class="actions"><button class="button">Filter</button><a class="button plain" href="/organization/audit-log">Clear</a></div></form>
+<section aria-labelledby="events"><div class="section-head"><h2 id="events">Events</h2>
+<a class="button" href="${address('/organization/audit-log.csv', typed)}" download>Export as CSV</a></div>
+${
+  events.length === 0
+    ? html`<div class="card empty"><p>Nothing was recorded that fits.</p></div>`
+    : html`<div class="card flush">${table({
+        label: 'Events, the latest first',
+        columns: ['When', 'What', 'By', 'About', 'From'],
+        rows: events.map((event) => ({ cells: cells(event) })),
+      })}</div>`
+}
+${
+  (next !== null || !isFirst) &&
+  html`<nav class="pager" aria-label="Pages">${!isFirst && html`<a class="button" href="${address('/organization/audit-log', typed)}">Latest</a>`}${next !== null && html`<a class="button" href="${address('/organization/audit-log', typed, next)}">Older</a>`}</nav>`
+}</section>`;
+}
+
+function cells(event: AuditRecord) {
+  const { act, ip, userAgent, requestId } = event;
+  return [
+    instant(event.at),
+    html`<span class="strong">${WORD_OF.get(act) ?? act}</span>${details(event).map(([name, text]) => html`<span class="under breakable">${name}: ${text}</span>`)}`,
+    event.actorId === null
+      ? html`<span class="quiet">${requestId === '' ? 'An operator' : 'Not known'}</span>`
+      : person(event.actorId, event.actorName),
+    html`${event.targetId !== null && (event.targetId === event.actorId ? html`<span class="quiet">Themselves</span>` : person(event.targetId, event.targetName))}${event.keyPrefix !== null && html`<span class="under">${event.keyName} <code class="prefix">${event.keyPrefix}…</code></span>`}`,
+    html`<span>${ip === '' ? '—' : ip}</span>${userAgent !== '' && html`<details class="more"><summary>More<span class="unseen"> about this request</span></summary><p class="under breakable">${userAgent}</p><p class="under breakable">Request ${requestId}</p></details>`}`,
+  ];
+}
+
+/** Without what the key beside it says already. */
+function details({ detail, keyName, keyPrefix }: AuditRecord) {
+  const told = new Map([
+    ['name', keyName],
+    ['prefix', keyPrefix],
+  ]);
+  return Object.entries(detail).filter(([name, text]) => told.get(name) !== text);
+}
+
+function person(id: string, name: string | null): Html {
+  return html`<a href="/people/users/${id}">${name ?? 'Somebody'}</a>`;
+}
+
+function address(path: string, typed: AuditTyped, after?: string): string {
+  const given = Object.entries({ ...typed, after: after ?? '' }).filter(([, text]) => text !== '');
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}

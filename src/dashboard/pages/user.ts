@@ -1,0 +1,122 @@
+import type { Role } from '../../domain/role.ts';
+import type { KeyMadeForAnother } from '../../service/list-keys.ts';
+import type { UserView } from '../../service/people.ts';
+import type { Problem } from '../errors.ts';
+import { type Html, html } from '../html.ts';
+import { done as doneNotice, facts, head, hidden, postForm, problemSummary } from './parts.ts';
+import { userHead, userState } from './people.ts';
+import { roleField } from './people-links.ts';
+import { table } from './table.ts';
+import { day, instant, ROLE_WORDS, since } from './words.ts';
+
+export const DONE = new Map([
+  ['role', 'The role is changed. It counts from now on, for the keys as well.'],
+  ['deactivated', 'The user is deactivated: signed out everywhere, and every API key revoked.'],
+  ['reactivated', 'The user is active again and may sign in. Keys that were revoked stay revoked.'],
+]);
+
+export type UserPageView = {
+  readonly user: UserView;
+  readonly keysForOthers: readonly KeyMadeForAnother[];
+  readonly problem: Problem | null;
+  readonly formToken: string;
+  readonly onceId: string;
+  readonly now: Date;
+  readonly isSelf: boolean;
+  /** Whether the visitor's role may change this user. */
+  readonly mayManage: boolean;
+  readonly roles: readonly Role[];
+  readonly done: string | undefined;
+};
+
+export function userPage(view: UserPageView): Html {
+  const { user, isSelf, problem, done } = view;
+  return html`${userHead({ user, current: 'details', isSelf })}${doneNotice(done)}${problemSummary(problem, { role: 'Role' })}
+<section class="card" aria-labelledby="about"><h2 id="about">About</h2>
+${facts([
+  {
+    name: 'State',
+    value: html`${userState(user)}${user.deactivatedAt !== null && html` ${instant(user.deactivatedAt)}`}`,
+  },
+  {
+    name: 'Role',
+    value: html`${ROLE_WORDS[user.role].name}<span class="under">${ROLE_WORDS[user.role].meaning}</span>`,
+  },
+  { name: 'Second factor', value: user.hasSecondFactor ? 'On' : 'Off' },
+  { name: 'Since', value: day(user.createdAt) },
+])}</section>
+${view.mayManage && account(view)}
+${review(view)}`;
+}
+
+function account({ user, formToken, onceId, roles, problem }: UserPageView): Html {
+  const path = `/people/users/${user.id}`;
+  if (user.deactivatedAt !== null) {
+    return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
+<div class="setting"><div><h3>Reactivate</h3><p class="quiet">The user may sign in again, with the same password and role.</p></div>
+${postForm({ action: `${path}/reactivate`, formToken }, html`<button class="button">Reactivate</button>`)}</div></section>`;
+  }
+  const link = user.hasPassword
+    ? {
+        kind: 'password_reset',
+        title: 'Password reset',
+        hint: 'Makes a link with which they choose a new password. It works for an hour.',
+        word: 'Make a reset link',
+      }
+    : {
+        kind: 'invitation',
+        title: 'Invitation',
+        hint: 'Makes a new link and voids the earlier one. It works for 72 hours.',
+        word: 'Make a new link',
+      };
+  return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
+<div class="setting">${postForm(
+    { action: `${path}/role`, formToken },
+    html`${roleField({ roles, chosen: user.role, errors: problem?.fields })}<button class="button">Change role</button>`,
+  )}</div>
+<div class="setting"><div><h3>${link.title}</h3><p class="quiet">${link.hint}</p></div>
+${postForm({ action: `${path}/link`, formToken }, html`${hidden('kind', link.kind)}${hidden('once', onceId)}<button class="button">${link.word}</button>`)}</div>
+<div class="setting"><div><h3>Deactivate</h3><p class="quiet">Signs them out everywhere and revokes their API keys, at once.</p></div>
+<a class="button danger-plain" href="${path}/deactivate">Deactivate</a></div></section>`;
+}
+
+/** Whoever makes a key is shown it: when that person leaves, these want a look. */
+function review({ keysForOthers, user, now }: UserPageView): Html | false {
+  if (keysForOthers.length === 0) return false;
+  return html`<section aria-labelledby="made"><h2 id="made">Keys made for others</h2>
+<p class="quiet">${user.name} made these and was shown them. When ${user.name} leaves, rotate them.</p>
+<div class="card flush">${table({
+    label: `Keys that ${user.name} made for others`,
+    columns: ['Key', 'Acts for', 'Created', 'Last used'],
+    rows: keysForOthers.map((key) => ({
+      cells: [
+        html`<span class="key-name">${key.name}</span><code class="prefix">${key.prefix}…</code>`,
+        html`<a href="/people/users/${key.holder.id}/api-keys">${key.holder.name}</a>`,
+        day(key.createdAt),
+        key.lastUsedAt === null ? 'Never' : since(key.lastUsedAt, now),
+      ],
+    })),
+  })}</div></section>`;
+}
+
+export function confirmDeactivation({
+  user,
+  formToken,
+  isSelf,
+}: {
+  user: UserView;
+  formToken: string;
+  isSelf: boolean;
+}): Html {
+  const path = `/people/users/${user.id}`;
+  return html`${head({ title: `Deactivate ${user.name}`, up: { name: user.name, href: path }, lead: user.email })}
+<div class="card narrow">
+<div class="notice danger"><p><strong>The moment you press Deactivate${isSelf && ', you are signed out yourself'}:</strong></p>
+<ul><li>Every API key of ${user.name} is revoked for good; what uses one is refused with 401.</li>
+<li>Every session and every open link of ${user.name} ends.</li></ul></div>
+<p>The user can be reactivated later; the keys cannot. Keys that ${user.name} made for others stay, and are listed for review.</p>
+${postForm(
+  { action: `${path}/deactivate`, formToken },
+  html`<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${path}">Cancel</a></div>`,
+)}</div>`;
+}

@@ -1,0 +1,68 @@
+import { type AccessLinkKind, linkUrl } from '../domain/access-link.ts';
+import { invalidField } from '../domain/errors.ts';
+import { makeLink } from '../service/access-links.ts';
+import { linkMail } from '../service/link-mail.ts';
+import type { AccessLink } from '../service/make-link.ts';
+import { inviteUser } from '../service/people.ts';
+import type { Answer } from './answer.ts';
+import { orAgain, type Problem } from './errors.ts';
+import type { Form } from './forms.ts';
+import { page } from './layout.ts';
+import * as pages from './pages/people-links.ts';
+import { alreadySent, newOnceId, takeOnceId } from './reveal.ts';
+import { idOf, rolesToGive, showUser } from './user.ts';
+import type { SignedIn } from './visit.ts';
+
+type Typed = { name: string; email: string; role: string };
+
+const TO_USERS = { name: 'See the users', href: '/people/users' };
+
+export function invitePage(visit: SignedIn, problem: Problem | null, typed?: Typed): Answer {
+  const { actor, formToken } = visit;
+  const main = pages.invite({
+    ...{ formToken, problem, onceId: newOnceId(visit), roles: rolesToGive(actor.role) },
+    typed: typed ?? { name: '', email: '', role: 'member' },
+  });
+  return page(visit, { title: 'Invite a user', status: problem?.status ?? 200, main });
+}
+
+export async function invite(visit: SignedIn, form: Form<'name' | 'email' | 'role' | 'once'>): Promise<Answer> {
+  const typed = { name: form.text('name'), email: form.text('email'), role: form.text('role') };
+  return orAgain(
+    async () => {
+      if (!(await takeOnceId(visit, form.text('once')))) return alreadySent(visit, TO_USERS);
+      return linkPage(visit, await inviteUser(visit.dashboard.db, visit.actor, { ...typed, now: visit.now }));
+    },
+    async (problem) => invitePage(visit, problem, typed),
+  );
+}
+
+export async function sendLink(visit: SignedIn, form: Form<'kind' | 'once'>): Promise<Answer> {
+  const kind = readKind(form.text('kind'));
+  const userId = idOf(visit);
+  return orAgain(
+    async () => {
+      if (!(await takeOnceId(visit, form.text('once')))) {
+        return alreadySent(visit, { name: 'See the user', href: `/people/users/${userId}` });
+      }
+      return linkPage(visit, await makeLink(visit.dashboard.db, visit.actor, { userId, kind, now: visit.now }));
+    },
+    (problem) => showUser(visit, problem),
+  );
+}
+
+function readKind(text: string): AccessLinkKind {
+  if (text === 'invitation' || text === 'password_reset') return text;
+  throw invalidField('kind', 'must be invitation or password_reset.');
+}
+
+/** Shown once to whoever made it, and mailed to the user where mail can be sent. */
+function linkPage(visit: SignedIn, link: AccessLink): Answer {
+  const { dashboard, actor, origin } = visit;
+  const { outbox, publicUrl } = dashboard;
+  const isMailed = publicUrl !== undefined && outbox.canSend;
+  const url = linkUrl(publicUrl ?? origin, link.token);
+  if (isMailed) outbox.post(linkMail({ ...link, organizationName: actor.organizationName, url }));
+  const title = link.kind === 'invitation' ? 'Invitation made' : 'Reset link made';
+  return page(visit, { title, main: pages.linkMade({ link, url, isMailed, title }) });
+}

@@ -1,0 +1,56 @@
+/** Refusals that only the dashboard knows, and what their pages say. */
+export const REFUSALS = {
+  forged: {
+    status: 403,
+    title: 'This form is out of date',
+    message: 'It was opened before you last signed in or out. Go back, reload the page and send it again.',
+  },
+  foreign: {
+    status: 403,
+    title: 'This form came from elsewhere',
+    message: 'Nothing was changed: changes are taken from our own pages only. Open the page here and send it again.',
+  },
+  'unexpected-field': {
+    status: 422,
+    title: 'This form is not ours',
+    message: 'Nothing was changed: the form holds fields that this page does not have. Reload the page and try again.',
+  },
+  unreadable: { status: 400, title: 'We cannot read that', message: 'The request is damaged. Go back and try again.' },
+  'not-a-form': {
+    status: 415,
+    title: 'We cannot read that',
+    message: 'Only plain HTML forms are taken here. Go back and use the form on the page.',
+  },
+  'too-large': {
+    status: 413,
+    title: 'That is too much',
+    message: 'The form is larger than 10 KiB. Go back and shorten it.',
+  },
+  'not-found': {
+    status: 404,
+    title: 'There is nothing here',
+    message: 'The page may have moved, or the link was copied only in part.',
+  },
+  'wrong-method': {
+    status: 405,
+    title: 'This page cannot be opened like that',
+    message: 'Use the button or the form that leads here.',
+  },
+  'not-yours': {
+    status: 403,
+    title: 'You may not open this page',
+    message: 'Your role does not include it. Ask an administrator of your organization if you need it.',
+  },
+} as const;
+
+export type RefusalKind = keyof typeof REFUSALS;
+
+export class Refusal extends Error {
+  readonly kind: RefusalKind;
+
+  constructor(kind: RefusalKind) {
+    super(REFUSALS[kind].message);
+    this.name = 'Refusal';
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,66 @@
+import accepts from 'accepts';
+import { type NextFunction, type Request, type Response, Router } from 'express';
+import { redirect, writeAnswer } from './answer.ts';
+import { serveAssets } from './assets.ts';
+import { answerOf } from './errors.ts';
+import { organizationRoom } from './organization.ts';
+import { peopleRoom } from './people.ts';
+import { profileRoom } from './profile.ts';
+import { Refusal } from './refusal.ts';
+import { openRoutes, roomRoutes, signedIn, visitOf } from './room.ts';
+import { signInPages } from './sign-in.ts';
+import type { Dashboard, DashboardDeps } from './visit.ts';
+
+export type { DashboardDeps };
+
+/** The people's pages. What is none of them goes on to whoever is mounted behind. */
+export function dashboardRoutes(deps: DashboardDeps): Router {
+  const assets = serveAssets();
+  const isSecure = deps.publicUrl?.startsWith('https://') ?? false;
+  const dashboard: Dashboard = { ...deps, assets: assets.urls, isSecure };
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use(assets.router);
+  router.get('/', (req: Request, res: Response, next: NextFunction) => start(dashboard, { req, res, next }));
+  router.use(openRoutes(dashboard, signInPages));
+  router.use(roomRoutes(dashboard, profileRoom));
+  router.use(roomRoutes(dashboard, peopleRoom));
+  router.use(roomRoutes(dashboard, organizationRoom));
+  router.use((req: Request, res: Response, next: NextFunction) => unknown(dashboard, { req, res, next }));
+  // Express refuses a path's malformed percent-encoding before any page is asked.
+  router.use((error: unknown, req: Request, res: Response, _next: NextFunction) =>
+    tell(dashboard, { req, res, error: error instanceof URIError ? new Refusal('unreadable') : error }),
+  );
+  return router;
+}
+
+type Passing = { req: Request; res: Response; next: NextFunction };
+
+async function start(dashboard: Dashboard, { req, res, next }: Passing): Promise<void> {
+  if (!wantsPage(req)) return next();
+  const { visit } = visitOf(req, dashboard);
+  await writeAnswer(res, redirect((await signedIn(visit)) === null ? '/sign-in' : '/profile'));
+}
+
+const OURS = /^\/(sign-in|sign-out|forgotten-password|welcome|profile|people|organization|assets)(\/|$)/;
+
+/** A page for whoever looks for one where none is; the API answers the rest in its own way. */
+async function unknown(dashboard: Dashboard, { req, res, next }: Passing): Promise<void> {
+  const isApi = req.path === '/api' || req.path.startsWith('/api/');
+  if (!OURS.test(req.path) && (isApi || !['GET', 'HEAD'].includes(req.method) || !wantsPage(req))) return next();
+  await tell(dashboard, { req, res, error: new Refusal('not-found') });
+}
+
+async function tell(dashboard: Dashboard, { req, res, error }: Omit<Passing, 'next'> & { error: unknown }) {
+  const { visit } = visitOf(req, dashboard);
+  const { requestId } = visit.trace;
+  const { answer, isFault } = answerOf(error, visit);
+  if (isFault) dashboard.onFault(error, requestId);
+  if (res.headersSent) return void res.destroy();
+  res.setHeader('X-Request-Id', requestId);
+  await writeAnswer(res, answer);
+}
+
+/** Browsers ask for HTML by name; what takes anything gets the API's answer. */
+function wantsPage(req: Request): boolean {
+  return accepts(req).type(['json', 'html']) === 'html';
+}

@@ -1,0 +1,122 @@
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { isPermission, type Permission, permissionsOf, type Role } from './role.ts';
+
+/** `charter_<environment>_`, 40 base62 characters (238 random bits), 6 base62 characters of the CRC32 of all before. */
+const KEY = /^charter_(live|test)_[0-9A-Za-z]{46}$/;
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_CHARACTERS = 40;
+const CHECKSUM_CHARACTERS = 6;
+
+export const ENVIRONMENTS = ['live', 'test'] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
+
+export type MintedKey = {
+  /** The key itself; shown once, never stored. */
+  readonly key: string;
+  readonly hash: Buffer;
+  /** "charter_live_Ab3d": enough to recognize it by. */
+  readonly prefix: string;
+};
+
+export function mintKey(environment: Environment): MintedKey {
+  let body = `charter_${environment}_`;
+  const prefixLength = body.length + 4;
+  for (let i = 0; i < RANDOM_CHARACTERS; i += 1) body += ALPHABET.charAt(randomInt(ALPHABET.length));
+  const key = body + checksum(body);
+  return { key, hash: hashKey(key), prefix: key.slice(0, prefixLength) };
+}
+
+/** SHA-256 of the whole key. 238 random bits need no slow hash. */
+export function hashKey(key: string): Buffer {
+  return hash('sha256', key, 'buffer');
+}
+
+export type KeyFormat =
+  | { kind: 'well-formed'; environment: Environment }
+  | { kind: 'mistyped' }
+  | { kind: 'not-a-key' };
+
+/** Tells a typing error from a key without asking the database. */
+export function inspectKey(text: string): KeyFormat {
+  const match = KEY.exec(text);
+  if (match === null) return { kind: 'not-a-key' };
+  const body = text.slice(0, -CHECKSUM_CHARACTERS);
+  if (checksum(body) !== text.slice(-CHECKSUM_CHARACTERS)) return { kind: 'mistyped' };
+  return { kind: 'well-formed', environment: match[1] === 'live' ? 'live' : 'test' };
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  for (let i = 0; i < CHECKSUM_CHARACTERS; i += 1) {
+    text = ALPHABET.charAt(rest % ALPHABET.length) + text;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return text;
+}
+
+/** What decides about a key: the key's own row, its user's and its organization's, read in one statement. */
+export type KeyRecord = {
+  readonly organizationId: string;
+  readonly organizationName: string;
+  readonly organizationSuspendedAt: Date | null;
+  /** 32 bytes that sign the organization's page cursors. */
+  readonly cursorKey: Buffer;
+  readonly id: string;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly expiresAt: Date | null;
+  readonly rotatedAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly role: Role;
+  readonly userDeactivatedAt: Date | null;
+};
+
+/** How a key ended; it never comes back. */
+export type KeyEnd = { kind: 'expired' | 'rotated' | 'revoked'; at: Date };
+export type KeyState = 'active' | KeyEnd['kind'];
+
+/** Null: the key has not ended. */
+export function endOf(
+  { revokedAt, rotatedAt, expiresAt }: Pick<KeyRecord, 'revokedAt' | 'rotatedAt' | 'expiresAt'>,
+  now: Date,
+): KeyEnd | null {
+  if (revokedAt !== null) return { kind: 'revoked', at: revokedAt };
+  if (rotatedAt !== null) return { kind: 'rotated', at: rotatedAt };
+  if (expiresAt !== null && expiresAt <= now) return { kind: 'expired', at: expiresAt };
+  return null;
+}
+
+export type Verdict =
+  | { kind: 'active'; permissions: readonly Permission[] }
+  | KeyEnd
+  | { kind: 'deactivated'; at: Date };
+
+/** What a key may do at this moment: what it was given AND what its user's role allows now. */
+export function judgeKey(record: KeyRecord, now: Date): Verdict {
+  const end = endOf(record, now);
+  if (end !== null) return end;
+  if (record.userDeactivatedAt !== null) return { kind: 'deactivated', at: record.userDeactivatedAt };
+  const allowed = permissionsOf(record.role);
+  return {
+    kind: 'active',
+    permissions: record.permissions.filter(isPermission).filter((given) => allowed.includes(given)),
+  };
+}
+
+export const MAX_LIFE_DAYS = 3650;
+export const DEFAULT_LIFE_DAYS = 365;
+export const MAX_ACTIVE_KEYS = 10;
+const SOON_DAYS = 30;
+const DAY = 86_400_000;
+
+/** Last moment at which a key is accepted; `lifeDays` is 1 to 3650. Null: the key does not expire. */
+export function expiryOf(createdAt: Date, lifeDays: number | null): Date | null {
+  return lifeDays === null ? null : new Date(createdAt.getTime() + lifeDays * DAY);
+}
+
+/** True within 30 days before the end, when there is time left to replace the key. */
+export function isExpiringSoon(expiresAt: Date | null, now: Date): boolean {
+  return expiresAt !== null && expiresAt > now && expiresAt.getTime() - now.getTime() <= SOON_DAYS * DAY;
+}

@@ -1,0 +1,51 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Role } from './role.ts';
+
+export const SESSION_IDLE_MINUTES = 30;
+export const SESSION_HOURS = 12;
+/** How long a password that was right waits for its second factor. */
+export const HALF_SESSION_MINUTES = 10;
+/** How exactly the last use of a session is kept. */
+export const LAST_SEEN_SECONDS = 60;
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/** 256 random bits, base64url. It is given to its holder only; the database has its SHA-256. */
+export function mintToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Null: nothing that we ever gave out, so that nobody need look for it. */
+export function hashToken(token: string): Buffer | null {
+  return TOKEN.test(token) ? createHash('sha256').update(token).digest() : null;
+}
+
+/** What decides about a session, its user's row and the organization's name beside it. */
+export type SessionRecord = {
+  readonly organizationId: string;
+  readonly organizationName: string;
+  readonly organizationSuspendedAt: Date | null;
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly userDeactivatedAt: Date | null;
+  readonly hasSecondFactor: boolean;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly isComplete: boolean;
+};
+
+export type SessionVerdict = 'signed-in' | 'second-factor' | 'ended';
+
+export function judgeSession(session: SessionRecord, now: Date): SessionVerdict {
+  if (session.userDeactivatedAt !== null) return 'ended';
+  const age = minutes(session.createdAt, now);
+  if (!session.isComplete) return age < HALF_SESSION_MINUTES ? 'second-factor' : 'ended';
+  const idle = minutes(session.lastSeenAt, now);
+  return idle < SESSION_IDLE_MINUTES && age < SESSION_HOURS * 60 ? 'signed-in' : 'ended';
+}
+
+function minutes(from: Date, to: Date): number {
+  return (to.getTime() - from.getTime()) / 60_000;
+}

@@ -1,0 +1,91 @@
+import { createApp } from './app.ts';
+import { type Config, readConfig } from './config.ts';
+import { startHousekeeping } from './operations/housekeeping.ts';
+import { createLogger, type Logger } from './operations/logs.ts';
+import { listen } from './server.ts';
+import { type KeyUses, startKeyUses } from './service/last-used.ts';
+import { createOutbox, type Outbox } from './service/mail.ts';
+import { connect } from './store/connect.ts';
+import type { Database } from './store/database.ts';
+import { StartUpError } from './store/start-up-error.ts';
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof StartUpError)) throw error;
+  process.stderr.write(`\nCharter cannot start. ${error.message}\n  ${error.remedy}\n`);
+  process.exitCode = 1;
+} finally {
+  // Listening for the end of the parent would keep this process.
+  process.channel?.unref();
+}
+
+async function main(): Promise<void> {
+  // From the first moment, so that a signal in the middle of the start leaves no PostgreSQL behind.
+  const stop = requestedStop();
+  const config = readConfig(process.env);
+  const logger = createLogger(config.logLevel);
+  const outbox = createOutbox(config.mail, (error) => logger.warn({ err: error }, 'a mail could not be sent'));
+  const { db, leave } = await connect(config, (error) => logger.warn({ err: error }, 'a database connection ended'));
+  const keyUses = startKeyUses(db, {
+    onFailure: (error) => logger.warn({ err: error }, 'when keys were last used could not be written; will try again'),
+  });
+  try {
+    await serve({ config, db, logger, keyUses, outbox, stop });
+    await Promise.all([keyUses.stop(), outbox.settle()]);
+  } finally {
+    await leave();
+  }
+  logger.info('stopped');
+  // Not left to the exit, at which pino tries for ever to reach a reader that is gone.
+  await new Promise((resolve) => logger.flush(resolve));
+}
+
+type Serving = {
+  config: Config;
+  db: Database;
+  logger: Logger;
+  keyUses: KeyUses;
+  outbox: Outbox;
+  stop: Promise<string>;
+};
+
+async function serve({ config, db, logger, keyUses, outbox, stop }: Serving): Promise<void> {
+  let isStopping = false;
+  const { environment, publicUrl, trustedProxies } = config;
+  const app = await createApp({
+    ...{ db, logger, environment, keyUses, outbox, publicUrl, trustedProxies },
+    isStopping: () => isStopping,
+  });
+  const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');
+  await demonstration?.seed(db);
+  if (publicUrl?.startsWith('https:') && trustedProxies.length === 0) {
+    logger.warn(
+      'PUBLIC_URL is https, so a proxy stands in front: set TRUSTED_PROXIES, or all people share its address',
+    );
+  }
+  const server = await listen(app, { ...config, onUnreadable: (seen) => logger.info(seen, 'what came is not HTTP') });
+  const endHousekeeping = startHousekeeping(db, logger);
+  logger.info({ url: server.url, environment }, 'Charter serves');
+  // A welcome never ends a server that serves.
+  const welcome = demonstration?.welcome(db, { url: server.url, environment }).catch((error: unknown) => {
+    logger.warn({ err: error }, 'the demonstration could not be shown');
+  });
+  process.stdout.write((await welcome) ?? '');
+  const reason = await stop;
+  isStopping = true;
+  logger.info({ reason }, 'finishing what is in flight');
+  endHousekeeping();
+  await server.stop();
+}
+
+/** A signal, or the end of the process that started this one. A repeated signal changes nothing. */
+function requestedStop(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => resolve(signal));
+    const orphaned = () => resolve('the parent process ended');
+    // It may have ended while this one was starting; without a parent to listen to, this is undefined.
+    if (process.connected === false) orphaned();
+    process.once('disconnect', orphaned);
+  });
+}

@@ -1,0 +1,77 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerUnreadable, type Unreadable } from './api/unreadable-request.ts';
+import { StartUpError } from './store/start-up-error.ts';
+
+const REQUEST_SECONDS = 30;
+const HEADERS_SECONDS = 10;
+const CHECK_SECONDS = 2;
+const STOP_SECONDS = 25;
+const SWEEP_MS = 50;
+
+export type Listening = {
+  readonly url: string;
+  /** Takes no new request, waits for those in flight, at most 25 seconds, then cuts what is left. */
+  stop(): Promise<void>;
+};
+
+export type ListenOptions = { host: string; port: number; onUnreadable?: (seen: Unreadable) => void };
+
+export async function listen(
+  app: RequestListener,
+  { host, port, onUnreadable = () => {} }: ListenOptions,
+): Promise<Listening> {
+  const timeouts = {
+    requestTimeout: REQUEST_SECONDS * 1000,
+    headersTimeout: HEADERS_SECONDS * 1000,
+    connectionsCheckingInterval: CHECK_SECONDS * 1000,
+  };
+  // The router answers a missing Host itself, in the contract's words.
+  const server = createServer({ ...timeouts, requireHostHeader: false }, app);
+  answerUnreadable(server, onUnreadable);
+  // An expectation that we do not know may be ignored (RFC 9110 section 10.1.1); Node alone would answer 417.
+  server.on('checkExpectation', app);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(unableToListen(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  const { port: actualPort } = addressOf(server);
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const urlHost = reachable.includes(':') ? `[${reachable}]` : reachable;
+  return { url: `http://${urlHost}:${actualPort}`, stop: () => stop(server) };
+}
+
+async function stop(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // Again and again: a connection whose last request has just been answered would be kept for the next one.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const deadline = setTimeout(() => server.closeAllConnections(), STOP_SECONDS * 1000);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(deadline);
+}
+
+function addressOf(server: Server): AddressInfo {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.');
+  return address;
+}
+
+function unableToListen(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code === 'EADDRINUSE')
+    return new StartUpError(`Port ${port} of ${host} is in use.`, 'Stop what uses it, or set PORT to another one.', {
+      cause: error,
+    });
+  if (error.code === 'EACCES')
+    return new StartUpError(`Port ${port} may not be opened by this user.`, 'Set PORT to one above 1023.', {
+      cause: error,
+    });
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return new StartUpError(
+      `HOST ${host} is not an address of this machine.`,
+      'Set HOST to 127.0.0.1, or to 0.0.0.0 for every address.',
+      { cause: error },
+    );
+  }
+  return error;
+}

@@ -1,0 +1,68 @@
+import { type Environment, hashKey, inspectKey, judgeKey, type Verdict } from '../domain/api-key.ts';
+import type { Caller } from '../domain/caller.ts';
+import { ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
+import { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Database } from '../store/database.ts';
+import { findKeyByHash } from '../store/unscoped.ts';
+import type { KeyUses } from './last-used.ts';
+
+export type AuthenticateOptions = { db: Database; environment: Environment; now: () => Date; keyUses: KeyUses };
+
+const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
+
+/** The caller for whom a key acts. Only whoever holds the whole key learns why it is refused. */
+export async function authenticate(
+  key: string,
+  { db, environment, now, keyUses }: AuthenticateOptions,
+): Promise<Caller> {
+  refuseByFormat(key, environment);
+  const record = await findKeyByHash(db, hashKey(key));
+  if (record === null) throw refusal('This API key is not known. Check that the whole key was copied.');
+  const at = now();
+  const verdict = judgeKey(record, at);
+  if (verdict.kind === 'rotated' || verdict.kind === 'revoked') keyUses.refused(record);
+  if (verdict.kind !== 'active') throw refusal(wordsOf(verdict));
+  if (record.organizationSuspendedAt !== null) {
+    throw new ForbiddenError(`The organization ${record.organizationName} is suspended. Contact support.`);
+  }
+  keyUses.used(record, at);
+  return {
+    scope: OrganizationScope.grant(record.organizationId),
+    organizationName: record.organizationName,
+    cursorKey: record.cursorKey,
+    keyId: record.id,
+    keyName: record.name,
+    permissions: verdict.permissions,
+    expiresAt: record.expiresAt,
+  };
+}
+
+function refuseByFormat(key: string, environment: Environment): void {
+  const format = inspectKey(key);
+  if (format.kind === 'not-a-key') {
+    throw refusal(`This is not an API key: a key is charter_${environment}_ and 46 letters and digits.`);
+  }
+  if (format.kind === 'mistyped') throw refusal('This API key is mistyped or cut short. Copy the whole key again.');
+  if (format.environment !== environment) {
+    throw refusal(
+      `This is a key of the ${format.environment} environment; here is ${environment}. Use a ${environment} key.`,
+    );
+  }
+}
+
+function wordsOf(verdict: Exclude<Verdict, { kind: 'active' }>): string {
+  switch (verdict.kind) {
+    case 'expired':
+      return `This API key expired at ${verdict.at.toISOString()}. ${REPLACE}`;
+    case 'rotated':
+      return `This API key was rotated at ${verdict.at.toISOString()}. Use the key that replaced it.`;
+    case 'revoked':
+      return `This API key was revoked at ${verdict.at.toISOString()}. ${REPLACE}`;
+    case 'deactivated':
+      return `The user of this API key was deactivated at ${verdict.at.toISOString()}. ${REPLACE}`;
+  }
+}
+
+function refusal(message: string): UnauthenticatedError {
+  return new UnauthenticatedError(message, { presented: true });
+}

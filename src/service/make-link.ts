@@ -1,0 +1,34 @@
+import { type AccessLinkKind, LINK_HOURS } from '../domain/access-link.ts';
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import { insertAccessLink } from '../store/access-links.ts';
+import type { Transaction } from '../store/database.ts';
+import { mintHashedToken } from './start-session.ts';
+
+/** A link that sets a user's password. The token is for the user, shown once; the database has its hash. */
+export type AccessLink = {
+  readonly token: string;
+  readonly kind: AccessLinkKind;
+  readonly expiresAt: Date;
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string;
+};
+
+export type LinkOrder = {
+  readonly user: { readonly id: string; readonly name: string; readonly email: string };
+  readonly kind: AccessLinkKind;
+  /** Null: an operator, or the user's own request. */
+  readonly madeByUserId: string | null;
+  readonly now: Date;
+};
+
+export async function addLink(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, kind, madeByUserId, now }: LinkOrder,
+): Promise<AccessLink> {
+  const { token, tokenHash } = mintHashedToken();
+  const expiresAt = new Date(now.getTime() + LINK_HOURS[kind] * 3_600_000);
+  await insertAccessLink(tx, scope, { userId: user.id, tokenHash, kind, madeByUserId, createdAt: now, expiresAt });
+  return { token, kind, expiresAt, userId: user.id, name: user.name, email: user.email };
+}

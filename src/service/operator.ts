@@ -1,0 +1,108 @@
+import { v7 as newId } from 'uuid';
+import type { Environment } from '../domain/api-key.ts';
+import { DomainError, invalidField } from '../domain/errors.ts';
+import { OrganizationScope } from '../domain/organization-scope.ts';
+import { normalEmail, normalName } from '../domain/person.ts';
+import type { Permission } from '../domain/role.ts';
+import { recordAudit } from '../store/audit.ts';
+import { type Database, isUniqueViolation } from '../store/database.ts';
+import { insertOrganization, setSuspended } from '../store/organizations.ts';
+import { findKeyById, findOrganization, findUserByEmail } from '../store/unscoped.ts';
+import { insertUser, type NewUser } from '../store/users.ts';
+import { type IssuedKey, issueKey } from './issue-key.ts';
+import { revokeKey } from './revoke-key.ts';
+
+// What the operator of an installation may do: the one who has the database has every organization.
+
+export type NewOrganization = { readonly name: string; readonly users: readonly Omit<NewUser, 'id'>[] };
+
+/** An organization and its first users; an administrator must be among them, or nobody could invite another. */
+export async function createOrganization(db: Database, request: NewOrganization): Promise<OrganizationScope> {
+  const { name, users } = parse(request);
+  const scope = OrganizationScope.grant(newId());
+  try {
+    await db.prisma.$transaction(async (tx) => {
+      await insertOrganization(tx, scope, { name });
+      for (const user of users) await insertUser(tx, scope, { ...user, id: newId() });
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new DomainError(
+      'conflict',
+      `The e-mail ${users.map(({ email }) => email).join(' or ')} belongs to a user already. Give another one.`,
+    );
+  }
+  return scope;
+}
+
+/** As they are stored: organizations and people are named under one rule, whoever makes them. */
+function parse({ name, users }: NewOrganization): NewOrganization {
+  return {
+    name: parseName('name', name),
+    users: users.map((user) => ({ ...user, name: parseName('user name', user.name), email: parseEmail(user.email) })),
+  };
+}
+
+function parseName(field: string, text: string): string {
+  const name = normalName(text);
+  if (name === null)
+    throw invalidField(field, 'must be 1 to 200 characters, not all blank, all of which can be shown.');
+  return name;
+}
+
+function parseEmail(text: string): string {
+  const email = normalEmail(text);
+  if (email === null) throw invalidField('email', `must be an e-mail address, which ${JSON.stringify(text)} is not.`);
+  return email;
+}
+
+export type OperatorKeyRequest = {
+  email: string;
+  name: string;
+  permissions: readonly Permission[];
+  lifeDays: number | null;
+  environment: Environment;
+};
+
+export async function issueKeyByEmail(
+  db: Database,
+  { email, ...request }: OperatorKeyRequest,
+): Promise<IssuedKey & { organizationId: string }> {
+  const user = await findUserByEmail(db, email);
+  if (user === null) throw new DomainError('not_found', `There is no user with the e-mail ${email}.`);
+  const scope = OrganizationScope.grant(user.organizationId);
+  const issued = await issueKey(db, { kind: 'operator', scope }, { ...request, userId: user.id });
+  return { ...issued, organizationId: user.organizationId };
+}
+
+export async function revokeKeyById(db: Database, id: string): Promise<void> {
+  const key = await findKeyById(db, id);
+  if (key === null) throw new DomainError('not_found', `There is no API key with the id ${id}.`);
+  const scope = OrganizationScope.grant(key.organizationId);
+  await revokeKey(db, { kind: 'operator', scope }, { keyId: id, userId: key.userId });
+}
+
+export async function suspendOrganization(db: Database, id: string): Promise<void> {
+  await changeSuspension(db, await scopeOf(db, id), new Date());
+}
+
+export async function resumeOrganization(db: Database, id: string): Promise<void> {
+  await changeSuspension(db, await scopeOf(db, id), null);
+}
+
+/** Repeating changes nothing, and so is no event. */
+async function changeSuspension(db: Database, scope: OrganizationScope, at: Date | null): Promise<void> {
+  const act = at === null ? 'organization.resumed' : 'organization.suspended';
+  await db.prisma.$transaction(async (tx) => {
+    if (await setSuspended(tx, scope, at)) await recordAudit(tx, scope, { act, actorUserId: null, trace: null });
+  });
+}
+
+async function scopeOf(db: Database, id: string): Promise<OrganizationScope> {
+  if ((await findOrganization(db, id)) === null)
+    throw new DomainError(
+      'not_found',
+      `There is no organization with the id ${id}. "npm run admin -- list-organizations" shows them.`,
+    );
+  return OrganizationScope.grant(id);
+}

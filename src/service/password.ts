@@ -1,0 +1,30 @@
+import { hash, verify } from '@node-rs/argon2';
+import { invalidField } from '../domain/errors.ts';
+import {
+  normalPassword,
+  PASSWORD_CHARACTERS_AT_MOST,
+  type PasswordOwner,
+  passwordProblem,
+} from '../domain/password.ts';
+
+/** Argon2id, the library's default, as OWASP's password storage cheat sheet has it: 19 MiB, two passes, one lane; in PHC format. */
+export async function hashPassword(password: string): Promise<string> {
+  return hash(normalPassword(password), { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+}
+
+/** The hash of 32 random bytes that nobody kept, made at the same cost as every other. */
+const NOBODYS = '$argon2id$v=19$m=19456,t=2,p=1$zkskN0wUGXwcXVbMAEzwPA$AYX97bk5K6ALFTX7gj1IJHblDRhACinz1hw4g/fhfMI';
+
+/** The same work whether there is a password or, null, there is none: the time tells nobody which accounts exist. */
+export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
+  // A longer text is nobody's password; one character more than the most keeps it from becoming one.
+  const characters = [...normalPassword(password.slice(0, 4 * PASSWORD_CHARACTERS_AT_MOST))];
+  const text = characters.slice(0, PASSWORD_CHARACTERS_AT_MOST + 1).join('');
+  const isRight = await verify(passwordHash ?? NOBODYS, text);
+  return isRight && passwordHash !== null;
+}
+
+export function refuseWeakPassword(password: string, owner: PasswordOwner): void {
+  const problem = passwordProblem(password, owner);
+  if (problem !== null) throw invalidField('password', problem);
+}

@@ -1,0 +1,110 @@
+import { v7 as newId } from 'uuid';
+import type { Actor } from '../domain/actor.ts';
+import { DomainError, ForbiddenError, invalidField } from '../domain/errors.ts';
+import { isId } from '../domain/id.ts';
+import { normalEmail, normalName } from '../domain/person.ts';
+import { isRole, maySeeKeysOfOthers, type Role } from '../domain/role.ts';
+import { recordAudit } from '../store/audit.ts';
+import { type Database, isUniqueViolation } from '../store/database.ts';
+import { findUser, insertUser, listUsers as listStored, type UserPosition, type UserView } from '../store/users.ts';
+import { noSuchUser } from './key-authority.ts';
+import { type AccessLink, addLink } from './make-link.ts';
+import { lockActor, refuseToManage } from './people-authority.ts';
+
+export type { UserView };
+
+export type UserPage = {
+  readonly users: readonly UserView[];
+  /** For the next page's `after`; null: this is the last. */
+  readonly next: string | null;
+};
+
+const PAGE = 25;
+const PAGE_AT_MOST = 100;
+const SEARCH_CHARACTERS = 100;
+
+/** The people of the organization by name; `search` is a part of the name or the e-mail, in any letter case. */
+export async function listUsers(
+  db: Database,
+  actor: Actor,
+  { search = '', after = null, limit = PAGE }: { search?: string; after?: string | null; limit?: number } = {},
+): Promise<UserPage> {
+  refuseToSee(actor.role);
+  const text = [...search.replaceAll('\0', '').normalize('NFC').trim()].slice(0, SEARCH_CHARACTERS).join('');
+  const rows = Math.min(Math.max(1, Math.trunc(limit)), PAGE_AT_MOST);
+  const position = after === null ? null : decodePosition(after);
+  const found = await listStored(db, actor.scope, { search: text, after: position, limit: rows + 1 });
+  const users = found.slice(0, rows);
+  const last = users.at(-1);
+  return { users, next: found.length > rows && last !== undefined ? encodePosition(last) : null };
+}
+
+/** Anybody themselves; others only for whoever sees the list of them. */
+export async function getUser(db: Database, actor: Actor, userId: string): Promise<UserView> {
+  if (userId !== actor.userId) refuseToSee(actor.role);
+  const user = isId(userId) ? await findUser(db, actor.scope, userId) : null;
+  if (user === null) throw noSuchUser();
+  return user;
+}
+
+function refuseToSee(role: Role): void {
+  if (!maySeeKeysOfOthers(role))
+    throw new ForbiddenError('You may not see the users of your organization. Contact an administrator or support.');
+}
+
+export type Invitation = { readonly email: string; readonly name: string; readonly role: string; readonly now?: Date };
+
+/** A user without a password, and the link with which the user sets one. The link is to be shown to the inviter, this once. */
+export async function inviteUser(
+  db: Database,
+  actor: Actor,
+  { email, name, role, now = new Date() }: Invitation,
+): Promise<AccessLink> {
+  const user = { id: newId(), ...parse({ email, name, role }), passwordHash: null };
+  try {
+    return await db.prisma.$transaction(async (tx) => {
+      const inviter = await lockActor(tx, actor);
+      refuseToManage(inviter.role, user.role);
+      await insertUser(tx, actor.scope, user);
+      const link = await addLink(tx, actor.scope, { user, kind: 'invitation', madeByUserId: inviter.id, now });
+      await recordAudit(tx, actor.scope, {
+        ...{ act: 'user.invited', actorUserId: inviter.id, targetUserId: user.id, trace: actor.trace },
+        detail: { role: user.role },
+      });
+      return link;
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    // The same words whichever organization has the user: no name, no role, no hint of the other one.
+    throw new DomainError('conflict', `The e-mail ${user.email} is in use already. Give another one.`);
+  }
+}
+
+function parse({ email, name, role }: Omit<Invitation, 'now'>) {
+  const address = normalEmail(email);
+  const fullName = normalName(name);
+  if (address === null) throw invalidField('email', 'must be an e-mail address, such as mei@example.org.');
+  if (fullName === null) throw invalidField('name', 'must be 1 to 200 characters, not all blank.');
+  return { email: address, name: fullName, role: parseRole(role) };
+}
+
+export function parseRole(role: string): Role {
+  if (!isRole(role)) throw invalidField('role', 'must be administrator, manager, member or viewer.');
+  return role;
+}
+
+function encodePosition({ name, id }: UserPosition): string {
+  return Buffer.from(JSON.stringify([name, id])).toString('base64url');
+}
+
+/** A place in the order, no secret: whatever somebody makes of it shows no more than the list does. Null: nonsense, so the first page. */
+function decodePosition(text: string): UserPosition | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    if (!Array.isArray(value)) return null;
+    const [name, id]: unknown[] = value;
+    return typeof name === 'string' && !name.includes('\0') && typeof id === 'string' && isId(id) ? { name, id } : null;
+  } catch {
+    return null;
+  }
+}

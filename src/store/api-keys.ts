@@ -1,0 +1,118 @@
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Permission } from '../domain/role.ts';
+import type { Transaction } from './database.ts';
+
+export type NewApiKey = {
+  readonly id: string;
+  readonly userId: string;
+  /** Null: an operator. */
+  readonly createdByUserId: string | null;
+  readonly name: string;
+  readonly keyHash: Uint8Array<ArrayBuffer>;
+  readonly keyPrefix: string;
+  readonly permissions: Permission[];
+  readonly expiresAt: Date | null;
+  readonly createdAt: Date;
+};
+
+/** The user's keys that are neither rotated nor revoked, oldest first; those that have expired are among them. */
+export async function listStandingKeys(tx: Transaction, scope: OrganizationScope, userId: string) {
+  return tx.apiKey.findMany({
+    where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },
+    select: { id: true, name: true, expiresAt: true },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+}
+
+export async function insertApiKey(tx: Transaction, scope: OrganizationScope, key: NewApiKey): Promise<void> {
+  await tx.apiKey.create({ data: { ...key, organizationId: scope.organizationId }, select: { id: true } });
+}
+
+/** A key of a user, and who acts on it when; `byUserId` null: an operator. */
+export type KeyAct = {
+  readonly id: string;
+  readonly userId: string;
+  readonly at: Date;
+  readonly byUserId: string | null;
+};
+
+/** Null: the user has no such key, or it was rotated or revoked before. One that has expired can be revoked. */
+export async function revokeApiKey(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { id, userId, at, byUserId }: KeyAct,
+): Promise<{ name: string; keyPrefix: string } | null> {
+  const [revoked] = await tx.apiKey.updateManyAndReturn({
+    where: { organizationId: scope.organizationId, id, userId, rotatedAt: null, revokedAt: null },
+    data: { revokedAt: at, revokedByUserId: byUserId },
+    select: { name: true, keyPrefix: true },
+  });
+  return revoked ?? null;
+}
+
+/** Every key of the user that is neither rotated nor revoked; who deactivates a user ends them so. */
+export async function revokeApiKeysOf(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, at, byUserId }: Omit<KeyAct, 'id'>,
+): Promise<{ id: string; name: string }[]> {
+  // In the order in which their uses are written, or the two could wait for each other.
+  await tx.$queryRaw`
+    select 1 from api_keys
+    where organization_id = ${scope.organizationId}::uuid and user_id = ${userId}::uuid
+      and rotated_at is null and revoked_at is null
+    order by id for no key update`;
+  return tx.apiKey.updateManyAndReturn({
+    where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },
+    data: { revokedAt: at, revokedByUserId: byUserId },
+    select: { id: true, name: true },
+  });
+}
+
+export type Successor = Pick<NewApiKey, 'id' | 'keyHash' | 'keyPrefix'>;
+export type SucceededKey = { name: string; permissions: Permission[]; expiresAt: Date | null };
+
+/**
+ * Ends an active key and puts its successor in its place, in one statement: however many come at once, one ends it, and the
+ * others find nothing to succeed. Null: there is no such key of the user, or it is not active any more.
+ */
+export async function replaceApiKey(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { id, userId, at, byUserId, successor }: KeyAct & { successor: Successor },
+): Promise<SucceededKey | null> {
+  const now = at.toISOString();
+  const [row] = await tx.$queryRaw<SucceededKey[]>`
+    with ended as (
+      update api_keys
+      set rotated_at = ${now}::timestamptz, rotated_by_user_id = ${byUserId}::uuid, successor_id = ${successor.id}::uuid
+      where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
+        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)
+      returning organization_id, user_id, name, permissions, expires_at)
+    insert into api_keys
+      (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix, permissions, expires_at, created_at)
+    select organization_id, ${successor.id}::uuid, user_id, ${byUserId}::uuid, name, ${successor.keyHash}::bytea,
+           ${successor.keyPrefix}, permissions, expires_at, ${now}::timestamptz
+    from ended
+    returning name, permissions, expires_at as "expiresAt"`;
+  return row ?? null;
+}
+
+/** The name that it had; null: there is no such key of the user, or it is not active any more. */
+export async function renameApiKey(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { id, userId, at, name }: Omit<KeyAct, 'byUserId'> & { name: string },
+): Promise<{ oldName: string } | null> {
+  const now = at.toISOString();
+  const [row] = await tx.$queryRaw<{ oldName: string }[]>`
+    with before as (
+      select organization_id, id, name from api_keys
+      where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
+        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)
+      for no key update)
+    update api_keys k set name = ${name} from before
+    where k.organization_id = before.organization_id and k.id = before.id
+    returning before.name as "oldName"`;
+  return row ?? null;
+}

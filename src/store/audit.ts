@@ -1,0 +1,65 @@
+import { v7 as newId } from 'uuid';
+import type { Trace } from '../domain/actor.ts';
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Transaction } from './database.ts';
+
+export const ACTS = [
+  'key.created',
+  'key.rotated',
+  'key.revoked',
+  'key.renamed',
+  'user.invited',
+  'user.role_changed',
+  'user.deactivated',
+  'user.reactivated',
+  'user.reset_link_made',
+  'user.signed_in',
+  'user.sign_in_failed',
+  'user.signed_out',
+  'user.password_set',
+  'user.second_factor_on',
+  'user.second_factor_off',
+  'organization.policy_changed',
+  'organization.suspended',
+  'organization.resumed',
+] as const;
+export type Act = (typeof ACTS)[number];
+
+export type AuditEvent = {
+  readonly act: Act;
+  /** Null: an operator, or nobody who signed in. */
+  readonly actorUserId: string | null;
+  readonly targetUserId?: string | null;
+  readonly keyId?: string | null;
+  /** What changed, as text for people. Never a key or another secret. */
+  readonly detail?: Readonly<Record<string, string>>;
+  /** Null: it came by no request, as an operator's act. */
+  readonly trace: Trace | null;
+};
+
+/**
+ * Writes the event in the transaction of its act, so that neither is there without the other. What a request says of itself
+ * is cut to what the columns hold: a long header must not undo the act.
+ */
+export async function recordAudit(tx: Transaction, scope: OrganizationScope, event: AuditEvent): Promise<void> {
+  const { act, actorUserId, targetUserId = null, keyId = null, detail = {}, trace } = event;
+  await tx.auditEvent.create({
+    data: {
+      ...{ organizationId: scope.organizationId, id: newId(), act, actorUserId, targetUserId, keyId },
+      detail: Object.fromEntries(Object.entries(detail).map(([name, text]) => [name, storable(text, 1000)])),
+      ip: storable(trace?.ip ?? '', 45),
+      userAgent: storable(trace?.userAgent ?? '', 300),
+      requestId: storable(trace?.requestId ?? '', 64),
+    },
+    select: { id: true },
+  });
+}
+
+/** Without NUL, which PostgreSQL refuses, and without a key, should a client have put one into a header. */
+function storable(text: string, characters: number): string {
+  const clean = text
+    .toWellFormed()
+    .replaceAll('\0', '')
+    .replace(/charter_(live|test)_\w{5,}/g, 'charter_$1_…');
+  return [...clean.slice(0, 2 * characters)].slice(0, characters).join('').toWellFormed();
+}

@@ -1,0 +1,115 @@
+import { readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type Cluster, getBinariesFor } from './embedded-cluster.ts';
+import { type Outcome, run } from './system-user.ts';
+
+export type Settings = Readonly<Record<string, string>>;
+
+/** Long enough to recover from a crash in the middle of much writing. */
+export const START_SECONDS = 120;
+
+const SETTINGS: Settings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  TimeZone: 'UTC',
+  log_timezone: 'UTC',
+  // One file a weekday, written over a week later.
+  logging_collector: 'on',
+  log_directory: 'log',
+  log_filename: 'postgresql-%a.log',
+  log_rotation_age: '1d',
+  log_rotation_size: '0',
+  log_truncate_on_rotation: 'on',
+};
+
+/** The port of the server that runs on the folder, or is about to; null: none runs. */
+export async function findPort(clusterDir: string): Promise<number | null> {
+  const lines = (await readPidFile(clusterDir)).split('\n');
+  const [pid, port] = [Number(lines[0]), Number(lines[3])];
+  if (!(pid > 0) || !(port > 0) || !(await isServer(pid, clusterDir))) return null;
+  return port;
+}
+
+/** PostgreSQL's own lock file sees to it that of several starts at once, one succeeds. */
+export async function startServer(cluster: Cluster, settings: Settings): Promise<Outcome> {
+  const { pgCtl } = await getBinariesFor(cluster);
+  await removeMisleadingPidFile(cluster.dir);
+  const log = join(cluster.dir, 'start.log');
+  await rm(log, { force: true });
+  const port = String((await lastPortIfFree(cluster.dir)) ?? (await freePort(0)));
+  const options = Object.entries({ ...SETTINGS, port, ...settings })
+    .map(asOption)
+    .join(' ');
+  const parameters = ['start', '--pgdata', cluster.dir, '--wait', '--timeout', String(START_SECONDS), '--log', log];
+  const outcome = await run(pgCtl, [...parameters, '--options', options], cluster.user);
+  return outcome.ok
+    ? outcome
+    : { ok: false, output: `${outcome.output}\n${await readFile(log, 'utf8').catch(() => '')}` };
+}
+
+export async function stopServer(cluster: Cluster): Promise<Outcome> {
+  const { pgCtl } = await getBinariesFor(cluster);
+  return run(pgCtl, ['stop', '--pgdata', cluster.dir, '--mode', 'fast', '--wait'], cluster.user);
+}
+
+/** Goes through a shell (pg_ctl's), so nothing that could mean something to one is let through. */
+function asOption([name, value]: [string, string]): string {
+  if (!/^[A-Za-z_.]+$/.test(name) || !/^[\w .,:/%+-]*$/.test(value)) throw new Error(`Not a setting: ${name}=${value}`);
+  return `-c "${name}=${value}"`;
+}
+
+function readPidFile(clusterDir: string): Promise<string> {
+  return readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
+}
+
+/** A number alone proves nothing: after a crash or in a new container it may be anybody's. */
+async function isServer(pid: number, clusterDir: string): Promise<boolean> {
+  if (process.platform === 'linux') return (await workingDir(pid)) === clusterDir;
+  return isAlive(pid);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** PostgreSQL works inside of its data folder; nobody else has a reason to. */
+function workingDir(pid: number | string): Promise<string | null> {
+  return readlink(`/proc/${pid}/cwd`).catch(() => null);
+}
+
+/**
+ * PostgreSQL refuses to start where its lock file names a process that lives, whoever that is now. The file is removed
+ * only when no process at all works in the folder; a file that names a dead one is left to PostgreSQL's own checks.
+ */
+async function removeMisleadingPidFile(clusterDir: string): Promise<void> {
+  const content = await readPidFile(clusterDir);
+  const pid = Number(content.split('\n')[0]);
+  if (process.platform !== 'linux' || !(pid > 0) || !isAlive(pid)) return;
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const dirs = await Promise.all(pids.map(workingDir));
+  const isUnchanged = content === (await readPidFile(clusterDir));
+  if (isUnchanged && !dirs.includes(clusterDir)) await rm(join(clusterDir, 'postmaster.pid'), { force: true });
+}
+
+/** The port of last time keeps the addresses of processes that outlived a restart right. */
+async function lastPortIfFree(clusterDir: string): Promise<number | null> {
+  const lastStart = await readFile(join(clusterDir, 'postmaster.opts'), 'utf8').catch(() => '');
+  const port = /port=(\d+)/.exec(lastStart)?.[1];
+  return port === undefined ? null : freePort(Number(port)).catch(() => null);
+}
+
+function freePort(wanted: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen({ port: wanted, host: '127.0.0.1' }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : wanted));
+    });
+  });
+}

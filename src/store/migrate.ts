@@ -1,0 +1,154 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { connectOrExplain } from './connection-problem.ts';
+import { asMigrationList, hasChecksum, type Migration, readMigrations } from './migrations.ts';
+import { StartUpError } from './start-up-error.ts';
+
+/** One process migrates at a time. Not the number that Prisma's engine locks, which is taken inside of ours. */
+const MIGRATION_LOCK = 7_240_113;
+const LOCK_SECONDS = 600;
+const OLDEST_VERSION = 14;
+/** Extensions that the migrations create; all come with PostgreSQL (its "contrib" package). */
+const EXTENSIONS = ['pg_trgm', 'btree_gin'];
+
+/**
+ * Brings the database at `url` to the newest migration, in as many processes at once as like. A StartUpError where the
+ * database cannot be reached or used, is newer than this code, was left half-migrated, or differs from our migrations.
+ */
+export async function migrate(url: string, migrations?: Migration[]): Promise<{ applied: string[] }> {
+  const ours = migrations ?? (await readMigrations());
+  const client = await connectOrExplain(url, 'charter-migrate');
+  try {
+    await checkVersion(client);
+    // Mostly there is nothing to do, and then neither the lock nor the engine is needed.
+    if (isComplete(ours, await readHistory(client))) return { applied: [] };
+    await lock(client);
+    const history = await readHistory(client);
+    if (isComplete(ours, history)) return { applied: [] };
+    refuseUnfinished(history);
+    await prepare(client);
+    return { applied: await apply(url, ours, client) };
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+type Applied = { name: string; checksum: string; isFinished: boolean; logs: string | null };
+
+/** What Prisma's engine has written down, without what was rolled back. */
+async function readHistory(client: pg.Client): Promise<Applied[]> {
+  const table = await client.query<{ exists: boolean }>(
+    `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`,
+  );
+  if (table.rows[0]?.exists !== true) return [];
+  const found = await client.query<Applied>(
+    `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS "isFinished", logs
+       FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+  );
+  return found.rows;
+}
+
+/** True where exactly our migrations are applied. Refuses what no wait and no migration of ours could mend. */
+function isComplete(ours: Migration[], history: Applied[]): boolean {
+  const known = new Map(ours.map((migration) => [migration.name, migration]));
+  const unknown = history.filter(({ name }) => !known.has(name));
+  if (unknown.length > 0) {
+    throw new StartUpError(
+      `The database has migrations that this version does not know: ${namesOf(unknown)}.`,
+      'Start the newer version, or restore a backup from before it.',
+    );
+  }
+  // One that failed may be mended in its file; only what is applied must stay as it was.
+  const edited = history.filter(({ name, checksum, isFinished }) => {
+    const migration = known.get(name);
+    return isFinished && migration !== undefined && !hasChecksum(migration, checksum);
+  });
+  if (edited.length > 0) {
+    throw new StartUpError(
+      `These migrations were changed after they had been applied to this database: ${namesOf(edited)}.`,
+      'Bring their files back as they were (git checkout prisma/migrations) and write a new migration for the change.',
+    );
+  }
+  return ours.length === history.length && history.every(({ isFinished }) => isFinished);
+}
+
+function namesOf(migrations: { name: string }[]): string {
+  return [...new Set(migrations.map(({ name }) => name))].join(', ');
+}
+
+/** Under the lock only: before, another process may be in the middle of it. */
+function refuseUnfinished(history: Applied[]): void {
+  const unfinished = history.find(({ isFinished }) => !isFinished);
+  if (unfinished === undefined) return;
+  const { name } = unfinished;
+  const reason = unfinished.logs ? `: ${reasonOf(unfinished.logs)}` : ', because it was interrupted.';
+  throw new StartUpError(
+    `The database is half-migrated: ${name} was begun and not finished${reason}`,
+    `A migration is one transaction, so as a rule nothing of it is there. Mend the reason, then have it tried again: ` +
+      `npx prisma migrate resolve --rolled-back ${name}\n` +
+      `or, in psql: UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL;`,
+  );
+}
+
+/** The engine's log without its first line, which says nothing, and its call stack. */
+function reasonOf(logs: string): string {
+  const [beforeStack = logs] = logs.split(/\n +0: /);
+  return beforeStack.replace(/^external connector error\n/, '').trim();
+}
+
+/**
+ * Asked again and again, for one that waits in PostgreSQL would block a migration's CREATE INDEX CONCURRENTLY for ever.
+ */
+async function lock(client: pg.Client): Promise<void> {
+  for (const giveUpAt = Date.now() + LOCK_SECONDS * 1000; Date.now() < giveUpAt; await delay(100)) {
+    const tried = await client.query<{ got: boolean }>('SELECT pg_try_advisory_lock($1) AS got', [MIGRATION_LOCK]);
+    if (tried.rows[0]?.got === true) return;
+  }
+  throw new StartUpError(
+    `Another process has been migrating this database for ${LOCK_SECONDS / 60} minutes.`,
+    'Wait for it to finish, or end it (application_name "charter-migrate" in pg_stat_activity), then start again.',
+  );
+}
+
+async function checkVersion(client: pg.Client): Promise<void> {
+  const found = await client.query<{ server_version: string }>('SHOW server_version');
+  const version = found.rows[0]?.server_version ?? '';
+  if (Number.parseInt(version, 10) >= OLDEST_VERSION) return;
+  throw new StartUpError(
+    `This PostgreSQL is ${version}; Charter needs ${OLDEST_VERSION} or newer.`,
+    'Upgrade PostgreSQL, or set DATABASE_URL to a newer one.',
+  );
+}
+
+/** Tries first what fails for lack of rights, so that it is refused before a migration is begun. */
+async function prepare(client: pg.Client): Promise<void> {
+  const right = await client.query<{ granted: boolean }>(`SELECT has_schema_privilege('public', 'CREATE') AS granted`);
+  if (right.rows[0]?.granted !== true) {
+    throw new StartUpError(
+      `The user "${client.user}" may not create tables in the schema "public" of this database.`,
+      `As its owner: GRANT CREATE ON SCHEMA public TO "${client.user}";`,
+    );
+  }
+  for (const extension of EXTENSIONS) {
+    await client.query(`CREATE EXTENSION IF NOT EXISTS ${extension}`).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const remedy =
+        `As a superuser, in this database: CREATE EXTENSION ${extension}; ` +
+        `(where it is not available, install PostgreSQL's "contrib" package first.)`;
+      throw new StartUpError(`The extension ${extension} could not be created: ${reason}.`, remedy, { cause });
+    });
+  }
+}
+
+async function apply(url: string, ours: Migration[], client: pg.Client): Promise<string[]> {
+  // Loaded here, because it takes longer than all of a start without migrations.
+  const { withSchemaEngine } = await import('./schema-engine.ts');
+  const input = { migrationsList: asMigrationList(ours), filters: { externalTables: [], externalEnums: [] } };
+  try {
+    const { appliedMigrationNames } = await withSchemaEngine({ url }, (engine) => engine.applyMigrations(input));
+    return appliedMigrationNames;
+  } catch (error) {
+    refuseUnfinished(await readHistory(client));
+    throw error;
+  }
+}

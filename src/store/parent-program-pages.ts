@@ -1,0 +1,89 @@
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { ParentProgram } from '../domain/parent-program.ts';
+import type { Database } from './database.ts';
+import { COLUMNS, types } from './parent-programs.ts';
+
+export type SortField = 'created_at' | 'updated_at' | 'name';
+
+/** Where a page starts: after the row with this sort value and id. */
+export type Position = { readonly value: string; readonly id: string };
+
+export type ListQuery = {
+  readonly sortField: SortField;
+  readonly descending: boolean;
+  /** Rows at most, 1 to 101: the caller asks for one more than it shows. */
+  readonly limit: number;
+  /** Null: from the start. */
+  readonly after: Position | null;
+  /** Substring of the name, at least 3 characters, in any letter case. */
+  readonly search?: string | undefined;
+  readonly externalId?: string | undefined;
+  readonly updatedSince?: Date | undefined;
+};
+
+const ORDER_TYPE: Record<SortField, string> = { created_at: 'timestamptz', updated_at: 'timestamptz', name: 'text' };
+
+/**
+ * Of a limit that it does not know yet PostgreSQL expects a tenth of the rows, finds that too dear for a prepared plan,
+ * and plans anew at every execution. Known to be at most this, a page is planned once.
+ */
+const MOST_ROWS = 101;
+
+/**
+ * A page in a total order, found by row comparison: its cost does not grow with its depth, and rows that come or go
+ * elsewhere move nobody to another page.
+ */
+export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery) {
+  const values: unknown[] = [scope.organizationId];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const limit = bind(query.limit);
+  const conditions = ['organization_id = $1'];
+  if (query.after !== null) {
+    const start = `(${bind(query.after.value)}::${ORDER_TYPE[query.sortField]}, ${bind(query.after.id)}::uuid)`;
+    conditions.push(`(${query.sortField}, id) ${query.descending ? '<' : '>'} ${start}`);
+  }
+  const filters = filtersOf(query, bind);
+  const source = (await areChangesFew(db, scope, query)) ? changesFirst(bind(query.updatedSince)) : 'parent_programs';
+  const direction = query.descending ? 'desc' : 'asc';
+  const order = `order by ${query.sortField} ${direction}, id ${direction}`;
+  const text = `
+    select ${COLUMNS} from (
+      select * from ${source} where ${[...conditions, ...filters].join(' and ')} ${order} limit ${MOST_ROWS}
+    ) page ${order} limit ${limit}`;
+  // Plain pages are prepared once. A filtered one is planned each time, because its best index depends on its values.
+  const name = `list_parent_programs_${query.sortField}_${direction}_${query.after === null ? 'first' : 'next'}`;
+  const { rows } = await db.pool.query<ParentProgram>({ ...(filters.length === 0 && { name }), text, values, types });
+  return rows;
+}
+
+function filtersOf({ search, externalId, updatedSince }: ListQuery, bind: (value: unknown) => string): string[] {
+  const filters: string[] = [];
+  if (externalId !== undefined) filters.push(`external_id = ${bind(externalId)}`);
+  if (updatedSince !== undefined) filters.push(`updated_at >= ${bind(updatedSince.toISOString())}::timestamptz`);
+  if (search !== undefined) {
+    // As the trigram index has it: name itself is compared by code point, letter case by the database's own rules.
+    const pattern = bind(`%${search.replace(/[\\%_]/g, '\\$&')}%`);
+    filters.push(`lower(name collate pg_catalog."default") like lower(${pattern} collate pg_catalog."default")`);
+  }
+  return filters;
+}
+
+const FEW = 1000;
+
+/**
+ * PostgreSQL takes the time of a change to say nothing about the place in another order, and expects to meet the changed
+ * rows soon on a walk along that order. As a rule they stand at its end, and the walk meets every other row first.
+ */
+async function areChangesFew(db: Database, scope: OrganizationScope, { updatedSince, sortField }: ListQuery) {
+  if (updatedSince === undefined || sortField === 'updated_at') return false;
+  const { rowCount } = await db.pool.query({
+    text: 'select from parent_programs where organization_id = $1 and updated_at >= $2 limit $3',
+    values: [scope.organizationId, updatedSince, FEW + 1],
+  });
+  return rowCount !== null && rowCount <= FEW;
+}
+
+/** "offset 0" keeps the planner from undoing it: the changed rows are found by their own index, then put in order. */
+function changesFirst(since: string): string {
+  return `(select * from parent_programs where organization_id = $1 and updated_at >= ${since}::timestamptz offset 0) changed`;
+}

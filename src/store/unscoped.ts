@@ -1,0 +1,135 @@
+import type { AccessLinkKind, AccessLinkRecord } from '../domain/access-link.ts';
+import type { KeyRecord } from '../domain/api-key.ts';
+import { normalEmail } from '../domain/person.ts';
+import type { Role } from '../domain/role.ts';
+import type { SessionRecord } from '../domain/session.ts';
+import type { Database } from './database.ts';
+
+// The few look-ups made before a scope exists. Nothing else may read a row without naming its organization.
+
+const FIND_KEY = {
+  name: 'find_key_by_hash',
+  text: `
+    select k.organization_id as "organizationId", o.name as "organizationName",
+           o.suspended_at as "organizationSuspendedAt", o.cursor_key as "cursorKey", k.id, k.name, k.permissions,
+           k.expires_at as "expiresAt", k.rotated_at as "rotatedAt", k.revoked_at as "revokedAt", u.role,
+           u.deactivated_at as "userDeactivatedAt"
+    from api_keys k
+    join users u on u.organization_id = k.organization_id and u.id = k.user_id
+    join organizations o on o.id = k.organization_id
+    where k.key_hash = $1`,
+};
+
+/** The key, its user and its organization, in one indexed statement; null: there is no such key. */
+export async function findKeyByHash(db: Database, hash: Buffer): Promise<KeyRecord | null> {
+  const { rows } = await db.pool.query<KeyRecord>({ ...FIND_KEY, values: [hash] });
+  return rows[0] ?? null;
+}
+
+const FIND_SESSION = {
+  name: 'find_session_by_hash',
+  text: `
+    select s.organization_id as "organizationId", o.name as "organizationName",
+           o.suspended_at as "organizationSuspendedAt", s.user_id as "userId", u.name, u.email, u.role,
+           u.deactivated_at as "userDeactivatedAt", u.totp_since is not null as "hasSecondFactor",
+           s.created_at as "createdAt", s.last_seen_at as "lastSeenAt", s.is_complete as "isComplete"
+    from sessions s
+    join users u on u.organization_id = s.organization_id and u.id = s.user_id
+    join organizations o on o.id = s.organization_id
+    where s.token_hash = $1`,
+};
+
+/** The session, its user and its organization, in one indexed statement; null: there is no such session. */
+export async function findSessionByHash(db: Database, tokenHash: Buffer): Promise<SessionRecord | null> {
+  const { rows } = await db.pool.query<SessionRecord>({ ...FIND_SESSION, values: [tokenHash] });
+  return rows[0] ?? null;
+}
+
+export type Credentials = {
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly passwordHash: string | null;
+};
+
+const FIND_CREDENTIALS = {
+  name: 'find_credentials',
+  text: `
+    select organization_id as "organizationId", id as "userId", password_hash as "passwordHash"
+    from users where email = $1`,
+};
+
+/** For sign-in: one statement, whether there is such a user or not. */
+export async function findCredentials(db: Database, email: string): Promise<Credentials | null> {
+  const { rows } = await db.pool.query<Credentials>({ ...FIND_CREDENTIALS, values: [email] });
+  return rows[0] ?? null;
+}
+
+type LinkRow = Omit<AccessLinkRecord, 'maker' | 'kind'> & {
+  kind: AccessLinkKind;
+  makerId: string | null;
+  makerRole: Role | null;
+  makerDeactivatedAt: Date | null;
+};
+
+const FIND_LINK = {
+  name: 'find_access_link_by_hash',
+  text: `
+    select l.organization_id as "organizationId", o.name as "organizationName", l.user_id as "userId", u.name, u.email,
+           u.role, u.totp_since is not null as "hasSecondFactor", u.deactivated_at as "userDeactivatedAt", l.kind,
+           l.expires_at as "expiresAt", l.used_at as "usedAt",
+           m.id as "makerId", m.role as "makerRole", m.deactivated_at as "makerDeactivatedAt"
+    from access_links l
+    join users u on u.organization_id = l.organization_id and u.id = l.user_id
+    join organizations o on o.id = l.organization_id
+    left join users m on m.organization_id = l.organization_id and m.id = l.made_by_user_id
+    where l.token_hash = $1`,
+};
+
+/** A link with its user and its maker as they are now, in one indexed statement; null: there is no such link. */
+export async function findAccessLinkByHash(db: Database, tokenHash: Buffer): Promise<AccessLinkRecord | null> {
+  const { rows } = await db.pool.query<LinkRow>({ ...FIND_LINK, values: [tokenHash] });
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { makerId, makerRole, makerDeactivatedAt, ...link } = row;
+  const maker =
+    makerId === null || makerRole === null
+      ? null
+      : { userId: makerId, role: makerRole, deactivatedAt: makerDeactivatedAt };
+  return { ...link, maker };
+}
+
+/** True once the database answers a statement. */
+export async function isReachable(db: Database): Promise<boolean> {
+  return db.pool.query('select 1').then(
+    () => true,
+    () => false,
+  );
+}
+
+/** For the operator's commands: an e-mail is one person's, over all organizations. */
+export async function findUserByEmail(db: Database, email: string) {
+  const address = normalEmail(email);
+  if (address === null) return null;
+  return db.prisma.user.findUnique({ where: { email: address }, include: { organization: true } });
+}
+
+/** For the operator's commands: an organization by its id. */
+export async function findOrganization(db: Database, id: string) {
+  return db.prisma.organization.findUnique({ where: { id } });
+}
+
+const LISTED_AT_MOST = 1000;
+
+/** For the operator's commands: the first 1,000 organizations, oldest first. */
+export async function listOrganizations(db: Database) {
+  return db.prisma.organization.findMany({
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    take: LISTED_AT_MOST,
+    select: { id: true, name: true, suspendedAt: true, createdAt: true },
+  });
+}
+
+/** For the operator's commands: whose a key is, in which organization. */
+export async function findKeyById(db: Database, id: string) {
+  return db.prisma.apiKey.findFirst({ where: { id }, select: { organizationId: true, userId: true } });
+}

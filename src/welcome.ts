@@ -1,0 +1,40 @@
+import { USERS } from '../prisma/demonstration-data.ts';
+import { DEMONSTRATION_PASSWORD, issueDemonstrationKey } from '../prisma/seed.ts';
+
+export { seed } from '../prisma/seed.ts';
+
+import type { Environment } from './domain/api-key.ts';
+import { DomainError } from './domain/errors.ts';
+import type { Database } from './store/database.ts';
+
+/** What a person who has just started Charter wants next. Not for production: it makes and shows demonstration data. */
+export async function welcome(
+  db: Database,
+  { url, environment }: { url: string; environment: Environment },
+): Promise<string> {
+  const addresses = `
+  Charter serves at ${url}
+
+    API        ${url}/api/parent_programs
+    Dashboard  ${url}/sign-in
+    Health     ${url}/livez  ${url}/readyz
+`;
+  // A welcome never ends a server: without a key it says why.
+  const key = await issueDemonstrationKey(db, environment).catch((error: unknown) => {
+    if (error instanceof DomainError) return error;
+    throw error;
+  });
+  if (key === null) return `${addresses}\n`;
+  if (key instanceof DomainError) return `${addresses}\n  There is no demonstration key: ${key.message}\n\n`;
+  const width = Math.max(...USERS.map(({ role }) => role.length));
+  return `${addresses}
+  Demonstration sign-ins, password ${DEMONSTRATION_PASSWORD}
+
+${USERS.map(({ role, email }) => `    ${role.padEnd(width)}  ${email}`).join('\n')}
+
+  Try it
+
+    curl -H "Authorization: Bearer ${key}" "${url}/api/parent_programs?limit=1"
+
+`;
+}

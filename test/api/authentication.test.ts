@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
+import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+
+const INVALID_TOKEN = 'Bearer realm="charter", error="invalid_token"';
+
+let server: TestServer;
+let ours: TestOrganization;
+beforeAll(async () => {
+  server = await startServer();
+  ours = await createTestOrganization(server);
+});
+afterAll(() => server.close());
+
+function getKeyWith(authorization: string | string[]) {
+  return server.anonymous.get('/api/key', { headers: { Authorization: authorization } });
+}
+
+test.each([
+  ['another scheme', (key: string) => `Basic ${Buffer.from(`${key}:`).toString('base64')}`],
+  ['a scheme without a key', () => 'Bearer'],
+  ['a scheme and blanks', () => 'Bearer   '],
+  ['two words behind the scheme', (key: string) => `Bearer ${key} ${key}`],
+  ['a key without a scheme', (key: string) => key],
+  ['a scheme that only begins alike', (key: string) => `Bearers ${key}`],
+  ['a comma behind the key', (key: string) => `Bearer ${key},`],
+  ['a key in quotation marks', (key: string) => `Bearer "${key}"`],
+  ['a tab for a blank', (key: string) => `Bearer\t${key}`],
+  ['an empty header', () => ''],
+])('401 invalid_token for %s, and the answer does not hold the key', async (_, authorization) => {
+  const answer = await getKeyWith(authorization(ours.key));
+  expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
+  expect(answer.text).not.toContain(ours.key);
+});
+
+test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('takes the scheme %s', async (scheme) => {
+  expect((await getKeyWith(`${scheme} ${ours.key}`)).status).toBe(200);
+});
+
+test('takes several blanks behind the scheme', async () => {
+  expect((await getKeyWith(`Bearer    ${ours.key}`)).status).toBe(200);
+});
+
+// Attack: a proxy judges one of two headers, and the server obeys the other.
+test('401 for two Authorization headers, good and bad in either order, or both good', async () => {
+  const good = `Bearer ${ours.key}`;
+  const bad = `Bearer ${mintKey('live').key}`;
+  for (const both of [
+    [good, bad],
+    [bad, good],
+    [good, good],
+  ]) {
+    expect(await getKeyWith(both)).toMatchObject({
+      status: 401,
+      headers: { 'www-authenticate': INVALID_TOKEN },
+      body: { message: 'There are two Authorization headers. Send one.' },
+    });
+  }
+});
+
+// Attack: a key passed where logs and histories keep it (RFC 6750 section 2.3), or in a form field.
+test('401 for a key in the query', async () => {
+  const answer = await server.anonymous.get(`/api/key?access_token=${ours.key}`);
+  expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="charter"' } });
+});
+
+test('401 that says so, for a key with one character wrong', async () => {
+  const at = ours.key.length - 20;
+  const mistyped = ours.key.slice(0, at) + (ours.key[at] === 'a' ? 'b' : 'a') + ours.key.slice(at + 1);
+  const answer = await getKeyWith(`Bearer ${mistyped}`);
+  expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
+  expect(answer.body).toEqual({ message: 'This API key is mistyped or cut short. Copy the whole key again.' });
+});
+
+test('401 for a key cut short, and for one with something behind it', async () => {
+  for (const key of [ours.key.slice(0, -1), `${ours.key}0`, ours.key.toUpperCase(), `${ours.key}\u00e9`]) {
+    expect((await getKeyWith(`Bearer ${key}`)).status).toBe(401);
+  }
+});
+
+test('401 that names both environments, for a key of the other one', async () => {
+  const { key } = mintKey('test');
+  const answer = await getKeyWith(`Bearer ${key}`);
+  expect(answer.status).toBe(401);
+  expect(answer.body).toEqual({
+    message: 'This is a key of the test environment; here is live. Use a live key.',
+  });
+});
+
+test('401 that does not repeat it, for a key that is not known', async () => {
+  const { key } = mintKey('live');
+  const answer = await getKeyWith(`Bearer ${key}`);
+  expect(answer.body).toEqual({ message: 'This API key is not known. Check that the whole key was copied.' });
+});
+
+// Attack: bytes that end a string in C, or a header that fills memory.
+test('400 for NUL in the header, in the shape of the contract', async () => {
+  const answer = parseRaw(
+    await exchangeRaw(server.url, rawRequest('GET /api/key', [`Authorization: Bearer ${ours.key}\0`])),
+  );
+  expect(answer.status).toBe(400);
+  expect(answer.message).toBe('The request is not readable HTTP/1.1.');
+});
+
+test('401 for a key of 12,000 characters, and 400 where the headers overflow', async () => {
+  expect((await getKeyWith(`Bearer ${'x'.repeat(12_000)}`)).status).toBe(401);
+  const received = await exchangeRaw(
+    server.url,
+    rawRequest('GET /api/key', [`Authorization: Bearer ${'x'.repeat(20_000)}`]),
+  );
+  expect(parseRaw(received).status).toBe(400);
+});
+
+// Attack: telling by the words of the answer whether there is such a path.
+test('every path of the contract answers a missing key in the same words', async () => {
+  const [first, ...others] = await Promise.all(
+    ['/api/key', '/api/parent_programs', `/api/parent_programs/${crypto.randomUUID()}`].map((url) =>
+      server.anonymous.get(url),
+    ),
+  );
+  for (const other of others) expect(other.text).toBe(first?.text);
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const LIST = '/api/parent_programs';
+
+test('a name is enough; the rest has its defaults', async () => {
+  const { client } = await createTestOrganization(server);
+  const before = Date.now();
+  const { status, body } = await client.post(LIST, { name: 'Alpine Teacher Residency' });
+  expect(status).toBe(201);
+  const { id, created_at, ...rest } = body;
+  expect(rest).toEqual({
+    name: 'Alpine Teacher Residency',
+    description: null,
+    external_id: null,
+    metadata: {},
+    updated_at: created_at,
+  });
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/);
+  expect(Math.abs(Date.parse(created_at) - before)).toBeLessThan(60_000);
+});
+
+test('every field is kept as it was sent', async () => {
+  const { client } = await createTestOrganization(server);
+  const sent = {
+    name: '  Ünï 😀 "quoted" \\ <b> \u2028 ',
+    description: 'Line\r\nline\ttab \u007f \u0001',
+    external_id: "sis/1?2#3%20'--",
+    metadata: { colour: 'green', '': undefined, 'a.b/c~d': '', 10: 'ten', 9: 'nine', é: '😀' },
+  };
+  const { body } = await client.post(LIST, sent);
+  expect(body).toMatchObject(JSON.parse(JSON.stringify(sent)));
+});
+
+test('Location leads to what was created, and its ETag and body are those of the answer', async () => {
+  const { client } = await createTestOrganization(server);
+  const metadata = { zz: '1', a: '2', 10: 'ten', 9: 'nine', bbb: '3' };
+  const created = await client.post(LIST, { name: 'x', description: 'y', external_id: 'z', metadata });
+  expect(created.headers['location']).toBe(`${LIST}/${created.body.id}`);
+  const got = await client.get(created.headers['location'] ?? '');
+  expect(got.text).toBe(created.text);
+  expect(got.headers['etag']).toBe(created.headers['etag']);
+});
+
+test('null stands for no description and no external_id', async () => {
+  const { client } = await createTestOrganization(server);
+  const { body } = await client.post(LIST, { name: 'x', description: null, external_id: null });
+  expect(body).toMatchObject({ description: null, external_id: null });
+});
+
+test('an empty description is one', async () => {
+  const { client } = await createTestOrganization(server);
+  expect((await client.post(LIST, { name: 'x', description: '' })).body.description).toBe('');
+});
+
+// Attack: names that are special in JavaScript, to change the server's objects or to lose data.
+test('metadata keeps __proto__, constructor and toString as any other key', async () => {
+  const { client } = await createTestOrganization(server);
+  const metadata = '{"__proto__":"p","constructor":"c","toString":"t","hasOwnProperty":"h"}';
+  const created = await client.post(LIST, `{"name":"x","metadata":${metadata}}`);
+  expect(created.status).toBe(201);
+  const expected = Object.entries(JSON.parse(metadata)).sort();
+  expect(Object.entries(created.body.metadata).sort()).toEqual(expected);
+  expect((await client.get(created.headers['location'] ?? '')).text).toBe(created.text);
+  const changed = await client.patch(
+    created.headers['location'] ?? '',
+    '{"metadata":{"__proto__":"q","constructor":null}}',
+  );
+  expect(new Map(Object.entries(changed.body.metadata))).toEqual(
+    new Map([
+      ['__proto__', 'q'],
+      ['toString', 't'],
+      ['hasOwnProperty', 'h'],
+    ]),
+  );
+});
+
+// Attack: the forms in which the database layer marks values of other types, to store or run something else.
+test.each([
+  { $type: 'Raw', value: 'now()' },
+  { $type: 'Json', value: '{"a":1}' },
+  { $type: 'FieldRef', value: '{"_ref":"name"}' },
+  { prisma__type: 'param', prisma__value: 'x' },
+  { toJSON: 'x', set: 'y', increment: '1' },
+])('metadata keeps %j as it is', async (metadata) => {
+  const { client } = await createTestOrganization(server);
+  const created = await client.post(LIST, { name: 'x', metadata });
+  expect(created.body.metadata).toEqual(metadata);
+  expect(
+    (await client.patch(created.headers['location'] ?? '', { metadata: { ...metadata, more: 'z' } })).body.metadata,
+  ).toEqual({
+    ...metadata,
+    more: 'z',
+  });
+});
+
+test('409 for an external_id that the organization has, naming it; nothing is created', async () => {
+  const { client } = await createTestOrganization(server);
+  await client.post(LIST, { name: 'First', external_id: 'sis-1' });
+  const answer = await client.post(LIST, { name: 'Second', external_id: 'sis-1' });
+  expect(answer.status).toBe(409);
+  expect(answer.body.message).toContain('"sis-1"');
+  expect((await client.get(LIST)).body.data).toHaveLength(1);
+});
+
+test('two organizations may have the same external_id, and two programs none', async () => {
+  for (const { client } of [await createTestOrganization(server), await createTestOrganization(server)]) {
+    expect((await client.post(LIST, { name: 'x', external_id: 'shared' })).status).toBe(201);
+    expect((await client.post(LIST, { name: 'x' })).status).toBe(201);
+    expect((await client.post(LIST, { name: 'x' })).status).toBe(201);
+  }
+});
+
+test('of ten creates at once with one external_id, one succeeds and nine get 409', async () => {
+  const { client } = await createTestOrganization(server);
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => client.post(LIST, { name: 'x', external_id: 'once' })),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+});
+
+test('the message of a 409 stays within bounds for the longest external_id', async () => {
+  const { client } = await createTestOrganization(server);
+  const external_id = '"'.repeat(255);
+  await client.post(LIST, { name: 'x', external_id });
+  expect((await client.post(LIST, { name: 'x', external_id })).status).toBe(409);
+});

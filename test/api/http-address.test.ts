@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { checkAnswer } from '../support/contract.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
+import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let ours: TestOrganization;
+beforeAll(async () => {
+  server = await startServer();
+  ours = await createTestOrganization(server);
+});
+afterAll(() => server.close());
+
+const LIST = '/api/parent_programs';
+
+/** Held against the contract as an answer of the list, by whatever spelling of its address. */
+async function send(line: string, headers: readonly string[] = [], body = '') {
+  const text = rawRequest(line, [`Authorization: Bearer ${ours.key}`, ...headers], body);
+  return parseRaw(await exchangeRaw(server.url, text));
+}
+
+function expectShown(answer: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
+  checkAnswer({ method, url }, answer);
+}
+
+test.each([
+  '/api/parent%5Fprograms',
+  '/%61pi/parent_programs',
+  'http://charter.test/api/parent_programs',
+  'HTTP://other.test:9999/api/parent_programs?limit=5',
+  'https://charter.test/api/parent_programs',
+  'http://[::1/api/parent_programs',
+  '/api/parent_programs?',
+])('GET %s is the list', async (target) => {
+  const answer = await send(`GET ${target}`);
+  expect(answer.status).toBe(200);
+  expectShown(answer);
+});
+
+test.each([
+  '/',
+  '/api',
+  '/api/',
+  '/api/parent_programs/',
+  '/api//parent_programs',
+  '//api/parent_programs',
+  '//evil',
+  '//evil.test/api/parent_programs',
+  '/api/parent_programs/a/b',
+  '/api/parent_programs%2F',
+  '/api%2Fparent_programs',
+  '/API/parent_programs',
+  '/api/Parent_Programs',
+  '/api/parent_programs;x=1',
+  '/api/./parent_programs',
+  '/api/key/../parent_programs',
+  '/api/%2e%2e/api/parent_programs',
+  '/%ff/parent_programs',
+  '/%',
+  '/api/parent_programs%00',
+  '/__proto__',
+  '/api/constructor',
+  '/api/parent_programs#x',
+  '*',
+  'http://charter.test',
+  'http://charter.test?x',
+  'http://[::1/api/parent_programs/',
+  'http://a:b@c:d:e/api/parent_programs/',
+  'http:///api/parent_programs/x/y',
+  'ftp://charter.test/api/parent_programs',
+  'ftp://[::1/livez',
+])('404 in the shape of the contract for GET %s', async (target) => {
+  const answer = await send(`GET ${target}`);
+  expect(answer.status).toBe(404);
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  expectShown(answer, { url: '/unknown' });
+});
+
+test.each(['/', '/api', '/unknown', '/api/parent_programs/'])(
+  '404 goes before 401 for %s, in the same words',
+  async (url) => {
+    const [anonymous, known] = await Promise.all([server.anonymous.get(url), ours.client.get(url)]);
+    expect(anonymous.status).toBe(404);
+    expect(anonymous.text).toBe(known.text);
+  },
+);
+
+test('414 for an unknown path of 8193 bytes', async () => {
+  expect((await server.anonymous.get(`/api/${'x'.repeat(8188)}`)).status).toBe(414);
+});
+
+test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'])(
+  '404 for %s of an unknown path',
+  async (method) => {
+    expect((await server.anonymous.send(method, '/api/unknown')).status).toBe(404);
+  },
+);

@@ -1,0 +1,131 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { checkAnswer } from '../support/contract.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
+import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let ours: TestOrganization;
+beforeAll(async () => {
+  server = await startServer();
+  ours = await createTestOrganization(server);
+});
+afterAll(() => server.close());
+
+const LIST = '/api/parent_programs';
+
+/** Held against the contract as an answer of the list, by whatever spelling of its address. */
+async function send(line: string, headers: readonly string[] = [], body = '') {
+  const text = rawRequest(line, [`Authorization: Bearer ${ours.key}`, ...headers], body);
+  return parseRaw(await exchangeRaw(server.url, text));
+}
+
+function expectShown(answer: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
+  checkAnswer({ method, url }, answer);
+}
+
+test.each([
+  ['no words', '\r\n\r\n\r\nxyz\r\n\r\n'],
+  ['binary', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc])],
+  ['an unknown method', 'BREW /api/key HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a version that is not', 'GET /api/key HTTP/9.9\r\nHost: x\r\n\r\n'],
+  ['a blank in the address', 'GET /api/key x HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a header without a colon', 'GET /api/key HTTP/1.1\r\nHost x\r\n\r\n'],
+  ['two lengths', 'POST /api/parent_programs HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
+  ['a length that is no number', 'POST /api/parent_programs HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n{}'],
+  // Attack: request smuggling, where a proxy believes one of the two and the server the other.
+  [
+    'a length and chunks',
+    'POST /api/key HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  ['headers that overflow', `GET /api/key HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(5000)}\r\n`],
+])('400 in the shape of the contract, and the end of the connection, for %s', async (_, text) => {
+  const answer = parseRaw(await exchangeRaw(server.url, text));
+  expect(answer.status).toBe(400);
+  expectShown(answer, { url: '/api/key' });
+});
+
+test('414 for an address that overflows what the parser takes, too', async () => {
+  const text = `GET /api/key?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const answer = parseRaw(await exchangeRaw(server.url, text));
+  expect(answer.status).toBe(414);
+  expectShown(answer, { url: '/api/key' });
+});
+
+// Attack on a client, by a proxy that shares a connection: a 400 that is written first is taken for the answer to a
+// request that was fine, and perhaps done.
+test('garbage behind a request that still waits is not answered in its place', async () => {
+  const body = JSON.stringify({ name: 'Pipelined' });
+  const headers = [
+    'Host: x',
+    `Authorization: Bearer ${ours.key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ];
+  const good = ['POST /api/parent_programs HTTP/1.1', ...headers, '', body].join('\r\n');
+  const answer = await exchangeRaw(server.url, `${good}garbage\r\n\r\n`);
+  expect(answer).not.toContain('400 Bad Request');
+});
+
+test('400 for HTTP/1.1 without Host', async () => {
+  const text = `GET ${LIST} HTTP/1.1\r\nAuthorization: Bearer ${ours.key}\r\nConnection: close\r\n\r\n`;
+  const answer = parseRaw(await exchangeRaw(server.url, text));
+  expect(answer.status).toBe(400);
+  expectShown(answer);
+});
+
+test('200 for HTTP/1.0 without Host', async () => {
+  const text = `GET ${LIST} HTTP/1.0\r\nAuthorization: Bearer ${ours.key}\r\n\r\n`;
+  const answer = parseRaw(await exchangeRaw(server.url, text));
+  expect(answer.status).toBe(200);
+  expectShown(answer);
+});
+
+const JSON_BODY = ['Content-Type: application/json', 'Content-Length: 12'];
+
+test('Expect: 100-continue is told to continue', async () => {
+  const headers = [`Authorization: Bearer ${ours.key}`, ...JSON_BODY, 'Expect: 100-continue'];
+  const received = await exchangeRaw(server.url, rawRequest(`POST ${LIST}`, headers, '{"name":"x"}'));
+  expect(received).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
+  expectShown(parseRaw(received), { method: 'POST' });
+});
+
+test('an Expect that is not known is ignored', async () => {
+  const answer = await send(`POST ${LIST}`, [...JSON_BODY, 'Expect: the-unexpected'], '{"name":"x"}');
+  expect(answer.status).toBe(201);
+  expectShown(answer, { method: 'POST' });
+});
+
+test('an Upgrade is not taken', async () => {
+  const text = rawRequest(`GET ${LIST}`, [`Authorization: Bearer ${ours.key}`]).replace(
+    'Connection: close',
+    'Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13',
+  );
+  expect(parseRaw(await exchangeRaw(server.url, text)).status).toBe(200);
+});
+
+// Attack: clients that vanish, to leave connections of the database or memory behind.
+test('fifty clients that vanish in the middle of a body leave the server healthy', async () => {
+  const text = rawRequest(
+    `POST ${LIST}`,
+    [`Authorization: Bearer ${ours.key}`, 'Content-Type: application/json', 'Content-Length: 5000'],
+    '{"name":"Half',
+  );
+  const { hostname, port } = new URL(server.url);
+  const vanish = () =>
+    new Promise<void>((resolve) => {
+      const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(text, () => socket.destroy()));
+      socket.on('close', () => resolve());
+    });
+  await Promise.all(Array.from({ length: 50 }, vanish));
+  const answer = await ours.client.get(`${LIST}?search=half`);
+  expect(answer).toMatchObject({ status: 200, body: { data: [] } });
+  expect(server.db.pool.waitingCount).toBe(0);
+});
+
+test('after a refused body the connection still serves the next request', async () => {
+  const key = `Authorization: Bearer ${ours.key}`;
+  const big = `POST ${LIST} HTTP/1.1\r\nHost: x\r\n${key}\r\nContent-Type: application/json\r\nContent-Length: 110000\r\n\r\n${'x'.repeat(110_000)}`;
+  const received = await exchangeRaw(server.url, big + rawRequest('GET /api/key', [key]));
+  expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['413', '200']);
+});

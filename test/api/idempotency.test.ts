@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { issueKeyByEmail } from '../../src/service/operator.ts';
+import type { Client, Reply } from '../support/client.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const LIST = '/api/parent_programs';
+const BODY = { name: 'Once', description: 'd', external_id: 'e-1', metadata: { a: '1', b: '2' } };
+
+function create(client: Client, body: unknown = BODY, key: string | string[] = 'key-1') {
+  return client.post(LIST, body, { headers: { 'Idempotency-Key': key } });
+}
+
+/** What a client sees of an answer, but for the id and the time of the request. */
+function shown({ status, headers: { 'x-request-id': _, date: __, ...headers }, text }: Reply) {
+  return { status, headers, text };
+}
+
+async function countOf(client: Client): Promise<number> {
+  return (await client.get(`${LIST}?limit=100`)).body.data.length;
+}
+
+test('the same key with the same body gets the first answer again, byte for byte, and creates nothing', async () => {
+  const { client } = await createTestOrganization(server);
+  const first = await create(client);
+  expect(first.status).toBe(201);
+  expect(shown(await create(client))).toEqual(shown(first));
+  expect(await countOf(client)).toBe(1);
+});
+
+test('of fifty creates at once with one key, one creates, and all get its answer', async () => {
+  const { client } = await createTestOrganization(server);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => create(client)));
+  const [first] = answers;
+  expect(first?.status).toBe(201);
+  for (const answer of answers) expect(answer.text).toBe(first?.text);
+  expect(new Set(answers.map(({ headers }) => `${headers['location']} ${headers['etag']}`)).size).toBe(1);
+  expect(await countOf(client)).toBe(1);
+});
+
+test.each([
+  ['another name', { ...BODY, name: 'Twice' }],
+  ['another letter case', { ...BODY, name: 'once' }],
+  ['another description', { ...BODY, description: '' }],
+  ['no external_id', { ...BODY, external_id: null }],
+  ['another metadata value', { ...BODY, metadata: { a: '1', b: '3' } }],
+  ['metadata values that changed places', { ...BODY, metadata: { a: '2', b: '1' } }],
+  ['one metadata entry more', { ...BODY, metadata: { ...BODY.metadata, c: '' } }],
+])('422 naming Idempotency-Key for the same key with %s, and nothing is created', async (_, body) => {
+  const { client } = await createTestOrganization(server);
+  await create(client);
+  const answer = await create(client, body);
+  expect(answer.status).toBe(422);
+  expect(answer.body.errors).toEqual({
+    'Idempotency-Key': ['was used with another body within the last 24 hours. Use a new key for a new request.'],
+  });
+  expect(await countOf(client)).toBe(1);
+});
+
+test('a body that differs in blanks and in the order of its fields only is the same', async () => {
+  const { client } = await createTestOrganization(server);
+  const first = await create(client);
+  const again = await create(
+    client,
+    '\n{ "metadata" : {"b":"2","a":"\\u0031"},"external_id":"e-1",\t"description":"d","name":"Once" }\n',
+  );
+  expect(shown(again)).toEqual(shown(first));
+});
+
+test('metadata with __proto__ is replayed whole', async () => {
+  const { client } = await createTestOrganization(server);
+  const body = '{"name":"x","metadata":{"__proto__":"p","b":"1"}}';
+  const first = await create(client, body);
+  expect(shown(await create(client, body))).toEqual(shown(first));
+  expect((await create(client, '{"name":"x","metadata":{"__proto__":"q","b":"1"}}')).status).toBe(422);
+});
+
+test('another key creates another', async () => {
+  const { client } = await createTestOrganization(server);
+  const ids = [await create(client, { name: 'x' }, 'k'), await create(client, { name: 'x' }, 'K')].map(
+    ({ body }) => body.id,
+  );
+  expect(new Set(ids).size).toBe(2);
+});
+
+// Attack: guessing another organization's key, to be shown its program.
+test("another organization's same key is its own", async () => {
+  const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
+  const first = await create(theirs.client);
+  const answer = await create(ours.client);
+  expect(answer.status).toBe(201);
+  expect(answer.body.id).not.toBe(first.body.id);
+  expect((await create(ours.client, { name: 'Other' }, 'key-1')).status).toBe(422);
+});
+
+test('the key counts for every API key of the organization', async () => {
+  const { client, email } = await createTestOrganization(server);
+  const { key } = await issueKeyByEmail(server.db, {
+    ...{ email, name: 'Second', permissions: ['parent_programs:write'], lifeDays: 1, environment: 'live' },
+  });
+  const first = await create(client);
+  const again = await client.post(LIST, BODY, { key, headers: { 'Idempotency-Key': 'key-1' } });
+  expect(again.text).toBe(first.text);
+});
+
+test('a refused create is not remembered', async () => {
+  const { client } = await createTestOrganization(server);
+  const { body } = await client.post(LIST, { name: 'Holder', external_id: 'e-1' });
+  expect((await create(client)).status).toBe(409);
+  expect((await create(client, { name: '' })).status).toBe(422);
+  await client.delete(`${LIST}/${body.id}`);
+  expect((await create(client)).status).toBe(201);
+});
+
+test('of ten creates at once with keys of their own and one external_id, one creates, and no key of the others is used up', async () => {
+  const { client } = await createTestOrganization(server);
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => create(client, BODY, `key-${i}`)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+  const loser = answers.findIndex(({ status }) => status === 409);
+  expect((await create(client, { name: 'Another' }, `key-${loser}`)).status).toBe(201);
+});
+
+test('the first answer comes again even after the program was changed or deleted', async () => {
+  const { client } = await createTestOrganization(server);
+  const first = await create(client);
+  await client.patch(`${LIST}/${first.body.id}`, { name: 'Changed' });
+  expect(shown(await create(client))).toEqual(shown(first));
+  await client.delete(`${LIST}/${first.body.id}`);
+  expect(shown(await create(client))).toEqual(shown(first));
+  expect(await countOf(client)).toBe(0);
+});

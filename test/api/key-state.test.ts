@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { issueKeyByEmail, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
+import { Client } from '../support/client.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+const INVALID_TOKEN = 'Bearer realm="charter", error="invalid_token"';
+const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+/** Never more than what is expected: a whole body, so that no detail slips in unseen. */
+async function expectRefused(client: Client, message: string) {
+  const answer = await client.get('/api/key');
+  expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
+  expect(answer.body).toEqual({ message });
+  expect(answer.text).not.toContain(client.key);
+}
+
+test('a key works until the last millisecond before it expires, and not at the instant at which it does', async () => {
+  let time = Date.now();
+  const own = await startServer({ clock: () => time });
+  try {
+    const { client } = await createTestOrganization(own, { lifeDays: 1 });
+    const { expires_at: expiresAt } = (await client.get('/api/key')).body;
+    expect(Date.parse(expiresAt) - time).toBeGreaterThan(86_000_000);
+    time = Date.parse(expiresAt) - 1;
+    expect((await client.get('/api/key')).status).toBe(200);
+    time = Date.parse(expiresAt);
+    await expectRefused(client, `This API key expired at ${expiresAt}. ${REPLACE}`);
+  } finally {
+    await own.close();
+  }
+});
+
+test('a key that does not expire works after ten years', async () => {
+  const own = await startServer();
+  try {
+    const { client } = await createTestOrganization(own, { lifeDays: null });
+    own.passDays(3651);
+    expect((await client.get('/api/key')).status).toBe(200);
+  } finally {
+    await own.close();
+  }
+});
+
+// Attack: going on with a key that leaked and was revoked.
+test('401 at the next request after a key was revoked', async () => {
+  const { client } = await createTestOrganization(server);
+  const { body } = await client.get('/api/key');
+  await revokeKeyById(server.db, body.id);
+  const key = await server.db.prisma.apiKey.findFirstOrThrow({ where: { id: body.id } });
+  await expectRefused(client, `This API key was revoked at ${key.revokedAt?.toISOString()}. ${REPLACE}`);
+});
+
+// Attack: going on with the old key after a rotation.
+test('401 at the next request after a key was rotated', async () => {
+  const { id, client } = await createTestOrganization(server);
+  const rotatedAt = new Date('2026-11-02T09:30:12.418Z');
+  await server.db.prisma.apiKey.updateMany({ where: { organizationId: id }, data: { rotatedAt } });
+  await expectRefused(client, 'This API key was rotated at 2026-11-02T09:30:12.418Z. Use the key that replaced it.');
+});
+
+test('401 while its user is deactivated', async () => {
+  const { id, client } = await createTestOrganization(server);
+  const deactivatedAt = new Date('2026-11-02T09:30:12.418Z');
+  await server.db.prisma.user.updateMany({ where: { organizationId: id }, data: { deactivatedAt } });
+  await expectRefused(client, `The user of this API key was deactivated at 2026-11-02T09:30:12.418Z. ${REPLACE}`);
+});
+
+test('a suspended organization gets 403 until it is resumed', async () => {
+  const { id, client } = await createTestOrganization(server);
+  await suspendOrganization(server.db, id);
+  expect((await client.get('/api/key')).status).toBe(403);
+  await resumeOrganization(server.db, id);
+  expect((await client.get('/api/key')).status).toBe(200);
+});
+
+// Attack: learning from the key of a suspended organization more than a revoked key tells.
+test('a revoked key of a suspended organization gets 401', async () => {
+  const { id, client } = await createTestOrganization(server);
+  const { body } = await client.get('/api/key');
+  await revokeKeyById(server.db, body.id);
+  await suspendOrganization(server.db, id);
+  expect((await client.get('/api/key')).status).toBe(401);
+});
+
+// Attack: a person who was demoted goes on writing with a key made before.
+test('a role that was lowered takes the permission from its keys at the next request', async () => {
+  const { id, client } = await createTestOrganization(server, { role: 'member' });
+  expect((await client.post('/api/parent_programs', { name: 'Before' })).status).toBe(201);
+  await server.db.prisma.user.updateMany({ where: { organizationId: id }, data: { role: 'viewer' } });
+  expect((await client.post('/api/parent_programs', { name: 'After' })).status).toBe(403);
+  expect((await client.get('/api/parent_programs')).body.data).toHaveLength(1);
+  expect((await client.get('/api/key')).body.permissions).toEqual(['parent_programs:read']);
+});
+
+// Attack: a key that grows with its user's promotion gains what nobody gave it.
+test('a role that was raised gives its keys nothing', async () => {
+  const { id, client } = await createTestOrganization(server, {
+    role: 'viewer',
+    permissions: ['parent_programs:read'],
+  });
+  await server.db.prisma.user.updateMany({ where: { organizationId: id }, data: { role: 'administrator' } });
+  expect((await client.post('/api/parent_programs', { name: 'x' })).status).toBe(403);
+});
+
+// Attack: a row that was given more than its user's role has, by whatever way.
+test("a viewer's key cannot write, even if it was given the permission", async () => {
+  const { id, client } = await createTestOrganization(server, {
+    role: 'viewer',
+    permissions: ['parent_programs:read'],
+  });
+  await server.db.prisma.apiKey.updateMany({
+    where: { organizationId: id },
+    data: { permissions: ['parent_programs:read', 'parent_programs:write'] },
+  });
+  expect((await client.post('/api/parent_programs', { name: 'x' })).status).toBe(403);
+  expect((await client.get('/api/key')).body.permissions).toEqual(['parent_programs:read']);
+});
+
+test('on a test server, a test key works and a live key gets 401 that says so', async () => {
+  const own = await startServer({ environment: 'test' });
+  try {
+    const { email } = await createTestOrganization(own);
+    const { key } = await issueKeyByEmail(own.db, {
+      ...{ email, name: 'Staging', permissions: ['parent_programs:read'], lifeDays: null, environment: 'test' },
+    });
+    expect((await new Client(own.url, key).get('/api/key')).status).toBe(200);
+    await expectRefused(
+      new Client(own.url, mintKey('live').key),
+      'This is a key of the live environment; here is test. Use a test key.',
+    );
+  } finally {
+    await own.close();
+  }
+});

@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+test('getKey tells whose key it is and what it may do, and never the key', async () => {
+  const ours = await createTestOrganization(server, { permissions: ['parent_programs:read'], lifeDays: null });
+  const answer = await ours.client.get('/api/key');
+  expect(answer.status).toBe(200);
+  expect(answer.body).toMatchObject({
+    name: 'Test',
+    permissions: ['parent_programs:read'],
+    expires_at: null,
+    organization: { id: ours.id },
+  });
+  expect(answer.text).not.toContain(ours.key);
+});

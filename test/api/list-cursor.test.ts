@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { issueKeyByEmail } from '../../src/service/operator.ts';
+import { insertPrograms } from '../support/programs.ts';
+import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let ours: TestOrganization;
+let cursor: string;
+beforeAll(async () => {
+  server = await startServer();
+  ours = await createTestOrganization(server);
+  await insertPrograms(server, ours, [{ name: 'One' }, { name: 'Two' }, { name: 'Three' }]);
+  cursor = (await ours.client.get('/api/parent_programs?limit=1&sort=name')).body.page.next_cursor;
+});
+afterAll(() => server.close());
+
+const NOT_OURS =
+  'does not belong to this list. Repeat the sort and the filters that it came with, or start without a cursor.';
+const UNREADABLE = 'is not valid. Send the next_cursor of the page before, unchanged.';
+
+async function messagesFor(query: string, client = ours.client): Promise<unknown> {
+  const answer = await client.get(`/api/parent_programs?${query}`);
+  expect(answer.status).toBe(422);
+  expect(Object.keys(answer.body.errors)).toEqual(['cursor']);
+  return answer.body.errors.cursor;
+}
+
+test('the cursor works where it came from', async () => {
+  const answer = await ours.client.get(`/api/parent_programs?sort=name&cursor=${cursor}`);
+  expect(answer.body.data).toMatchObject([{ name: 'Three' }, { name: 'Two' }]);
+});
+
+// Attack: a cursor made by hand, to start from a row or a text of the attacker's own.
+test('422 for a cursor with any one byte changed', async () => {
+  const bytes = Buffer.from(cursor, 'base64url');
+  for (let at = 0; at < bytes.length; at += 1) {
+    const forged = Buffer.from(bytes);
+    forged.writeUInt8(forged.readUInt8(at) ^ 1, at);
+    expect(await messagesFor(`sort=name&cursor=${forged.toString('base64url')}`)).toEqual([NOT_OURS]);
+  }
+});
+
+test('422 for a cursor cut short anywhere', async () => {
+  for (let length = 1; length < cursor.length; length += 1) {
+    expect(await messagesFor(`sort=name&cursor=${cursor.slice(0, length)}`)).toEqual([NOT_OURS]);
+  }
+});
+
+test('422 for a cursor with something behind it', async () => {
+  expect(await messagesFor(`sort=name&cursor=${cursor}A`)).toEqual([NOT_OURS]);
+  expect(await messagesFor(`sort=name&cursor=${cursor}AAAA`)).toEqual([NOT_OURS]);
+});
+
+test('422 for a second spelling of the same bytes', async () => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const last = alphabet.indexOf(cursor.slice(-1));
+  const other = cursor.slice(0, -1) + alphabet.charAt(last + 1);
+  expect(Buffer.from(other, 'base64url')).toEqual(Buffer.from(cursor, 'base64url'));
+  expect(await messagesFor(`sort=name&cursor=${other}`)).toEqual([NOT_OURS]);
+});
+
+test.each(['=', '==', '%00', '+', '%2F', '.', '%C3%A9'])('422 for a cursor with %s behind it', async (tail) => {
+  expect(await messagesFor(`sort=name&cursor=${cursor}${tail}`)).toEqual([UNREADABLE]);
+});
+
+test('422 for an empty cursor, and for one of 1201 characters', async () => {
+  await messagesFor('cursor=');
+  expect(await messagesFor(`cursor=${'A'.repeat(1201)}`)).toEqual([
+    'must be at most 1200 characters long; it has 1201.',
+  ]);
+  expect(await messagesFor(`cursor=${'A'.repeat(1200)}`)).toEqual([NOT_OURS]);
+});
+
+// Attack: another organization's cursor, to learn its names and ids from where the pages begin.
+test("422 for another organization's cursor", async () => {
+  const theirs = await createTestOrganization(server);
+  expect(await messagesFor(`sort=name&cursor=${cursor}`, theirs.client)).toEqual([NOT_OURS]);
+});
+
+test.each([
+  ['another sort', 'sort=-name'],
+  ['another field', 'sort=created_at'],
+  ['no sort', 'limit=1'],
+  ['a search', 'sort=name&search=One'],
+  ['an external_id', 'sort=name&external_id=x'],
+  ['an updated_since', 'sort=name&updated_since=2020-01-01T00:00:00Z'],
+])('422 for a cursor with %s that it did not come with', async (_, query) => {
+  expect(await messagesFor(`${query}&cursor=${cursor}`)).toEqual([NOT_OURS]);
+});
+
+// Attack: a text that is read as another filter's, where filters are put together without a boundary.
+test('422 for a cursor whose search was moved to external_id', async () => {
+  const mine = await createTestOrganization(server);
+  await insertPrograms(server, mine, [{ name: 'same text' }, { name: 'same text' }]);
+  const { body } = await mine.client.get('/api/parent_programs?limit=1&search=same%20text');
+  const query = `external_id=same%20text&cursor=${body.page.next_cursor}`;
+  expect(await messagesFor(query, mine.client)).toEqual([NOT_OURS]);
+});
+
+test('a cursor still works when the row that it points at is deleted', async () => {
+  const mine = await createTestOrganization(server);
+  await insertPrograms(server, mine, [{ name: 'a' }, { name: 'b' }]);
+  const first = await mine.client.get('/api/parent_programs?limit=1&sort=name');
+  await mine.client.delete(`/api/parent_programs/${first.body.data[0].id}`);
+  const next = await mine.client.get(`/api/parent_programs?sort=name&cursor=${first.body.page.next_cursor}`);
+  expect(next.body.data).toMatchObject([{ name: 'b' }]);
+});
+
+test('a cursor works with another key of the same organization', async () => {
+  const { key } = await issueKeyByEmail(server.db, {
+    ...{ email: ours.email, name: 'Second', permissions: ['parent_programs:read'], lifeDays: 1, environment: 'live' },
+  });
+  const answer = await ours.client.get(`/api/parent_programs?sort=name&cursor=${cursor}`, { key });
+  expect(answer.status).toBe(200);
+});

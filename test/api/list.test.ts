@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { insertPrograms } from '../support/programs.ts';
+import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const NAMES = [
+  'École Élémentaire',
+  'ÜNÏCODE',
+  '100% paid',
+  'a_b_c',
+  'back\\slash',
+  'Straße',
+  'ΑΒΓ',
+  'Plain',
+  "O'Brien",
+];
+
+async function namesFound({ client }: TestOrganization, query: string): Promise<string[]> {
+  const answer = await client.get(`/api/parent_programs?${query}`);
+  expect(answer.status).toBe(200);
+  return answer.body.data.map(({ name }: { name: string }) => name);
+}
+
+test.each([
+  ['école', ['École Élémentaire']],
+  ['ÉCOLE', ['École Élémentaire']],
+  ['ünï', ['ÜNÏCODE']],
+  ['ÜNÏcode', ['ÜNÏCODE']],
+  ['αβγ', ['ΑΒΓ']],
+  ['00%', ['100% paid']],
+  ['%%%', []],
+  ['a_b', ['a_b_c']],
+  ['a_b_c', ['a_b_c']],
+  ['___', []],
+  ['_b_', ['a_b_c']],
+  ['k\\s', ['back\\slash']],
+  ['\\\\\\', []],
+  ['ain', ['Plain']],
+  ["O'B", ["O'Brien"]],
+  ["' or 1=1 --", []],
+  ['xyz', []],
+])('search=%s finds %j', async (search, expected) => {
+  const ours = await createTestOrganization(server);
+  await insertPrograms(
+    server,
+    ours,
+    NAMES.map((name) => ({ name })),
+  );
+  expect(await namesFound(ours, `search=${encodeURIComponent(search)}`)).toEqual(expected);
+});
+
+test('search takes a space as + and as %20', async () => {
+  const ours = await createTestOrganization(server);
+  await insertPrograms(server, ours, [{ name: 'Two Words' }]);
+  expect(await namesFound(ours, 'search=two+words')).toEqual(['Two Words']);
+  expect(await namesFound(ours, 'search=two%20words')).toEqual(['Two Words']);
+});
+
+test('search takes 3 and 100 characters, counted as people see them', async () => {
+  const ours = await createTestOrganization(server);
+  const name = '\u{1F600}'.repeat(100);
+  await insertPrograms(server, ours, [{ name }]);
+  expect(await namesFound(ours, `search=${encodeURIComponent('\u{1F600}'.repeat(3))}`)).toEqual([name]);
+  expect(await namesFound(ours, `search=${encodeURIComponent(name)}`)).toEqual([name]);
+});
+
+test('external_id finds exactly the one that has it, letter case included', async () => {
+  const ours = await createTestOrganization(server);
+  const rows = ['sis-1', 'SIS-1', 'sis-10', 'a%', 'a b+c'].map((externalId) => ({ name: externalId, externalId }));
+  await insertPrograms(server, ours, [...rows, { name: 'none' }]);
+  expect(await namesFound(ours, 'external_id=sis-1')).toEqual(['sis-1']);
+  expect(await namesFound(ours, 'external_id=a%25')).toEqual(['a%']);
+  expect(await namesFound(ours, 'external_id=a+b%2Bc')).toEqual(['a b+c']);
+  expect(await namesFound(ours, 'external_id=sis')).toEqual([]);
+});
+
+test.each([
+  ['2026-03-01T12:00:00.500Z', ['at', 'after']],
+  ['2026-03-01T12:00:00.501Z', ['after']],
+  ['2026-03-01T12:00:00Z', ['before', 'at', 'after']],
+  ['2026-03-01T13:00:00.501%2B01:00', ['after']],
+  ['2026-03-01T06:30:00.500-05:30', ['at', 'after']],
+  ['2026-03-01T12:00:00.500000000Z', ['at', 'after']],
+  ['1000-01-01T00:00:00Z', ['before', 'at', 'after']],
+  ['1000-01-01T00:00:00%2B23:59', ['before', 'at', 'after']],
+  ['9999-12-31T23:59:59.999Z', []],
+  ['9999-12-31T23:59:59%2B01:00', []],
+])('updated_since=%s finds %j', async (since, expected) => {
+  const ours = await createTestOrganization(server);
+  await insertPrograms(server, ours, [
+    { name: 'before', updatedAt: new Date('2026-03-01T12:00:00.499Z') },
+    { name: 'at', updatedAt: new Date('2026-03-01T12:00:00.500Z') },
+    { name: 'after', updatedAt: new Date('2026-03-01T12:00:00.501Z') },
+  ]);
+  expect(await namesFound(ours, `updated_since=${since}&sort=updated_at`)).toEqual(expected);
+});
+
+test('a program is found by every filter that it meets, and by no combination with one that it does not', async () => {
+  const ours = await createTestOrganization(server);
+  const updatedAt = new Date('2026-03-01T00:00:00.000Z');
+  await insertPrograms(server, ours, [{ name: 'Nordic Scholars', externalId: 'n-1', updatedAt }]);
+  const met = ['search=nordic', 'external_id=n-1', 'updated_since=2026-03-01T00:00:00Z'];
+  const missed = ['search=alpine', 'external_id=n-2', 'updated_since=2026-03-01T00:00:01Z'];
+  for (let choice = 0; choice < 8; choice += 1) {
+    const isMet = (i: number) => (choice >> i) % 2 === 0;
+    const query = met.map((filter, i) => (isMet(i) ? filter : missed[i])).join('&');
+    expect(await namesFound(ours, query)).toEqual(choice === 0 ? ['Nordic Scholars'] : []);
+  }
+});
+
+// Attack: a filter that widens the query past the caller's organization.
+test("no filter finds another organization's rows", async () => {
+  const ours = await createTestOrganization(server);
+  const theirs = await createTestOrganization(server);
+  await insertPrograms(server, theirs, [{ name: 'Their Programme', externalId: 'shared-id' }]);
+  for (const query of ['search=their', 'external_id=shared-id', 'updated_since=2000-01-01T00:00:00Z', 'sort=name']) {
+    expect(await namesFound(ours, query)).toEqual([]);
+    expect(await namesFound(theirs, query)).toEqual(['Their Programme']);
+  }
+});

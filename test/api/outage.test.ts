@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
+import { createScratchDatabase, type ScratchDatabase, withClient } from '../support/postgres.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+let database: ScratchDatabase;
+let proxy: DatabaseProxy;
+let server: TestServer;
+beforeAll(async () => {
+  database = await createScratchDatabase();
+  proxy = await proxyDatabase(database.url);
+  server = await startServer({ databaseUrl: proxy.url });
+});
+afterAll(async () => {
+  await server.close();
+  await proxy.stop();
+  await database.drop();
+});
+
+test('a database that stops gets 503, and the server recovers by itself when it is back', async () => {
+  const { client } = await createTestOrganization(server);
+  const { body: program } = await client.post('/api/parent_programs', { name: 'Kept' });
+  await proxy.stop();
+  const down = await Promise.all([
+    client.get('/api/key'),
+    client.get('/api/parent_programs'),
+    client.post('/api/parent_programs', { name: 'Lost' }),
+  ]);
+  expect(down.map(({ status }) => status)).toEqual([503, 503, 503]);
+  expect((await server.anonymous.get('/livez')).status).toBe(200);
+  expect((await server.anonymous.get('/readyz')).status).toBe(503);
+  await proxy.start();
+  expect((await client.get('/api/parent_programs')).body.data).toEqual([program]);
+  expect((await server.anonymous.get('/readyz')).status).toBe(200);
+});
+
+test('a write that waits while the database stops gets 503, and is not made', async () => {
+  const { id, client } = await createTestOrganization(server);
+  const { body: program } = await client.post('/api/parent_programs', { name: 'Before' });
+  await withClient(database.url, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('select 1 from parent_programs where organization_id = $1 for update', [id]);
+    const waiting = client.patch(`/api/parent_programs/${program.id}`, { name: 'After' });
+    await untilSomebodyWaits(blocker);
+    await proxy.stop();
+    expect((await waiting).status).toBe(503);
+    await blocker.query('rollback');
+    await proxy.start();
+  });
+  expect((await client.get(`/api/parent_programs/${program.id}`)).body).toEqual(program);
+});
+
+test('a connection that PostgreSQL ends, as in a restart, costs one request at most', async () => {
+  const { client } = await createTestOrganization(server);
+  await client.get('/api/key');
+  await withClient(database.url, (other) =>
+    other.query(
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    ),
+  );
+  expect([200, 503]).toContain((await client.get('/api/key')).status);
+  expect((await client.get('/api/key')).status).toBe(200);
+});
+
+async function untilSomebodyWaits(client: { query(text: string): Promise<{ rows: unknown[] }> }): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rows.length > 0) return;
+  }
+}

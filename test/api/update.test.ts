@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const LIST = '/api/parent_programs';
+const FULL = { name: 'Full', description: 'Text', external_id: 'e-1', metadata: { colour: 'green', region: 'nordic' } };
+
+/** A client, and the address and the body of a program of its own. */
+async function created(content: object = FULL) {
+  const { client } = await createTestOrganization(server);
+  const { body, headers } = await client.post(LIST, content);
+  return { client, body, url: `${LIST}/${body.id}`, tag: headers['etag'] };
+}
+
+test.each([
+  [{ name: 'New' }, { ...FULL, name: 'New' }],
+  [{ description: 'New' }, { ...FULL, description: 'New' }],
+  [{ description: null }, { ...FULL, description: null }],
+  [{ description: '' }, { ...FULL, description: '' }],
+  [{ external_id: 'e-2' }, { ...FULL, external_id: 'e-2' }],
+  [{ external_id: null }, { ...FULL, external_id: null }],
+  [{ metadata: { colour: 'amber' } }, { ...FULL, metadata: { colour: 'amber', region: 'nordic' } }],
+  [{ metadata: { colour: null } }, { ...FULL, metadata: { region: 'nordic' } }],
+  [{ metadata: { colour: null, size: 'L' } }, { ...FULL, metadata: { region: 'nordic', size: 'L' } }],
+  [{ metadata: { colour: '' } }, { ...FULL, metadata: { colour: '', region: 'nordic' } }],
+  [{ metadata: null }, { ...FULL, metadata: {} }],
+  [
+    { name: 'N', description: null, external_id: null, metadata: null },
+    { name: 'N', description: null, external_id: null, metadata: {} },
+  ],
+])('the merge patch %j changes what it names and keeps the rest', async (patch, expected) => {
+  const { client, body, url } = await created();
+  const answer = await client.patch(url, patch);
+  expect(answer.status).toBe(200);
+  expect(answer.body).toEqual({ ...body, ...expected, updated_at: answer.body.updated_at });
+  const got = await client.get(url);
+  expect(got.text).toBe(answer.text);
+  expect(got.headers['etag']).toBe(answer.headers['etag']);
+});
+
+test.each([
+  {},
+  { name: 'Full' },
+  FULL,
+  { metadata: {} },
+  { metadata: { region: 'nordic' } },
+  { metadata: { absent: null } },
+  { metadata: { region: 'nordic', colour: 'green' } },
+])('the patch %j changes nothing, updated_at and ETag included', async (patch) => {
+  const { client, body, url, tag } = await created();
+  const answer = await client.patch(url, patch);
+  expect(answer).toMatchObject({ status: 200, body, headers: { etag: tag } });
+});
+
+test('updated_at grows with every change and created_at stays, even within one millisecond', async () => {
+  const { client, body, url } = await created();
+  const instants = [body.updated_at];
+  for (let i = 0; i < 20; i += 1) {
+    const answer = await client.patch(url, { name: `Name ${i}` });
+    expect(answer.body.created_at).toBe(body.created_at);
+    instants.push(answer.body.updated_at);
+  }
+  expect(instants).toEqual([...new Set(instants)].sort());
+});
+
+// Attack on order: a clock that is put back would make a sync by updated_since miss a change.
+test('updated_at grows even where the clock was put back', async () => {
+  const { client, body, url } = await created();
+  const updatedAt = new Date('2040-01-01T00:00:00.000Z');
+  await server.db.prisma.parentProgram.updateMany({ where: { id: body.id }, data: { updatedAt } });
+  expect((await client.patch(url, { name: 'New' })).body.updated_at).toBe('2040-01-01T00:00:00.001Z');
+});
+
+test('422 where more than 50 entries would remain, and 200 where as many go as come', async () => {
+  const entries = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, 'v']));
+  const { client, body, url } = await created({ name: 'x', metadata: entries });
+  const answer = await client.patch(url, { metadata: { more: 'v' } });
+  expect(answer.status).toBe(422);
+  expect(answer.body.errors).toEqual({
+    metadata: ['must have at most 50 entries after the change. Remove some by setting them to null.'],
+  });
+  expect((await client.get(url)).body).toEqual(body);
+  expect((await client.patch(url, { metadata: { more: 'v', k0: null } })).status).toBe(200);
+});
+
+test('409 for an external_id that another program has, and nothing is changed', async () => {
+  const { client, body, url } = await created();
+  await client.post(LIST, { name: 'Other', external_id: 'taken' });
+  const answer = await client.patch(url, { name: 'Changed', external_id: 'taken' });
+  expect(answer.status).toBe(409);
+  expect(answer.body.message).toContain('"taken"');
+  expect((await client.get(url)).body).toEqual(body);
+});
+
+test("an update may take another organization's external_id, and one that was cleared or deleted", async () => {
+  const { client, url } = await created();
+  const theirs = await created({ name: 'Theirs', external_id: 'free' });
+  expect((await client.patch(url, { external_id: 'free' })).status).toBe(200);
+  expect((await theirs.client.get(theirs.url)).body.external_id).toBe('free');
+  const other = await client.post(LIST, { name: 'Other', external_id: 'e-1' });
+  await client.delete(`${LIST}/${other.body.id}`);
+  expect((await client.patch(url, { external_id: 'e-1' })).status).toBe(200);
+});
+
+test('delete answers 204 without a body, and from then on 404 to everybody', async () => {
+  const { client, url } = await created();
+  expect(await client.delete(url)).toMatchObject({ status: 204, text: '' });
+  const answers = await Promise.all([client.get(url), client.patch(url, { name: 'x' }), client.delete(url)]);
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+  expect((await client.get(LIST)).body.data).toEqual([]);
+});
+
+test('of ten deletes at once one answers 204 and nine 404', async () => {
+  const { client, url } = await created();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => client.delete(url)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
+});
+
+// Attack: writing to another organization's row by its id.
+test("another organization's program is neither changed nor deleted", async () => {
+  const { client } = await createTestOrganization(server);
+  const theirs = await created();
+  expect((await client.patch(theirs.url, { name: 'Mine' })).status).toBe(404);
+  expect((await client.delete(theirs.url, { headers: { 'If-Match': '*' } })).status).toBe(404);
+  expect((await theirs.client.get(theirs.url)).body).toEqual(theirs.body);
+});
+
+test('an id is taken in upper case too', async () => {
+  const { client, body } = await created();
+  expect((await client.get(`${LIST}/${body.id.toUpperCase()}`)).body).toEqual(body);
+});

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createProgram } from '../support/every-operation.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const EMOJI = '\u{1F600}';
+const NO_NUL = 'is not valid. Leave out NUL characters and unpaired surrogates.';
+const NOT_BLANK = 'is not valid. Give at least one character that is not blank, and no NUL or unpaired surrogate.';
+const FIELDS = 'is not a field of this request. It takes: name, description, external_id, metadata.';
+const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
+
+/** What holds for a create and for an update alike: `name` is given, so that nothing else is wrong. */
+describe.each(['create', 'update'])('%s', (act) => {
+  async function write(body: unknown) {
+    const ours = await createTestOrganization(server);
+    if (act === 'create') return ours.client.post('/api/parent_programs', body);
+    return ours.client.patch(`/api/parent_programs/${await createProgram(ours)}`, body);
+  }
+  const success = act === 'create' ? 201 : 200;
+
+  test.each([
+    ['a name of 1 character', { name: 'x' }],
+    ['a name of 200 emoji', { name: EMOJI.repeat(200) }],
+    ['a name with blanks around', { name: '\u00a0 x \u3000' }],
+    ['a description of 10,000 emoji', { name: 'x', description: EMOJI.repeat(10_000) }],
+    ['an empty description', { name: 'x', description: '' }],
+    ['an external_id of 255 emoji', { name: 'x', external_id: EMOJI.repeat(255) }],
+    ['an external_id of a blank', { name: 'x', external_id: ' ' }],
+    ['50 entries', { name: 'x', metadata: entries(50) }],
+    ['no entries', { name: 'x', metadata: {} }],
+    ['a key of 40 emoji and a value of 500', { name: 'x', metadata: { [EMOJI.repeat(40)]: EMOJI.repeat(500) } }],
+    ['an empty value', { name: 'x', metadata: { k: '' } }],
+  ])('takes %s, and keeps it', async (_, body) => {
+    const answer = await write(body);
+    expect(answer.status).toBe(success);
+    expect(answer.body).toMatchObject(body);
+  });
+
+  test.each([
+    ['name', { name: 'x'.repeat(201) }, 'must be at most 200 characters long; it has 201.'],
+    ['name', { name: EMOJI.repeat(201) }, 'must be at most 200 characters long; it has 201.'],
+    ['name', { name: '' }, 'must be at least 1 characters long; it has 0.'],
+    ['name', { name: '   ' }, NOT_BLANK],
+    ['name', { name: '\t\n\u00a0\u2003\u3000\ufeff' }, NOT_BLANK],
+    ['name', { name: 'a\0b' }, NOT_BLANK],
+    ['name', { name: null }, 'must be a string.'],
+    ['name', { name: 5 }, 'must be a string.'],
+    ['name', { name: ['x'] }, 'must be a string.'],
+    ['description', { description: 'x'.repeat(10_001) }, 'must be at most 10000 characters long; it has 10001.'],
+    ['description', { description: '\0' }, NO_NUL],
+    ['description', { description: false }, 'must be a string or null.'],
+    ['external_id', { external_id: 'x'.repeat(256) }, 'must be at most 255 characters long; it has 256.'],
+    ['external_id', { external_id: '' }, 'must be at least 1 characters long; it has 0.'],
+    ['external_id', { external_id: 'a\0' }, NO_NUL],
+    ['external_id', { external_id: 20417 }, 'must be a string or null.'],
+    ['metadata', { metadata: entries(51) }, 'must have at most 50 entries; it has 51.'],
+    ['metadata', { metadata: [] }, act === 'create' ? 'must be an object.' : 'must be an object or null.'],
+    ['metadata', { metadata: 'x' }, act === 'create' ? 'must be an object.' : 'must be an object or null.'],
+    [
+      'metadata.colour',
+      { metadata: { colour: 5 } },
+      act === 'create' ? 'must be a string.' : 'must be a string or null.',
+    ],
+    [
+      'metadata.colour',
+      { metadata: { colour: {} } },
+      act === 'create' ? 'must be a string.' : 'must be a string or null.',
+    ],
+    ['metadata.colour', { metadata: { colour: 'x'.repeat(501) } }, 'must be at most 500 characters long; it has 501.'],
+    ['metadata.colour', { metadata: { colour: '\0' } }, NO_NUL],
+    ['metadata.', { metadata: { '': 'x' } }, 'has a name that must be at least 1 characters long; it has 0.'],
+    ['metadata.a.b/c~d', { metadata: { 'a.b/c~d': '\0' } }, NO_NUL],
+    [
+      `metadata.${'k'.repeat(41)}`,
+      { metadata: { ['k'.repeat(41)]: 'x' } },
+      'has a name that must be at most 40 characters long; it has 41.',
+    ],
+    ['metadata.k\0', { metadata: { 'k\0': 'x' } }, `has a name that ${NO_NUL}`],
+  ])('422 naming %s for %j', async (field, body, message) => {
+    const answer = await write({ name: 'x', ...body });
+    expect(answer.status).toBe(422);
+    expect(Object.entries(answer.body.errors)).toEqual([[field, expect.arrayContaining([message])]]);
+    expect(answer.body.message).toContain(field.slice(0, 200));
+  });
+
+  // Attack: text that JavaScript holds and PostgreSQL refuses, to get a 500.
+  test.each([
+    ['name', '"name":"\\ud800"', NOT_BLANK],
+    ['name', '"name":"x\\udfffx"', NOT_BLANK],
+    ['description', '"name":"x","description":"\\udc00\\ud800"', NO_NUL],
+    ['external_id', '"name":"x","external_id":"\\ud83d"', NO_NUL],
+    ['metadata.k', '"name":"x","metadata":{"k":"\\ud800"}', NO_NUL],
+    ['metadata.\ud800', '"name":"x","metadata":{"\\ud800":"v"}', `has a name that ${NO_NUL}`],
+  ])('422 naming %j for a lone surrogate in {%s}', async (field, members, message) => {
+    const answer = await write(`{${members}}`);
+    expect(answer.status).toBe(422);
+    expect(Object.entries(answer.body.errors)).toEqual([[field, [message]]]);
+  });
+
+  // Attack: mass assignment, to take another's id, another organization or another time.
+  test.each([
+    'id',
+    'created_at',
+    'updated_at',
+    'organization_id',
+    'organizationId',
+    '__proto__',
+    'constructor',
+    'Name',
+  ])('422 for the field %s, naming it and those there are', async (field) => {
+    const answer = await write(`{"name":"x",${JSON.stringify(field)}:"0198f000-0000-7000-8000-000000000000"}`);
+    expect(answer.status).toBe(422);
+    expect(Object.entries(answer.body.errors)).toEqual([[field, [FIELDS]]]);
+  });
+
+  test('everything that is wrong is named at once, and the message counts what stands behind the first', async () => {
+    const answer = await write({
+      name: ' ',
+      description: 1,
+      external_id: '',
+      metadata: { colour: 1, ok: 'x' },
+      more: 1,
+    });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors).sort()).toEqual(
+      ['description', 'external_id', 'metadata.colour', 'more', 'name'].sort(),
+    );
+    expect(answer.body.message).toMatch(/ 4 more in errors\.$/);
+  });
+
+  // Attack: an answer many times the size of the request, or beyond what the contract bounds.
+  test('of thousands of violations a hundred are named, and the longest name is clipped', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`field-${i}`, 1]));
+    expect(Object.keys((await write({ name: 'x', ...many })).body.errors)).toHaveLength(100);
+    const long = await write({ name: 'x', [EMOJI.repeat(20_000)]: 1 });
+    expect(Object.keys(long.body.errors)).toEqual([`${EMOJI.repeat(254)}…`]);
+    expect(long.body.message.length).toBeLessThan(1001);
+  });
+});
+
+test('create needs a name', async () => {
+  const { client } = await createTestOrganization(server);
+  const answer = await client.post('/api/parent_programs', {});
+  expect(answer.status).toBe(422);
+  expect(answer.body).toEqual({ message: 'name is required.', errors: { name: ['is required.'] } });
+});
+
+test('create takes no null for metadata or an entry of it', async () => {
+  const { client } = await createTestOrganization(server);
+  const whole = await client.post('/api/parent_programs', { name: 'x', metadata: null });
+  expect(whole.body.errors).toEqual({ metadata: ['must be an object.'] });
+  const entry = await client.post('/api/parent_programs', { name: 'x', metadata: { colour: null } });
+  expect(entry.body.errors).toEqual({ 'metadata.colour': ['must be a string.'] });
+});

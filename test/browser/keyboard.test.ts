@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { PASSWORD } from '../support/accounts.ts';
+import { apiStatus, readKey } from '../support/key-steps.ts';
+import { useStage } from '../support/stage.ts';
+
+const stage = useStage();
+
+/** Two pixels at least: WCAG 2.2, success criterion 2.4.13. */
+const RING = `(() => {
+  const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+  return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
+})()`;
+
+/** Presses Tab until it is there; everything on the way shows that it has the focus. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let presses = 0; presses < 40; presses += 1) {
+    await page.keyboard.press('Tab');
+    const isThere = await hasFocus(page, target);
+    const on = await page.evaluate<string>('document.activeElement.outerHTML.slice(0, 80)');
+    if (!on.startsWith('<body')) expect({ on, isSeen: await page.evaluate(RING) }).toEqual({ on, isSeen: true });
+    if (isThere) return;
+  }
+  throw new Error(`Tab never came to ${target}.`);
+}
+
+async function hasFocus(page: Page, target: Locator): Promise<boolean> {
+  return (await target.and(page.locator(':focus')).count()) > 0;
+}
+
+async function press(page: Page, target: Locator): Promise<void> {
+  await tabTo(page, target);
+  await page.keyboard.press('Enter');
+}
+
+test('with the keyboard alone one signs in, makes a key, opens its menu and rotates it', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visit();
+  await page.goto('/sign-in');
+  await tabTo(page, page.getByLabel('E-mail'));
+  await page.keyboard.type(member.email);
+  await tabTo(page, page.getByLabel('Password'));
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+  await press(page, page.getByRole('link', { name: 'API keys' }));
+  await press(page, page.getByRole('link', { name: 'Create API Key' }));
+  await tabTo(page, page.getByLabel('Name'));
+  await page.keyboard.type('Typed');
+  await press(page, page.getByRole('button', { name: 'Create API Key' }));
+  const old = await readKey(page);
+  await tabTo(page, page.getByRole('button', { name: 'Copy API key' }));
+  await page.keyboard.press('Space');
+  await page.getByText('Copied.').waitFor();
+  await press(page, page.getByRole('link', { name: 'I have copied it' }));
+
+  await press(page, page.locator('summary', { hasText: 'Actions for Typed' }));
+  await press(page, page.getByRole('link', { name: 'Rotate' }));
+  await press(page, page.getByRole('button', { name: 'Rotate' }));
+  const key = await readKey(page);
+  expect(await apiStatus(stage.server, old)).toBe(401);
+  expect(await apiStatus(stage.server, key)).toBe(200);
+});
+
+test('Escape closes the menu and gives the focus back to its button; leaving the menu closes it', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await page.goto('/profile/api-keys/new');
+  await page.getByLabel('Name').fill('Menu');
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  await page.getByRole('link', { name: 'I have copied it' }).click();
+  const summary = page.locator('summary', { hasText: 'Actions for Menu' });
+  const rotate = page.getByRole('link', { name: 'Rotate' });
+  await press(page, summary);
+  await tabTo(page, rotate);
+  await page.keyboard.press('Escape');
+  expect(await hasFocus(page, summary)).toBe(true);
+  expect(await rotate.isVisible()).toBe(false);
+  await page.keyboard.press('Enter');
+  expect(await rotate.isVisible()).toBe(true);
+  await page.keyboard.press('Shift+Tab');
+  expect(await rotate.isVisible()).toBe(false);
+});
+
+test('the first Tab offers to skip to the content, which then has the focus', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await press(page, page.getByRole('link', { name: 'Skip to the content' }));
+  expect(await page.evaluate('document.activeElement.id')).toBe('main');
+});

@@ -1,0 +1,102 @@
+import { expect, test } from '@jest/globals';
+import { giveKey } from '../support/actors.ts';
+import {
+  apiStatus,
+  backToList,
+  chooseFromMenu,
+  createKey,
+  openKeysOf,
+  rotateKey,
+  rowOf,
+} from '../support/key-steps.ts';
+import { useStage } from '../support/stage.ts';
+
+const stage = useStage();
+
+test('a manager makes a key for a member: People -> Users -> (user) -> API keys -> Create API Key', async () => {
+  const { manager, member } = await stage.team();
+  const page = await stage.visitAs(manager);
+  await openKeysOf(page, 'Mei Tanaka');
+  await page.getByRole('link', { name: 'Create API Key' }).click();
+  expect(await page.getByRole('main').innerText()).toContain(`The key acts for Mei Tanaka, ${member.email}.`);
+  await page.getByLabel('Name').fill('For Mei');
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  const key = await page.getByLabel('API key', { exact: true }).inputValue();
+  expect(await apiStatus(stage.server, key)).toBe(200);
+  await backToList(page);
+  expect(await rowOf(page, 'For Mei').innerText()).toContain('by Mateo Lindqvist');
+  const own = await stage.visitAs(member);
+  await own.goto('/profile/api-keys');
+  expect(await rowOf(own, 'For Mei').count()).toBe(1);
+});
+
+test('a manager makes a key for themselves by the same way', async () => {
+  const { manager } = await stage.team();
+  const page = await stage.visitAs(manager);
+  await openKeysOf(page, 'Mateo Lindqvist');
+  expect(await apiStatus(stage.server, await createKey(page, 'Mine'))).toBe(200);
+});
+
+test("a manager rotates a member's key: the old one gets 401 at once, the new one 200", async () => {
+  const { manager, member } = await stage.team();
+  const { key: old } = await giveKey(stage.server.db, member, { name: 'Production' });
+  const page = await stage.visitAs(manager);
+  await openKeysOf(page, 'Mei Tanaka');
+  const key = await rotateKey(page, 'Production');
+  expect(await apiStatus(stage.server, old)).toBe(401);
+  expect(await apiStatus(stage.server, key)).toBe(200);
+});
+
+test("a manager revokes an administrator's key, and is offered nothing else of it", async () => {
+  const { manager, administrator } = await stage.team();
+  const { key } = await giveKey(stage.server.db, administrator, { name: 'Leaked' });
+  const page = await stage.visitAs(manager);
+  await openKeysOf(page, 'Adaeze Okafor');
+  expect(await page.getByRole('link', { name: 'Create API Key' }).count()).toBe(0);
+  expect(await page.getByText('You may not create API keys for an administrator').count()).toBe(1);
+  await page.getByText('Actions for Leaked').locator('xpath=ancestor::summary').click();
+  expect(await rowOf(page, 'Leaked').getByRole('listitem').allInnerTexts()).toEqual(['Revoke']);
+  await page.getByRole('link', { name: 'Revoke' }).click();
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('The key is revoked.').waitFor();
+  expect(await apiStatus(stage.server, key)).toBe(401);
+});
+
+test('of two people who rotate at once one gets the key, and the other is told who did it and when', async () => {
+  const { manager, member } = await stage.team();
+  const { key: old } = await giveKey(stage.server.db, member, { name: 'Shared' });
+  const theirs = await stage.visitAs(manager);
+  const own = await stage.visitAs(member);
+  await openKeysOf(theirs, 'Mei Tanaka');
+  await own.goto('/profile/api-keys');
+  await Promise.all([theirs, own].map((page) => chooseFromMenu(page, 'Shared', 'Rotate')));
+  await Promise.all([theirs, own].map((page) => page.getByRole('button', { name: 'Rotate' }).click()));
+  const titles = await Promise.all([theirs, own].map((page) => page.getByRole('heading', { level: 1 }).innerText()));
+  expect(titles.toSorted()).toEqual(['API key rotated', 'This cannot be done now']);
+  const isOwn = titles[1] === 'API key rotated';
+  const [winner, loser] = isOwn ? [own, theirs] : [theirs, own];
+  const told = await loser.getByRole('main').innerText();
+  const who = isOwn ? 'Mei Tanaka' : 'Mateo Lindqvist';
+  expect(told).toMatch(new RegExp(`"Shared" was rotated by ${who} at \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC`));
+  expect(told).not.toMatch(/charter_live_\w{5,}/);
+  const key = await winner.getByLabel('API key', { exact: true }).inputValue();
+  expect(await apiStatus(stage.server, old)).toBe(401);
+  expect(await apiStatus(stage.server, key)).toBe(200);
+  const active = { organizationId: member.scope.organizationId, userId: member.userId, rotatedAt: null };
+  expect(await stage.server.db.prisma.apiKey.count({ where: active })).toBe(1);
+});
+
+test('rotating a key that somebody has just revoked makes none and tells who revoked it', async () => {
+  const { manager, member } = await stage.team();
+  await giveKey(stage.server.db, member, { name: 'Leaked' });
+  const own = await stage.visitAs(member);
+  await own.goto('/profile/api-keys');
+  await chooseFromMenu(own, 'Leaked', 'Rotate');
+  const theirs = await stage.visitAs(manager);
+  await openKeysOf(theirs, 'Mei Tanaka');
+  await chooseFromMenu(theirs, 'Leaked', 'Revoke');
+  await theirs.getByRole('button', { name: 'Revoke' }).click();
+  await theirs.getByText('The key is revoked.').waitFor();
+  await own.getByRole('button', { name: 'Rotate' }).click();
+  expect(await own.getByRole('main').innerText()).toContain('was revoked by Mateo Lindqvist');
+});

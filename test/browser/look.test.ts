@@ -1,0 +1,133 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { suspendOrganization } from '../../src/service/operator.ts';
+import { codeAt } from '../support/accounts.ts';
+import { type BelievableTeam, furnish } from '../support/furnish.ts';
+import { look } from '../support/look.ts';
+import { useStage } from '../support/stage.ts';
+
+// Every page, narrow and wide, light and dark: nothing to scroll sideways at 320 px, nothing for axe to complain of. What
+// it sees is written to generated/screenshots.
+
+const stage = useStage();
+let team: BelievableTeam;
+
+beforeAll(async () => {
+  team = await furnish(stage.server.db);
+});
+
+const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
+  { name: 'profile', path: () => '/profile' },
+  { name: 'profile-password', path: () => '/profile/password' },
+  { name: 'profile-second-factor', path: () => '/profile/second-factor' },
+  { name: 'keys', path: () => '/profile/api-keys' },
+  { name: 'keys-done', path: () => '/profile/api-keys?done=revoked' },
+  { name: 'key-create', path: () => '/profile/api-keys/new' },
+  { name: 'key-rotate', path: () => `/profile/api-keys/${team.keyId}/rotate` },
+  { name: 'key-rename', path: () => `/profile/api-keys/${team.keyId}/rename` },
+  { name: 'key-revoke', path: () => `/profile/api-keys/${team.keyId}/revoke` },
+  { name: 'users', path: () => '/people/users' },
+  { name: 'users-nobody', path: () => '/people/users?search=zzz' },
+  { name: 'user-invite', path: () => '/people/users/invite' },
+  { name: 'user', path: () => `/people/users/${team.manager.userId}` },
+  { name: 'user-keys', path: () => `/people/users/${team.member.userId}/api-keys` },
+  { name: 'user-deactivate', path: () => `/people/users/${team.member.userId}/deactivate` },
+  { name: 'user-deactivated', path: () => `/people/users/${team.deactivatedId}` },
+  { name: 'organization', path: () => '/organization' },
+  { name: 'audit-log', path: () => '/organization/audit-log' },
+  { name: 'audit-log-wrong', path: () => '/organization/audit-log?person=nobody' },
+  { name: 'not-found', path: () => '/profile/nowhere' },
+];
+
+test('every page of an administrator', async () => {
+  const page = await stage.visitAs(team.administrator);
+  const wrong: string[] = [];
+  for (const { name, path } of AS_ADMINISTRATOR) {
+    await page.goto(path());
+    wrong.push(...(await look(page, name)));
+  }
+  expect(wrong).toEqual([]);
+}, 120_000);
+
+const AS_GUEST: readonly { name: string; path: () => string }[] = [
+  { name: 'sign-in', path: () => '/sign-in' },
+  { name: 'sign-in-done', path: () => '/sign-in?done=signed-out' },
+  { name: 'sign-in-second-factor', path: () => '/sign-in/second-factor' },
+  { name: 'forgotten-password', path: () => '/forgotten-password' },
+  { name: 'welcome', path: () => `/welcome/${team.invitation}` },
+  { name: 'welcome-dead', path: () => '/welcome/used' },
+];
+
+test('every page of whoever is not signed in', async () => {
+  const page = await stage.visit();
+  const wrong: string[] = [];
+  for (const { name, path } of AS_GUEST) {
+    await page.goto(path());
+    wrong.push(...(await look(page, name)));
+  }
+  await page.goto('/sign-in');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  wrong.push(...(await look(page, 'sign-in-refused')));
+  expect(wrong).toEqual([]);
+}, 60_000);
+
+test('the pages of a member, a manager and a viewer that differ', async () => {
+  const wrong: string[] = [];
+  for (const { role, name, path } of [
+    { role: 'member', name: 'member-no-keys', path: '/profile/api-keys' },
+    { role: 'member', name: 'member-forbidden', path: '/organization' },
+    { role: 'viewer', name: 'viewer-keys', path: '/profile/api-keys' },
+    { role: 'viewer', name: 'viewer-create', path: '/profile/api-keys/new' },
+    {
+      role: 'manager',
+      name: 'manager-administrators-keys',
+      path: `/people/users/${team.administrator.userId}/api-keys`,
+    },
+  ] as const) {
+    const page = await stage.visitAs(role === 'member' ? team.newcomer : team[role]);
+    await page.waitForURL('**/profile');
+    await page.goto(path);
+    wrong.push(...(await look(page, name)));
+  }
+  expect(wrong).toEqual([]);
+}, 60_000);
+
+test('the pages that a form leads to', async () => {
+  // Of its own, because it changes what the other tests look at.
+  const { administrator, member, keyId, organizationId } = await furnish(stage.server.db);
+  const page = await stage.visitAs(administrator);
+  const wrong: string[] = [];
+  await page.goto('/profile/api-keys/new');
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  wrong.push(...(await look(page, 'key-create-refused')));
+  await page.getByLabel('Name').fill('Warehouse export');
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  wrong.push(...(await look(page, 'key-created')));
+  await page.goto(`/profile/api-keys/${keyId}/rotate`);
+  await page.getByRole('button', { name: 'Rotate' }).click();
+  wrong.push(...(await look(page, 'key-rotated')));
+  await page.reload();
+  wrong.push(...(await look(page, 'sent-already')));
+  await page.goto(`/people/users/${member.userId}`);
+  await page.getByRole('button', { name: 'Make a reset link' }).click();
+  wrong.push(...(await look(page, 'reset-link')));
+  await page.goto('/profile/second-factor');
+  await page.getByRole('button', { name: 'Set up' }).click();
+  wrong.push(...(await look(page, 'second-factor-secret')));
+  const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
+  await page.getByLabel('Code').fill(codeAt(uri, new Date()));
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  wrong.push(...(await look(page, 'second-factor-recovery-codes')));
+  await page.goto('/profile');
+  wrong.push(...(await look(page, 'profile-with-second-factor')));
+  await page.goto('/profile/second-factor');
+  wrong.push(...(await look(page, 'second-factor-off')));
+  await page.goto('/profile/api-keys');
+  await page.locator('summary', { hasText: 'Actions for Nightly import, production' }).click();
+  wrong.push(...(await look(page, 'keys-menu')));
+  await suspendOrganization(stage.server.db, organizationId);
+  await page.goto('/organization');
+  wrong.push(...(await look(page, 'organization-suspended')));
+  await page.goto('/profile/api-keys');
+  wrong.push(...(await look(page, 'keys-suspended')));
+  expect(wrong).toEqual([]);
+}, 60_000);

@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { chooseFromMenu, createKey, openOwnKeys } from '../support/key-steps.ts';
+import { useStage } from '../support/stage.ts';
+
+const stage = useStage();
+
+test('a policy that keeps members from making keys holds from the next click on', async () => {
+  const { administrator, member } = await stage.team();
+  const theirs = await stage.visitAs(member);
+  await openOwnKeys(theirs);
+  await theirs.getByRole('link', { name: 'Create API Key' }).click();
+  await theirs.getByLabel('Name').fill('Too late');
+
+  const page = await stage.visitAs(administrator);
+  await page.getByRole('link', { name: 'Organization' }).click();
+  await page.getByLabel('Members may create API keys').uncheck();
+  await page.getByRole('button', { name: 'Save policy' }).click();
+  await page.getByText('The policy is saved.').waitFor();
+  expect(await page.getByLabel('Members may create API keys').isChecked()).toBe(false);
+
+  await theirs.getByRole('button', { name: 'Create API Key' }).click();
+  await theirs.getByRole('heading', { name: /may not/ }).waitFor();
+  await theirs.goto('/profile/api-keys');
+  expect(await theirs.getByText('Contact an administrator or support.').count()).toBe(1);
+  expect(await theirs.getByRole('link', { name: 'Create API Key' }).count()).toBe(0);
+});
+
+test('the longest life and "Never expires" of the policy are what the form offers', async () => {
+  const { administrator } = await stage.team();
+  const page = await stage.visitAs(administrator);
+  const offered = async () => {
+    await page.goto('/profile/api-keys/new');
+    return page.getByLabel('Expiry').getByRole('option').allInnerTexts();
+  };
+  expect((await offered()).at(-1)).toMatch(/^365 days/);
+  await page.getByRole('link', { name: 'Organization' }).click();
+  await page.getByLabel('Longest life of a key').fill('45');
+  await page.getByLabel('Keys may never expire').check();
+  await page.getByRole('button', { name: 'Save policy' }).click();
+  const words = (await offered()).map((text) => text.split(',')[0]);
+  expect(words).toEqual(['7 days', '30 days', '45 days', 'Never expires']);
+});
+
+test('a life that is none is refused beside its field', async () => {
+  const { administrator } = await stage.team();
+  const page = await stage.visitAs(administrator);
+  await page.goto('/organization');
+  await page.getByLabel('Longest life of a key').fill('3651');
+  await page.getByRole('button', { name: 'Save policy' }).click();
+  await page.getByRole('alert').getByRole('link').click();
+  const field = page.getByLabel('Longest life of a key');
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  expect(await field.inputValue()).toBe('3651');
+  expect(await page.evaluate('document.activeElement.id')).toBe('max_key_life_days');
+});
+
+test('the audit log shows who did what, by act, person and day, and exports what is filtered', async () => {
+  const { administrator, member } = await stage.team();
+  const theirs = await stage.visitAs(member);
+  await openOwnKeys(theirs);
+  const key = await createKey(theirs, '=HYPERLINK("https://evil.example")');
+  await theirs.goto('/profile/api-keys');
+  await chooseFromMenu(theirs, '=HYPERLINK("https://evil.example")', 'Revoke');
+  await theirs.getByRole('button', { name: 'Revoke' }).click();
+  await theirs.getByText('The key is revoked.').waitFor();
+
+  const page = await stage.visitAs(administrator);
+  await page.getByRole('link', { name: 'Organization' }).click();
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  const acts = () => page.getByRole('rowheader').count();
+  const all = await acts();
+  await page.getByLabel('What').selectOption('API key revoked');
+  await page.getByLabel('Person').fill(member.email);
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.waitForURL(/act=key.revoked/);
+  expect(all).toBeGreaterThan(await acts());
+  expect(await acts()).toBe(1);
+  const row = await page.getByRole('row').nth(1).innerText();
+  expect(row).toContain('API key revoked');
+  expect(row).toContain('Mei Tanaka');
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export as CSV' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^charter-audit-log-\d{4}-\d\d-\d\d\.csv$/);
+  const lines = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).toContain(`key.revoked,Mei Tanaka,${member.email}`);
+  // A spreadsheet must take the name for text.
+  expect(lines[1]).toContain(`"'=HYPERLINK(""https://evil.example"")"`);
+  expect(lines.join()).not.toContain(key);
+});
+
+test('filters that fit nothing say so, and a day in the future is empty', async () => {
+  const { administrator } = await stage.team();
+  const page = await stage.visitAs(administrator);
+  await page.goto('/organization/audit-log?from=2099-01-01');
+  await page.getByText('Nothing was recorded that fits.').waitFor();
+  await page.goto('/organization/audit-log?person=nobody@nowhere.example');
+  expect(await page.getByRole('alert').innerText()).toContain('Nobody has this one.');
+});

@@ -1,0 +1,121 @@
+import { expect, test } from '@jest/globals';
+import {
+  apiStatus,
+  backToList,
+  chooseFromMenu,
+  createKey,
+  openOwnKeys,
+  rotateKey,
+  rowOf,
+} from '../support/key-steps.ts';
+import { useStage } from '../support/stage.ts';
+
+const stage = useStage();
+
+test('My profile -> API keys -> Create API Key shows a key that the API takes', async () => {
+  const { administrator } = await stage.team();
+  const page = await stage.visitAs(administrator);
+  await openOwnKeys(page);
+  const key = await createKey(page, 'Nightly import');
+  expect(key).toMatch(/^charter_live_[0-9A-Za-z]{46}$/);
+  expect(await page.getByRole('main').innerText()).toContain('This key will not be shown again.');
+  const curl = await page.getByLabel('Try it').inputValue();
+  expect(curl).toContain(`Authorization: Bearer ${key}" "${stage.server.url}/api/parent_programs`);
+  expect(await apiStatus(stage.server, key)).toBe(200);
+  await backToList(page);
+  expect(await rowOf(page, 'Nightly import').innerText()).toContain('Active');
+  expect(await page.content()).not.toContain(key);
+});
+
+test('Rotate of the three-dot menu shows a new key, and the old one gets 401 on the very next request', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await openOwnKeys(page);
+  const old = await createKey(page, 'Staging');
+  await backToList(page);
+  await chooseFromMenu(page, 'Staging', 'Rotate');
+  expect(await page.getByRole('main').innerText()).toContain(`${old.slice(0, 17)}… stops working`);
+  expect(await apiStatus(stage.server, old)).toBe(200);
+  await page.getByRole('button', { name: 'Rotate' }).click();
+  const key = await page.getByLabel('API key', { exact: true }).inputValue();
+  expect(await apiStatus(stage.server, old)).toBe(401);
+  expect(await apiStatus(stage.server, key)).toBe(200);
+  await backToList(page);
+  expect(await rowOf(page, old.slice(0, 17)).innerText()).toContain('Rotated\nby Mei Tanaka');
+});
+
+test('a key can be rotated again and again under its name', async () => {
+  const { manager } = await stage.team();
+  const page = await stage.visitAs(manager);
+  await openOwnKeys(page);
+  const first = await createKey(page, 'Staging');
+  await backToList(page);
+  const second = await rotateKey(page, 'Staging');
+  await backToList(page);
+  const third = await rotateKey(page, 'Staging');
+  const statuses = await Promise.all([first, second, third].map((key) => apiStatus(stage.server, key)));
+  expect(statuses).toEqual([401, 401, 200]);
+});
+
+test('Revoke ends the key at once, and the list keeps it with who and when', async () => {
+  const { manager } = await stage.team();
+  const page = await stage.visitAs(manager);
+  await openOwnKeys(page);
+  const key = await createKey(page, 'Leaked');
+  await backToList(page);
+  await chooseFromMenu(page, 'Leaked', 'Revoke');
+  expect(await apiStatus(stage.server, key)).toBe(200);
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  expect(await apiStatus(stage.server, key)).toBe(401);
+  await page.getByText('The key is revoked.').waitFor();
+  const row = await rowOf(page, 'Leaked').innerText();
+  expect(row).toMatch(/Revoked\s+by Mateo Lindqvist\s+\d+ \w+ \d{4}, \d\d:\d\d UTC/);
+  expect(await page.getByText('Actions for Leaked').count()).toBe(0);
+});
+
+test('Rename gives the name and leaves the key as it is', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await openOwnKeys(page);
+  const key = await createKey(page, 'Old name');
+  await backToList(page);
+  await chooseFromMenu(page, 'Old name', 'Rename');
+  await page.getByLabel('Name').fill('New name');
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await page.getByText('The key has its new name.').waitFor();
+  expect(await rowOf(page, 'New name').count()).toBe(1);
+  expect(await rowOf(page, 'Old name').count()).toBe(0);
+  expect(await apiStatus(stage.server, key)).toBe(200);
+});
+
+test('a taken name is refused in the form, with what was typed and the focus on what is wrong', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await openOwnKeys(page);
+  await createKey(page, 'Nightly import');
+  await backToList(page);
+  await page.getByRole('link', { name: 'Create API Key' }).click();
+  await page.getByLabel('Name').fill('Nightly import');
+  await page.getByRole('checkbox', { name: 'parent_programs:write' }).uncheck();
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  expect(await page.getByRole('alert').innerText()).toContain('has a key named "Nightly import" already');
+  expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+  expect(await page.title()).toMatch(/^Error: /);
+  expect(await page.getByRole('checkbox', { name: 'parent_programs:write' }).isChecked()).toBe(false);
+});
+
+test('a key with read alone may read and not write', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await openOwnKeys(page);
+  await page.getByRole('link', { name: 'Create API Key' }).click();
+  await page.getByLabel('Name').fill('Reports');
+  await page.getByRole('checkbox', { name: 'parent_programs:write' }).uncheck();
+  await page.getByLabel('Expiry').selectOption('30');
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  const key = await page.getByLabel('API key', { exact: true }).inputValue();
+  expect(await apiStatus(stage.server, key)).toBe(200);
+  expect((await stage.server.anonymous.post('/api/parent_programs', { name: 'A' }, { key })).status).toBe(403);
+  await backToList(page);
+  expect(await rowOf(page, 'Reports').innerText()).toMatch(/In (29|30) days/);
+});

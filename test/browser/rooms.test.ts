@@ -1,0 +1,102 @@
+import { expect, test } from '@jest/globals';
+import { suspendOrganization } from '../../src/service/operator.ts';
+import { giveKey, NOBODY } from '../support/actors.ts';
+import { apiStatus, createKey, openOwnKeys } from '../support/key-steps.ts';
+import { useStage } from '../support/stage.ts';
+
+const stage = useStage();
+
+const ROOMS = [
+  { role: 'administrator', rooms: ['My profile', 'People', 'Organization'], refused: [] },
+  { role: 'manager', rooms: ['My profile', 'People'], refused: ['/organization', '/organization/audit-log'] },
+  { role: 'member', rooms: ['My profile'], refused: ['/organization', '/people/users', '/people/users/invite'] },
+  {
+    role: 'viewer',
+    rooms: ['My profile'],
+    refused: ['/organization/audit-log.csv', `/people/users/${NOBODY}/api-keys`],
+  },
+] as const;
+
+test.each(ROOMS)(
+  'the navigation of the $role shows $rooms; other rooms are refused with 403',
+  async ({ role, rooms, refused }) => {
+    const team = await stage.team();
+    const page = await stage.visitAs(team[role]);
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    await navigation.waitFor();
+    expect(await navigation.getByRole('link').allInnerTexts()).toEqual(rooms);
+    for (const room of rooms) {
+      await navigation.getByRole('link', { name: room }).click();
+      expect(await navigation.locator('[aria-current]').innerText()).toBe(room);
+    }
+    for (const path of refused) {
+      const answer = await page.goto(path);
+      expect({ path, status: answer?.status() }).toEqual({ path, status: 403 });
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('You may not open this page');
+    }
+  },
+);
+
+test('without a key the list says what a key is for and how to make one', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await openOwnKeys(page);
+  await page.getByRole('heading', { name: 'No API keys yet' }).waitFor();
+  expect(await page.getByRole('main').innerText()).toContain('An API key lets a program of yours');
+  expect(await apiStatus(stage.server, await createKey(page, 'The first'))).toBe(200);
+});
+
+test('a viewer is told to contact an administrator, by name and address, and cannot open the form', async () => {
+  const { viewer, administrator } = await stage.team();
+  const page = await stage.visitAs(viewer);
+  await openOwnKeys(page);
+  const told = await page.getByRole('main').innerText();
+  expect(told).toContain('You may not create API keys. Contact an administrator or support.');
+  expect(told).toContain('Adaeze Okafor');
+  const link = page.getByRole('link', { name: administrator.email });
+  expect(await link.getAttribute('href')).toBe(`mailto:${administrator.email}`);
+  expect(await page.getByRole('link', { name: 'Create API Key' }).count()).toBe(0);
+  expect((await page.goto('/profile/api-keys/new'))?.status()).toBe(403);
+  expect(await page.getByRole('link', { name: administrator.email }).count()).toBe(1);
+});
+
+test('a suspended organization is shown as such on every page, and its keys are refused with 403', async () => {
+  const { administrator, organizationId } = await stage.team();
+  const { key } = await giveKey(stage.server.db, administrator);
+  await suspendOrganization(stage.server.db, organizationId);
+  const page = await stage.visitAs(administrator);
+  for (const path of ['/profile', '/profile/api-keys', '/people/users', '/organization', '/organization/audit-log']) {
+    await page.goto(path);
+    expect(await page.getByText('Northwind Learning Alliance is suspended.').count()).toBe(1);
+  }
+  await page.goto('/profile/api-keys');
+  expect(await page.getByRole('link', { name: 'Create API Key' }).count()).toBe(0);
+  expect(await apiStatus(stage.server, key)).toBe(403);
+});
+
+test('another user who is deactivated loses the session with the next click, and the keys at once', async () => {
+  const { administrator, member } = await stage.team();
+  const { key } = await giveKey(stage.server.db, member);
+  const theirs = await stage.visitAs(member);
+  await theirs.getByRole('heading', { name: 'My profile' }).waitFor();
+  const page = await stage.visitAs(administrator);
+  await page.goto(`/people/users/${member.userId}`);
+  await page.getByRole('link', { name: 'Deactivate' }).click();
+  expect(await page.getByRole('main').innerText()).toContain('Every API key of Mei Tanaka is revoked for good');
+  await page.getByRole('button', { name: 'Deactivate' }).click();
+  await page.getByText('The user is deactivated').waitFor();
+  expect(await apiStatus(stage.server, key)).toBe(401);
+  await theirs.getByRole('link', { name: 'API keys' }).click();
+  await theirs.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.getByRole('button', { name: 'Reactivate' }).click();
+  await page.getByText('The user is active again').waitFor();
+  expect(await apiStatus(stage.server, key)).toBe(401);
+});
+
+test('the last administrator who deactivates themselves is told why not', async () => {
+  const { administrator } = await stage.team();
+  const page = await stage.visitAs(administrator);
+  await page.goto(`/people/users/${administrator.userId}/deactivate`);
+  await page.getByRole('button', { name: 'Deactivate' }).click();
+  expect(await page.getByRole('alert').innerText()).toMatch(/last .*administrator/i);
+});

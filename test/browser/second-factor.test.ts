@@ -1,0 +1,96 @@
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { codeAt, PASSWORD } from '../support/accounts.ts';
+import { signIn, useStage } from '../support/stage.ts';
+
+const stage = useStage();
+let aheadMs = 0;
+
+/** A code is taken once: the next one is shown a minute later. */
+function aMinuteLater(): void {
+  aheadMs += 60_000;
+  stage.server.passDays(60_000 / 86_400_000);
+}
+
+const code = (uri: string) => codeAt(uri, new Date(Date.now() + aheadMs));
+
+async function turnOn(page: Page) {
+  await page.getByRole('link', { name: 'Set up the second factor' }).click();
+  await page.getByRole('button', { name: 'Set up' }).click();
+  const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
+  const secret = (await page.getByLabel('Secret').inputValue()).replaceAll(' ', '');
+  expect(new URL(uri).searchParams.get('secret')).toBe(secret);
+  await page.getByLabel('Code').fill(code(uri));
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  const recoveryCodes = (await page.getByLabel('Recovery codes').inputValue()).split('\n');
+  await page.getByRole('link', { name: 'I have kept them' }).click();
+  return { uri, recoveryCodes };
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You are signed out.').waitFor();
+}
+
+async function giveCode(page: Page, text: string): Promise<void> {
+  await page.getByLabel('Code').fill(text);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+test('once on, the password alone opens nothing; a code does, once; a recovery code does, once', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  const { uri, recoveryCodes } = await turnOn(page);
+  expect(recoveryCodes).toHaveLength(10);
+  expect(await page.getByRole('main').innerText()).toContain('10 recovery codes left');
+  await signOut(page);
+
+  aMinuteLater();
+  await signIn(page, member);
+  await page.getByRole('heading', { name: 'Second factor' }).waitFor();
+  const half = await page.context().newPage();
+  await half.goto('/profile');
+  await half.getByRole('heading', { name: 'Sign in' }).waitFor();
+  const used = code(uri);
+  await giveCode(page, used);
+  await page.getByRole('heading', { name: 'My profile' }).waitFor();
+  await signOut(page);
+
+  await signIn(page, member);
+  await giveCode(page, used);
+  expect(await page.getByRole('alert').innerText()).toBe('The code is not right, or was used already.');
+  await giveCode(page, recoveryCodes[0] ?? '');
+  await page.getByText('9 recovery codes left').waitFor();
+  await signOut(page);
+  await signIn(page, member);
+  await giveCode(page, recoveryCodes[0] ?? '');
+  expect(await page.getByRole('alert').innerText()).toBe('The code is not right, or was used already.');
+});
+
+test('turning it off asks for the password, and after that the password alone signs in', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await turnOn(page);
+  await page.getByRole('link', { name: 'Turn off the second factor' }).click();
+  await page.getByLabel('Password').fill('not the password of anybody');
+  await page.getByRole('button', { name: 'Turn off' }).click();
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Turn off' }).click();
+  await page.getByText('Your second factor is off.').waitFor();
+  await signOut(page);
+  await signIn(page, member);
+  await page.getByRole('heading', { name: 'My profile' }).waitFor();
+});
+
+test('a wrong first code turns nothing on', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await page.goto('/profile/second-factor');
+  await page.getByRole('button', { name: 'Set up' }).click();
+  await page.getByLabel('Code').fill('000000');
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await page.getByRole('alert').waitFor();
+  await page.goto('/profile');
+  expect(await page.getByRole('link', { name: 'Set up the second factor' }).count()).toBe(1);
+});

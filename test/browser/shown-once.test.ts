@@ -1,0 +1,117 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { chromium } from 'playwright-core';
+import type { Actor } from '../../src/domain/actor.ts';
+import { guard, launchOptions } from '../support/browser.ts';
+import { step } from '../support/history.ts';
+import { apiStatus, createKey, openOwnKeys, readKey, rotateKey } from '../support/key-steps.ts';
+import { signIn, useStage } from '../support/stage.ts';
+
+const stage = useStage();
+
+const keysOf = ({ userId, scope }: Actor) =>
+  stage.server.db.prisma.apiKey.count({ where: { organizationId: scope.organizationId, userId } });
+
+test.each(['create', 'rotate'])(
+  '%s: reload, back and forward show the key no more and make no second one',
+  async (deed) => {
+    const { member } = await stage.team();
+    const page = await stage.visitAs(member);
+    await openOwnKeys(page);
+    let key = await createKey(page, 'Once');
+    if (deed === 'rotate') {
+      await page.getByRole('link', { name: 'I have copied it' }).click();
+      key = await rotateKey(page, 'Once');
+    }
+    const made = await keysOf(member);
+    const seen = [
+      await step(page, () => page.reload()),
+      await step(page, () => page.goBack()),
+      await step(page, () => page.goForward()),
+      await step(page, () => page.reload()),
+    ];
+    for (const html of seen) expect(html).not.toContain(key);
+    expect(await keysOf(member)).toBe(made);
+    expect(await apiStatus(stage.server, key)).toBe(200);
+  },
+);
+
+test('a reload says that the form was sent already', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await openOwnKeys(page);
+  await createKey(page, 'Once');
+  await page.reload();
+  expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('This form was sent already');
+});
+
+test('back after leaving the page for the list does not show the key', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await openOwnKeys(page);
+  const key = await createKey(page, 'Once');
+  await page.getByRole('link', { name: 'I have copied it' }).click();
+  expect(await step(page, () => page.goBack())).not.toContain(key);
+  expect(await keysOf(member)).toBe(1);
+});
+
+test('a second tab at the same address shows the list, without the key', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await openOwnKeys(page);
+  const key = await createKey(page, 'Once');
+  const second = await page.context().newPage();
+  await second.goto(page.url());
+  expect(await second.getByText(`${key.slice(0, 17)}…`).count()).toBe(1);
+  expect(await second.content()).not.toContain(key);
+  expect(await keysOf(member)).toBe(1);
+});
+
+test('a double click on Create makes one key', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await page.goto('/profile/api-keys/new');
+  await page.getByLabel('Name').fill('Twice');
+  await page.getByRole('button', { name: 'Create API Key' }).dblclick();
+  await page.getByRole('heading', { level: 1, name: /API key created|This form was sent already/ }).waitFor();
+  expect(await keysOf(member)).toBe(1);
+});
+
+test("no file of the browser's profile holds the key", async () => {
+  const { member } = await stage.team();
+  const folder = await mkdtemp(join(tmpdir(), 'charter-profile-'));
+  const context = await chromium.launchPersistentContext(folder, { ...launchOptions(), baseURL: stage.server.url });
+  guard(context, stage.server.url, stage.problems);
+  const page = await context.newPage();
+  await page.goto('/sign-in');
+  await signIn(page, member);
+  await openOwnKeys(page);
+  const key = await createKey(page, 'Once');
+  expect(await readKey(page)).toBe(key);
+  await page.getByRole('link', { name: 'I have copied it' }).click();
+  await context.close();
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  expect(files.length).toBeGreaterThan(10);
+  const secret = key.slice('charter_live_'.length);
+  for (const { parentPath, name } of files) {
+    const bytes = await readFile(join(parentPath, name));
+    const holds = bytes.includes(secret) || bytes.includes(Buffer.from(secret, 'utf16le'));
+    expect({ file: name, holds }).toEqual({ file: name, holds: false });
+  }
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('the copy button puts the key on the clipboard and announces it', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.server.url });
+  await openOwnKeys(page);
+  const key = await createKey(page, 'Copied');
+  const told = page.getByRole('status').first();
+  expect(await told.getAttribute('aria-live')).toBe('polite');
+  await page.getByRole('button', { name: 'Copy API key' }).click();
+  await told.filter({ hasText: 'Copied.' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
+});

@@ -1,0 +1,116 @@
+import { expect, test } from '@jest/globals';
+import { PASSWORD } from '../support/accounts.ts';
+import { signIn, useStage } from '../support/stage.ts';
+
+const stage = useStage();
+
+test('whoever is not signed in is led to the sign-in, and from there to the page that was asked for', async () => {
+  const { administrator } = await stage.team();
+  const page = await stage.visit();
+  await page.goto('/organization/audit-log?act=user.signed_in');
+  await signIn(page, administrator);
+  await page.getByRole('heading', { name: 'Events' }).waitFor();
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/organization/audit-log?act=user.signed_in');
+});
+
+test.each(['//evil.example', 'https://evil.example/profile', '/\\evil.example', '/sign-out', 'javascript:alert(1)'])(
+  'next=%s leads to the profile and to nobody else',
+  async (next) => {
+    const { member } = await stage.team();
+    const page = await stage.visit();
+    await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
+    await signIn(page, member);
+    await page.getByRole('heading', { name: 'My profile' }).waitFor();
+    expect(page.url()).toBe(`${stage.server.url}/profile`);
+  },
+);
+
+test('a wrong password and an unknown e-mail are told in the same words; the password is not shown again', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visit();
+  const said: string[] = [];
+  for (const email of [member.email, 'nobody@northwind.example']) {
+    await page.goto('/sign-in');
+    await signIn(page, { email, password: 'not the password of anybody' });
+    said.push(await page.getByRole('alert').innerText());
+    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    expect(await page.getByLabel('E-mail').inputValue()).toBe(email);
+  }
+  expect(said).toEqual(Array(2).fill('The e-mail or the password is not right.'));
+});
+
+test('after signing out, back shows nothing of what was there', async () => {
+  const { administrator } = await stage.team();
+  const page = await stage.visitAs(administrator);
+  await page.goto('/people/users');
+  await page.getByRole('link', { name: 'Mei Tanaka' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You are signed out.').waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await page.content()).not.toContain('Mei Tanaka');
+});
+
+test('an invitation link leads to a first sign-in, works once, and makes the invited person a member', async () => {
+  const { manager } = await stage.team();
+  const page = await stage.visitAs(manager);
+  await page.getByRole('link', { name: 'People' }).click();
+  await page.getByRole('link', { name: 'Invite a user' }).click();
+  await page.getByLabel('Name').fill('Noor Haddad');
+  const email = `noor.${crypto.randomUUID()}@northwind.example`;
+  await page.getByLabel('E-mail').fill(email);
+  const offered = await page.getByLabel('Role').getByRole('option').allInnerTexts();
+  expect(offered.map((words) => words.split(':')[0])).toEqual(['Member', 'Viewer']);
+  await page.getByRole('button', { name: 'Invite' }).click();
+  const link = await page.getByLabel('Link', { exact: true }).inputValue();
+  await page.reload();
+  expect(await page.content()).not.toContain(link);
+
+  const theirs = await stage.visit();
+  await theirs.goto(link);
+  expect(await theirs.getByRole('main').innerText()).toContain('Welcome to Northwind Learning Alliance, Noor Haddad.');
+  await theirs.getByLabel('Password').fill('too short');
+  await theirs.getByRole('button', { name: 'Set the password' }).click();
+  expect(await theirs.getByRole('alert').innerText()).toContain('15 characters');
+  await theirs.getByLabel('Password').fill(PASSWORD);
+  await theirs.getByRole('button', { name: 'Set the password' }).click();
+  await theirs.getByText('Your password is set.').waitFor();
+  await signIn(theirs, { email });
+  await theirs.getByText('Own keys, where the organization lets members make them.').waitFor();
+  expect((await theirs.goto(link))?.status()).toBe(404);
+});
+
+test('a reset link sets a new password, ends the sessions, and the old password opens nothing', async () => {
+  const { manager, member } = await stage.team();
+  const before = await stage.visitAs(member);
+  await before.getByRole('heading', { name: 'My profile' }).waitFor();
+  const page = await stage.visitAs(manager);
+  await page.goto(`/people/users/${member.userId}`);
+  await page.getByRole('button', { name: 'Make a reset link' }).click();
+  const link = await page.getByLabel('Link', { exact: true }).inputValue();
+  const theirs = await stage.visit();
+  await theirs.goto(link);
+  const password = 'entirely other words 7 lamps';
+  await theirs.getByLabel('Password').fill(password);
+  await theirs.getByRole('button', { name: 'Set the password' }).click();
+  await theirs.getByText('Your password is set.').waitFor();
+  await before.reload();
+  await before.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await signIn(theirs, member);
+  await theirs.getByText('The e-mail or the password is not right.').waitFor();
+  await signIn(theirs, { email: member.email, password });
+  await theirs.getByRole('heading', { name: 'My profile' }).waitFor();
+});
+
+test('changing the password keeps this session and ends the other ones', async () => {
+  const { member } = await stage.team();
+  const [page, elsewhere] = [await stage.visitAs(member), await stage.visitAs(member)];
+  await elsewhere.getByRole('heading', { name: 'My profile' }).waitFor();
+  await page.getByRole('link', { name: 'Change password' }).click();
+  await page.getByLabel('Current password').fill(PASSWORD);
+  await page.getByLabel('New password').fill('entirely other words 8 lamps');
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('Your password is changed.').waitFor();
+  await elsewhere.reload();
+  await elsewhere.getByRole('heading', { name: 'Sign in' }).waitFor();
+});

@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+import { step } from '../support/history.ts';
+import {
+  apiStatus,
+  backToList,
+  chooseFromMenu,
+  createKey,
+  openKeysOf,
+  openOwnKeys,
+  rotateKey,
+  rowOf,
+} from '../support/key-steps.ts';
+import { useStage } from '../support/stage.ts';
+
+const stage = useStage();
+const WITHOUT = { javaScriptEnabled: false };
+
+test('with JavaScript off one makes, rotates, renames and revokes a key; the menu opens, the key can be selected', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member, WITHOUT);
+  await openOwnKeys(page);
+  const first = await createKey(page, 'Staging');
+  expect(await page.getByRole('button', { name: /Copy/ }).count()).toBe(0);
+  expect(await apiStatus(stage.server, first)).toBe(200);
+  await backToList(page);
+
+  const second = await rotateKey(page, 'Staging');
+  expect(await apiStatus(stage.server, first)).toBe(401);
+  expect(await apiStatus(stage.server, second)).toBe(200);
+  await backToList(page);
+
+  const active = rowOf(page, second.slice(0, 17));
+  await active.locator('summary').click();
+  await active.getByRole('link', { name: 'Rename' }).click();
+  await page.getByLabel('Name').fill('Production');
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await chooseFromMenu(page, 'Production', 'Revoke');
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('The key is revoked.').waitFor();
+  expect(await apiStatus(stage.server, second)).toBe(401);
+});
+
+test("with JavaScript off a manager makes and rotates a member's key", async () => {
+  const { manager } = await stage.team();
+  const page = await stage.visitAs(manager, WITHOUT);
+  await openKeysOf(page, 'Mei Tanaka');
+  const first = await createKey(page, 'For Mei');
+  await backToList(page);
+  const second = await rotateKey(page, 'For Mei');
+  expect(await apiStatus(stage.server, first)).toBe(401);
+  expect(await apiStatus(stage.server, second)).toBe(200);
+});
+
+test('with JavaScript off, reload, back and forward show the key no more and make no second one', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member, WITHOUT);
+  await openOwnKeys(page);
+  const key = await createKey(page, 'Once');
+  for (const act of [() => page.reload(), () => page.goBack(), () => page.goForward()]) {
+    expect(await step(page, act)).not.toContain(key);
+  }
+  await page.goto('/profile/api-keys');
+  expect(await page.getByRole('rowheader').count()).toBe(1);
+});
+
+test('with JavaScript off the menu of the narrow page leads to the rooms and out', async () => {
+  const { administrator } = await stage.team();
+  const page = await stage.visitAs(administrator, { ...WITHOUT, viewport: { width: 360, height: 740 } });
+  await page.getByText('Menu', { exact: true }).click();
+  await page.getByRole('link', { name: 'Organization' }).click();
+  await page.getByRole('heading', { name: 'Organization' }).waitFor();
+  await page.getByText('Menu', { exact: true }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You are signed out.').waitFor();
+});

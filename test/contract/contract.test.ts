@@ -1,0 +1,168 @@
+// What must hold of the document itself, whatever operations it has.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { EXCEPTIONS } from '../../src/api/exceptions.ts';
+import { handlers } from '../../src/api/handlers/index.ts';
+import { operations } from '../support/contract.ts';
+
+type Node = { readonly [name: string]: unknown };
+type Found = { readonly place: string; readonly node: Node };
+
+const document: Node = JSON.parse(readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
+const nodes = collect(document, '#');
+const ajv = new Ajv2020({ allErrors: true, strict: false });
+formats.default(ajv);
+ajv.addSchema(document, 'contract');
+
+function collect(value: unknown, place: string): Found[] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => collect(item, `${place}/${i}`));
+  if (!isNode(value)) return [];
+  const within = Object.entries(value).flatMap(([name, member]) =>
+    collect(member, `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  );
+  return [{ place, node: value }, ...within];
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Follows a reference, where there is one. */
+function at(node: unknown): unknown {
+  if (!isNode(node) || typeof node['$ref'] !== 'string') return node;
+  const names = node['$ref'].slice(2).split('/');
+  return names.reduce<unknown>((value, name) => (isNode(value) ? value[name] : undefined), document);
+}
+
+/** Schemas, wherever they stand; what stands within an example is data. */
+const schemas = nodes.filter(
+  ({ place, node }) =>
+    !/\/(examples|example|default|enum)(\/|$)/.test(place) &&
+    /(\/schema|\/items|\/additionalProperties|\/propertyNames|\/properties\/[^/]+|#\/components\/schemas\/[^/]+)$/.test(
+      place,
+    ) &&
+    'type' in node,
+);
+
+function typesOf(node: Node): unknown[] {
+  return [node['type']].flat();
+}
+
+function placesOf(found: readonly Found[]): string[] {
+  return found.map(({ place }) => place);
+}
+
+test('there are schemas, and as many operations as handlers', () => {
+  expect(schemas.length).toBeGreaterThan(50);
+  expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(handlers).sort());
+});
+
+test.each(operations)(
+  '$operationId shows every refusal with the schema that the server has for its status',
+  (operation) => {
+    const shown = nodes.find(
+      ({ place }) => place === `#/paths/${operation.path.replaceAll('/', '~1')}/${operation.method}`,
+    );
+    const responses = shown?.node['responses'];
+    const refusals = Object.entries(isNode(responses) ? responses : {}).filter(([status]) => Number(status) >= 400);
+    for (const [status, response] of refusals) {
+      const expected = Object.values(EXCEPTIONS).find((exception) => String(exception.status) === status)?.schema;
+      expect(JSON.stringify(at(response))).toContain(`"schema":{"$ref":"#/components/schemas/${expected}"}`);
+    }
+    expect(refusals.map(([status]) => Number(status))).toEqual(
+      expect.arrayContaining([400, 401, 403, 405, 406, 414, 422, 500, 503]),
+    );
+  },
+);
+
+test('every exception of the server is a response and a schema of the document, and the other way round', () => {
+  const names = Object.values(EXCEPTIONS)
+    .map(({ schema }) => schema)
+    .sort();
+  const exceptionsIn = (place: string) =>
+    nodes.flatMap((found) => new RegExp(`^${place}/(\\w+Exception)$`).exec(found.place)?.[1] ?? []).sort();
+  expect(exceptionsIn('#/components/schemas')).toEqual(names);
+  expect(exceptionsIn('#/components/responses')).toEqual(names);
+});
+
+test('the parameters with a default are limit and sort, as src/api/operation.ts has them', () => {
+  const parameters = operations.flatMap((operation) => operation.parameters ?? []);
+  const defaulted = parameters.filter(({ schema }) => 'default' in schema).map(({ name }) => name);
+  expect([...new Set(defaulted)].sort()).toEqual(['limit', 'sort']);
+});
+
+test('every parameter, header and body has examples, and every example validates', () => {
+  const shown = nodes.filter(({ node }) => isNode(node['schema']));
+  expect(shown.length).toBeGreaterThan(40);
+  const problems = shown.flatMap(({ place, node }) => {
+    const examples = isNode(node['examples']) ? Object.entries(node['examples']) : [];
+    if (examples.length === 0) return [`${place} has no example`];
+    const validate = ajv.compile({ $ref: `contract${place}/schema`.replaceAll('{', '%7B').replaceAll('}', '%7D') });
+    return examples.flatMap(([name, example]) => {
+      const value = at(example);
+      return isNode(value) && validate(value['value']) ? [] : [`${place} ${name}: ${ajv.errorsText(validate.errors)}`];
+    });
+  });
+  expect(problems).toEqual([]);
+});
+
+test("every schema's own examples validate", () => {
+  const problems = schemas.flatMap(({ place, node }) =>
+    [node['examples'] ?? []].flat().flatMap((example) => {
+      const validate = ajv.compile({ $ref: `contract${place}`.replaceAll('{', '%7B').replaceAll('}', '%7D') });
+      return validate(example) ? [] : [`${place}: ${ajv.errorsText(validate.errors)}`];
+    }),
+  );
+  expect(problems).toEqual([]);
+});
+
+// Attack: a leaked key makes more keys, and survives its own revocation. Keys are made in the dashboard alone.
+test('nothing in the document creates, rotates, revokes or lists keys', () => {
+  const onKeys = operations.filter(({ path, operationId }) => /key|token/i.test(`${path} ${operationId}`));
+  expect(onKeys.map(({ method, path }) => `${method} ${path}`)).toEqual(['get /api/key']);
+  const members = schemas.map(({ place }) => place).filter((place) => /secret|hash|password|token/i.test(place));
+  expect(members).toEqual([]);
+});
+
+test('every operation asks for a key, and for no organization', () => {
+  for (const { security, parameters = [], path } of operations) {
+    expect(security).toEqual([{ apiKey: expect.any(Array) }]);
+    expect(parameters.filter(({ name }) => /organi[sz]ation|tenant/i.test(name))).toEqual([]);
+    expect(path).toMatch(/^\/api\/[a-z_]+(\/\{id\})?$/);
+  }
+});
+
+test('every text that a request may hold by a pattern or a format says what to send instead', () => {
+  const ofRequests = schemas.filter(({ place }) =>
+    /parameters|Create|Update|components\/schemas\/Metadata/.test(place),
+  );
+  const ofText = ofRequests.filter(({ node }) => 'pattern' in node || 'format' in node);
+  expect(ofText.length).toBeGreaterThan(10);
+  expect(placesOf(ofText.filter(({ node }) => typeof node['x-remedy'] !== 'string'))).toEqual([]);
+});
+
+test('every string has a longest length, every array a largest and every object its members', () => {
+  const unbounded = schemas.filter(({ node }) => {
+    const types = typesOf(node);
+    if (types.includes('string') && !('maxLength' in node || 'enum' in node || 'const' in node)) return true;
+    if (types.includes('array') && !('maxItems' in node && isNode(node['items']))) return true;
+    if (types.includes('integer') && !('minimum' in node && 'maximum' in node)) return true;
+    return (
+      types.includes('object') &&
+      node['additionalProperties'] !== false &&
+      !('maxProperties' in node && 'propertyNames' in node)
+    );
+  });
+  expect(placesOf(unbounded)).toEqual([]);
+});
+
+test('every parameter, header, response and schema is described', () => {
+  const named = nodes.filter(({ place }) =>
+    /^#\/components\/(parameters|headers|responses|schemas)\/[^/]+$/.test(place),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(placesOf(named.filter(({ node }) => typeof node['description'] !== 'string'))).toEqual([]);
+});

@@ -1,0 +1,126 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { operations } from '../support/contract.ts';
+import { prepare, sendTo, successOf } from '../support/every-operation.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+const LIMIT_BYTES = 102_400;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const taking = operations.filter(({ requestBody }) => requestBody !== undefined);
+
+describe.each(taking)('$operationId', (operation) => {
+  test.each([
+    ['an object that does not end', '{"name": "x"'],
+    ['no JSON at all', 'name=x'],
+    ['two values', '{} {}'],
+    ['a comma too much', '{"name": "x",}'],
+    ['blanks only', '   '],
+    ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['UTF-16', Buffer.from('{"name":"x"}', 'utf16le')],
+    ['a surrogate encoded on its own', Buffer.from('7b226e616d65223a22eda08022 7d'.replace(' ', ''), 'hex')],
+  ])('400 for a body of %s', async (_, body) => {
+    const { client, request } = await prepare(server, operation);
+    expect((await sendTo(client, request, { body })).status).toBe(400);
+  });
+
+  test('400 for a body that ends before its Content-Length', async () => {
+    const { ours, request } = await prepare(server, operation);
+    const headers = [`Authorization: Bearer ${ours.key}`, 'Content-Type: application/json', 'Content-Length: 500'];
+    const text = rawRequest(`${request.method} ${request.url}`, headers, '{"name": "Half');
+    const answer = parseRaw(await exchangeRaw(server.url, text, { endAfterSending: true }));
+    expect(answer.status).toBe(400);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
+  test.each([
+    ['with a Content-Length', {}],
+    ['in chunks', { 'Transfer-Encoding': 'chunked' }],
+  ])('413 for 101 KiB sent %s', async (_, headers) => {
+    const { client, request } = await prepare(server, operation);
+    const body = JSON.stringify({ name: 'x'.repeat(101 * 1024) });
+    expect((await sendTo(client, request, { body, headers })).status).toBe(413);
+  });
+
+  test.each([
+    ['with a Content-Length', {}],
+    ['in chunks', { 'Transfer-Encoding': 'chunked' }],
+  ])('takes exactly 100 KiB sent %s, and one byte more gets 413', async (_, headers) => {
+    const { client, request } = await prepare(server, operation);
+    const text = JSON.stringify(request.body);
+    const body = text + ' '.repeat(LIMIT_BYTES - Buffer.byteLength(text));
+    expect((await sendTo(client, request, { body, headers })).status).toBe(successOf(operation));
+    expect((await sendTo(client, request, { body: `${body} `, headers })).status).toBe(413);
+  });
+
+  test.each([
+    ['text/plain', { 'Content-Type': 'text/plain' }],
+    ['no media type', { 'Content-Type': undefined }],
+    ['an empty media type', { 'Content-Type': '' }],
+    ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+    ['a name that only begins alike', { 'Content-Type': 'application/jsonx' }],
+    ['JSON in Latin-1', { 'Content-Type': 'application/json; charset=latin1' }],
+    ['JSON in two charsets', { 'Content-Type': 'application/json; charset=utf-8; charset=utf-16' }],
+    ['an unknown compression', { 'Content-Encoding': 'br, gzip' }],
+  ])('415 for %s', async (_, headers) => {
+    const { client, request } = await prepare(server, operation);
+    expect((await sendTo(client, request, { headers })).status).toBe(415);
+  });
+
+  // Attack: a few bytes that unfold to gigabytes.
+  test('415 for a compressed body', async () => {
+    const { client, request } = await prepare(server, operation);
+    const body = gzipSync(JSON.stringify(request.body));
+    expect((await sendTo(client, request, { body, headers: { 'Content-Encoding': 'gzip' } })).status).toBe(415);
+  });
+
+  test.each([
+    ['application/json; charset=utf-8', 'identity'],
+    ['APPLICATION/JSON;charset="UTF-8"', 'IDENTITY'],
+    ['application/json ; version=1', 'identity'],
+  ])('takes %s with the encoding %s', async (type, encoding) => {
+    const { client, request } = await prepare(server, operation);
+    const headers = { 'Content-Type': type, 'Content-Encoding': encoding };
+    expect((await sendTo(client, request, { headers })).status).toBe(successOf(operation));
+  });
+
+  test.each([
+    ['no body', undefined, {}],
+    ['no body and a media type', undefined, { 'Content-Type': 'application/json' }],
+    ['no byte in chunks', undefined, { 'Content-Length': '0', 'Content-Type': 'application/json' }],
+  ])('422 for %s, naming the body', async (_, body, headers) => {
+    const { client, request } = await prepare(server, operation);
+    const answer = await client.send(request.method, request.url, { body, headers });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({ message: 'body is required.', errors: { body: ['is required.'] } });
+  });
+
+  test.each(['[]', 'null', '"x"', '3', 'true', '[{"name":"x"}]'])('422 for the body %s, naming it', async (body) => {
+    const { client, request } = await prepare(server, operation);
+    const answer = await sendTo(client, request, { body });
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors).toEqual({ body: ['must be an object.'] });
+  });
+
+  // Attack: deep nesting, to exhaust the stack of the parser or of the validator.
+  test('422, not 500, for fifty thousand arrays within each other', async () => {
+    const { client, request } = await prepare(server, operation);
+    const body = `{"metadata":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+    expect((await sendTo(client, request, { body })).status).toBe(422);
+  });
+});
+
+test.each(operations.filter(({ requestBody }) => requestBody === undefined))(
+  '$operationId takes no body, and none that is sent changes its answer',
+  async (operation) => {
+    const { client, request } = await prepare(server, operation);
+    const answer = await sendTo(client, request, { body: '{"name":', headers: { 'Content-Type': 'text/plain' } });
+    expect(answer.status).toBe(successOf(operation));
+  },
+);

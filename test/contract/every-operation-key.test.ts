@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { PERMISSIONS } from '../../src/domain/role.ts';
+import { suspendOrganization } from '../../src/service/operator.ts';
+import { operations } from '../support/contract.ts';
+import { permissionOf, prepare, sendTo, withQuery } from '../support/every-operation.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+/** Wrong in every other way that a request can be wrong once its address and method are right. */
+const WRONG_THROUGHOUT = {
+  headers: { Accept: 'text/html', 'Content-Type': 'text/plain', 'If-Match': 'x', 'Idempotency-Key': ' ' },
+  body: '{',
+};
+
+describe.each(operations)('$operationId', (operation) => {
+  // Attack: anybody on the internet, without a key.
+  test('401 without a key, and nothing was changed', async () => {
+    const { client, request } = await prepare(server, operation);
+    const before = await client.get('/api/parent_programs');
+    const answer = await sendTo(server.anonymous, request);
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="charter"');
+    expect((await client.get('/api/parent_programs')).text).toBe(before.text);
+  });
+
+  // Attack: a guessed key, well-formed, checksum included.
+  test('401 invalid_token for an unknown key', async () => {
+    const { request } = await prepare(server, operation);
+    const { key } = mintKey('live');
+    const answer = await sendTo(server.anonymous, request, { key });
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="charter", error="invalid_token"');
+    expect(answer.text).not.toContain(key);
+  });
+
+  test('403 for a suspended organization, without a scope that would help', async () => {
+    const { ours, client, request } = await prepare(server, operation);
+    await suspendOrganization(server.db, ours.id);
+    const answer = await sendTo(client, request);
+    expect(answer.status).toBe(403);
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="charter", error="insufficient_scope"');
+    expect(Object.keys(answer.body)).toEqual(['message']);
+  });
+
+  // Attack: probing without a key; a difference would tell what exists and how it is checked.
+  test('401 goes before everything else that is wrong, in the words of a plain missing key', async () => {
+    const { request } = await prepare(server, operation);
+    const plain = await sendTo(server.anonymous, request);
+    const wrong = { ...WRONG_THROUGHOUT, url: `${withQuery(request.url, 'verbose=1')}&limit=0&search=%ff` };
+    const answer = await sendTo(server.anonymous, request, wrong);
+    expect(answer).toMatchObject({ status: 401, text: plain.text });
+    const badId = request.url.replace(/[^/]{36}$/, '%ff');
+    expect(await sendTo(server.anonymous, request, { ...wrong, url: badId })).toMatchObject({
+      status: 401,
+      text: plain.text,
+    });
+  });
+
+  const permission = permissionOf(operation);
+  if (permission === undefined) {
+    test.each(PERMISSIONS)('takes a key with %s alone', async (only) => {
+      const { client } = await createTestOrganization(server, { permissions: [only] });
+      const { request } = await prepare(server, operation);
+      expect((await sendTo(client, request)).status).toBe(200);
+    });
+    return;
+  }
+
+  const others = PERMISSIONS.filter((each) => each !== permission);
+
+  // Attack: a leaked key used beyond what it was made for.
+  test(`403 for a key without ${permission}, and nothing was changed`, async () => {
+    const { ours, client, request } = await prepare(server, operation);
+    await server.db.prisma.apiKey.updateMany({ where: { organizationId: ours.id }, data: { permissions: others } });
+    const answer = await sendTo(client, request);
+    expect(answer.status).toBe(403);
+    expect(answer.headers['www-authenticate']).toBe(
+      `Bearer realm="charter", error="insufficient_scope", scope="${permission}"`,
+    );
+    expect(answer.body).toEqual({ message: `This API key lacks the permission ${permission}.` });
+    const rows = await server.db.prisma.parentProgram.findMany({ where: { organizationId: ours.id } });
+    expect(rows).toMatchObject([{ name: 'Nordic Scholars' }]);
+  });
+
+  // Attack: a key that may not do this learns about rows and validation by what is refused.
+  test('403 goes before everything else that is wrong', async () => {
+    const { ours, client, request } = await prepare(server, operation);
+    await server.db.prisma.apiKey.updateMany({ where: { organizationId: ours.id }, data: { permissions: others } });
+    const plain = await sendTo(client, request);
+    const url = withQuery(request.url.replace(/[^/]{36}$/, crypto.randomUUID()), 'search=%ff');
+    expect(await sendTo(client, request, { ...WRONG_THROUGHOUT, url })).toMatchObject({
+      status: 403,
+      text: plain.text,
+    });
+  });
+});

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { operations } from '../support/contract.ts';
+import { createProgram, prepare, requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+describe.each(operations)('$operationId', (operation) => {
+  const hasId = operation.path.includes('{id}');
+
+  test('answers its success to a request made of the examples', async () => {
+    const { client, request } = await prepare(server, operation);
+    expect((await sendTo(client, request)).status).toBe(successOf(operation));
+  });
+
+  test.each(['application/*;q=0.5, text/html', '*/*', 'text/html, application/json;q=0.1'])(
+    'accepts Accept: %s',
+    async (accept) => {
+      const { client, request } = await prepare(server, operation);
+      const answer = await sendTo(client, request, { headers: { Accept: accept } });
+      expect(answer.status).toBe(successOf(operation));
+    },
+  );
+
+  test.each(['text/html', 'application/json;q=0', 'application/xml, application/json;q=0, */*;q=0'])(
+    '406 for Accept: %s',
+    async (accept) => {
+      const { client, request } = await prepare(server, operation);
+      const answer = await sendTo(client, request, { headers: { Accept: accept } });
+      expect(answer.status).toBe(406);
+    },
+  );
+
+  test.each(['PUT', 'OPTIONS', 'TRACE'])('405 for %s, with the methods of the path in Allow', async (method) => {
+    const { client, request } = await prepare(server, operation);
+    const methods = operations.filter(({ path }) => path === operation.path).map((each) => each.method.toUpperCase());
+    const allowed = methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]));
+    const answer = await client.send(method, request.url);
+    expect(answer.status).toBe(405);
+    expect(answer.headers['allow']?.split(', ').sort()).toEqual(allowed.sort());
+  });
+
+  test('414 for an address of 8193 bytes, and not for one of 8192', async () => {
+    const { client, request } = await prepare(server, operation);
+    const padding = 8193 - withQuery(request.url, 'q=').length;
+    const tooLong = withQuery(request.url, `q=${'x'.repeat(padding)}`);
+    expect((await sendTo(client, request, { url: tooLong })).status).toBe(414);
+    const longest = await sendTo(client, request, { url: tooLong.slice(0, -1) });
+    expect(longest.status).toBe(422); // the parameter is unknown
+  });
+
+  test('422 for an unknown query parameter, naming it', async () => {
+    const { client, request } = await prepare(server, operation);
+    const answer = await sendTo(client, request, { url: withQuery(request.url, 'verbose=1') });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors)).toEqual(['verbose']);
+    expect(answer.body.message).toMatch(/^verbose is not a parameter of this operation\. It takes: /);
+  });
+
+  test.each(['search=%ff', '%ff=1', 'search=%', 'search=%C3', 'search=%ED%A0%80'])('400 for ?%s', async (query) => {
+    const { client, request } = await prepare(server, operation);
+    const answer = await sendTo(client, request, { url: withQuery(request.url, query) });
+    expect(answer.status).toBe(400);
+  });
+
+  if (operation.method === 'get') {
+    test('HEAD gets the status and the headers of GET, and no body', async () => {
+      const { client, request } = await prepare(server, operation);
+      const { 'x-request-id': _, date: __, ...shown } = (await sendTo(client, request)).headers;
+      const head = await sendTo(client, request, { method: 'HEAD' });
+      expect(head).toMatchObject({ status: 200, headers: shown, text: '' });
+    });
+
+    test('HEAD gets the refusals of GET, without a body', async () => {
+      const { client, request } = await prepare(server, operation);
+      const url = withQuery(request.url, 'verbose=1');
+      expect(await sendTo(client, request, { method: 'HEAD', url })).toMatchObject({ status: 422, text: '' });
+      const anonymous = await sendTo(server.anonymous, request, { method: 'HEAD' });
+      expect(anonymous).toMatchObject({ status: 401, text: '' });
+    });
+  }
+
+  if (hasId) {
+    test('400 for an id whose percent-encoding is not UTF-8', async () => {
+      const { client, request } = await prepare(server, operation);
+      const url = requestFor(operation, { id: '%ff' }).url;
+      expect((await sendTo(client, request, { url })).status).toBe(400);
+    });
+
+    test.each([
+      'not-a-uuid',
+      '1',
+      '%00',
+      '0198f0000000700080000000000000000',
+      "'%20or%20true--",
+      '%F0%9F%98%80',
+      '..%2f',
+    ])('422 for the id %s, naming it', async (id) => {
+      const { client, request } = await prepare(server, operation);
+      const answer = await sendTo(client, request, { url: requestFor(operation, { id }).url });
+      expect(answer.status).toBe(422);
+      expect(Object.keys(answer.body.errors)).toEqual(['id']);
+    });
+
+    // Attack: probing for another organization's rows. A difference from an unknown id would reveal that one exists.
+    test("404 for another organization's id, in the words of an id that does not exist", async () => {
+      const { client, request } = await prepare(server, operation);
+      const theirs = await createTestOrganization(server);
+      const url = requestFor(operation, { id: await createProgram(theirs) }).url;
+      const foreign = await sendTo(client, request, { url });
+      const unknown = await sendTo(client, request, { url: requestFor(operation, { id: crypto.randomUUID() }).url });
+      expect(foreign.status).toBe(404);
+      expect({ ...foreign, headers: constant(foreign.headers) }).toEqual({
+        ...unknown,
+        headers: constant(unknown.headers),
+      });
+      expect((await theirs.client.get(url)).status).toBe(200);
+    });
+  }
+});
+
+function constant({ 'x-request-id': _, date: __, ...headers }: Readonly<Record<string, string | undefined>>) {
+  return headers;
+}

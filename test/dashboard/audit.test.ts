@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
+import { createPeople, type People } from '../support/actors.ts';
+import { Browser, type Page } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { textOf } from '../support/forms.ts';
+
+let dashboard: TestDashboard;
+let people: People;
+let admin: Browser;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  people = await createPeople(dashboard.db);
+  admin = await browserOf(dashboard, people.administrator, {
+    'User-Agent': 'Agent/1',
+    'X-Forwarded-For': '203.0.113.9',
+  });
+});
+afterAll(() => dashboard.close());
+
+/** The events of the request that was answered so, and of no other. */
+async function eventsOf({ headers }: Page) {
+  const requestId = headers['x-request-id'] ?? '';
+  const events = await dashboard.db.prisma.auditEvent.findMany({ where: { requestId }, orderBy: { id: 'asc' } });
+  return events.map(({ act, actorUserId, targetUserId, keyId, ip, userAgent }) => ({
+    ...{ act, actorUserId, targetUserId, keyId, ip, userAgent },
+  }));
+}
+
+const from = { ip: '127.0.0.1', userAgent: 'Agent/1' };
+
+test('each act on keys and people leaves one event: who, on whom, on which key, from where, in which request', async () => {
+  // The attack: something is done by a way that leaves no trace, or a false one.
+  const { member, administrator } = people;
+  const user = `/people/users/${member.userId}`;
+  const expectEvent = async (page: Page, act: string, keyId: unknown = null, targetUserId: unknown = member.userId) =>
+    expect(await eventsOf(page)).toEqual([{ act, actorUserId: administrator.userId, targetUserId, keyId, ...from }]);
+  const keyIdOf = async (where: object) =>
+    (await dashboard.db.prisma.apiKey.findFirstOrThrow({ where: { userId: member.userId, ...where } })).id;
+
+  await expectEvent(
+    await admin.submit(`${user}/api-keys/new`, { name: 'One' }, `${user}/api-keys`),
+    'key.created',
+    expect.any(String),
+  );
+  const first = await keyIdOf({});
+  await expectEvent(await admin.submit(`${user}/api-keys/${first}/rename`, { name: 'Two' }), 'key.renamed', first);
+  await expectEvent(await admin.submit(`${user}/api-keys/${first}/rotate`), 'key.rotated', first);
+  const second = await keyIdOf({ rotatedAt: null });
+  await expectEvent(await admin.submit(`${user}/api-keys/${second}/revoke`), 'key.revoked', second);
+  const person = { name: 'Mei', email: `${crypto.randomUUID()}@example.test`, role: 'viewer' };
+  const invited = await admin.submit('/people/users/invite', person);
+  await expectEvent(invited, 'user.invited', null, expect.any(String));
+  await expectEvent(await admin.submit(user, { role: 'viewer' }, `${user}/role`), 'user.role_changed');
+  await expectEvent(await admin.submit(user, {}, `${user}/link`), 'user.invited');
+  await expectEvent(await admin.submit(`${user}/deactivate`), 'user.deactivated');
+  await expectEvent(await admin.submit(user, {}, `${user}/reactivate`), 'user.reactivated');
+  await expectEvent(
+    await admin.submit('/organization', { max_key_life_days: '99' }),
+    'organization.policy_changed',
+    null,
+    null,
+  );
+  const [path = ''] = /\/welcome\/[\w-]{43}/.exec(invited.text) ?? [];
+  const guest = new Browser(dashboard.url, { headers: { 'User-Agent': 'Agent/1' } });
+  const { id } = await dashboard.db.prisma.user.findUniqueOrThrow({ where: { email: person.email } });
+  expect(await eventsOf(await guest.submit(path, { password: PASSWORD }))).toEqual([itself('user.password_set', id)]);
+});
+
+function itself(act: string, userId: string) {
+  return { act, actorUserId: userId, targetUserId: userId, keyId: null, ...from };
+}
+
+test('each act on one’s own account leaves one event, a failed sign-in too', async () => {
+  // The attack: somebody in another's account goes unnoticed by its owner.
+  const account: Actor = await createAccount(dashboard.db, { scope: people.scope });
+  const browser = new Browser(dashboard.url, { headers: { 'User-Agent': 'Agent/1' } });
+  const expectEvent = async (page: Page, act: string) =>
+    expect(await eventsOf(page)).toEqual([itself(act, account.userId)]);
+  expect(await eventsOf(await browser.signIn(account.email, 'wrong'))).toEqual([
+    { ...itself('user.sign_in_failed', account.userId), actorUserId: null },
+  ]);
+  await expectEvent(await browser.signIn(account.email, PASSWORD), 'user.signed_in');
+  const setUp = await browser.submit('/profile/second-factor');
+  const [, uri = ''] = /href="(otpauth:[^"]*)"/.exec(setUp.text) ?? [];
+  const form_token = await browser.formToken();
+  const code = codeAt(textOf(uri), dashboard.now());
+  await expectEvent(
+    await browser.post('/profile/second-factor/confirm', { form_token, code }),
+    'user.second_factor_on',
+  );
+  await expectEvent(
+    await browser.submit('/profile/second-factor', { password: PASSWORD }, '/profile/second-factor/remove'),
+    'user.second_factor_off',
+  );
+  const change = { current_password: PASSWORD, password: 'seven otters juggle 93 lanterns' };
+  await expectEvent(await browser.submit('/profile/password', change), 'user.password_set');
+  await expectEvent(await browser.submit('/profile', {}, '/sign-out'), 'user.signed_out');
+});
+
+test('what was refused leaves no event of the act, and what is only looked at leaves none', async () => {
+  // The attack: the log is filled with acts that never were.
+  const manager = await browserOf(dashboard, people.manager);
+  const form_token = await manager.formToken();
+  const count = () => dashboard.db.prisma.auditEvent.count();
+  const before = await count();
+  await manager.post(`/people/users/${people.administrator.userId}/deactivate`, { form_token });
+  await manager.post(`/people/users/${people.administrator.userId}/role`, { form_token, role: 'viewer' });
+  await manager.get('/organization/audit-log');
+  for (const path of dashboard.paths.filter((each) => !each.includes(':'))) await admin.get(path);
+  expect(await count()).toBe(before);
+});
+
+test('an administrator sees and exports no event of another organization', async () => {
+  // The attack: a filter by another organization's person, or a position in its log.
+  const theirs = await createPeople(dashboard.db);
+  const stranger = await browserOf(dashboard, theirs.administrator, { 'User-Agent': 'Strange' });
+  await stranger.submit('/organization', { max_key_life_days: '98' });
+  const event = await dashboard.db.prisma.auditEvent.findFirstOrThrow({ where: { userAgent: 'Strange' } });
+  for (const query of [
+    '',
+    `?person=${theirs.administrator.userId}`,
+    `?after=${event.id}`,
+    '?act=organization.policy_changed',
+  ]) {
+    for (const path of ['/organization/audit-log', '/organization/audit-log.csv']) {
+      const page = await admin.get(path + query);
+      expect([query, page.status, page.text.includes('Strange')]).toEqual([query, 200, false]);
+    }
+  }
+  const byEmail = await admin.get(`/organization/audit-log?person=${theirs.administrator.email}`);
+  expect(byEmail.status).toBe(422);
+});

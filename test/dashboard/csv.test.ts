@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { csvLine } from '../../src/dashboard/csv.ts';
+import { createPeople, giveKey } from '../support/actors.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(() => dashboard.close());
+
+const FORMULAS = ['=HYPERLINK("http://evil.example","Click")', "+1+cmd|' /C calc'!A0", '-2+3', '@SUM(1)', 'x;=4'];
+
+/** RFC 4180. */
+function parse(text: string): string[][] {
+  return text
+    .split('\r\n')
+    .filter((line) => line !== '')
+    .map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, q, p]) => q?.replaceAll('""', '"') ?? p ?? ''),
+    );
+}
+
+test.each([...FORMULAS, '\t=1', '\r=1', '\n=1', '＝1', ' =1', '\u00a0=1'])('a cell %j starts no formula', (text) => {
+  // The attack: a name that the spreadsheet of whoever opens the export runs.
+  const [cell = ''] = parse(csvLine([text]))[0] ?? [];
+  expect(cell).not.toMatch(/^[\s\0]*[=+\-@＝＋－＠]/);
+});
+
+test.each([';', '\t', '\n'])('a cell with %j in it starts no formula where that divides the cells', (mark) => {
+  // The attack: where a comma is the decimal mark, spreadsheets divide at the semicolon, whatever the file means.
+  const line = csvLine(['2026-11-20', `name${mark}=1+1`, 'x']);
+  for (const cell of line.split(mark).map((each) => each.replace(/^"/, ''))) expect(cell).not.toMatch(/^\s*[=+\-@]/);
+});
+
+test('the export of the audit log holds the names of keys, people and programs as text', async () => {
+  // The attack: a member names a key; an administrator exports the log.
+  const people = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, people.administrator, { 'User-Agent': '=1+1' });
+  for (const name of FORMULAS) await giveKey(dashboard.db, people.member, { name });
+  await dashboard.db.prisma.user.updateMany({ where: { id: people.member.userId }, data: { name: '=1,"\r\n=2' } });
+  await browser.submit('/organization', { max_key_life_days: '77' });
+  const file = await browser.get('/organization/audit-log.csv');
+  expect([file.status, file.headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
+  expect(file.headers['content-disposition']).toMatch(
+    /^attachment; filename="charter-audit-log-\d{4}-\d\d-\d\d\.csv"$/,
+  );
+  const cells = file.text.match(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,\r\n]*))/gm) ?? [];
+  for (const cell of cells) expect(cell).not.toMatch(/^,?"?\s*[=+\-@]/);
+  expect(file.text).toContain('HYPERLINK');
+});

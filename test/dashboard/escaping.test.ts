@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { createPeople, giveKey } from '../support/actors.ts';
+import { type Browser, encode, type Page } from '../support/dashboard.ts';
+import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { textOf } from '../support/forms.ts';
+
+// Closes an attribute, an element, a textarea and a comment, and is a script in each.
+const ATTACK = `"'></textarea></title><script>alert(1)</script><img src=x onerror=alert(1)>\${1}{{1}}<!--`;
+const EMAIL = `'><svg/onload=alert(1)>'&"@evil.example`;
+
+let dashboard: TestDashboard;
+let administrator: Actor;
+let member: Actor;
+let browser: Browser;
+let keyId: string;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  const { db } = dashboard;
+  const people = await createPeople(db);
+  ({ administrator, member } = people);
+  keyId = (await giveKey(db, member, { name: `${ATTACK.slice(0, 90)}` })).id;
+  await giveKey(db, administrator, { name: ATTACK.slice(0, 90) });
+  // Past the services, as it may stand in rows of an earlier version.
+  await db.prisma.user.updateMany({ data: { name: ATTACK } });
+  await db.prisma.user.updateMany({ where: { id: member.userId }, data: { email: EMAIL } });
+  await db.prisma.organization.updateMany({ data: { name: ATTACK, suspendedAt: null } });
+  browser = await browserOf(dashboard, administrator, { 'User-Agent': ATTACK });
+});
+afterAll(() => dashboard.close());
+
+/** No text of the attack is markup; where it is shown, it is shown whole. */
+function expectEscaped(where: string, page: Page): void {
+  const inside = page.text.replace(/<script src="\/assets\/[\w.]+" defer><\/script>/, '');
+  const found = /<script|<img|<svg\/|onload=alert\(1\)>|'><|"'>|<!--(?!\s*$)|<\/title>[\s\S]*<\/title>/i.exec(inside);
+  expect([where, found?.[0]]).toEqual([where, undefined]);
+  for (const tag of inside.match(/<[a-z][^>]*>/gi) ?? []) {
+    const bare = tag.replace(/="[^"]*"/g, '');
+    expect([where, bare]).toEqual([where, expect.stringMatching(/^<[a-z0-9]+( (?!on|style)[a-z-]+)*\/?>$/i)]);
+    for (const [, name = '', value] of tag.matchAll(/([\w-]+)="([^"]*)"/g)) {
+      if (/^(href|src|action)$/.test(name)) expect(value).toMatch(/^(\/(?!\/)|#|mailto:|otpauth:)/);
+    }
+  }
+}
+
+test('names, key names, the organization’s name and e-mails are text in every page that shows them', async () => {
+  // The attack: stored script. A member names a key so that an administrator who looks at it runs a script.
+  await browser.submit(`/people/users/${member.userId}/api-keys/${keyId}/rename`, { name: `x${ATTACK.slice(0, 90)}` });
+  let shown = 0;
+  for (const suspendedAt of [null, new Date()]) {
+    await dashboard.db.prisma.organization.updateMany({ data: { suspendedAt } });
+    for (const path of dashboard.paths) {
+      for (const userId of [member.userId, administrator.userId]) {
+        const page = await browser.get(fill(path, { userId, keyId }));
+        if (page.headers['content-type']?.startsWith('text/html') !== true) continue;
+        expectEscaped(path, page);
+        if (textOf(page.text).includes(ATTACK.slice(0, 80))) shown += 1;
+      }
+    }
+  }
+  await dashboard.db.prisma.organization.updateMany({ data: { suspendedAt: null } });
+  expect(shown).toBeGreaterThan(30);
+});
+
+test('what was typed comes back as text: in searches, filters, forms and messages', async () => {
+  // The attack: reflected script, by a link that somebody is sent.
+  const text = encodeURIComponent(ATTACK);
+  const queries = [
+    '/people/users?search=',
+    '/people/users?after=',
+    '/organization/audit-log?person=',
+    '/sign-in?next=',
+  ];
+  const more = [
+    '/organization/audit-log?act=',
+    '/organization/audit-log?from=',
+    '/organization/audit-log?after=',
+    '/profile?done=',
+  ];
+  for (const path of [...queries, ...more]) expectEscaped(path, await browser.get(path + text));
+  const keys = `/people/users/${member.userId}/api-keys`;
+  const forms = [
+    ['/people/users/invite', '/people/users/invite', { name: ATTACK, email: ATTACK, role: ATTACK }],
+    [`${keys}/new`, keys, { name: ATTACK.repeat(9), permissions: ATTACK, expiry: ATTACK }],
+    [`${keys}/${keyId}/rename`, `${keys}/${keyId}/rename`, { name: `${ATTACK}${'x'.repeat(100)}` }],
+    ['/organization', '/organization', { max_key_life_days: ATTACK }],
+    [`/people/users/${member.userId}`, `/people/users/${member.userId}/role`, { role: ATTACK }],
+  ] as const;
+  for (const [page, action, change] of forms) {
+    const answer = await browser.submit(page, change, action);
+    expect([action, answer.status]).toEqual([action, 422]);
+    expectEscaped(action, answer);
+  }
+  browser.cookies.set('charter-form', encodeURIComponent(ATTACK));
+  const guest = await browser.post('/sign-in', { form_token: ATTACK, email: ATTACK });
+  expectEscaped('/sign-in', guest);
+});
+
+test('the pages that show a new key, a link and a conflict escape as well', async () => {
+  // The attack: the page on which a secret stands is the one where a script would be worth most.
+  const keys = `/people/users/${member.userId}/api-keys`;
+  const made = await browser.submit(`${keys}/new`, { name: `y${ATTACK.slice(0, 90)}` }, keys);
+  expect(made.status).toBe(200);
+  expectEscaped('reveal', made);
+  const { id } = await giveKey(dashboard.db, member, { name: `z${ATTACK.slice(0, 90)}` });
+  const rotated = await browser.submit(`${keys}/${id}/rotate`);
+  expectEscaped('rotated', rotated);
+  const again = await browser.post(`${keys}/${id}/revoke`, { form_token: await browser.formToken() });
+  expect(again.status).toBe(409);
+  expectEscaped('conflict', again);
+  const person = { name: ATTACK, email: `${crypto.randomUUID()}@example.test`, role: 'viewer' };
+  const invited = await browser.submit('/people/users/invite', person);
+  expectEscaped('invited', invited);
+  const [path = ''] = /\/welcome\/[\w-]{43}/.exec(invited.text) ?? [];
+  const welcome = await browser.get(path);
+  expect(textOf(welcome.text)).toContain(ATTACK);
+  expectEscaped('welcome', welcome);
+});
+
+test('a path that is a script is nowhere in the page that says that there is nothing', async () => {
+  // The attack: an error page that repeats the address.
+  for (const path of [
+    '/profile/<script>alert(1)</script>',
+    '/people/users/"onload=alert(1)',
+    '/<svg/onload=alert(1)>',
+    '/welcome/"\'><script>',
+  ]) {
+    const page = await browser.get(encode({ p: path }).slice(2).replaceAll('%2F', '/'));
+    expect([path, page.status]).toEqual([path, 404]);
+    expectEscaped(path, page);
+    const raw = await browser.get(path.replaceAll(' ', '+'));
+    expectEscaped(path, raw);
+  }
+});
+
+test('a host that is a script is text, too', async () => {
+  // The attack: the reveal page shows our own address, which the Host header says.
+  const path = `/people/users/${administrator.userId}/api-keys`;
+  const form = await browser.form(`${path}/new`, path);
+  const page = await browser.post(
+    path,
+    { ...Object.fromEntries(form.fields), name: 'Host' },
+    { Host: 'a"><script>alert(1)</script>' },
+  );
+  expectEscaped('host', page);
+});

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccount } from '../support/accounts.ts';
+import { createPeople, giveKey, NOBODY, type People } from '../support/actors.ts';
+import { type Browser, type Fields, filled, wordsOf } from '../support/dashboard.ts';
+import { browserOf, fill, rowsOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { formsOf } from '../support/forms.ts';
+
+let dashboard: TestDashboard;
+let ours: People;
+let browser: Browser;
+let ids: Record<'ourUser' | 'ourKey' | 'othersKey' | 'theirUser' | 'theirKey', string>;
+/** The fields of each form that a path with an id takes, as our own pages send them. */
+const forms = new Map<string, Fields>();
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  const { db } = dashboard;
+  ours = await createPeople(db);
+  const theirs = await createPeople(db);
+  browser = await browserOf(dashboard, ours.administrator);
+  const keys = {
+    ourKey: (await giveKey(db, ours.administrator)).id,
+    memberKey: (await giveKey(db, ours.member)).id,
+    othersKey: (await giveKey(db, ours.manager)).id,
+    theirKey: (await giveKey(db, theirs.member)).id,
+  };
+  ids = { ...keys, ourUser: ours.member.userId, theirUser: theirs.member.userId };
+  const inactive = await createAccount(db, { scope: ours.scope });
+  await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });
+  for (const path of dashboard.paths) {
+    for (const { userId, keyId } of [
+      { userId: ours.member.userId, keyId: path.startsWith('/profile') ? keys.ourKey : keys.memberKey },
+      { userId: inactive.userId, keyId: NOBODY },
+    ]) {
+      const page = await browser.get(fill(path, { userId, keyId }));
+      for (const form of formsOf(page.text)) {
+        const action = form.action.replace(userId, ':userId').replace(keyId, ':keyId');
+        forms.set(action, filled(form));
+      }
+    }
+  }
+});
+afterAll(() => dashboard.close());
+
+/** A fresh copy each time, because some forms may be sent once. */
+async function fieldsFor(path: string): Promise<Fields> {
+  const known = forms.get(path) ?? { form_token: await browser.formToken() };
+  if (known['once'] === undefined) return known;
+  const { fields } = await browser.form('/people/users/invite');
+  return { ...known, once: new Map(fields).get('once') };
+}
+
+/** An answer without what is its request's own. */
+async function answersTo(path: string, pattern: string) {
+  const [shown, acted] = [await browser.get(path), await browser.post(path, await fieldsFor(pattern))];
+  const told = [shown, acted].map(({ status, text }) => ({ status, words: wordsOf({ ...shown, text }) }));
+  return JSON.stringify(told).replaceAll(path, 'PATH');
+}
+
+test('every path with an id is known to this test, with the form that it takes', async () => {
+  const withId = dashboard.paths.filter((path) => /:(userId|keyId)/.test(path));
+  expect(withId.length).toBeGreaterThanOrEqual(12);
+  for (const path of withId) {
+    const mine = fill(path, { userId: ids.ourUser, keyId: ids.ourKey });
+    const answer = await browser.post(mine, { form_token: 'wrong' });
+    if (answer.status !== 405) expect([path, forms.has(path)]).toEqual([path, true]);
+  }
+});
+
+test('an id of another organization is answered as one that nobody has, in every URL, and changes nothing', async () => {
+  // The attack: an administrator walks through the ids of other tenants, to learn which exist, or to end their keys.
+  const before = await rowsOf(dashboard.db);
+  for (const path of dashboard.paths.filter((each) => each.includes(':userId'))) {
+    const unknown = await answersTo(fill(path, { userId: NOBODY, keyId: NOBODY }), path);
+    expect([path, unknown]).toEqual([path, expect.stringContaining('"status":404')]);
+    expect([path, unknown]).toEqual([path, expect.not.stringMatching(/"status":(2|3|403|409|422|5)/)]);
+    const foreign = fill(path, { userId: ids.theirUser, keyId: ids.theirKey });
+    expect([path, await answersTo(foreign, path)]).toEqual([path, unknown]);
+  }
+  expect(await rowsOf(dashboard.db)).toEqual(before);
+});
+
+test('a key of another user or organization, under a user of mine, is answered as one that nobody has', async () => {
+  // The attack: the user in the URL is one I may act for, the key is not that user's.
+  const before = await rowsOf(dashboard.db);
+  for (const path of dashboard.paths.filter((each) => each.includes(':keyId'))) {
+    const unknown = await answersTo(fill(path, { userId: ids.ourUser, keyId: NOBODY }), path);
+    for (const keyId of [ids.othersKey, ids.theirKey, 'nonsense', '%00', `${NOBODY}'--`]) {
+      const answer = await answersTo(fill(path, { userId: ids.ourUser, keyId }), path);
+      expect([path, keyId, answer]).toEqual([path, keyId, unknown]);
+    }
+  }
+  expect(await rowsOf(dashboard.db)).toEqual(before);
+});
+
+test('text that is no id, in place of one, is nobody', async () => {
+  // The attack: the id is spelled so that it reaches the database, or another page.
+  const { userId } = ours.member;
+  for (const odd of ['0', 'me', 'INVITE', '%2e%2e', '%00', '%F0%9F%92%A9', userId.toUpperCase(), `{${userId}}`]) {
+    for (const path of dashboard.paths.filter((each) => each.includes(':userId'))) {
+      const answer = JSON.parse(await answersTo(fill(path, { userId: odd, keyId: NOBODY }), path));
+      for (const { status } of answer) expect([path, odd, status]).toEqual([path, odd, status === 405 ? 405 : 404]);
+    }
+  }
+});

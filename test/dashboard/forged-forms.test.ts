@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPeople, giveKey, type People } from '../support/actors.ts';
+import { Browser, encode, type Fields, filled } from '../support/dashboard.ts';
+import { browserOf, fill, rowsOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { formsOf } from '../support/forms.ts';
+
+let dashboard: TestDashboard;
+let people: People;
+let browser: Browser;
+let ids: { userId: string; keyId: string };
+/** Every form that an administrator is shown, by where it goes. */
+const forms = new Map<string, Fields>();
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  people = await createPeople(dashboard.db);
+  browser = await browserOf(dashboard, people.administrator);
+  ids = { userId: people.administrator.userId, keyId: (await giveKey(dashboard.db, people.administrator)).id };
+  for (const path of dashboard.paths) {
+    const page = await browser.get(fill(path, ids));
+    for (const form of formsOf(page.text)) forms.set(form.action, filled(form));
+  }
+  forms.set(`/people/users/${ids.userId}/reactivate`, { form_token: await browser.formToken() });
+});
+afterAll(() => dashboard.close());
+
+/** Every path that takes a POST, with the fields of its own form. */
+async function everyPost(): Promise<[string, Fields][]> {
+  const all: [string, Fields][] = [];
+  for (const pattern of dashboard.paths) {
+    const path = fill(pattern, { ...ids, token: 'x'.repeat(43) });
+    // Refused before the form is read, except where no form is taken.
+    const { status } = await browser.post(path, {}, { 'Content-Type': 'text/plain' });
+    if (status === 405 || status === 404) continue;
+    expect([path, status]).toEqual([path, 415]);
+    all.push([path, forms.get(path) ?? { form_token: 'unknown' }]);
+  }
+  expect(all.length).toBeGreaterThanOrEqual(18);
+  return all;
+}
+
+test('a form without its token, with another session’s or with that of before the sign-in gets 403 and does nothing', async () => {
+  // The attack: a foreign page posts a form in the name of whoever visits it; a token of the attacker's own is easy to get.
+  const stranger = await (await browserOf(dashboard, people.other)).formToken();
+  const guest = new Browser(dashboard.url);
+  const early = new Map((await guest.form('/sign-in')).fields).get('form_token') ?? '';
+  for (const [name, value] of guest.cookies) if (name.endsWith('form')) browser.cookies.set(name, value);
+  const posts = await everyPost();
+  const before = await rowsOf(dashboard.db);
+  for (const [path, fields] of posts) {
+    const isOpen = /^\/(sign-in|forgotten-password|welcome)/.test(path);
+    const tokens = { none: undefined, empty: '', blank: ' ', strangers: stranger, ...(!isOpen && { early }) };
+    for (const [kind, form_token] of Object.entries(tokens)) {
+      const { status } = await browser.post(path, { ...fields, form_token });
+      expect([path, kind, status]).toEqual([path, kind, 403]);
+    }
+  }
+  expect(await rowsOf(dashboard.db)).toEqual(before);
+});
+
+const FOREIGN: Readonly<Record<string, Record<string, string | undefined>>> = {
+  'another site': { 'Sec-Fetch-Site': 'cross-site' },
+  'another site that claims our origin': { 'Sec-Fetch-Site': 'cross-site', Origin: 'OURS' },
+  'a sister domain': { 'Sec-Fetch-Site': 'same-site', Origin: 'OURS' },
+  'nobody knows where': { 'Sec-Fetch-Site': 'none', Origin: 'OURS' },
+  'two places': { 'Sec-Fetch-Site': 'same-origin, cross-site', Origin: 'OURS' },
+  'an old browser on another site': { 'Sec-Fetch-Site': undefined, Origin: 'https://evil.example' },
+  'an old browser in a sandboxed frame': { 'Sec-Fetch-Site': undefined, Origin: 'null' },
+  'another port': { 'Sec-Fetch-Site': undefined, Origin: 'http://127.0.0.1:1' },
+  'a host that begins as ours': { 'Sec-Fetch-Site': undefined, Origin: 'OURS.evil.example' },
+  'somebody who says nothing': { 'Sec-Fetch-Site': undefined },
+  'somebody who gives a referrer alone': { 'Sec-Fetch-Site': undefined, Referer: 'OURS/profile' },
+};
+
+test.each(Object.entries(FOREIGN))('a whole form from %s gets 403 and does nothing', async (_, headers) => {
+  // The attack: cross-site request forgery, with the token known.
+  const sent = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, value?.replace('OURS', dashboard.url)]),
+  );
+  const [posts, before] = [await everyPost(), await rowsOf(dashboard.db)];
+  for (const [path, fields] of posts) {
+    expect([path, (await browser.post(path, fields, sent)).status]).toEqual([path, 403]);
+  }
+  expect(await rowsOf(dashboard.db)).toEqual(before);
+});
+
+test('an old browser on our own page, which gives the origin alone, is served', async () => {
+  // No attack: over plain HTTP browsers send no Sec-Fetch-Site.
+  const headers = { 'Sec-Fetch-Site': undefined, Origin: dashboard.url };
+  const fields = { ...forms.get('/organization'), max_key_life_days: '300' };
+  expect((await browser.post('/organization', fields, headers)).status).toBe(303);
+});
+
+test('GET, HEAD, PUT, PATCH, DELETE and OPTIONS change nothing on any path, whatever is in the address', async () => {
+  // The attack: an image, or a link in a mail, whose address is that of a form.
+  const posts = await everyPost();
+  const before = await rowsOf(dashboard.db);
+  for (const [path, fields] of posts) {
+    const query = encode(fields);
+    for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const { status } = await browser.send(method, `${path}?${query}`, {
+        headers: { 'X-HTTP-Method-Override': 'POST' },
+      });
+      const allowed = method === 'GET' || method === 'HEAD' ? /^(200|303|404|405)$/ : /^405$/;
+      expect([method, path, String(status)]).toEqual([method, path, expect.stringMatching(allowed)]);
+    }
+  }
+  expect(await rowsOf(dashboard.db)).toEqual(before);
+});

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccount, PASSWORD } from '../support/accounts.ts';
+import { createScope, times } from '../support/actors.ts';
+import { Browser } from '../support/dashboard.ts';
+import { startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(() => dashboard.close());
+
+let address = 0;
+
+/** Connects from an address of this machine that no other test has. */
+function browserFrom(localAddress?: string): Browser {
+  address += 1;
+  return new Browser(dashboard.url, { localAddress: localAddress ?? `127.0.8.${address}` });
+}
+
+test('while an account is guessed at, its owner, and others from the very address, sign in', async () => {
+  // The attack: guesses by the hundred, so as to lock somebody, or a whole office, out.
+  const scope = await createScope(dashboard.db);
+  const [victim, colleague] = [
+    await createAccount(dashboard.db, { scope }),
+    await createAccount(dashboard.db, { scope }),
+  ];
+  const guesser = browserFrom();
+  const guesses = await times(40, async () => {
+    const browser = new Browser(dashboard.url, { localAddress: guesser.localAddress });
+    return (await browser.signIn(victim.email, 'wrong')).status;
+  });
+  expect(guesses.filter((status) => status === 422)).toHaveLength(10);
+  expect(guesses.filter((status) => status === 429)).toHaveLength(30);
+  const right = await guesser.signIn(victim.email, PASSWORD);
+  expect([right.status, Number(right.headers['retry-after'])]).toEqual([429, expect.any(Number)]);
+  expect(Number(right.headers['retry-after'])).toBeLessThanOrEqual(900);
+  expect((await browserFrom().signIn(victim.email, PASSWORD)).status).toBe(303);
+  expect((await browserFrom(guesser.localAddress).signIn(colleague.email, PASSWORD)).status).toBe(303);
+});
+
+test('behind a trusted proxy each person is slowed by their own address, and only that of the proxy is believed', async () => {
+  // The attack: ten guesses, so that the account's owner, who comes through the same proxy, is locked out.
+  const behind = await startDashboard({ trustedProxies: ['127.0.0.1'] });
+  const victim = await createAccount(behind.db);
+  const from = (address: string) =>
+    new Browser(behind.url, { headers: { 'X-Forwarded-For': address }, localAddress: '127.0.0.1' });
+  const guesses = await times(20, async () => (await from('198.51.100.7').signIn(victim.email, 'wrong')).status);
+  expect(guesses.filter((status) => status === 429)).toHaveLength(10);
+  // What the guesser puts before the address that the proxy adds is nobody's word.
+  expect((await from('203.0.113.1, 198.51.100.7').signIn(victim.email, 'wrong')).status).toBe(429);
+  expect((await from('203.0.113.9').signIn(victim.email, PASSWORD)).status).toBe(303);
+  const event = await behind.db.prisma.auditEvent.findFirstOrThrow({
+    where: { act: 'user.signed_in', targetUserId: victim.userId },
+  });
+  expect(event.ip).toBe('203.0.113.9');
+  await behind.close();
+});
+
+test('an address that the client only claims escapes no slowing, and slows nobody else', async () => {
+  // The attack: another X-Forwarded-For with each guess, or the victim's, so that the victim's address is slowed.
+  const victim = await createAccount(dashboard.db);
+  const guesser = browserFrom();
+  const statuses = await times(30, async (i) => {
+    const claimed = `198.51.100.${i}`;
+    const headers = {
+      'X-Forwarded-For': claimed,
+      Forwarded: `for=${claimed}`,
+      'X-Real-IP': claimed,
+      'CF-Connecting-IP': claimed,
+    };
+    return (
+      await new Browser(dashboard.url, { headers, localAddress: guesser.localAddress }).signIn(victim.email, 'wrong')
+    ).status;
+  });
+  expect(statuses.filter((status) => status === 422)).toHaveLength(10);
+  const event = await dashboard.db.prisma.auditEvent.findFirstOrThrow({
+    where: { act: 'user.sign_in_failed', targetUserId: victim.userId },
+  });
+  expect(event.ip).toBe(guesser.localAddress);
+});

@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { createAccount, PASSWORD } from '../support/accounts.ts';
+import { giveKey } from '../support/actors.ts';
+import { Client } from '../support/client.ts';
+import { Browser, type Page, wordsOf } from '../support/dashboard.ts';
+import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+let dashboard: TestDashboard;
+let actor: Actor;
+let browser: Browser;
+let key: string;
+let ids: { userId: string; keyId: string; token: string };
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  actor = await createAccount(dashboard.db, { role: 'administrator' });
+  browser = await browserOf(dashboard, actor);
+  const given = await giveKey(dashboard.db, actor);
+  key = given.key;
+  ids = { userId: actor.userId, keyId: given.id, token: 'x'.repeat(43) };
+});
+afterAll(() => dashboard.close());
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+function expectHeaders(where: string, page: Page): void {
+  expect([where, page.headers]).toEqual([where, expect.objectContaining({ ...HEADERS, 'cache-control': 'no-store' })]);
+  for (const name of ['x-powered-by', 'server', 'etag', 'access-control-allow-origin']) {
+    expect([where, name, page.headers[name]]).toEqual([where, name, undefined]);
+  }
+}
+
+test('every answer on every path, whoever asks and however, forbids framing, sniffing, caching and foreign sources', async () => {
+  // The attack: a page that forgot its headers is framed, cached, or lets an injected script run.
+  const guest = new Browser(dashboard.url);
+  for (const pattern of [...dashboard.paths, '/profile/nothing', '/people/', '/nothing']) {
+    if (pattern.startsWith('/assets/')) continue;
+    const path = fill(pattern, ids);
+    for (const each of [browser, guest]) {
+      for (const method of ['GET', 'HEAD']) expectHeaders(`${method} ${path}`, await each.send(method, path));
+      if (pattern === '/' || pattern === '/nothing') continue;
+      expectHeaders(`POST ${path}`, await each.post(path, { form_token: 'wrong' }));
+      const put = await each.send('PUT', path);
+      expectHeaders(`PUT ${path}`, put);
+      // RFC 9110 section 15.5.6.
+      if (put.status === 405) expect([path, put.headers['allow']]).toEqual([path, expect.stringMatching(/GET|POST/)]);
+    }
+  }
+});
+
+test('every file of the assets may be kept for ever, and is served with the same protection', async () => {
+  // The attack: a picture that holds a script, opened by itself; a file that is taken for another type.
+  const files = readdirSync(new URL('../../src/dashboard/assets', import.meta.url));
+  const paths = dashboard.paths.filter((path) => path.startsWith('/assets/'));
+  expect(paths).toHaveLength(files.length);
+  for (const path of paths) {
+    const file = await new Browser(dashboard.url).get(path);
+    expect([path, file.status, file.headers]).toEqual([
+      ...[path, 200],
+      expect.objectContaining({ ...HEADERS, 'cache-control': 'public, max-age=31536000, immutable' }),
+    ]);
+    expect(file.setCookies).toEqual([]);
+  }
+  for (const path of [
+    '/assets/',
+    '/assets/../answer.ts',
+    '/assets/%2e%2e/answer.ts',
+    '/assets/dashboard.js',
+    '/assets/..%2f..%2fapp.ts',
+  ]) {
+    const status = (await new Browser(dashboard.url).get(path)).status;
+    expect([path, status]).toEqual([path, 404]);
+  }
+});
+
+test('no page holds an inline script, style or handler, nor anything of another host', async () => {
+  // The attack: what the policy would have to let through lets an injection through as well.
+  for (const pattern of dashboard.paths) {
+    const page = await browser.get(fill(pattern, ids));
+    if (page.headers['content-type']?.startsWith('text/html') !== true) continue;
+    expect([pattern, page.text]).toEqual([
+      pattern,
+      expect.not.stringMatching(/<script(?! src="\/)|<style| style="| on[a-z]+="/),
+    ]);
+    expect([pattern, page.text]).toEqual([pattern, expect.not.stringMatching(/(href|src|action)="(https?:)?\/\//)]);
+  }
+});
+
+test('the API takes no session, and the dashboard takes no key', async () => {
+  // The attack: a foreign page calls the API with the visitor's cookie; a stolen key opens the dashboard.
+  const cookie = `charter=${browser.cookies.get('charter')}`;
+  for (const path of ['/api/key', '/api/parent_programs']) {
+    const answer = await new Client(dashboard.url).get(path, { headers: { Cookie: cookie } });
+    expect([path, answer.status, answer.headers['set-cookie']]).toEqual([path, 401, undefined]);
+  }
+  const program = await browser.post('/api/parent_programs', { name: 'Forged' });
+  expect([program.status, program.headers['content-type']]).toEqual([401, expect.stringContaining('application/json')]);
+  const keyed = new Browser(dashboard.url, { headers: { Authorization: `Bearer ${key}` } });
+  for (const token of [key, encodeURIComponent(key)]) keyed.cookies.set('charter', token);
+  for (const path of dashboard.paths.filter((each) => /^\/(profile|people|organization)/.test(each))) {
+    const answer = await keyed.get(fill(path, ids));
+    expect([path, answer.status, answer.headers['location']]).toEqual([path, 303, expect.stringMatching(/^\/sign-in/)]);
+  }
+});
+
+test('no path of the dashboard is in the contract, and none of the contract is the dashboard’s', async () => {
+  // The attack: an operation that manages keys, which a key could then call.
+  const contract = readFileSync(new URL('../../openapi/openapi.yaml', import.meta.url), 'utf8');
+  const paths = [...contract.matchAll(/^ {2}(\/\S*):/gm)].map(([, path = '']) => path);
+  expect(paths.length).toBeGreaterThan(0);
+  for (const path of paths) expect(path).toMatch(/^\/api\//);
+  for (const path of dashboard.paths) expect(path).not.toMatch(/^\/api(\/|$)/);
+});
+
+test('errors are pages for people, told in the same words whatever is asked for, and JSON on the API', async () => {
+  // The attack: an error that shows where the code lies.
+  for (const [path, status] of [
+    ['/profile/none', 404],
+    ['/people/users/none', 404],
+    ['/profile/api-keys/x/rotate', 404],
+  ] as const) {
+    const page = await browser.get(path);
+    expect([path, page.status, page.headers['content-type']]).toEqual([path, status, 'text/html; charset=utf-8']);
+    expect(wordsOf(page)).not.toMatch(/node_modules|\.ts\b|at \w+ \(|Prisma/);
+    expect(page.headers['x-request-id']).toMatch(/^[\w-]{36}$/);
+  }
+  const api = await browser.get('/api/nothing');
+  expect([api.status, api.headers['content-type']]).toEqual([404, expect.stringContaining('application/json')]);
+  const wrong = await new Browser(dashboard.url).signIn(actor.email, `${PASSWORD}x`);
+  expect(wrong.text).not.toContain(PASSWORD);
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createPeople, giveKey, type People } from '../support/actors.ts';
+import { type Browser, keysIn, wordsOf } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+let dashboard: TestDashboard;
+let people: People;
+let browser: Browser;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+beforeEach(async () => {
+  people = await createPeople(dashboard.db);
+  browser = await browserOf(dashboard, people.manager);
+});
+afterAll(() => dashboard.close());
+
+/** Numbers and tokens that are the manager's own, from a form that the manager may open. */
+async function ownForm() {
+  const { fields } = await browser.form('/profile/api-keys/new', '/profile/api-keys');
+  const named = new Map(fields);
+  return { form_token: named.get('form_token'), once: named.get('once') };
+}
+
+test("a manager makes, rotates and renames no administrator's key, whatever the form holds", async () => {
+  // The attack: whoever makes or rotates a key is shown it, and so would have an administrator's power.
+  const { key, id } = await giveKey(dashboard.db, people.administrator);
+  const keys = `/people/users/${people.administrator.userId}/api-keys`;
+  expect(wordsOf(await browser.get(keys))).not.toContain('Rotate');
+  for (const path of [`${keys}/new`, `${keys}/${id}/rotate`, `${keys}/${id}/rename`]) {
+    expect([path, (await browser.get(path)).status]).toEqual([path, 403]);
+  }
+  const posts = {
+    [keys]: { name: 'Mine', permissions: 'parent_programs:read', expiry: '30' },
+    [`${keys}/${id}/rotate`]: {},
+    [`${keys}/${id}/rename`]: { name: 'Mine' },
+  };
+  for (const [path, fields] of Object.entries(posts)) {
+    const { form_token, once } = await ownForm();
+    const whole = path.endsWith('rename') ? { ...fields, form_token } : { ...fields, form_token, once };
+    const answer = await browser.post(path, whole);
+    expect([path, answer.status, keysIn(answer)]).toEqual([path, 403, []]);
+  }
+  expect(await dashboard.statusOf(key)).toBe(200);
+});
+
+test("a manager revokes an administrator's key", async () => {
+  // No attack: to end a key gives nobody power, and in an emergency anybody near must be able to.
+  const { key, id } = await giveKey(dashboard.db, people.administrator);
+  const path = `/people/users/${people.administrator.userId}/api-keys/${id}/revoke`;
+  expect((await browser.submit(path)).status).toBe(303);
+  expect(await dashboard.statusOf(key)).toBe(401);
+});
+
+test('a manager raises nobody, touches no equal, and takes no account over by its reset link', async () => {
+  // The attack: a manager makes an administrator of an accomplice, or lets a link set an administrator's password.
+  const { administrator, manager, member } = people;
+  const { form_token } = await ownForm();
+  const user = (id: string) => `/people/users/${id}`;
+  const refused = [
+    [`${user(member.userId)}/role`, { role: 'administrator' }],
+    [`${user(member.userId)}/role`, { role: 'manager' }],
+    [`${user(manager.userId)}/role`, { role: 'administrator' }],
+    [`${user(administrator.userId)}/role`, { role: 'viewer' }],
+    [`${user(administrator.userId)}/deactivate`, {}],
+    [`${user(manager.userId)}/deactivate`, {}],
+    [`${user(administrator.userId)}/reactivate`, {}],
+  ] as const;
+  for (const [path, fields] of refused) {
+    expect([path, (await browser.post(path, { ...fields, form_token })).status]).toEqual([path, 403]);
+  }
+  for (const role of ['administrator', 'manager']) {
+    const fields = { ...(await ownForm()), name: 'Accomplice', email: `${role}@accomplice.test`, role };
+    const answer = await browser.post('/people/users/invite', fields);
+    expect([role, answer.status, answer.text.includes('/welcome/')]).toEqual([role, 403, false]);
+  }
+  for (const { userId } of [administrator, manager]) {
+    const answer = await browser.post(`${user(userId)}/link`, { ...(await ownForm()), kind: 'password_reset' });
+    expect([answer.status, answer.text.includes('/welcome/')]).toEqual([403, false]);
+  }
+  expect((await browser.get('/organization/audit-log.csv')).status).toBe(403);
+});
+
+test('a manager is offered no role beyond a member, and no button for an administrator', async () => {
+  // The attack: the page itself teaches which form to post.
+  const invite = await browser.get('/people/users/invite');
+  expect([...invite.text.matchAll(/<option value="(\w+)"/g)].map(([, role]) => role).toSorted()).toEqual([
+    'member',
+    'viewer',
+  ]);
+  const page = await browser.get(`/people/users/${people.administrator.userId}`);
+  expect(page.text).not.toMatch(/\/(role|link|deactivate|reactivate)"/);
+});

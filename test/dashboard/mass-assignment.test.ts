@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPeople, NOBODY, type People } from '../support/actors.ts';
+import { type Browser, type Fields, filled, keysIn } from '../support/dashboard.ts';
+import { browserOf, fill, rowsOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { formsOf } from '../support/forms.ts';
+
+let dashboard: TestDashboard;
+let people: People;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  people = await createPeople(dashboard.db);
+});
+afterAll(() => dashboard.close());
+
+const EXTRA = {
+  role: 'administrator',
+  organization_id: NOBODY,
+  organizationId: NOBODY,
+  user_id: NOBODY,
+  userId: NOBODY,
+  id: NOBODY,
+  permissions: 'parent_programs:write',
+  expires_at: '2999-01-01',
+  password_hash: 'x',
+  deactivated_at: '',
+  created_by_user_id: NOBODY,
+  environment: 'test',
+  ['__proto__']: 'x',
+  constructor: 'x',
+  'role[]': 'administrator',
+};
+
+async function everyForm(browser: Browser) {
+  const forms = new Map<string, Fields>();
+  for (const path of dashboard.paths) {
+    const page = await browser.get(fill(path, { userId: people.member.userId, keyId: NOBODY }));
+    for (const form of formsOf(page.text)) forms.set(form.action, filled(form));
+  }
+  return forms;
+}
+
+test('a field that the form does not have is refused in every form, and nothing is done', async () => {
+  // The attack: a row's other columns are sent along, in the hope that they are assigned by name.
+  const browser = await browserOf(dashboard, people.administrator);
+  const [forms, before] = [await everyForm(browser), await rowsOf(dashboard.db)];
+  expect(forms.size).toBeGreaterThanOrEqual(9);
+  for (const [action, fields] of forms) {
+    for (const [name, value] of Object.entries(EXTRA)) {
+      // The permissions are the key form's own field, and are checked one by one.
+      if (Object.hasOwn(fields, name)) continue;
+      const answer = await browser.post(action, { ...fields, [name]: value });
+      expect([action, name, answer.status]).toEqual([action, name, 422]);
+    }
+  }
+  expect(await rowsOf(dashboard.db)).toEqual(before);
+});
+
+test('what stands in the query of a POST is not the form', async () => {
+  // The attack: fields in the address, where a lax reader merges both.
+  const browser = await browserOf(dashboard, people.member);
+  const query = `?userId=${people.administrator.userId}&role=administrator&permissions=parent_programs:write&form_token=x`;
+  const { fields } = await browser.form('/profile/api-keys/new', '/profile/api-keys');
+  const form = { ...Object.fromEntries(fields), name: 'Query', permissions: 'parent_programs:read' };
+  const answer = await browser.post(`/profile/api-keys${query}`, form);
+  expect(answer.status).toBe(200);
+  const [key] = await dashboard.db.prisma.apiKey.findMany({ where: { name: 'Query' } });
+  expect(key).toMatchObject({ userId: people.member.userId, permissions: ['parent_programs:read'] });
+});
+
+const TOO_MUCH: readonly [string, Fields][] = [
+  ['a permission that nobody has', { permissions: 'organizations:write' }],
+  ['one good and one bad permission', { permissions: ['parent_programs:read', '*'] }],
+  ['no permission', { permissions: undefined }],
+  ['a life beyond the policy', { expiry: '91' }],
+  ['a life beyond any policy', { expiry: '99999' }],
+  ['no end, which the policy forbids', { expiry: 'never' }],
+  ['no expiry', { expiry: undefined }],
+  ['an end in the past', { expiry: '-1' }],
+  ['a life of no days', { expiry: '0' }],
+  ['a life of half a day', { expiry: '0.5' }],
+  ['a life in another notation', { expiry: '1e1' }],
+  ['a life in other digits', { expiry: '３０' }],
+  ['a life that is no number', { expiry: 'NaN' }],
+  ['a blank name', { name: ' \u00a0\t' }],
+  ['a name with a line break', { name: 'a\r\nb' }],
+  ['a name that turns the text around', { name: 'a\u202eb' }],
+  ['a name that is too long', { name: 'x'.repeat(101) }],
+];
+
+test.each(TOO_MUCH)('a key with %s is refused with 422', async (_, change) => {
+  // The attack: the select box and the check boxes offer less than a form by hand can send.
+  const mine = await createPeople(dashboard.db, { maxKeyLifeDays: 90 });
+  const browser = await browserOf(dashboard, mine.member);
+  const answer = await browser.submit('/profile/api-keys/new', { name: 'Mine', ...change }, '/profile/api-keys');
+  expect([answer.status, keysIn(answer)]).toEqual([422, []]);
+  expect(await dashboard.db.prisma.apiKey.count({ where: { userId: mine.member.userId } })).toBe(0);
+});
+
+test("a key gets no permission beyond its user's role, whoever makes it", async () => {
+  // The attack: an administrator, or somebody in their session, gives a viewer's key the right to write.
+  const browser = await browserOf(dashboard, people.administrator);
+  const keys = `/people/users/${people.viewer.userId}/api-keys`;
+  const change = { name: 'Raised', permissions: ['parent_programs:read', 'parent_programs:write'] };
+  const answer = await browser.submit(`${keys}/new`, change, keys);
+  expect([answer.status, keysIn(answer)]).toEqual([422, []]);
+});
+
+test('a role that is none is refused', async () => {
+  // The attack: a role spelled in another way, or one that only operators know of.
+  const browser = await browserOf(dashboard, people.administrator);
+  const user = `/people/users/${people.member.userId}`;
+  for (const role of ['', 'Administrator', 'operator', 'toString', 'administrator ', "viewer', role='administrator"]) {
+    expect([role, (await browser.submit(user, { role }, `${user}/role`)).status]).toEqual([role, 422]);
+  }
+});

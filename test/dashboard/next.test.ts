@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccount, PASSWORD } from '../support/accounts.ts';
+import { Browser } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(() => dashboard.close());
+
+const ELSEWHERE = [
+  ...[
+    '//evil.example',
+    'https://evil.example',
+    '\\\\evil.example',
+    '/\\evil.example',
+    '\\/evil.example',
+    '///evil.example',
+  ],
+  ...['http:evil.example', 'https:/evil.example', 'javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'data:text/html,x'],
+  ...['/\t/evil.example', '/\n/evil.example', '\u0001//evil.example', ' //evil.example', '//evil.example/profile'],
+  ...[
+    'https://evil.example/profile',
+    'https://user@ours.invalid/profile',
+    '//ours.invalid:8080/profile',
+    '//evil.example/people/users',
+  ],
+  ...['/profile/..//evil.example', '/profile/../..//evil.example', '/people/%2e%2e//evil.example', '/profileevil'],
+  ...['/sign-in', '/sign-out', '/api/parent_programs', '/', '', 'profile@evil.example', '/%0d%0aSet-Cookie:x=1'],
+];
+
+/** As a browser reads a Location that it was sent from a page of ours. */
+function follow(location: string | undefined): URL {
+  return new URL(location ?? '', 'https://charter.example.org/sign-in');
+}
+
+test.each(ELSEWHERE)('next=%j leads to the profile', async (next) => {
+  // The attack: a link to our own sign-in that, once the password is given, leads to a copy of our pages elsewhere.
+  const account = await createAccount(dashboard.db);
+  const guest = new Browser(dashboard.url);
+  const byLink = await guest.signIn(account.email, PASSWORD, next);
+  const { fields } = await new Browser(dashboard.url).form('/sign-in');
+  const forged = new Browser(dashboard.url);
+  const form_token = new Map((await forged.form('/sign-in')).fields).get('form_token');
+  expect(new Map(fields).get('next')).toBe('/profile');
+  const byForm = await forged.post('/sign-in', { form_token, email: account.email, password: PASSWORD, next });
+  const signedIn = await guest.get(`/sign-in?next=${encodeURIComponent(next)}`);
+  for (const answer of [byLink, byForm, signedIn]) {
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/profile']);
+  }
+});
+
+test.each(['/profile\r\nSet-Cookie: planted=1', '/people/users?search=\r\nX-Planted:1', '/profile?x=\u2028\n\nbody'])(
+  'line breaks in next=%j make no header',
+  async (next) => {
+    // The attack: the address ends the header, and what follows is a header, or a page, of the attacker's.
+    const answer = await new Browser(dashboard.url).signIn((await createAccount(dashboard.db)).email, PASSWORD, next);
+    expect(answer.status).toBe(303);
+    expect(answer.headers['location']).toMatch(/^\/(profile|people)[\x21-\x7e]*$/);
+    expect([answer.headers['x-planted'], answer.setCookies.length, answer.text]).toEqual([undefined, 1, '']);
+  },
+);
+
+test('whoever is sent to sign in comes back to the very page, at our own address', async () => {
+  // The attack: an address of ours that is odd enough to lead elsewhere on the way back.
+  const account = await createAccount(dashboard.db, { role: 'administrator' });
+  for (const path of [
+    '/people/users?search=%22%3E&after=x',
+    '/profile/api-keys',
+    '/organization/audit-log?from=2026-01-01',
+  ]) {
+    const guest = new Browser(dashboard.url);
+    const asked = await guest.get(path);
+    expect(asked.status).toBe(303);
+    const form = await guest.form(asked.headers['location'] ?? '', '/sign-in');
+    const answer = await guest.post('/sign-in', {
+      ...Object.fromEntries(form.fields),
+      email: account.email,
+      password: PASSWORD,
+    });
+    const to = follow(answer.headers['location']);
+    expect([to.origin, to.pathname]).toEqual(['https://charter.example.org', path.split('?')[0]]);
+    expect((await guest.get(answer.headers['location'] ?? '')).status).toBe(200);
+  }
+});
+
+test('no page leads to a host that the request names', async () => {
+  // The attack: a cache or a mail with a link whose host came from the Host or X-Forwarded-Host header.
+  const browser = await browserOf(dashboard, await createAccount(dashboard.db, { role: 'administrator' }));
+  for (const path of dashboard.paths.filter((each) => !each.includes(':'))) {
+    const page = await browser.get(path, {
+      Host: 'evil.example',
+      'X-Forwarded-Host': 'evil.example',
+      Forwarded: 'host=evil.example',
+    });
+    expect([path, JSON.stringify(page).includes('evil.example')]).toEqual([path, false]);
+  }
+});

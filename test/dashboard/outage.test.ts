@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccount } from '../support/accounts.ts';
+import { Browser, filled, wordsOf } from '../support/dashboard.ts';
+import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
+import { createScratchDatabase, type ScratchDatabase } from '../support/postgres.ts';
+import { until } from '../support/wait.ts';
+
+let scratch: ScratchDatabase;
+let proxy: DatabaseProxy;
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  scratch = await createScratchDatabase();
+  proxy = await proxyDatabase(scratch.url);
+  dashboard = await startDashboard({ databaseUrl: proxy.url });
+});
+afterAll(async () => {
+  await dashboard.close();
+  await proxy.stop();
+  await scratch.drop();
+});
+
+test('without its database every page says 503 and no more; nobody is signed out, and all of it comes back', async () => {
+  // The attack: an outage that is answered with 200, with a sign-in form for passwords, or with the cause.
+  const account = await createAccount(dashboard.db, { role: 'administrator' });
+  const [browser, guest] = [await browserOf(dashboard, account), new Browser(dashboard.url)];
+  const create = filled(await browser.form('/profile/api-keys/new', '/profile/api-keys'), { name: 'Outage' });
+  const enter = filled(await guest.form('/sign-in'), { email: account.email, password: 'wrong' });
+  await proxy.stop();
+  const ids = { userId: account.userId, keyId: account.userId, token: 'x'.repeat(43) };
+  for (const pattern of dashboard.paths.filter((each) => !each.startsWith('/assets/'))) {
+    const path = fill(pattern, ids);
+    const page = await browser.get(path);
+    const isStatic = /^\/(forgotten-password|sign-in\/second-factor)$/.test(path);
+    // A file that has begun cannot change its status.
+    expect([path, page.status]).toEqual([path, isStatic ? 200 : 503]);
+    if (isStatic) continue;
+    expect([path, page.headers]).toEqual([
+      path,
+      expect.objectContaining({ 'retry-after': '5', 'cache-control': 'no-store', 'x-request-id': expect.any(String) }),
+    ]);
+    expect([path, page.setCookies.filter((line) => /^charter=/.test(line))]).toEqual([path, []]);
+    expect(wordsOf(page)).toMatch(/cannot answer at the moment/);
+    expect(page.text).not.toMatch(/ECONN|127\.0\.0\.1|postgres|Prisma|select |Connection|\.ts:/i);
+  }
+  const posts = [await browser.post('/profile/api-keys', create), await guest.post('/sign-in', enter)];
+  expect(posts.map(({ status }) => status)).toEqual([503, 503]);
+  await proxy.start();
+  await until('the database to be reached again', async () => (await browser.get('/profile')).status === 200);
+  expect((await browser.post('/profile/api-keys', create)).status).toBe(200);
+  expect((await guest.post('/sign-in', enter)).status).toBe(422);
+});

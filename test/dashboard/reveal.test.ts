@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { createAccount } from '../support/accounts.ts';
+import { createPeople, giveKey, times } from '../support/actors.ts';
+import { type Fields, filled, keysIn, type Page } from '../support/dashboard.ts';
+import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+let dashboard: TestDashboard;
+let second: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  second = await startDashboard({ databaseUrl: dashboard.databaseUrl });
+});
+afterAll(async () => {
+  await second.close();
+  await dashboard.close();
+});
+
+const OWN = '/profile/api-keys';
+
+async function createForm(actor: Actor, name = 'Once') {
+  const browser = await browserOf(dashboard, actor);
+  return { browser, fields: filled(await browser.form(`${OWN}/new`, OWN), { name }) };
+}
+
+const countKeys = ({ userId }: Actor) => dashboard.db.prisma.apiKey.count({ where: { userId } });
+
+test('the answer that shows a key forbids every cache, and the key is in its text alone', async () => {
+  // The attack: the back button, the disk cache of a shared machine, a proxy between.
+  const { browser, fields } = await createForm(await createAccount(dashboard.db));
+  const page = await browser.post(OWN, fields);
+  const [key = ''] = keysIn(page);
+  expect([page.status, keysIn(page).length]).toEqual([200, 1]);
+  expect(page.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'same-origin' });
+  for (const name of ['etag', 'last-modified', 'expires', 'location']) expect(page.headers[name]).toBeUndefined();
+  expect(JSON.stringify(page.headers) + page.setCookies.join()).not.toContain(key.slice(0, 20));
+  expect(page.text).not.toMatch(new RegExp(`(href|src|action|value)="[^"]*${key}`));
+  expect(await dashboard.statusOf(key)).toBe(200);
+});
+
+test('the same form sent again shows nothing and makes nothing', async () => {
+  // The attack: reload, "back" and sending once more, or a browser that repeats a POST by itself.
+  const account = await createAccount(dashboard.db);
+  const { browser, fields } = await createForm(account);
+  await browser.post(OWN, fields);
+  for (const again of [fields, { ...fields, name: 'Another' }]) {
+    const answer = await browser.post(OWN, again);
+    expect([answer.status, keysIn(answer)]).toEqual([409, []]);
+  }
+  expect(await countKeys(account)).toBe(1);
+});
+
+test('one form sent 20 times at once, to two servers, makes one key and shows it once', async () => {
+  // The attack: a double click, twenty times as quick.
+  const account = await createAccount(dashboard.db);
+  const { browser, fields } = await createForm(account);
+  const elsewhere = await browserOf(second, account);
+  elsewhere.cookies.set('charter', browser.cookies.get('charter') ?? '');
+  const answers = await times(20, (i) =>
+    (i % 2 === 0 ? browser : elsewhere).post(OWN, { ...fields, name: `Parallel ${i}` }),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 409)]);
+  expect(answers.flatMap(keysIn)).toHaveLength(1);
+  expect(await countKeys(account)).toBe(1);
+});
+
+test('a rotation form sent 20 times at once shows one key', async () => {
+  // The attack: the same, where the second would end the key that the first has shown.
+  const account = await createAccount(dashboard.db);
+  const { id } = await giveKey(dashboard.db, account);
+  const browser = await browserOf(dashboard, account);
+  const fields = filled(await browser.form(`${OWN}/${id}/rotate`));
+  const answers = await times(20, () => browser.post(`${OWN}/${id}/rotate`, fields));
+  const keys = answers.flatMap(keysIn);
+  expect([keys.length, await countKeys(account)]).toEqual([1, 2]);
+  expect(await dashboard.statusOf(keys[0] ?? '')).toBe(200);
+});
+
+test('a form number that was made up, is another’s or another form’s shows nothing', async () => {
+  // The attack: numbers of one's own making, so that a form can be sent as often as one likes.
+  const account = await createAccount(dashboard.db);
+  const { browser, fields } = await createForm(account);
+  const { fields: strange } = await createForm(await createAccount(dashboard.db));
+  const [id = '', proof = ''] = String(fields['once']).split('.');
+  for (const once of ['', '.', 'x.y', `x.${proof}`, `${id}.`, `${id}x.${proof}`, String(strange['once']), undefined]) {
+    const answer = await browser.post(OWN, { ...fields, once });
+    expect([once, answer.status, keysIn(answer)]).toEqual([once, 403, []]);
+  }
+  expect(await countKeys(account)).toBe(0);
+});
+
+test('no page, header or log line holds a key, an invitation or a session, but the one answer', async () => {
+  // The attack: somebody reads the logs, the audit log, the export or a page that is left open.
+  const people = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, people.administrator, { 'User-Agent': 'Agent' });
+  const { userId } = people.member;
+  const keys = `/people/users/${userId}/api-keys`;
+  const shown = await browser.submit(`${keys}/new`, { name: 'Hidden' }, keys);
+  const [key = ''] = keysIn(shown);
+  const { id: keyId } = await dashboard.db.prisma.apiKey.findFirstOrThrow({ where: { userId } });
+  const rotated = await browser.submit(`${keys}/${keyId}/rotate`);
+  const [next = ''] = keysIn(rotated);
+  const person = { name: 'Mei', email: `${crypto.randomUUID()}@example.test`, role: 'viewer' };
+  const invited = await browser.submit('/people/users/invite', person);
+  const [, link = ''] = /\/welcome\/([\w-]{43})/.exec(invited.text) ?? [];
+  expect([key, next, link].map((secret) => secret.length)).toEqual([59, 59, 43]);
+  await browser.get(`/people/users?search=${key}`, { 'User-Agent': key, Referer: `http://x/${key}` });
+  await browser.get(`/${key}/${link}`);
+  await browser.post(OWN, { ...filled(await browser.form(`${OWN}/new`, OWN)), name: key } satisfies Fields);
+  const pages: Page[] = [];
+  for (const path of dashboard.paths) pages.push(await browser.get(fill(path, { userId, keyId })));
+  for (const path of dashboard.paths)
+    pages.push(await browser.get(fill(path, { userId: people.administrator.userId, keyId })));
+  const { rows } = await dashboard.db.pool.query(
+    'select to_jsonb(a)::text from audit_events a union all select to_jsonb(k)::text from api_keys k union all select to_jsonb(s)::text from sessions s union all select to_jsonb(l)::text from access_links l',
+  );
+  const everything = JSON.stringify([pages, dashboard.logged, rows]);
+  for (const secret of [key, next, link, browser.cookies.get('charter') ?? 'none']) {
+    expect(everything.includes(secret)).toBe(false);
+  }
+});

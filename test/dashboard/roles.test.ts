@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPeople, giveKey, type People } from '../support/actors.ts';
+import { keysIn, wordsOf } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+let dashboard: TestDashboard;
+let people: People;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  people = await createPeople(dashboard.db);
+});
+afterAll(() => dashboard.close());
+
+const KEY = { name: 'Stolen', permissions: ['parent_programs:read'], expiry: '30' };
+const PERSON = { name: 'Accomplice', email: 'accomplice@example.test', role: 'administrator' };
+const POLICY = { max_key_life_days: '3650', allows_unending_keys: 'yes', members_may_create_keys: 'yes' };
+
+async function stateOf({ scope }: People) {
+  const { rows } = await dashboard.db.pool.query(
+    `select (select count(*) from api_keys where organization_id = $1) as keys,
+            (select count(*) from audit_events where organization_id = $1) as events,
+            (select string_agg(role::text || coalesce(deactivated_at::text, ''), ',' order by id) from users
+              where organization_id = $1) as users,
+            (select string_agg(name || coalesce(rotated_at, revoked_at)::text, ',' order by id) from api_keys
+              where organization_id = $1) as names,
+            (select to_jsonb(o) from organizations o where id = $1) as organization`,
+    [scope.organizationId],
+  );
+  return rows[0];
+}
+
+test.each(['member', 'viewer'] as const)(
+  'a %s who posts the forms that only others are shown gets 403',
+  async (role) => {
+    // The attack: the menu hides the page, so its form is posted by hand, with a token from a page that one may open.
+    const { db } = dashboard;
+    const target = (await giveKey(db, people.manager)).id;
+    const browser = await browserOf(dashboard, people[role]);
+    const form_token = await browser.formToken();
+    const before = await stateOf(people);
+    for (const { userId } of [people.administrator, people.manager, people.viewer, people[role]]) {
+      const user = `/people/users/${userId}`;
+      const posts = {
+        [`${user}/api-keys`]: { ...KEY, once: 'x.y' },
+        [`${user}/api-keys/${target}/rotate`]: { once: 'x.y' },
+        [`${user}/api-keys/${target}/rename`]: { name: 'Renamed' },
+        [`${user}/api-keys/${target}/revoke`]: {},
+        [`${user}/role`]: { role: 'viewer' },
+        [`${user}/link`]: { kind: 'password_reset', once: 'x.y' },
+        [`${user}/deactivate`]: {},
+        [`${user}/reactivate`]: {},
+        '/people/users/invite': { ...PERSON, once: 'x.y' },
+        '/organization': POLICY,
+      };
+      for (const [path, fields] of Object.entries(posts)) {
+        const answer = await browser.post(path, { ...fields, form_token });
+        expect([path, answer.status, keysIn(answer)]).toEqual([path, 403, []]);
+      }
+    }
+    for (const path of dashboard.paths.filter((each) => /^\/(people|organization)/.test(each))) {
+      expect([path, (await browser.get(path)).status]).toEqual([path, 403]);
+      expect([path, (await browser.send('HEAD', path)).status]).toEqual([path, 403]);
+    }
+    expect(await stateOf(people)).toEqual(before);
+  },
+);
+
+test('a viewer who posts the form for own keys gets none, and is told whom to ask', async () => {
+  // The attack: the page of one's own keys is open to everybody, its form is not.
+  const { viewer, administrator } = people;
+  const browser = await browserOf(dashboard, viewer);
+  const own = await giveKey(dashboard.db, viewer);
+  const form_token = await browser.formToken();
+  const page = await browser.get('/profile/api-keys/new');
+  expect([page.status, wordsOf(page)]).toEqual([403, expect.stringContaining(administrator.email)]);
+  const before = await stateOf(people);
+  const posts = {
+    '/profile/api-keys': { ...KEY, once: 'x.y' },
+    [`/profile/api-keys/${own.id}/rotate`]: { once: 'x.y' },
+    [`/profile/api-keys/${own.id}/rename`]: { name: 'Renamed' },
+  };
+  for (const [path, fields] of Object.entries(posts)) {
+    const answer = await browser.post(path, { ...fields, form_token });
+    expect([path, answer.status, keysIn(answer)]).toEqual([path, 403, []]);
+  }
+  expect(await stateOf(people)).toEqual(before);
+});
+
+test('a form that was opened before a demotion makes nothing after it', async () => {
+  // The attack: whoever hears of being demoted keeps a good form open, with a form number that is theirs.
+  const mine = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, mine.manager);
+  const create = await browser.form('/profile/api-keys/new', '/profile/api-keys');
+  const administrator = await browserOf(dashboard, mine.administrator);
+  const user = `/people/users/${mine.manager.userId}`;
+  expect((await administrator.submit(user, { role: 'viewer' }, `${user}/role`)).status).toBe(303);
+  const answer = await browser.post('/profile/api-keys', { ...Object.fromEntries(create.fields), name: 'Late' });
+  expect([answer.status, keysIn(answer)]).toEqual([403, []]);
+});
+
+test('what a member must not have, the policy lets nobody talk a form into', async () => {
+  // The attack: the organization lets members make no keys; a member posts the form all the same.
+  const mine = await createPeople(dashboard.db, { membersMayCreateKeys: false });
+  const browser = await browserOf(dashboard, mine.member);
+  const [form_token, once] = [await browser.formToken(), 'x.y'];
+  const answer = await browser.post('/profile/api-keys', { ...KEY, form_token, once });
+  expect([answer.status, keysIn(answer)]).toEqual([403, []]);
+});
+
+test('an e-mail that holds a query adds nothing to a mail that is written to it', async () => {
+  // The attack: an address such as a?bcc=evil@b.example, at which a viewer is told to ask for a key.
+  const mine = await createPeople(dashboard.db);
+  const email = `help?bcc=evil&body=${crypto.randomUUID()}@example.test`;
+  await dashboard.db.prisma.user.updateMany({ where: { id: mine.administrator.userId }, data: { email } });
+  const page = await (await browserOf(dashboard, mine.viewer)).get('/profile/api-keys');
+  expect(page.text).toContain('href="mailto:help%3Fbcc%3Devil%26body%3D');
+});

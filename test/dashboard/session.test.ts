@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccount, PASSWORD } from '../support/accounts.ts';
+import { createPeople } from '../support/actors.ts';
+import { Browser } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(() => dashboard.close());
+
+const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
+
+test('a cookie that was there before the sign-in is not the session after it', async () => {
+  // The attack: session fixation. The attacker plants a cookie whose value is known, and waits for the victim to sign in.
+  const [victim, attacker] = [await createAccount(dashboard.db), await createAccount(dashboard.db)];
+  for (const planted of ['x'.repeat(43), await tokenOf(attacker.email), 'garbage; charter=other', '"', 'a=b', '%00']) {
+    const browser = new Browser(dashboard.url);
+    browser.cookies.set('charter', planted);
+    const form = await browser.form('/sign-in').catch(() => null);
+    // A session that works is the attacker's own: its holder sees the attacker's profile, and no sign-in.
+    if (form === null) continue;
+    const before = browser.cookies.get('charter');
+    expect((await browser.signIn(victim.email, PASSWORD)).status).toBe(303);
+    expect(browser.cookies.get('charter')).toMatch(/^[\w-]{43}$/);
+    expect(browser.cookies.get('charter')).not.toBe(before);
+    const planter = new Browser(dashboard.url);
+    planter.cookies.set('charter', planted);
+    expect(await isIn(planter)).toBe(false);
+  }
+});
+
+async function tokenOf(email: string): Promise<string> {
+  const browser = new Browser(dashboard.url);
+  await browser.signIn(email, PASSWORD);
+  return browser.cookies.get('charter') ?? '';
+}
+
+test('the form number that was planted before the sign-in opens no form after it', async () => {
+  // The attack: the cookie of the sign-in form is planted, whose token the attacker can compute.
+  const account = await createAccount(dashboard.db);
+  const browser = new Browser(dashboard.url);
+  browser.cookies.set('charter-form', 'planted');
+  const early = new Map((await browser.form('/sign-in')).fields).get('form_token');
+  await browser.signIn(account.email, PASSWORD);
+  expect(await browser.formToken()).not.toBe(early);
+  expect((await browser.post('/sign-out', { form_token: early })).status).toBe(403);
+  expect(await isIn(browser)).toBe(true);
+});
+
+test.each([
+  ['https://charter.example.org', '__Host-charter', 'Path=/; HttpOnly; SameSite=Lax; Secure'],
+  ['http://charter.example.org', 'charter', 'Path=/; HttpOnly; SameSite=Lax'],
+])('under %s the cookies are %s, %s', async (publicUrl, name, attributes) => {
+  // The attack: a script, another site, a sister domain or somebody on the line reads or plants the cookie.
+  const secure = await startDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl });
+  try {
+    const account = await createAccount(secure.db);
+    const browser = new Browser(secure.url);
+    expect((await browser.get('/sign-in')).setCookies).toEqual([
+      expect.stringMatching(new RegExp(`^${name}-form=[\\w-]{43}; ${attributes}$`)),
+    ]);
+    const answer = await browser.signIn(account.email, PASSWORD);
+    expect(answer.setCookies).toEqual([expect.stringMatching(new RegExp(`^${name}=[\\w-]{43}; ${attributes}$`))]);
+    const left = await browser.submit('/profile', {}, '/sign-out');
+    expect(left.setCookies).toEqual([`${name}=; ${attributes}; Max-Age=0`]);
+    // The plain name, which a sister domain can set, counts for nothing over HTTPS.
+    browser.cookies.clear();
+    const planted = new Browser(secure.url);
+    planted.cookies.set(name === 'charter' ? '__Host-charter' : 'charter', await tokenOf(account.email));
+    expect(await isIn(planted)).toBe(false);
+  } finally {
+    await secure.close();
+  }
+});
+
+test('signing out ends the session on the server', async () => {
+  // The attack: the cookie was copied; its owner signs out.
+  const account = await createAccount(dashboard.db);
+  const browser = await browserOf(dashboard, account);
+  const thief = new Browser(dashboard.url);
+  thief.cookies.set('charter', browser.cookies.get('charter') ?? '');
+  expect(await isIn(thief)).toBe(true);
+  const answer = await browser.submit('/profile', {}, '/sign-out');
+  expect([answer.status, answer.headers['location']]).toEqual([303, '/sign-in?done=signed-out']);
+  expect(await isIn(thief)).toBe(false);
+  expect(await dashboard.db.prisma.session.count({ where: { userId: account.userId } })).toBe(0);
+});
+
+test('deactivation ends a session with its next request, a POST included', async () => {
+  // The attack: whoever was dismissed still has the page open, with a whole form on it.
+  const people = await createPeople(dashboard.db);
+  const [browser, administrator] = [
+    await browserOf(dashboard, people.member),
+    await browserOf(dashboard, people.administrator),
+  ];
+  const form = await browser.form('/profile/api-keys/new', '/profile/api-keys');
+  const path = `/people/users/${people.member.userId}/deactivate`;
+  expect((await administrator.submit(path)).status).toBe(303);
+  const late = await browser.post('/profile/api-keys', { ...Object.fromEntries(form.fields), name: 'Late' });
+  expect([late.status, late.headers['location']]).toEqual([303, expect.stringMatching(/^\/sign-in/)]);
+  expect(await isIn(browser)).toBe(false);
+  expect(await dashboard.db.prisma.apiKey.count({ where: { userId: people.member.userId } })).toBe(0);
+});
+
+test('a changed password ends every other session, and the copied cookie of this one', async () => {
+  // The attack: somebody else is signed in with what was stolen; the owner changes the password.
+  const account = await createAccount(dashboard.db);
+  const [browser, other, copy] = [
+    await browserOf(dashboard, account),
+    await browserOf(dashboard, account),
+    new Browser(dashboard.url),
+  ];
+  copy.cookies.set('charter', browser.cookies.get('charter') ?? '');
+  const change = { current_password: PASSWORD, password: 'seven otters juggle 93 lanterns' };
+  expect((await browser.submit('/profile/password', change)).status).toBe(303);
+  expect([await isIn(browser), await isIn(other), await isIn(copy)]).toEqual([true, false, false]);
+});
+
+test('a session ends after 30 idle minutes, and after 12 hours however busy it is', async () => {
+  // The attack: a browser that was left open in a hotel; a cookie that is kept alive for ever.
+  const timed = await startDashboard({ databaseUrl: dashboard.databaseUrl });
+  try {
+    const account = await createAccount(timed.db);
+    const [idle, busy] = [await browserOf(timed, account), await browserOf(timed, account)];
+    timed.passMinutes(29);
+    expect([await isIn(idle), await isIn(busy)]).toEqual([true, true]);
+    timed.passMinutes(29);
+    expect(await isIn(busy)).toBe(true);
+    timed.passMinutes(1);
+    expect(await isIn(idle)).toBe(false);
+    for (let minutes = 59; minutes + 20 < 12 * 60; minutes += 20) {
+      timed.passMinutes(20);
+      expect([minutes, await isIn(busy)]).toEqual([minutes, true]);
+    }
+    timed.passMinutes(20);
+    expect(await isIn(busy)).toBe(false);
+  } finally {
+    await timed.close();
+  }
+});

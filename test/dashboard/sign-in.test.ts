@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Outbox } from '../../src/service/mail.ts';
+import { createAccount, PASSWORD } from '../support/accounts.ts';
+import { createActor, createScope } from '../support/actors.ts';
+import { Browser, type Page } from '../support/dashboard.ts';
+import { startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { countStatements } from '../support/statements.ts';
+
+let dashboard: TestDashboard;
+const mails: string[] = [];
+beforeAll(async () => {
+  dashboard = await startDashboard({ publicUrl: 'http://charter.example.org', outbox: outboxOf(mails) });
+});
+afterAll(() => dashboard.close());
+
+/** Keeps the mails, and whatever is done after the answer until it is told. */
+function outboxOf(sent: string[]): Outbox {
+  const later: Promise<void>[] = [];
+  return {
+    canSend: true,
+    send: async ({ to }) => void sent.push(to.address),
+    post: ({ to }) => void sent.push(to.address),
+    later: (work) => void later.push(work()),
+    settle: async () => void (await Promise.all(later)),
+  };
+}
+
+let address = 0;
+
+/** Connects from an address of this machine that no other test has. */
+function browserFrom(localAddress?: string): Browser {
+  address += 1;
+  return new Browser(dashboard.url, { localAddress: localAddress ?? `127.0.7.${address}` });
+}
+
+/** An answer without what is its request's own. */
+function told({ status, headers, setCookies, text }: Page, email: string) {
+  const { date, 'x-request-id': id, ...rest } = headers;
+  const same = text.replaceAll(email || 'EMAIL', 'EMAIL').replace(/name="form_token" value="[^"]*"/g, '');
+  return { status, rest, setCookies, same, hasDate: date !== undefined, hasId: id !== undefined };
+}
+
+async function people() {
+  const { db } = dashboard;
+  const scope = await createScope(db);
+  const gone = await createAccount(db, { scope });
+  await db.prisma.user.updateMany({ where: { id: gone.userId }, data: { deactivatedAt: new Date() } });
+  const unknown = `${crypto.randomUUID()}@example.test`;
+  const emails = [await createAccount(db, { scope }), await createActor(db, scope, 'member'), gone].map(
+    ({ email }) => email,
+  );
+  return [...emails, unknown, 'no e-mail', ''];
+}
+
+test('a wrong password is answered alike for known, invited, deactivated and unknown e-mails, with equal work', async () => {
+  // The attack: a list of e-mails is tried, to learn who has an account.
+  const answers = [];
+  for (const email of await people()) {
+    const browser = browserFrom();
+    const form = await browser.form('/sign-in');
+    let page: Page | undefined;
+    const statements = await countStatements(dashboard.db, async () => {
+      page = await browser.post('/sign-in', { ...Object.fromEntries(form.fields), email, password: 'wrong' });
+    });
+    if (page === undefined) throw new Error('There is no answer.');
+    answers.push({ ...told(page, email), statements: email.includes('@') ? statements : 0 });
+  }
+  const [known, invited, deactivated, unknown, nonsense, empty] = answers;
+  expect(known?.status).toBe(422);
+  for (const other of [invited, deactivated, unknown]) expect(other).toEqual(known);
+  expect([nonsense?.status, empty?.status]).toEqual([422, 422]);
+});
+
+test('a forgotten password is answered alike for every e-mail, before any mail is made', async () => {
+  // The attack: the same, where the one form sends a mail and the other does not.
+  const emails = await people();
+  const answers = [];
+  for (const email of emails) {
+    const browser = browserFrom();
+    const form = await browser.form('/forgotten-password');
+    answers.push(told(await browser.post('/forgotten-password', { ...Object.fromEntries(form.fields), email }), email));
+  }
+  expect(answers[0]?.status).toBe(200);
+  for (const answer of answers) expect(answer).toEqual(answers[0]);
+  expect(mails.filter((to) => !emails.slice(0, 2).includes(to))).toEqual([]);
+});
+
+test('an unknown e-mail is slowed with the same page as a known one', async () => {
+  // The attack: whoever is slowed has an account.
+  const emails = [(await createAccount(dashboard.db)).email, `${crypto.randomUUID()}@example.test`];
+  const pages = [];
+  for (const email of emails) {
+    const browser = browserFrom();
+    for (let i = 0; i < 10; i += 1) await browser.signIn(email, 'wrong');
+    const { rest, same, ...page } = told(await browser.signIn(email, 'wrong'), email);
+    pages.push({ ...page, same, names: Object.keys(rest) });
+  }
+  expect(pages[0]?.status).toBe(429);
+  expect(pages[1]).toEqual(pages[0]);
+});
+
+test('half a session, whose second factor is outstanding, opens no page and no form', async () => {
+  // The attack: whoever has the password goes on without the code.
+  const account = await createAccount(dashboard.db);
+  await dashboard.db.prisma.user.updateMany({
+    where: { id: account.userId },
+    data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
+  });
+  const browser = browserFrom();
+  const answer = await browser.signIn(account.email, PASSWORD);
+  expect(answer.headers['location']).toMatch(/^\/sign-in\/second-factor/);
+  for (const path of dashboard.paths.filter((each) => /^\/(profile|people|organization|sign-out)/.test(each))) {
+    expect([path, (await browser.get(path)).headers['location']]).toEqual([path, expect.stringMatching(/^\/sign-in/)]);
+    expect([path, (await browser.post(path, { form_token: 'x' })).status]).toEqual([path, 303]);
+  }
+});

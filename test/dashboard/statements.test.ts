@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPeople, giveKey, type People } from '../support/actors.ts';
+import type { Browser } from '../support/dashboard.ts';
+import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { countStatements } from '../support/statements.ts';
+
+let dashboard: TestDashboard;
+let few: { browser: Browser; ids: { userId: string; keyId: string } };
+let many: typeof few;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  [few, many] = [
+    await furnish({ users: 10, keys: 1, events: 10 }),
+    await furnish({ users: 1000, keys: 200, events: 3000 }),
+  ];
+});
+afterAll(() => dashboard.close());
+
+async function furnish({ users, keys, events }: { users: number; keys: number; events: number }) {
+  const { db } = dashboard;
+  const people: People = await createPeople(db);
+  const { administrator, member, scope } = people;
+  const values = [scope.organizationId];
+  await db.pool.query(
+    `insert into users (organization_id, id, email, name, role)
+     select $1::uuid, gen_random_uuid(), i || '@' || $1::uuid::text || '.example', 'Person ' || i, 'administrator' from generate_series(1, ${users}) i`,
+    values,
+  );
+  const { id: keyId } = await giveKey(db, member);
+  for (const { userId } of [administrator, member]) {
+    await db.pool.query(
+      `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix, permissions, revoked_at, revoked_by_user_id)
+       select $1::uuid, gen_random_uuid(), $2::uuid, $3::uuid, 'Key ' || i, sha256(($2::uuid::text || i)::bytea), 'charter_live_Abcd',
+              '{parent_programs:read}', now(), $3::uuid from generate_series(1, ${keys}) i`,
+      [scope.organizationId, userId, administrator.userId],
+    );
+  }
+  await db.pool.query(
+    `insert into audit_events (organization_id, id, act, actor_user_id, target_user_id, key_id)
+     select $1::uuid, gen_random_uuid(), 'key.renamed', $2::uuid, $3::uuid, $4::uuid from generate_series(1, ${events}) i`,
+    [scope.organizationId, administrator.userId, member.userId, keyId],
+  );
+  return { browser: await browserOf(dashboard, administrator), ids: { userId: member.userId, keyId } };
+}
+
+test('no page asks the database more often because there is more to show', async () => {
+  // The attack: one organization grows, or makes keys, until a page of its list takes the database for itself.
+  const counted: Record<string, number> = {};
+  for (const pattern of dashboard.paths.filter((path) => !/^\/(assets|welcome)/.test(path))) {
+    const numbers = [];
+    for (const { browser, ids } of [few, many]) {
+      const path = fill(pattern, ids);
+      numbers.push(await countStatements(dashboard.db, () => browser.get(path)));
+    }
+    if (pattern.endsWith('.csv')) continue;
+    expect([pattern, numbers[1]]).toEqual([pattern, numbers[0]]);
+    counted[pattern] = numbers[0] ?? 0;
+  }
+  // The session, and what the page is about; Prisma's transactions count as several.
+  for (const [path, count] of Object.entries(counted)) expect([path, count <= 4]).toEqual([path, true]);
+});
+
+test('the export asks once for a thousand rows', async () => {
+  // The attack: a query for each row of the log.
+  const count = await countStatements(dashboard.db, () => many.browser.get('/organization/audit-log.csv'));
+  expect(count).toBeLessThanOrEqual(8);
+});
+
+test('HEAD of the export reads no row of the log', async () => {
+  // The attack: a request whose answer has no body, and costs the database the whole log all the same.
+  const count = await countStatements(dashboard.db, () => many.browser.send('HEAD', '/organization/audit-log.csv'));
+  expect(count).toBe(1);
+});

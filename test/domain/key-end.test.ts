@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { endOf, isExpiringSoon } from '../../src/domain/api-key.ts';
+
+const NOW = new Date('2026-05-04T12:00:00.000Z');
+const at = (milliseconds: number) => new Date(NOW.getTime() + milliseconds);
+const DAY = 86_400_000;
+
+test.each([
+  ['is active without an expiry', {}, null],
+  ['is active a millisecond before its expiry', { expiresAt: at(1) }, null],
+  ['has expired at its expiry', { expiresAt: NOW }, 'expired'],
+  ['stays rotated after its expiry', { rotatedAt: at(-2), expiresAt: at(-1) }, 'rotated'],
+  ['stays revoked after its expiry', { revokedAt: at(-2), expiresAt: at(-1) }, 'revoked'],
+])('a key %s', (_, times, kind) => {
+  const end = endOf({ rotatedAt: null, revokedAt: null, expiresAt: null, ...times }, NOW);
+  expect(end?.kind ?? null).toBe(kind);
+});
+
+test.each([
+  ['never', null, false],
+  ['now', NOW, false],
+  ['in a millisecond', at(1), true],
+  ['in 30 days', at(30 * DAY), true],
+  ['in 30 days and a millisecond', at(30 * DAY + 1), false],
+])('a key that expires %s: soon is %s', (_, expiresAt, expected) => {
+  expect(isExpiringSoon(expiresAt, NOW)).toBe(expected);
+});

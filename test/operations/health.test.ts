@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type LogLine, logOf, organizationAt, withCharter } from '../support/charter.ts';
+import { Client } from '../support/client.ts';
+import { proxyDatabase } from '../support/database-proxy.ts';
+import { createScratchDatabase, type ScratchDatabase } from '../support/postgres.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/wait.ts';
+
+let server: TestServer;
+let database: ScratchDatabase;
+beforeAll(async () => {
+  server = await startServer();
+  database = await createScratchDatabase();
+});
+afterAll(async () => {
+  await server.close();
+  await database.drop();
+});
+
+test('it is alive and ready, and says so to anybody, uncached', async () => {
+  for (const [path, status] of [
+    ['/livez', 'alive'],
+    ['/readyz', 'ready'],
+  ] as const) {
+    const answer = await server.anonymous.get(path);
+    expect(answer).toMatchObject({ status: 200, body: { status }, headers: { 'cache-control': 'no-store' } });
+    expect((await server.anonymous.send('HEAD', path)).status).toBe(200);
+  }
+});
+
+test('a database that stops in the middle is 503, and the same process answers 200 once it is back', async () => {
+  const proxy = await proxyDatabase(database.url);
+  await withCharter({ DATABASE_URL: proxy.url }, async (charter) => {
+    const { client } = await organizationAt(database.url, charter);
+    const program = await client.post('/api/parent_programs', { name: 'Before' });
+    expect(program.status).toBe(201);
+    await proxy.stop();
+    const anonymous = new Client(charter.url);
+    const [ready, ...refused] = await Promise.all([
+      anonymous.get('/readyz'),
+      client.get('/api/parent_programs'),
+      client.post('/api/parent_programs', { name: 'While it is gone' }),
+    ]);
+    expect(refused.map(({ status }) => status)).toEqual([503, 503]);
+    expect(ready).toMatchObject({ status: 503, body: { status: 'the database does not answer' } });
+    expect((await anonymous.get('/livez')).status).toBe(200);
+    await proxy.start();
+    expect((await anonymous.get('/readyz')).status).toBe(200);
+    expect((await client.get('/api/parent_programs')).body.data).toEqual([program.body]);
+    // The operator hears of it, with the ids that the callers were given.
+    for (const { headers } of refused) {
+      const fault = { level: 50, msg: 'a request failed', requestId: headers['x-request-id'] };
+      const isFault = (line: LogLine) => line['requestId'] === fault.requestId && line['msg'] === fault.msg;
+      expect(await until('the fault', () => logOf(charter).find(isFault))).toMatchObject(fault);
+    }
+  });
+  await proxy.stop();
+});
+
+// Whoever routes to this process must hear that it stops before its port is closed.
+test('a process that stops is not ready any more, yet alive', async () => {
+  await withCharter({ DATABASE_URL: database.url }, async ({ url, child, printed, ended }) => {
+    const anonymous = new Client(url);
+    expect((await anonymous.get('/readyz')).status).toBe(200);
+    child.kill('SIGTERM');
+    await until('it to stop', () => printed.stdout.includes('"msg":"finishing what is in flight"'));
+    await expect(anonymous.get('/readyz')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect((await ended).code).toBe(0);
+  });
+});

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Charter, logOf, organizationAt, startCharter } from '../support/charter.ts';
+import { Client } from '../support/client.ts';
+import { createScratchDatabase, type ScratchDatabase } from '../support/postgres.ts';
+import { kill } from '../support/process.ts';
+import { exchangeRaw, rawRequest } from '../support/raw.ts';
+import type { TestOrganization } from '../support/server.ts';
+import { until } from '../support/wait.ts';
+
+let database: ScratchDatabase;
+let charter: Charter;
+let ours: TestOrganization;
+beforeAll(async () => {
+  database = await createScratchDatabase();
+  charter = await startCharter({ DATABASE_URL: database.url, LOG_LEVEL: 'trace' });
+  ours = await organizationAt(database.url, charter);
+});
+afterAll(async () => {
+  await kill(charter);
+  await database.drop();
+});
+
+function lineOf(requestId: string | undefined) {
+  return until(`the line of the request ${requestId}`, () =>
+    logOf(charter).find((line) => line['requestId'] === requestId && line['path'] !== undefined),
+  );
+}
+
+test('every request has one line of JSON, found by the X-Request-Id that the caller got', async () => {
+  const { client } = ours;
+  const answers = [
+    { path: '/api/key', method: 'GET', answer: await client.get('/api/key') },
+    { path: '/api/key', method: 'HEAD', answer: await client.send('HEAD', '/api/key') },
+    { path: '/api/parent_programs', method: 'GET', answer: await client.get('/api/parent_programs?search=private') },
+    { path: '/api/parent_programs', method: 'POST', answer: await client.post('/api/parent_programs', { name: 1 }) },
+    { path: '/api/nothing', method: 'GET', answer: await client.get('/api/nothing') },
+  ];
+  const requestIds = answers.map(({ answer }) => answer.headers['x-request-id']);
+  expect(new Set(requestIds).size).toBe(answers.length);
+  for (const { path, method, answer } of answers) {
+    const requestId = answer.headers['x-request-id'];
+    expect(await lineOf(requestId)).toEqual({
+      ...{ level: 30, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), requestId },
+      ...{ method, path, status: answer.status, milliseconds: expect.any(Number) },
+    });
+    expect(logOf(charter).filter((line) => line['requestId'] === requestId)).toHaveLength(1);
+  }
+});
+
+// The attack: whoever reads the log, or gets at a copy of it, takes the keys and the private texts out of it.
+test('whatever is sent, no key, header, query or body is ever printed', async () => {
+  const { client, key } = ours;
+  const secret = key.slice('charter_live_'.length);
+  const strange = 'charter_live_0123456789012345678901234567890123456789012345';
+  const anonymous = new Client(charter.url);
+  const program = {
+    name: 'Secret name',
+    description: 'Secret text',
+    external_id: 'SECRET-1',
+    metadata: { a: 'Secret' },
+  };
+  await Promise.all([
+    client.get('/api/key'),
+    client.get('/api/key', { key: strange }),
+    client.get('/api/key', { headers: { Authorization: [`Bearer ${key}`, `Bearer ${strange}`] } }),
+    client.get(`/api/parent_programs/${key}`),
+    client.get(`/api/parent_programs/x${'x'.repeat(170)}${key}`),
+    anonymous.get(`/${key}`),
+    anonymous.get(`/livez/${key}/..%2F${strange}`),
+    anonymous.get(`/api/parent_programs?key=${key}`),
+    client.get(`/api/parent_programs?search=secret-search&cursor=${key}`),
+    client.get(`/api/${encodeURIComponent(key).replaceAll('_', '%5F')}`),
+    client.post('/api/parent_programs', program),
+    client.post('/api/parent_programs', { ...program, name: key }),
+    client.post('/api/parent_programs', `{"name": "${key}"`),
+    client.post('/api/parent_programs', { [key]: 'x' }, { headers: { 'Idempotency-Key': key } }),
+    client.send(key, '/api/key').catch(() => undefined),
+    exchangeRaw(charter.url, rawRequest('GET /api/key', [`Authorization Bearer ${key}`])),
+    exchangeRaw(charter.url, rawRequest(`GET http://user:${key}@charter.test/${key}`)),
+  ]);
+  await lineOf((await client.get('/api/key')).headers['x-request-id']);
+  const printed = charter.printed.stdout + charter.printed.stderr;
+  for (const word of [secret, strange.slice(-40), 'Bearer', 'uthorization', 'ecret-search', 'Secret', 'SECRET-1']) {
+    expect({ word, isPrinted: printed.includes(word) }).toEqual({ word, isPrinted: false });
+  }
+  // Nor any larger part of it.
+  for (let at = 0; at + 12 <= secret.length; at += 1) expect(printed).not.toContain(secret.slice(at, at + 12));
+});
+
+test('a request that its client gives up is told as such', async () => {
+  const start = rawRequest('POST /api/parent_programs', [
+    ...[`Authorization: Bearer ${ours.key}`, 'Content-Type: application/json', 'Content-Length: 100'],
+  ]);
+  await exchangeRaw(charter.url, start, { endAfterSending: true });
+  const line = await until('the line', () => logOf(charter).find(({ aborted }) => aborted === true));
+  expect(line).toMatchObject({ method: 'POST', path: '/api/parent_programs' });
+});

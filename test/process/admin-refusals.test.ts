@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createScratchDatabase, type ScratchDatabase, serverUrl } from '../support/postgres.ts';
+import { runFile } from '../support/process.ts';
+import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+
+const NOWHERE = '00000000-0000-7000-8000-000000000000';
+
+let database: TestDatabase;
+let taken: Tenant;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  taken = await createTenant(database.db, 'viewer');
+});
+afterAll(() => database.close());
+
+/** What the operator reads: it says what is wrong in a line or two, on the error output, and is no stack. */
+async function refusalOf(parameters: readonly string[], env = { DATABASE_URL: database.url }): Promise<string> {
+  const { code, stdout, stderr } = await runFile('scripts/admin.ts', parameters, env);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).not.toMatch(/\n +at |node:internal|Prisma/);
+  expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+  return stderr;
+}
+
+const CREATE = ['create-organization', '--name', 'Acme', '--admin-name', 'Ada', '--admin-email'];
+const ISSUE = ['issue-key', '--name', 'Staging', '--user'];
+
+test.each<[string, () => readonly string[], RegExp]>([
+  ['no command', () => ['list'], /unknown command 'list'/],
+  ['a missing option', () => ['revoke-key'], /required option '--id <uuid>' not specified/],
+  ['an unknown option', () => ['list-organizations', '--all'], /unknown option '--all'/],
+  ['an id that is none', () => ['suspend-organization', '--id', '42'], /'42' is invalid\. Give a UUID\./],
+  [
+    'an unknown organization',
+    () => ['resume-organization', '--id', NOWHERE],
+    /There is no organization with the id 0+-/,
+  ],
+  ['an unknown key', () => ['revoke-key', '--id', NOWHERE], /There is no API key with the id 0+-/],
+  ['an unknown user', () => [...ISSUE, 'nobody@acme.example'], /There is no user with the e-mail nobody@acme\.example/],
+  ['an e-mail that is taken', () => [...CREATE, taken.email], /belongs to a user already/],
+  ['an e-mail that is none', () => [...CREATE, 'ada'], /email must be an e-mail address, which "ada" is not/],
+  ['an unknown permission', () => [...ISSUE, taken.email, '--permissions', 'all'], /There are: parent_programs:read, /],
+  ['a permission beyond the role', () => [...ISSUE, taken.email], /a viewer does not have it/],
+  ['no permission', () => [...ISSUE, taken.email, '--permissions', ''], /There are: parent_programs:read, /],
+  [
+    'a life that is too long',
+    () => [...ISSUE, taken.email, '--expires-days', '3651'],
+    /expiry must be .* 1 to 3650 days/,
+  ],
+  ['a life in words', () => [...ISSUE, taken.email, '--expires-days', 'long'], /Give 1 to 3650, or "never"/],
+])('%s is refused in a line', async (_, parameters, refusal) => {
+  expect(await refusalOf(parameters())).toMatch(refusal);
+});
+
+test('a database that cannot be used is refused in a line that does not hold the password', async () => {
+  const { password } = new URL(serverUrl());
+  const refusal = await refusalOf(['list-organizations'], { DATABASE_URL: serverUrl('missing') });
+  expect(refusal).toContain('has no database "missing"');
+  expect(refusal).not.toContain(password);
+});
+
+test('an empty database is migrated, so that an operator may begin with either command', async () => {
+  const empty: ScratchDatabase = await createScratchDatabase('template0');
+  const { code, stdout } = await runFile('scripts/admin.ts', ['--json', 'list-organizations'], {
+    DATABASE_URL: empty.url,
+  });
+  expect({ code, listed: JSON.parse(stdout) }).toEqual({ code: 0, listed: { organizations: [] } });
+  await empty.drop();
+});
+
+test('a migration with a bad name, with none, or with a mistyped option is refused before anything is started', async () => {
+  const wrong = [['--name', 'Add Something'], ['--name', '../escape'], [], ['--nmae', 'x'], ['--check', '--name', 'x']];
+  for (const { code, stderr, stdout } of await Promise.all(
+    wrong.map((given) => runFile('scripts/migration.ts', given)),
+  )) {
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('npm run migration -- --name add_something');
+    expect(stderr).not.toMatch(/\n +at /);
+  }
+});

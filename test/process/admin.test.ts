@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Client } from '../support/client.ts';
+import { runFile } from '../support/process.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+function admin(...parameters: string[]) {
+  return runFile('scripts/admin.ts', parameters, { DATABASE_URL: server.databaseUrl });
+}
+
+/** What the command says with --json; fails where the command does. */
+async function resultOf(...parameters: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await admin('--json', ...parameters);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.trim()).not.toContain('\n');
+  return JSON.parse(stdout);
+}
+
+async function createOrganization() {
+  const email = `Ada-${crypto.randomUUID()}@Acme.example`;
+  const made = await resultOf(
+    ...['create-organization', '--name', 'Acme', '--admin-email', email, '--admin-name', 'Ada'],
+  );
+  return { id: String(made['organization_id']), email: email.toLowerCase(), made };
+}
+
+test('an operator makes an organization and a key that works, suspends and resumes the one, revokes the other', async () => {
+  const { id, email, made } = await createOrganization();
+  expect(made).toEqual({
+    ...{ organization_id: id, name: 'Acme', administrator: email, kind: 'invitation' },
+    link: expect.stringMatching(/^http:\/\/localhost:3000\/welcome\/[\w-]{43}$/),
+    link_expires_at: expect.stringMatching(/Z$/),
+  });
+  const another = await resultOf('make-link', '--user', email);
+  expect(another).toMatchObject({ email, kind: 'invitation' });
+  expect(another['link']).not.toBe(made['link']);
+  const issued = await resultOf('issue-key', '--user', email.toUpperCase(), '--name', 'Staging');
+  expect(issued).toMatchObject({ name: 'Staging', organization_id: id, expires_at: expect.stringMatching(/Z$/) });
+  const client = new Client(server.url, String(issued['key']));
+  const answer = await client.get('/api/key');
+  expect(answer.status).toBe(200);
+  expect(answer.body).toMatchObject({ id: issued['id'], expires_at: issued['expires_at'], organization: { id } });
+  expect((await client.post('/api/parent_programs', { name: 'First' })).status).toBe(201);
+
+  expect(await resultOf('suspend-organization', '--id', id)).toEqual({ suspended: id });
+  expect((await client.get('/api/key')).status).toBe(403);
+  const { organizations } = await resultOf('list-organizations');
+  expect(organizations).toContainEqual({
+    ...{ id, name: 'Acme', suspended_at: expect.any(String), created_at: expect.any(String) },
+  });
+  expect(await resultOf('resume-organization', '--id', id.toUpperCase())).toEqual({ resumed: id });
+  expect((await client.get('/api/key')).status).toBe(200);
+
+  expect(await resultOf('revoke-key', '--id', String(issued['id']))).toEqual({ revoked: issued['id'] });
+  expect((await client.get('/api/key')).status).toBe(401);
+  const again = await admin('revoke-key', '--id', String(issued['id']));
+  expect(again).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^The key "Staging" was revoked by an operator at .* UTC\. .*\n$/),
+  });
+  // Ten processes, one after the other.
+}, 90_000);
+
+test('a key may be limited in what it may do and how long', async () => {
+  const { email } = await createOrganization();
+  const given = ['--permissions', 'parent_programs:read', '--expires-days', 'never'];
+  const { stdout, code, stderr } = await admin('issue-key', '--user', email, '--name', 'For people to read', ...given);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const key = /^key: (charter_live_\w{46})$/m.exec(stdout)?.[1];
+  expect(stdout).toMatch(/^permissions: parent_programs:read\nexpires at: none$/m);
+  const client = new Client(server.url, key);
+  expect((await client.get('/api/parent_programs')).status).toBe(200);
+  expect((await client.post('/api/parent_programs', { name: 'Refused' })).status).toBe(403);
+});
+
+test('--help names every command, and what a command takes', async () => {
+  const [all, one] = await Promise.all([admin('--help'), admin('issue-key', '--help')]);
+  for (const command of 'create-organization make-link list-organizations issue-key revoke-key'.split(' ')) {
+    expect(all).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(command) });
+  }
+  for (const command of ['suspend-organization', 'resume-organization', '--json'])
+    expect(all.stdout).toContain(command);
+  for (const option of ['--user', '--name', '--permissions', '--expires-days', '1 to 3650']) {
+    expect(one.stdout).toContain(option);
+  }
+});

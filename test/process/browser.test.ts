@@ -1,0 +1,57 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { canInstallBrowser, findBrowser, installBrowser } from '../../scripts/browser.mjs';
+
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'charter-path-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function program(name: string, script = 'exit 0'): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+test('a Chromium or a Chrome on the path is found', async () => {
+  const path = await program('google-chrome');
+  expect(findBrowser({ PATH: `/nowhere:${folder}` }, 'linux')).toBe(path);
+});
+
+test('CHROMIUM_PATH decides alone, also where it leads nowhere', async () => {
+  await program('chromium');
+  const mine = await program('mine');
+  expect(findBrowser({ PATH: folder, CHROMIUM_PATH: mine })).toBe(mine);
+  expect(findBrowser({ PATH: folder, CHROMIUM_PATH: join(folder, 'missing') })).toBeNull();
+  expect(canInstallBrowser({ PATH: folder, CHROMIUM_PATH: join(folder, 'missing') })).toBe(false);
+});
+
+test('where there is none, null', () => {
+  expect(findBrowser({ PATH: folder }, 'a system without fixed places')).toBeNull();
+  expect(canInstallBrowser({ PATH: folder })).toBe(false);
+});
+
+test('as root, Debian installs it: the lists first, without a question', async () => {
+  const log = join(folder, 'log');
+  await program('apt-get', `echo "$DEBIAN_FRONTEND $*" >> "${log}"`);
+  const env = { PATH: `${folder}:/bin` };
+  expect(canInstallBrowser(env)).toBe(process.getuid?.() === 0);
+  expect(installBrowser(env).status).toBe(0);
+  expect((await readFile(log, 'utf8')).split('\n')).toEqual([
+    'noninteractive update',
+    'noninteractive install -y --no-install-recommends chromium fonts-dejavu-core',
+    '',
+  ]);
+});
+
+test('lists that cannot be fetched end the step with what apt-get said', async () => {
+  await program('apt-get', 'echo "no network" >&2; exit 100');
+  const { status, stderr } = installBrowser({ PATH: `${folder}:/bin` });
+  expect({ status, stderr }).toEqual({ status: 100, stderr: 'no network\n' });
+});

@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import { readConfig } from '../../src/config.ts';
+
+const MAIL = {
+  SMTP_URL: 'smtps://charter:hunter2@mail.example.org',
+  MAIL_FROM: 'Charter <charter@example.org>',
+  PUBLIC_URL: 'https://charter.example.org',
+};
+
+test('reads where people reach it and how it mails, and needs neither', () => {
+  expect(readConfig({})).toMatchObject({ publicUrl: undefined, mail: null });
+  const mail = { smtpUrl: MAIL.SMTP_URL, mailFrom: MAIL.MAIL_FROM };
+  expect(readConfig(MAIL)).toMatchObject({ publicUrl: 'https://charter.example.org', mail });
+  expect(readConfig({ PUBLIC_URL: 'http://localhost:3000/' })).toMatchObject({ publicUrl: 'http://localhost:3000' });
+});
+
+test.each([
+  [{ PUBLIC_URL: 'charter.example.org' }, 'PUBLIC_URL is not an origin.'],
+  [{ PUBLIC_URL: 'https://charter.example.org/app' }, 'PUBLIC_URL is not an origin.'],
+  [{ PUBLIC_URL: 'javascript:alert(1)' }, 'PUBLIC_URL is not an origin.'],
+  [{ PUBLIC_URL: 'https://user:password@example.org' }, 'PUBLIC_URL is not an origin.'],
+  [{ ...MAIL, MAIL_FROM: '' }, 'Mail is half configured: MAIL_FROM is missing.'],
+  [{ ...MAIL, SMTP_URL: '' }, 'Mail is half configured: SMTP_URL is missing.'],
+  [{ ...MAIL, PUBLIC_URL: '' }, 'Mail is configured, but PUBLIC_URL is missing.'],
+  [{ ...MAIL, SMTP_URL: 'https://mail.example.org' }, 'SMTP_URL is not the address of a mail server.'],
+  [{ ...MAIL, MAIL_FROM: 'a@b.org\nBcc: c@d.org' }, 'MAIL_FROM is'],
+])('refuses %j', (env, message) => {
+  expect(() => readConfig(env)).toThrow(message);
+});
+
+test('a refusal repeats no password', () => {
+  // The attack: a password that a mistyped address carries into a log.
+  for (const name of ['SMTP_URL', 'PUBLIC_URL']) {
+    const refusal = () => readConfig({ ...MAIL, [name]: 'ftp://charter:hunter2@mail.example.org' });
+    expect(refusal).toThrow(name);
+    expect(refusal).toThrow(expect.not.objectContaining({ message: expect.stringContaining('hunter2') }));
+  }
+});

@@ -1,0 +1,66 @@
+import { describe, expect, test } from '@jest/globals';
+import { readConfig } from '../../src/config.ts';
+import { StartUpError } from '../../src/store/start-up-error.ts';
+
+function refusalOf(env: Record<string, string>): StartUpError {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof StartUpError) return error;
+  }
+  throw new Error('It was not refused.');
+}
+
+const DEFAULTS = {
+  ...{ port: 3000, host: '127.0.0.1', databaseUrl: undefined, databasePoolSize: 10, dataDir: '.data' },
+  ...{ logLevel: 'info', nodeEnv: 'development', environment: 'live', publicUrl: undefined, mail: null },
+  trustedProxies: [],
+};
+
+test('without a variable, and with empty ones, everything has its default', () => {
+  expect(readConfig({})).toEqual(DEFAULTS);
+  const names = 'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT'.split(' ');
+  expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
+});
+
+test('every variable is read', () => {
+  const databaseUrl = 'postgres://charter:secret@db.example:5433/charter?sslmode=require';
+  const env = {
+    ...{ PORT: '0', HOST: '0.0.0.0', DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '1000', DATA_DIR: '/var/charter' },
+    ...{ LOG_LEVEL: 'silent', NODE_ENV: 'production', CHARTER_ENVIRONMENT: 'test', UNKNOWN: 'x' },
+    TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1',
+  };
+  expect(readConfig(env)).toEqual({
+    ...{ port: 0, host: '0.0.0.0', databaseUrl, databasePoolSize: 1000, dataDir: '/var/charter' },
+    ...{ logLevel: 'silent', nodeEnv: 'production', environment: 'test', publicUrl: undefined, mail: null },
+    trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
+  });
+});
+
+describe.each([
+  ['PORT', ['-1', '65536', '3000x', '3e3', ' 3000', '0x10', '٣'], 'an integer from 0 to 65535'],
+  ['DATABASE_POOL_SIZE', ['0', '1001', 'many', '1.5'], 'an integer from 1 to 1000'],
+  ['LOG_LEVEL', ['verbose', 'INFO'], 'one of fatal, error, warn, info, debug, trace, silent'],
+  ['NODE_ENV', ['prod', 'toString'], 'one of development, production, test'],
+  ['CHARTER_ENVIRONMENT', ['staging', 'Live'], 'one of live, test'],
+  ['TRUSTED_PROXIES', ['everybody', '10.0.0.0/33', '10.0.0', '10.0.0.0/8/8', 'true'], 'addresses and subnets'],
+])('%s', (name, wrong, allowed) => {
+  test.each(wrong)('%j is refused with what is allowed', (value) => {
+    const { message, remedy } = refusalOf({ [name]: value });
+    expect(message).toBe(`${name} is ${JSON.stringify(value)}.`);
+    expect(remedy).toContain(allowed);
+  });
+});
+
+// The attack: a password that a mistyped address carries into a log, from where everybody can read it.
+test.each([
+  'mysql://charter:hunter-2@db.example/charter',
+  'postgresql//charter:hunter-2@db.example',
+  'postgresql://charter:hunter-2@db.example:54x/charter',
+  'charter:hunter-2',
+])('DATABASE_URL %j is refused with an example, and not repeated', (value) => {
+  const { message, remedy } = refusalOf({ DATABASE_URL: value });
+  expect(message).toMatch(/^DATABASE_URL /);
+  expect(remedy).toContain('postgresql://user:password@host:5432/charter');
+  expect(`${message}${remedy}`).not.toContain('hunter-2');
+});

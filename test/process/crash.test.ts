@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { organizationAt, startCharter, withCharter } from '../support/charter.ts';
+import type { Client } from '../support/client.ts';
+import { Client as ClientAt } from '../support/client.ts';
+import { withScratchDatabase } from '../support/postgres.ts';
+import { idsOf, walk } from '../support/programs.ts';
+import { until } from '../support/wait.ts';
+
+/** Creates one after another until the server is gone; notes each that was acknowledged. */
+async function keepCreating(client: Client, acknowledged: string[], writer: number): Promise<void> {
+  for (let i = 0; ; i += 1) {
+    const answer = await client
+      .post(
+        '/api/parent_programs',
+        { name: `Writer ${writer}, ${i}` },
+        { headers: { 'Idempotency-Key': `${writer}-${i}` } },
+      )
+      .catch(() => null);
+    if (answer === null) return;
+    expect(answer.status).toBe(201);
+    acknowledged.push(answer.body.id);
+  }
+}
+
+test('after kill -9 in the middle of many creates, every acknowledged one is there', async () => {
+  await withScratchDatabase(async (DATABASE_URL) => {
+    const charter = await startCharter({ DATABASE_URL });
+    const { client, key } = await organizationAt(DATABASE_URL, charter);
+    const acknowledged: string[] = [];
+    const writers = [1, 2, 3, 4].map((writer) => keepCreating(client, acknowledged, writer));
+    await until('a hundred creates', () => acknowledged.length >= 100);
+    charter.child.kill('SIGKILL');
+    await Promise.all(writers);
+    await charter.ended;
+    await withCharter({ DATABASE_URL }, async ({ url }) => {
+      const there = new Set(idsOf(await walk(new ClientAt(url, key), '/api/parent_programs?limit=100')));
+      expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
+      // One create of each writer may have been written and not acknowledged; no other.
+      expect(there.size - acknowledged.length).toBeLessThanOrEqual(writers.length);
+    });
+  });
+});

@@ -1,0 +1,134 @@
+import { expect, test } from '@jest/globals';
+import { issueDemonstrationKey, seed } from '../../prisma/seed.ts';
+import { hashKey, judgeKey } from '../../src/domain/api-key.ts';
+import { findKeyByHash } from '../../src/store/unscoped.ts';
+import { startCharter, withCharter } from '../support/charter.ts';
+import { Client } from '../support/client.ts';
+import { withClient, withScratchDatabase } from '../support/postgres.ts';
+import { kill } from '../support/process.ts';
+import { openTestDatabase } from '../support/store.ts';
+import { until } from '../support/wait.ts';
+
+const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;
+
+function count(url: string, table: string): Promise<number> {
+  return withClient(
+    url,
+    async (client) => (await client.query(`select count(*)::int as count from ${table}`)).rows[0].count,
+  );
+}
+
+const contents = async (url: string) => ({
+  organizations: await count(url, 'organizations'),
+  users: await count(url, 'users'),
+  'of them first': await count(url, `organizations where name = 'Northwind Learning Alliance'`),
+  programs: await count(
+    url,
+    `parent_programs join organizations o on o.id = organization_id where o.name = 'Northwind Learning Alliance'`,
+  ),
+});
+const SEEDED = { organizations: 2, users: 5, 'of them first': 1, programs: 200 };
+
+function foreignProgram(url: string): Promise<string> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query(
+      `select p.id from parent_programs p join organizations o on o.id = organization_id
+       where o.name <> 'Northwind Learning Alliance' limit 1`,
+    );
+    return rows[0].id;
+  });
+}
+
+/** What is printed to whoever starts it, once it is whole. */
+async function welcomeOf(env: Record<string, string>): Promise<{ text: string; url: string }> {
+  return withCharter(env, async ({ printed, url }) => {
+    const text = await until('the welcome', () => CURL.test(printed.stdout) && printed.stdout);
+    const [, key, origin = '', path = ''] = CURL.exec(text) ?? [];
+    expect(origin).toBe(url);
+    const client = new Client(origin, key);
+    const answer = await client.get(path);
+    expect({ status: answer.status, rows: answer.body.data.length }).toEqual({ status: 200, rows: 1 });
+    // And it shows isolation: the second organization is not there for it.
+    const foreign = await client.get(`/api/parent_programs/${await foreignProgram(env['DATABASE_URL'] ?? '')}`);
+    expect(foreign.status).toBe(404);
+    return { text, url };
+  });
+}
+
+test('in development two that start at once on an empty database both serve, and seed it once; so does a later one', async () => {
+  await withScratchDatabase(async (DATABASE_URL) => {
+    const env = { DATABASE_URL, NODE_ENV: 'development' };
+    const [{ text, url }] = await Promise.all([welcomeOf(env), welcomeOf(env)]);
+    expect(await contents(DATABASE_URL)).toEqual(SEEDED);
+    for (const printed of [`${url}/api/parent_programs`, `${url}/livez`, `${url}/readyz`])
+      expect(text).toContain(printed);
+    for (const role of ['administrator', 'manager', 'member', 'viewer'])
+      expect(text).toContain(`${role}@northwind.example`);
+    await welcomeOf(env);
+    expect(await contents(DATABASE_URL)).toEqual(SEEDED);
+  }, 'template0');
+});
+
+/** So many keys more of the demonstration's administrator, named after this. */
+function addKeys(url: string, count: number, name: string) {
+  return withClient(url, (client) =>
+    client.query(
+      `insert into api_keys (organization_id, id, user_id, name, key_hash, key_prefix, permissions, created_at)
+       select organization_id, gen_random_uuid(), id, $1::text || i, sha256(($1::text || i)::bytea), 'charter_live_0000', '{}',
+              timestamptz '2026-01-01' from users, generate_series(1, $2::int) i
+       where email = 'administrator@northwind.example'`,
+      [name, count],
+    ),
+  );
+}
+
+// Somebody starts it twenty times a day: no key is ever stored, so each start makes one, and old ones must make room.
+test("a key is there at every start, except where ten of somebody's own leave none; it serves all the same", async () => {
+  await withScratchDatabase(async (DATABASE_URL) => {
+    const env = { DATABASE_URL, NODE_ENV: 'development' };
+    await welcomeOf(env);
+    await addKeys(DATABASE_URL, 9, 'Demonstration ');
+    await welcomeOf(env);
+    expect(await count(DATABASE_URL, 'api_keys where revoked_at is null')).toBe(10);
+  });
+});
+
+test('of five processes that start at once where there are ten, each gets a key that works, and ten there stay', async () => {
+  const { db, close } = await openTestDatabase();
+  await seed(db);
+  for (let i = 0; i < 10; i += 1) await issueDemonstrationKey(db, 'live');
+  const keys = await Promise.all(Array.from({ length: 5 }, () => issueDemonstrationKey(db, 'live')));
+  expect(new Set(keys).size).toBe(5);
+  for (const key of keys) {
+    const record = await findKeyByHash(db, hashKey(key ?? ''));
+    expect(record && judgeKey(record, new Date())).toMatchObject({ kind: 'active' });
+  }
+  expect(await db.prisma.apiKey.count({ where: { revokedAt: null } })).toBe(10);
+  await close();
+});
+
+test("where the demonstration is used up by keys of somebody's own it serves all the same, without a line to paste", async () => {
+  await withScratchDatabase(async (DATABASE_URL) => {
+    const env = { DATABASE_URL, NODE_ENV: 'development' };
+    await welcomeOf(env);
+    await withClient(DATABASE_URL, (client) => client.query('update api_keys set revoked_at = now()'));
+    await addKeys(DATABASE_URL, 10, 'Own ');
+    await withCharter(env, async ({ url, printed }) => {
+      await until('the reason', () => printed.stdout.includes('has 10 active keys'));
+      expect(printed.stdout).toContain(`${url}/api/parent_programs`);
+      expect(printed.stdout).not.toMatch(CURL);
+      expect((await new Client(url).get('/readyz')).status).toBe(200);
+    });
+  });
+});
+
+// The attack: the demonstration's password, which everybody knows, on a server that is meant.
+test('in production there is no demonstration: no organization, no sign-in, no key, nothing but the log', async () => {
+  await withScratchDatabase(async (DATABASE_URL) => {
+    const charter = await startCharter({ DATABASE_URL });
+    await kill(charter);
+    expect(await contents(DATABASE_URL)).toEqual({ organizations: 0, users: 0, 'of them first': 0, programs: 0 });
+    expect(charter.printed.stdout.trim().split('\n')).toEqual([expect.stringMatching(/^\{.*"Charter serves"\}$/)]);
+    expect(charter.printed.stderr).toBe('');
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals';
+import { proxyDatabase } from '../support/database-proxy.ts';
+import { serverUrl, withClient, withScratchDatabase } from '../support/postgres.ts';
+import { type Ended, runFile } from '../support/process.ts';
+import { startServer } from '../support/server.ts';
+
+/** What an operator reads when it does not start: one message, one remedy, no stack, no password; and the exit code 1. */
+async function refusalOf(env: Record<string, string>): Promise<string> {
+  const { code, stdout, stderr }: Ended = await runFile('src/main.ts', [], { PORT: '0', ...env });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).not.toMatch(/\n +at |node:internal/);
+  expect(stderr).not.toContain(new URL(env['DATABASE_URL'] ?? serverUrl()).password);
+  return stderr;
+}
+
+test('a wrong value is refused with its name and what is allowed', async () => {
+  expect(await refusalOf({ PORT: 'http' })).toBe(
+    '\nCharter cannot start. PORT is "http".\n  Give an integer from 0 to 65535, or leave it out.\n',
+  );
+});
+
+test('a PostgreSQL that does not answer is told in one message', async () => {
+  const proxy = await proxyDatabase(serverUrl());
+  await proxy.stop();
+  expect(await refusalOf({ DATABASE_URL: proxy.url })).toMatch(
+    /^\nCharter cannot start\. No PostgreSQL answers at 127\.0\.0\.1:\d+ \(ECONNREFUSED\)\.\n {2}Start it, .*\n$/,
+  );
+});
+
+test('a password that is wrong and a database that is missing are told in one message', async () => {
+  const wrong = Object.assign(new URL(serverUrl()), { password: 'guess-7f3a' });
+  expect(await refusalOf({ DATABASE_URL: wrong.href })).toContain('refuses the user "postgres"');
+  expect(await refusalOf({ DATABASE_URL: serverUrl('missing') })).toContain('has no database "missing"');
+});
+
+test('a database that is newer than the code is told in one message', async () => {
+  await withScratchDatabase(async (url) => {
+    await withClient(url, (client) =>
+      client.query(
+        `insert into _prisma_migrations (id, checksum, migration_name, finished_at)
+         values (gen_random_uuid(), 'x', '20991231000000_of_tomorrow', now())`,
+      ),
+    );
+    expect(await refusalOf({ DATABASE_URL: url })).toContain('does not know: 20991231000000_of_tomorrow.');
+  });
+});
+
+test('a port in use and an address of another machine are told in one message', async () => {
+  const other = await startServer();
+  const env = { DATABASE_URL: other.databaseUrl, NODE_ENV: 'production' };
+  const { port } = new URL(other.url);
+  expect(await refusalOf({ ...env, PORT: port })).toBe(
+    `\nCharter cannot start. Port ${port} of 127.0.0.1 is in use.\n  Stop what uses it, or set PORT to another one.\n`,
+  );
+  expect(await refusalOf({ ...env, HOST: '192.0.2.1' })).toContain('HOST 192.0.2.1 is not an address of this machine.');
+  await other.close();
+});

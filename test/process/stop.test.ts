@@ -1,0 +1,133 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Charter, organizationAt, withCharter } from '../support/charter.ts';
+import { Client } from '../support/client.ts';
+import { checkAnswer } from '../support/contract.ts';
+import { createScratchDatabase, type ScratchDatabase } from '../support/postgres.ts';
+import { startFile } from '../support/process.ts';
+import { parseRaw } from '../support/raw.ts';
+import { until } from '../support/wait.ts';
+
+let database: ScratchDatabase;
+beforeAll(async () => {
+  database = await createScratchDatabase();
+});
+afterAll(() => database.drop());
+
+const BODY = JSON.stringify({ name: 'Sent slowly' });
+
+type Sending = { readonly socket: Socket; readonly received: { text: string }; readonly closed: Promise<void> };
+
+/** A create of which the server has the head and half of the body: it is in flight for as long as we like. */
+async function beginCreate({ url }: Charter, key: string): Promise<Sending> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const received = { text: '' };
+  socket.on('data', (chunk) => {
+    received.text += chunk.toString();
+  });
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.on('error', () => undefined);
+  const head = ['POST /api/parent_programs HTTP/1.1', 'Host: charter.test', `Authorization: Bearer ${key}`];
+  const more = ['Content-Type: application/json', `Content-Length: ${BODY.length}`, 'Expect: 100-continue', '', ''];
+  socket.write([...head, ...more].join('\r\n'));
+  // Node sends this when it gives the request to the application.
+  await until('the request to be in flight', () => received.text.startsWith('HTTP/1.1 100'));
+  socket.write(BODY.slice(0, 5));
+  return { socket, received, closed };
+}
+
+function untilStopping({ printed }: Charter) {
+  return until('it to stop', () => printed.stdout.includes('"msg":"finishing what is in flight"'));
+}
+
+test('SIGTERM takes no new request, finishes the one in flight with its answer, and ends with 0', async () => {
+  await withCharter({ DATABASE_URL: database.url }, async (charter) => {
+    const { key, client } = await organizationAt(database.url, charter);
+    const sending = await beginCreate(charter, key);
+    charter.child.kill('SIGTERM');
+    await untilStopping(charter);
+    await expect(client.get('/api/key')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(charter.child.exitCode).toBeNull();
+    sending.socket.write(BODY.slice(5));
+    await sending.closed;
+    const answer = parseRaw(sending.received.text);
+    expect(answer.status).toBe(201);
+    checkAnswer({ method: 'POST', url: '/api/parent_programs' }, answer);
+    const { code, stdout, stderr } = await charter.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trim().split('\n').at(-1)).toContain('"msg":"stopped"');
+  });
+});
+
+// The attack: a client that never lets go of its connection, and keeps a server that was told to stop at work.
+test('a connection that was kept open gets no further request answered, and does not delay the end', async () => {
+  await withCharter({ DATABASE_URL: database.url }, async (charter) => {
+    const { key } = await organizationAt(database.url, charter);
+    const sending = await beginCreate(charter, key);
+    charter.child.kill('SIGTERM');
+    await untilStopping(charter);
+    sending.socket.write(BODY.slice(5));
+    await until('the answer', () => sending.received.text.includes('HTTP/1.1 201'));
+    const answeredAt = performance.now();
+    await charter.ended;
+    // Node itself would wait for 5 seconds for another request.
+    expect(performance.now() - answeredAt).toBeLessThan(2500);
+  });
+});
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  '%s ends an idle server with 0, twice in a row too',
+  async (signal) => {
+    await withCharter({ DATABASE_URL: database.url }, async (charter) => {
+      await new Client(charter.url).get('/readyz');
+      charter.child.kill(signal);
+      charter.child.kill(signal);
+      const { code, stderr } = await charter.ended;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    });
+  },
+);
+
+test('a second SIGTERM does not cut what is in flight', async () => {
+  await withCharter({ DATABASE_URL: database.url }, async (charter) => {
+    const { key } = await organizationAt(database.url, charter);
+    const sending = await beginCreate(charter, key);
+    charter.child.kill('SIGTERM');
+    await untilStopping(charter);
+    charter.child.kill('SIGTERM');
+    sending.socket.write(BODY.slice(5));
+    await sending.closed;
+    expect(parseRaw(sending.received.text).status).toBe(201);
+    expect((await charter.ended).code).toBe(0);
+  });
+});
+
+// npm and the launcher are killed with -9: a server that stayed would hold the port and the database.
+test('the end of the process that has started it ends it with 0', async () => {
+  await withCharter({ DATABASE_URL: database.url }, async (charter) => {
+    charter.child.disconnect();
+    const { code, stdout } = await charter.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain('"reason":"the parent process ended"');
+  });
+});
+
+test('so does its end while the server is still starting', async () => {
+  const running = startFile('src/main.ts', [], { DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production' });
+  running.child.disconnect();
+  const { code, stdout } = await running.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain('"reason":"the parent process ended"');
+});
+
+// What reads the log may go first, as when the terminal is closed. sonic-boom, at exit, tries its last lines for ever.
+test('a server whose output nobody reads any more ends with 0 all the same', async () => {
+  await withCharter({ DATABASE_URL: database.url }, async ({ child, ended }) => {
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    child.disconnect();
+    await until('its end', () => child.exitCode !== null, { seconds: 5 });
+    expect((await ended).code).toBe(0);
+  });
+});

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { hashToken } from '../../src/domain/session.ts';
+import { makeLink, makeOperatorLink, openLink, setPassword } from '../../src/service/access-links.ts';
+import { changePassword } from '../../src/service/change-password.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../src/service/change-user.ts';
+import { inviteUser } from '../../src/service/people.ts';
+import { signIn } from '../../src/service/sign-in.ts';
+import { forgetOldAccessLinks } from '../../src/store/access-links.ts';
+import type { Database } from '../../src/store/database.ts';
+import {
+  addSecondFactor,
+  createAccount,
+  isSignedIn,
+  MINUTE,
+  newTrace,
+  PASSWORD,
+  signInAs,
+} from '../support/accounts.ts';
+import { codeOf, NOBODY, outcomeOf, times } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
+
+const NEW = 'seven purple kettles dance';
+const NOW = new Date('2026-05-01T08:00:00.000Z');
+const after = (minutes: number) => new Date(NOW.getTime() + minutes * MINUTE);
+
+async function people() {
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const { scope } = administrator;
+  const [manager, member] = [await createAccount(db, { role: 'manager', scope }), await createAccount(db, { scope })];
+  return { administrator, manager, member, other: await createAccount(db, { role: 'administrator', scope }) };
+}
+
+const reset = (by: Actor, { userId }: Actor) => makeLink(db, by, { userId, kind: 'password_reset', now: NOW });
+const set = (token: string, { password = NEW, now = NOW } = {}) =>
+  setPassword(db, { token, password, trace: newTrace(), now });
+
+test('an invitation link sets the first password, once, within 72 hours, and signs nobody in', async () => {
+  const { manager } = await people();
+  const email = `${crypto.randomUUID()}@example.test`;
+  const link = await inviteUser(db, manager, { email, name: 'Mei', role: 'viewer', now: NOW });
+  expect(link).toMatchObject({ kind: 'invitation', email, name: 'Mei', expiresAt: after(72 * 60) });
+  expect(await openLink(db, link.token, after(72 * 60 - 1))).toEqual({
+    ...{ kind: 'invitation', email, name: 'Mei', organizationName: 'Test', passwordCharacters: 15 },
+  });
+  expect(await openLink(db, link.token, after(72 * 60))).toBeNull();
+  expect(await signIn(db, { email, password: NEW, trace: newTrace() })).toEqual({ kind: 'refused' });
+  expect(await set(link.token)).toEqual({ userId: link.userId, email });
+  expect(await signIn(db, { email, password: NEW, trace: newTrace() })).toMatchObject({ kind: 'signed-in' });
+  expect(await codeOf(set(link.token))).toBe('not_found');
+});
+
+test('the database holds no token that opens a link', async () => {
+  // The attack: somebody reads a backup and opens what stands in it.
+  const { administrator, member } = await people();
+  const { token } = await reset(administrator, member);
+  const [row] = await db.prisma.accessLink.findMany({ where: { userId: member.userId } });
+  expect(Buffer.from(row?.tokenHash ?? [])).toEqual(hashToken(token));
+  for (const form of ['hex', 'base64url'] as const)
+    expect(await openLink(db, Buffer.from(row?.tokenHash ?? []).toString(form), NOW)).toBeNull();
+});
+
+test('of 20 that use one link at once, one sets the password', async () => {
+  // The attack: whoever reads the mail too is as quick as its owner.
+  const { administrator, member } = await people();
+  const { token } = await reset(administrator, member);
+  const outcomes = await times(20, (i) => codeOf(set(token, { password: `${NEW} ${i}` })));
+  expect(outcomes.filter((each) => each === 'done')).toHaveLength(1);
+  expect(outcomes.filter((each) => each === 'not_found')).toHaveLength(19);
+});
+
+test('a reset link leaves the old password until it is used, then ends every session and every other link', async () => {
+  const { administrator, member } = await people();
+  const session = await signInAs(db, member, { now: NOW });
+  const { token, expiresAt } = await reset(administrator, member);
+  expect(expiresAt).toEqual(after(60));
+  expect(await isSignedIn(db, session, NOW)).toBe(true);
+  expect(await outcomeOf(set(token, { password: 'short' }))).toMatch(/^invalid: password must have at least 15/);
+  expect(await openLink(db, token, NOW)).not.toBeNull();
+  await set(token);
+  expect(await isSignedIn(db, session, NOW)).toBe(false);
+  expect(await signIn(db, { email: member.email, password: PASSWORD, trace: newTrace() })).toEqual({ kind: 'refused' });
+});
+
+test('a second link voids the first', async () => {
+  const { administrator, member } = await people();
+  const [first, second] = [await reset(administrator, member), await reset(administrator, member)];
+  expect(await openLink(db, first.token, NOW)).toBeNull();
+  expect(await openLink(db, second.token, NOW)).not.toBeNull();
+});
+
+test('a reset leaves the second factor on', async () => {
+  // The attack: whoever can read the mail needs no authenticator any more.
+  const { administrator, member } = await people();
+  await addSecondFactor(db, member, NOW);
+  const { token } = await reset(administrator, member);
+  expect((await openLink(db, token, NOW))?.passwordCharacters).toBe(12);
+  await set(token, { password: 'mauve otters' });
+  const result = await signIn(db, { email: member.email, password: 'mauve otters', trace: newTrace(), now: NOW });
+  expect(result.kind).toBe('second-factor');
+});
+
+test('a manager makes links for viewers and members only, a member for nobody, and nobody abroad', async () => {
+  // The attack: the form for a member's reset, posted with an administrator's id.
+  const { administrator, manager, member } = await people();
+  const foreign = await createAccount(db, { role: 'viewer' });
+  expect(await codeOf(reset(manager, member))).toBe('done');
+  expect(await codeOf(reset(manager, administrator))).toBe('forbidden');
+  expect(await codeOf(reset(manager, manager))).toBe('forbidden');
+  expect(await codeOf(reset(member, member))).toBe('forbidden');
+  for (const userId of [foreign.userId, NOBODY, "'; drop table users --"]) {
+    const outcome = await outcomeOf(makeLink(db, administrator, { userId, kind: 'password_reset' }));
+    expect(outcome).toBe('not_found: There is no such user.');
+    expect(await codeOf(makeLink(db, member, { userId, kind: 'password_reset' }))).toBe('forbidden');
+  }
+});
+
+test('a link dies when its user is raised above its maker', async () => {
+  // The attack: a manager keeps a member's reset link until the member is an administrator.
+  const { administrator, manager, member } = await people();
+  const { token } = await reset(manager, member);
+  await changeRole(db, administrator, { userId: member.userId, role: 'administrator' });
+  expect(await openLink(db, token, NOW)).toBeNull();
+  expect(await codeOf(set(token))).toBe('not_found');
+});
+
+test('a link dies when its maker is demoted or deactivated', async () => {
+  // The attack: a manager who is about to be dismissed takes links along.
+  const { administrator, manager, member } = await people();
+  const { token } = await reset(manager, member);
+  await changeRole(db, administrator, { userId: manager.userId, role: 'member' });
+  expect(await codeOf(set(token))).toBe('not_found');
+  await changeRole(db, administrator, { userId: manager.userId, role: 'manager' });
+  expect(await openLink(db, token, NOW)).not.toBeNull();
+  await deactivateUser(db, administrator, { userId: manager.userId });
+  expect(await codeOf(set(token))).toBe('not_found');
+});
+
+test('deactivation voids the links, and reactivation does not bring them back', async () => {
+  const { administrator, member } = await people();
+  const { token } = await reset(administrator, member);
+  await deactivateUser(db, administrator, { userId: member.userId });
+  expect(await codeOf(reset(administrator, member))).toBe('conflict');
+  expect(await openLink(db, token, NOW)).toBeNull();
+  await reactivateUser(db, administrator, { userId: member.userId });
+  expect(await openLink(db, token, NOW)).toBeNull();
+});
+
+test('a kind that does not fit is a conflict that says which does', async () => {
+  const { administrator, member } = await people();
+  const given = { userId: member.userId, kind: 'invitation' } as const;
+  expect(await outcomeOf(makeLink(db, administrator, given))).toContain('Make a reset link instead.');
+  await db.prisma.user.updateMany({ where: { id: member.userId }, data: { passwordHash: null } });
+  expect(await outcomeOf(reset(administrator, member))).toContain('Make an invitation link instead.');
+});
+
+test('the operator gets an invitation for the first administrator, and a reset for who forgot', async () => {
+  const administrator = await createAccount(db, { role: 'administrator' });
+  expect(await makeOperatorLink(db, administrator.email.toUpperCase())).toMatchObject({ kind: 'password_reset' });
+  await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { passwordHash: null } });
+  const { token } = await makeOperatorLink(db, administrator.email);
+  await setPassword(db, { token, password: NEW, trace: newTrace() });
+  expect(await codeOf(makeOperatorLink(db, 'nobody@example.test'))).toBe('not_found');
+});
+
+test('changing the password ends every session, goes on under a new token, and voids links', async () => {
+  // The attack: a copied cookie outlives the change that was made because of it.
+  const { administrator, member } = await people();
+  const sessions = [await signInAs(db, member, { now: NOW }), await signInAs(db, member, { now: NOW })];
+  const link = await reset(administrator, member);
+  const change = { currentPassword: PASSWORD, password: NEW, now: NOW };
+  expect(await outcomeOf(changePassword(db, member, { ...change, password: PASSWORD }))).toContain(
+    'the one that you have',
+  );
+  expect(await outcomeOf(changePassword(db, member, { ...change, password: 'short' }))).toContain('at least 15');
+  const { token } = await changePassword(db, member, change);
+  for (const session of sessions) expect(await isSignedIn(db, session, NOW)).toBe(false);
+  expect(await isSignedIn(db, token, NOW)).toBe(true);
+  expect(await openLink(db, link.token, NOW)).toBeNull();
+  expect(await codeOf(changePassword(db, member, change))).toBe('invalid');
+});
+
+test('housekeeping forgets links that are past their time, and no other', async () => {
+  const { administrator, member, manager } = await people();
+  const [old, open] = [
+    await reset(administrator, member),
+    await makeLink(db, administrator, { userId: manager.userId, kind: 'password_reset', now: after(30) }),
+  ];
+  await forgetOldAccessLinks(db, after(61));
+  expect(await db.prisma.accessLink.count({ where: { userId: old.userId } })).toBe(0);
+  expect(await openLink(db, open.token, after(61))).not.toBeNull();
+});

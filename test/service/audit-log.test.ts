@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { exportAudit, listAudit } from '../../src/service/audit-log.ts';
+import { auditStatement } from '../../src/store/audit-log.ts';
+import type { Database } from '../../src/store/database.ts';
+import { createAccount } from '../support/accounts.ts';
+import { codeOf } from '../support/actors.ts';
+import { planOf } from '../support/plan.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+const ROWS = 100_000;
+let database: TestDatabase;
+let db: Database;
+let actor: Actor;
+let member: Actor;
+let foreign: Actor;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+  actor = await createAccount(db, { role: 'administrator' });
+  member = await createAccount(db, { scope: actor.scope });
+  foreign = await createAccount(db, { role: 'administrator' });
+  // One event a minute, back from now; every thousandth is by the member, the one after it done to the member.
+  for (const [{ scope, userId }, rows] of [
+    [actor, ROWS],
+    [foreign, 2000],
+  ] as const) {
+    await db.pool.query(
+      `insert into audit_events (organization_id, id, at, act, actor_user_id, target_user_id)
+       select $1, uuidv7(make_interval(mins => -i)), now() - make_interval(mins => i),
+              case when i % 5000 = 0 then 'key.rotated' else 'user.signed_in' end,
+              case when i % 1000 = 0 then $3 else $2 end::uuid, case when i % 1000 <= 1 then $3 else $2 end::uuid
+       from generate_series(1, $4::int) i`,
+      [scope.organizationId, userId, scope === actor.scope ? member.userId : userId, rows],
+    );
+  }
+  await db.pool.query('analyze audit_events');
+}, 60_000);
+afterAll(() => database.close());
+
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+test('pages through the log from the latest on, each event once', async () => {
+  const first = await listAudit(db, actor);
+  expect(first.events).toHaveLength(50);
+  const second = await listAudit(db, actor, { after: first.next });
+  const ids = [...first.events, ...second.events].map(({ id }) => id);
+  expect(new Set(ids).size).toBe(100);
+  expect(ids).toEqual(ids.toSorted().toReversed());
+  expect(first.events[0]).toMatchObject({ act: 'user.signed_in', actorEmail: actor.email, targetEmail: member.email });
+});
+
+test('each filter, and a deep page, is a range of an index', async () => {
+  const all = { after: null, limit: 51 };
+  const deep = (await listAudit(db, actor, { to: ago(90_000), limit: 1 })).events[0]?.id ?? '';
+  const cases = [
+    [all, 'audit_events_pkey'],
+    [{ ...all, after: deep }, 'audit_events_pkey'],
+    [{ ...all, from: ago(60_100), to: ago(60_000) }, 'audit_events_pkey'],
+    [{ ...all, act: 'key.rotated' }, 'audit_events_organization_id_act_id_idx'],
+    [{ ...all, userId: member.userId }, 'audit_events_organization_id_actor_user_id_id_idx'],
+    [{ ...all, userId: member.userId }, 'audit_events_organization_id_target_user_id_id_idx'],
+  ] as const;
+  for (const [query, index] of cases) {
+    const plan = await planOf(db, auditStatement(actor.scope, query));
+    expect(plan).toContain(index);
+    expect(plan).not.toContain('Seq Scan on audit_events');
+  }
+});
+
+test('filters by act, by user on either side, and by time', async () => {
+  const rotations = await listAudit(db, actor, { act: 'key.rotated', limit: 200 });
+  expect(rotations.events).toHaveLength(20);
+  const ofMember = await listAudit(db, actor, { userId: member.userId, limit: 200 });
+  expect(ofMember.events).toHaveLength(200);
+  const once = await listAudit(db, actor, { userId: member.userId, act: 'key.rotated', limit: 200 });
+  expect(once.events).toHaveLength(20);
+  expect(new Set(once.events.map(({ id }) => id)).size).toBe(20);
+  const [from, to] = [ago(1000.5), ago(900.5)];
+  const between = await listAudit(db, actor, { from, to, limit: 200 });
+  expect(between.events).toHaveLength(100);
+  expect(between.events.every(({ at }) => at >= from && at < to)).toBe(true);
+});
+
+test('shows nothing of another organization, whatever is asked for', async () => {
+  // The attack: a foreign user's id as the filter, a foreign event's id as the position.
+  expect((await listAudit(db, actor, { userId: foreign.userId })).events).toEqual([]);
+  expect((await listAudit(db, actor, { userId: 'nonsense' })).events).toEqual([]);
+  const theirs = (await listAudit(db, foreign)).events[0]?.id ?? '';
+  const { events } = await listAudit(db, actor, { after: theirs });
+  const { rows } = await db.pool.query(
+    'select count(*)::int from audit_events where organization_id = $1 and id = any($2)',
+    [...[actor.scope.organizationId, events.map(({ id }) => id)]],
+  );
+  expect(rows).toEqual([{ count: 50 }]);
+});
+
+test('exports the whole log in batches of at most 1,000', async () => {
+  let [exported, batches] = [0, 0];
+  for await (const batch of exportAudit(db, actor)) {
+    expect(batch.length).toBeLessThanOrEqual(1000);
+    exported += batch.length;
+    batches += 1;
+  }
+  expect([exported, batches]).toEqual([ROWS, 100]);
+}, 60_000);
+
+test('is for administrators alone', async () => {
+  // The attack: the export's URL, sent by a manager.
+  const manager = await createAccount(db, { role: 'manager', scope: actor.scope });
+  for (const person of [manager, member]) {
+    expect(await codeOf(listAudit(db, person))).toBe('forbidden');
+    expect(() => exportAudit(db, person)).toThrow('Contact an administrator.');
+  }
+});

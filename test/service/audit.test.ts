@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { recordAudit } from '../../src/store/audit.ts';
+import { createPeople, giveKey, type People } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+function eventsOf({ scope }: Pick<People, 'scope'>) {
+  const { organizationId } = scope;
+  return database.db.prisma.auditEvent.findMany({ where: { organizationId }, orderBy: { id: 'asc' } });
+}
+
+// The attack: a header that is too long, or holds NUL or a key, to make the event fail or to have the key written down.
+test('what a request says of itself is cut and cleaned, and the act goes on', async () => {
+  const { db } = database;
+  const people = await createPeople(db);
+  const { key } = await giveKey(db, people.member);
+  const userAgent = `a\0b ${key} ${key.slice(0, 30)} ${'🦊'.repeat(400)}\ud83d`;
+  await recordAudit(db.prisma, people.scope, {
+    ...{ act: 'key.renamed', actorUserId: null, detail: { to: key } },
+    trace: { ip: '9'.repeat(100), userAgent, requestId: 'x'.repeat(500) },
+  });
+  const [, event] = await eventsOf(people);
+  expect(event).toMatchObject({ ip: '9'.repeat(45), requestId: 'x'.repeat(64), detail: { to: 'charter_live_…' } });
+  expect(event?.userAgent.startsWith('ab charter_live_… charter_live_… 🦊')).toBe(true);
+  expect(JSON.stringify(event)).not.toContain(key.slice(17, 25));
+});
+
+test('an event is neither changed nor deleted', async () => {
+  const { db } = database;
+  const people = await createPeople(db);
+  await giveKey(db, people.member);
+  const where = { organizationId: people.scope.organizationId };
+  await expect(db.prisma.auditEvent.updateMany({ where, data: { act: 'x' } })).rejects.toThrow('append-only');
+  await expect(db.prisma.auditEvent.deleteMany({ where })).rejects.toThrow('append-only');
+  expect(await eventsOf(people)).toHaveLength(1);
+});

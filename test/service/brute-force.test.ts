@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { changePassword } from '../../src/service/change-password.ts';
+import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
+import type { Database } from '../../src/store/database.ts';
+import { addSecondFactor, codeAt, createAccount, newTrace, PASSWORD, signInAs } from '../support/accounts.ts';
+import { outcomeOf, times } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
+
+const ATTEMPTS = 10;
+const kindsOf = (results: readonly { kind: string }[], kind: string) => results.filter((each) => each.kind === kind);
+
+test('of 60 wrong passwords at once ten are judged, and the right one is then slowed too', async () => {
+  // The attack: guesses are sent in parallel, so that all are judged before the first failure is counted.
+  const { email } = await createAccount(db);
+  const trace = newTrace();
+  const results = await times(60, (i) => signIn(db, { email, password: `wrong ${i}`, trace }));
+  expect(kindsOf(results, 'refused')).toHaveLength(ATTEMPTS);
+  expect(kindsOf(results, 'slowed')).toHaveLength(60 - ATTEMPTS);
+  const slowed = await signIn(db, { email, password: PASSWORD, trace });
+  expect(slowed).toEqual({ kind: 'slowed', retryAfterSeconds: expect.any(Number) });
+  expect(slowed.kind === 'slowed' && slowed.retryAfterSeconds).toBeGreaterThan(0);
+  expect(slowed.kind === 'slowed' && slowed.retryAfterSeconds).toBeLessThanOrEqual(900);
+});
+
+test('an unknown e-mail is slowed exactly as a known one', async () => {
+  // The attack: who is slowed has an account.
+  const trace = newTrace();
+  const email = `${crypto.randomUUID()}@example.test`;
+  const results = await times(ATTEMPTS + 1, () => signIn(db, { email, password: 'wrong', trace }));
+  expect(kindsOf(results, 'slowed')).toHaveLength(1);
+});
+
+test('while one account is guessed at, its owner signs in from elsewhere, and others from the very address', async () => {
+  // The attack: somebody fails on purpose, to lock the owner out, or the whole office.
+  const scope = await createAccount(db);
+  const [victim, colleague] = [scope, await createAccount(db, { scope: scope.scope })];
+  const trace = newTrace();
+  await times(60, () => signIn(db, { email: victim.email, password: 'wrong', trace }));
+  const attempts = [
+    { email: victim.email, trace: newTrace() },
+    { email: colleague.email, trace },
+  ];
+  for (const attempt of attempts) {
+    expect(await signIn(db, { ...attempt, password: PASSWORD })).toMatchObject({ kind: 'signed-in' });
+  }
+});
+
+test('an address that guesses at many accounts is slowed, but whoever signed in from there before is not', async () => {
+  // The attack: one password at a thousand accounts, one guess each.
+  const [regular, stranger] = [await createAccount(db), await createAccount(db)];
+  const trace = newTrace();
+  await signIn(db, { email: regular.email, password: PASSWORD, trace });
+  await times(130, (i) => signIn(db, { email: `${i}-${crypto.randomUUID()}@example.test`, password: PASSWORD, trace }));
+  expect(await signIn(db, { email: stranger.email, password: PASSWORD, trace })).toMatchObject({ kind: 'slowed' });
+  expect(await signIn(db, { email: regular.email, password: PASSWORD, trace })).toMatchObject({ kind: 'signed-in' });
+}, 60_000);
+
+test('a flood from many addresses slows the account for strangers, never for its owner where the owner was before', async () => {
+  // The attack: a botnet guesses at one account.
+  const account = await createAccount(db);
+  const home = newTrace();
+  await signIn(db, { email: account.email, password: PASSWORD, trace: home });
+  const bound = { points: 1000, expire: BigInt(Date.now() + 3_600_000) };
+  await signIn(db, { email: account.email, password: 'wrong', trace: newTrace() });
+  await db.prisma.signInFailure.updateMany({ where: { key: { startsWith: 'password-account:' } }, data: bound });
+  const [stranger, owner] = [newTrace(), home];
+  expect(await signIn(db, { email: account.email, password: PASSWORD, trace: stranger })).toMatchObject({
+    kind: 'slowed',
+  });
+  expect(await signIn(db, { email: account.email, password: PASSWORD, trace: owner })).toMatchObject({
+    kind: 'signed-in',
+  });
+  await db.prisma.signInFailure.deleteMany({ where: { key: { startsWith: 'password-account:' } } });
+});
+
+test('one network of IPv6 counts as one address', async () => {
+  // The attack: each guess comes from another of the 2^64 addresses that every customer has.
+  const { email } = await createAccount(db);
+  const results = await times(30, (i) =>
+    signIn(db, { email, password: 'wrong', trace: newTrace(`2001:db8:7:9::${i.toString(16)}`) }),
+  );
+  expect(kindsOf(results, 'refused')).toHaveLength(ATTEMPTS);
+});
+
+test('signing in begins the count anew', async () => {
+  const { email } = await createAccount(db);
+  const trace = newTrace();
+  for (const round of ['first', 'second']) {
+    const results = await times(ATTEMPTS - 1, () => signIn(db, { email, password: `${round} wrong`, trace }));
+    expect(kindsOf(results, 'refused')).toHaveLength(ATTEMPTS - 1);
+    expect(await signIn(db, { email, password: PASSWORD, trace })).toMatchObject({ kind: 'signed-in' });
+  }
+});
+
+test('codes of the second factor are slowed, over half sessions and with the right password each time', async () => {
+  // The attack: the password is known; a million codes are tried, each under a new half session.
+  const now = new Date();
+  const account = await createAccount(db);
+  const { uri } = await addSecondFactor(db, account, now);
+  const trace = newTrace();
+  const half = async () => {
+    const result = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace(), now });
+    return result.kind === 'second-factor' ? result.token : '';
+  };
+  const right = codeAt(uri, now);
+  const wrong = right === '000000' ? '000001' : '000000';
+  const halves = await times(3, half);
+  const results = await times(60, (i) => giveSecondFactor(db, { token: halves[i % 3] ?? '', code: wrong, trace, now }));
+  expect(kindsOf(results, 'refused')).toHaveLength(ATTEMPTS);
+  const token = await half();
+  expect(await giveSecondFactor(db, { token, code: right, trace, now })).toMatchObject({ kind: 'slowed' });
+  expect(await giveSecondFactor(db, { token, code: right, trace: newTrace(), now })).toMatchObject({
+    kind: 'signed-in',
+  });
+});
+
+test('a stolen session cannot be used to guess the password', async () => {
+  // The attack: the form that changes the password is asked, as it is not the sign-in page.
+  const account = await createAccount(db);
+  await signInAs(db, account);
+  const given = { password: 'another violet marmot 77' };
+  const outcomes = await times(30, (i) =>
+    outcomeOf(changePassword(db, account, { ...given, currentPassword: `${i}` })),
+  );
+  expect(outcomes.filter((each) => each.startsWith('invalid: current_password is not your password'))).toHaveLength(
+    ATTEMPTS,
+  );
+  expect(outcomes.filter((each) => each.startsWith('conflict: There were too many'))).toHaveLength(30 - ATTEMPTS);
+});

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { hashKey } from '../../src/domain/api-key.ts';
+import { issueKey } from '../../src/service/issue-key.ts';
+import { issueKeyByEmail, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
+import { renameKey } from '../../src/service/rename-key.ts';
+import { revokeKey } from '../../src/service/revoke-key.ts';
+import { rotateKey } from '../../src/service/rotate-key.ts';
+import { codeOf, createPeople, giveKey, type People, READ } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+function eventsOf({ scope }: Pick<People, 'scope'>) {
+  const { organizationId } = scope;
+  return database.db.prisma.auditEvent.findMany({ where: { organizationId }, orderBy: { id: 'asc' } });
+}
+
+/** Every row of every table, as text. */
+async function wholeDatabase(): Promise<string> {
+  const { pool } = database.db;
+  const tables = await pool.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'public'`,
+  );
+  const texts = tables.rows.map(async ({ name }) =>
+    JSON.stringify((await pool.query(`select to_jsonb(t)::text as row from "${name}" t`)).rows),
+  );
+  return (await Promise.all(texts)).join('\n');
+}
+
+test('each act leaves one event: who, whose key, which, from where; and no row anywhere holds a key', async () => {
+  const { db } = database;
+  const people = await createPeople(db);
+  const { manager, member } = people;
+  const { userId } = member;
+  const request = { userId, name: 'Sync', permissions: READ, lifeDays: 30, environment: 'live' } as const;
+  const created = await issueKey(db, manager, request);
+  const rotated = await rotateKey(db, member, { keyId: created.id, userId, environment: 'live' });
+  await renameKey(db, manager, { keyId: rotated.id, userId, name: 'Nightly' });
+  await revokeKey(db, manager, { keyId: rotated.id, userId });
+  const byManager = { actorUserId: manager.userId, targetUserId: userId, ...manager.trace };
+  const expires = created.expiresAt?.toISOString();
+  const [createdPrefix, rotatedPrefix] = [created.key.slice(0, 17), rotated.key.slice(0, 17)];
+  expect(await eventsOf(people)).toMatchObject([
+    {
+      ...{ ...byManager, act: 'key.created', keyId: created.id },
+      detail: { name: 'Sync', prefix: createdPrefix, permissions: 'parent_programs:read', expires },
+    },
+    {
+      ...{ actorUserId: userId, targetUserId: userId, ...member.trace, act: 'key.rotated', keyId: created.id },
+      detail: { name: 'Sync', successor: rotated.id, prefix: rotatedPrefix },
+    },
+    { ...byManager, act: 'key.renamed', keyId: rotated.id, detail: { from: 'Sync', to: 'Nightly' } },
+    { ...byManager, act: 'key.revoked', keyId: rotated.id, detail: { name: 'Nightly', prefix: rotatedPrefix } },
+  ]);
+  const everything = await wholeDatabase();
+  expect(everything).toContain(createdPrefix);
+  const events = JSON.stringify(await eventsOf(people));
+  for (const { key } of [created, rotated]) {
+    // Not even the random part, under whatever prefix.
+    expect(everything).not.toContain(key.slice('charter_live_'.length + 4));
+    expect(events).not.toContain(hashKey(key).toString('hex'));
+    expect(events).not.toContain(hashKey(key).toString('base64'));
+  }
+});
+
+// The attack: whoever fills the disk, or drops the table, acts without a trace.
+test.each(['key.created', 'key.rotated', 'key.revoked', 'key.renamed', 'organization.suspended'])(
+  'without its event %s does not happen',
+  async (act) => {
+    const { db } = database;
+    const people = await createPeople(db);
+    const { administrator, member } = people;
+    const { userId } = member;
+    const { organizationId } = people.scope;
+    const { id: keyId } = await giveKey(db, member);
+    const acts: Record<string, () => Promise<unknown>> = {
+      'key.created': () =>
+        issueKey(db, member, { userId, name: 'x', permissions: READ, lifeDays: 30, environment: 'live' }),
+      'key.rotated': () => rotateKey(db, member, { keyId, userId, environment: 'live' }),
+      'key.revoked': () => revokeKey(db, administrator, { keyId, userId }),
+      'key.renamed': () => renameKey(db, member, { keyId, userId, name: 'x' }),
+      'organization.suspended': () => suspendOrganization(db, organizationId),
+    };
+    const rows = () =>
+      Promise.all([
+        db.prisma.apiKey.findMany({ where: { userId } }),
+        db.prisma.organization.findUnique({ where: { id: organizationId } }),
+      ]);
+    const before = await rows();
+    const events = (await eventsOf(people)).length;
+    await db.pool.query(
+      `alter table audit_events add constraint no_space check (organization_id <> '${organizationId}') not valid`,
+    );
+    try {
+      await expect(acts[act]?.()).rejects.toThrow();
+    } finally {
+      await db.pool.query('alter table audit_events drop constraint no_space');
+    }
+    expect(await rows()).toEqual(before);
+    expect(await eventsOf(people)).toHaveLength(events);
+    expect(await codeOf(acts[act]?.() ?? Promise.resolve())).toBe('done');
+    expect(await eventsOf(people)).toHaveLength(events + 1);
+  },
+);
+
+test('an operator’s acts are audited, as nobody’s; what changes nothing is no event', async () => {
+  const { db } = database;
+  const people = await createPeople(db);
+  const { organizationId } = people.scope;
+  const { email, userId } = people.member;
+  await suspendOrganization(db, organizationId);
+  await suspendOrganization(db, organizationId);
+  await resumeOrganization(db, organizationId);
+  await resumeOrganization(db, organizationId);
+  const request = { email, name: 'x', permissions: READ, lifeDays: null, environment: 'live' } as const;
+  const { id } = await issueKeyByEmail(db, request);
+  await revokeKeyById(db, id);
+  const nobody = { actorUserId: null, ip: '', userAgent: '', requestId: '' };
+  expect(await eventsOf(people)).toMatchObject([
+    { ...nobody, act: 'organization.suspended', targetUserId: null, keyId: null },
+    { ...nobody, act: 'organization.resumed' },
+    { ...nobody, act: 'key.created', targetUserId: userId, keyId: id, detail: { expires: 'never' } },
+    { ...nobody, act: 'key.revoked', targetUserId: userId, keyId: id },
+  ]);
+});
+
+test('a refused act leaves no event', async () => {
+  const { db } = database;
+  const people = await createPeople(db);
+  const request = { userId: people.administrator.userId, name: 'x', permissions: READ } as const;
+  expect(await codeOf(issueKey(db, people.manager, { ...request, lifeDays: 30, environment: 'live' }))).toBe(
+    'forbidden',
+  );
+  expect(await eventsOf(people)).toEqual([]);
+});

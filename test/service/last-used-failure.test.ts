@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startKeyUses } from '../../src/service/last-used.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { createActor, createPeople, giveKey, type People, times } from '../support/actors.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let people: People;
+beforeAll(async () => {
+  server = await startServer();
+  people = await createPeople(server.db);
+});
+afterAll(() => server.close());
+
+async function rowOf(id: string) {
+  const row = await server.db.prisma.apiKey.findFirstOrThrow({ where: { id } });
+  return { lastUsedAt: row.lastUsedAt, refusedUses: row.refusedUses };
+}
+
+async function newKey() {
+  const actor = await createActor(server.db, people.scope, 'member');
+  const { id, key } = await giveKey(server.db, actor);
+  return { actor, id, key, of: { organizationId: people.scope.organizationId, id } };
+}
+
+const failing = (error: unknown) => {
+  throw error;
+};
+
+test('what could not be written is kept, joined with what came since, and written the next time', async () => {
+  const { id, of } = await newKey();
+  let isDown = true;
+  const { query } = server.db.pool;
+  const pool = Object.assign(Object.create(server.db.pool), {
+    query: (...parameters: unknown[]) =>
+      isDown ? Promise.reject(new Error('down')) : Reflect.apply(query, server.db.pool, parameters),
+  });
+  const failures: unknown[] = [];
+  const uses = startKeyUses({ ...server.db, pool }, { onFailure: (error) => failures.push(error) });
+  const [early, late] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
+  uses.used(of, late);
+  uses.refused(of);
+  const flushed = uses.flush();
+  uses.used(of, early);
+  uses.refused(of);
+  await flushed;
+  await uses.flush();
+  expect(failures).toHaveLength(2);
+  isDown = false;
+  await uses.stop();
+  expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 2 });
+});
+
+// The attack, on ourselves: an outage of a day, while more and more keys are used, until memory ends.
+test('memory is bounded: what is held stays, further keys are let go', async () => {
+  const [first, second, third] = [await newKey(), await newKey(), await newKey()];
+  const uses = startKeyUses(server.db, { onFailure: failing, maxKeys: 2 });
+  const [at, later] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
+  for (const { of } of [first, second, third]) uses.used(of, at);
+  uses.used(first.of, later);
+  await uses.stop();
+  expect((await rowOf(first.id)).lastUsedAt).toEqual(later);
+  expect((await rowOf(second.id)).lastUsedAt).toEqual(at);
+  expect((await rowOf(third.id)).lastUsedAt).toBeNull();
+});
+
+test('a writer writes by itself, by the interval, and writes what is left when it stops', async () => {
+  const { id, of } = await newKey();
+  const uses = startKeyUses(server.db, { onFailure: failing, everySeconds: 0.02 });
+  const [at, later] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
+  uses.used(of, at);
+  const deadline = Date.now() + 5000;
+  while ((await rowOf(id)).lastUsedAt === null && Date.now() < deadline) await delay(10);
+  expect((await rowOf(id)).lastUsedAt).toEqual(at);
+  uses.used(of, later);
+  await uses.stop();
+  expect((await rowOf(id)).lastUsedAt).toEqual(later);
+});
+
+// Ten processes, each with the same keys in another order: rows locked in that order would be a deadlock.
+test('ten processes that write the same keys at once lose nothing', async () => {
+  const keys = await times(20, newKey);
+  const db = openDatabase({ url: server.databaseUrl, poolSize: 10, onIdleError: () => {} });
+  const writers = Array.from({ length: 10 }, () => startKeyUses(db, { onFailure: failing }));
+  for (const [i, writer] of writers.entries())
+    for (const { of } of i % 2 === 0 ? keys : keys.toReversed()) writer.refused(of);
+  await Promise.all(writers.map((writer) => writer.stop()));
+  await db.close();
+  for (const { id } of keys) expect((await rowOf(id)).refusedUses).toBe(10);
+});

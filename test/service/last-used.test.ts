@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startKeyUses } from '../../src/service/last-used.ts';
+import { revokeKey } from '../../src/service/revoke-key.ts';
+import { rotateKey } from '../../src/service/rotate-key.ts';
+import { createActor, createPeople, createScope, giveKey, type People, times } from '../support/actors.ts';
+import { Client } from '../support/client.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { countStatements } from '../support/statements.ts';
+
+let server: TestServer;
+let people: People;
+beforeAll(async () => {
+  server = await startServer();
+  people = await createPeople(server.db);
+});
+afterAll(() => server.close());
+
+const MINUTE = 60_000;
+
+async function rowOf(id: string) {
+  const row = await server.db.prisma.apiKey.findFirstOrThrow({ where: { id } });
+  return { lastUsedAt: row.lastUsedAt, refusedUses: row.refusedUses };
+}
+
+async function newKey() {
+  const actor = await createActor(server.db, people.scope, 'member');
+  const { id, key } = await giveKey(server.db, actor);
+  return { actor, id, key, of: { organizationId: people.scope.organizationId, id } };
+}
+
+const failing = (error: unknown) => {
+  throw error;
+};
+
+test('a use is written with the next flush, and not before: a request asks the database once', async () => {
+  const { id, key } = await newKey();
+  const client = new Client(server.url, key);
+  await client.get('/api/key');
+  expect(await countStatements(server.db, () => client.get('/api/key'))).toBe(1);
+  expect(await rowOf(id)).toEqual({ lastUsedAt: null, refusedUses: 0 });
+  const before = Date.now();
+  await server.keyUses.flush();
+  const { lastUsedAt } = await rowOf(id);
+  expect(Math.abs((lastUsedAt?.getTime() ?? 0) - before)).toBeLessThan(MINUTE);
+});
+
+test('refused uses of rotated and revoked keys are counted; they are no uses', async () => {
+  const [rotated, revoked] = [await newKey(), await newKey()];
+  await rotateKey(server.db, rotated.actor, { keyId: rotated.id, userId: rotated.actor.userId, environment: 'live' });
+  await revokeKey(server.db, revoked.actor, { keyId: revoked.id, userId: revoked.actor.userId });
+  for (const { key } of [rotated, revoked, revoked])
+    expect((await new Client(server.url, key).get('/api/key')).status).toBe(401);
+  await server.keyUses.flush();
+  expect(await rowOf(rotated.id)).toEqual({ lastUsedAt: null, refusedUses: 1 });
+  expect(await rowOf(revoked.id)).toEqual({ lastUsedAt: null, refusedUses: 2 });
+  await new Client(server.url, revoked.key).get('/api/key');
+  await server.keyUses.flush();
+  expect(await rowOf(revoked.id)).toEqual({ lastUsedAt: null, refusedUses: 3 });
+});
+
+// The attack, on ourselves: a process whose clock is behind takes back what another one has written.
+test('the time goes forward only, within a process and between two', async () => {
+  const { id, of } = await newKey();
+  const [early, late] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
+  const [one, two] = [startKeyUses(server.db, { onFailure: failing }), startKeyUses(server.db, { onFailure: failing })];
+  one.used(of, late);
+  one.used(of, early);
+  await one.stop();
+  expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 0 });
+  two.used(of, early);
+  two.refused(of);
+  await two.stop();
+  expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 1 });
+});
+
+test('many keys of several organizations are one statement; nothing seen is none', async () => {
+  const other = await createActor(server.db, await createScope(server.db), 'member');
+  const foreign = await giveKey(server.db, other);
+  const keys = await times(5, newKey);
+  const uses = startKeyUses(server.db, { onFailure: failing });
+  const at = new Date('2026-05-04T12:00:00Z');
+  for (const { of } of keys) for (let i = 0; i < 1000; i += 1) uses.used(of, at);
+  uses.used({ organizationId: other.scope.organizationId, id: foreign.id }, at);
+  expect(await countStatements(server.db, () => uses.flush())).toBe(1);
+  for (const id of [...keys.map((key) => key.id), foreign.id]) expect((await rowOf(id)).lastUsedAt).toEqual(at);
+  expect(await countStatements(server.db, () => uses.stop())).toBe(0);
+});
+
+test('a use names the organization too: the same id in another one stays untouched', async () => {
+  const { id } = await newKey();
+  const uses = startKeyUses(server.db, { onFailure: failing });
+  uses.used({ organizationId: (await createScope(server.db)).organizationId, id }, new Date());
+  await uses.stop();
+  expect((await rowOf(id)).lastUsedAt).toBeNull();
+});
+
+test('what was used before a restart is known after it', async () => {
+  const { id, key } = await newKey();
+  const second = await startServer({ databaseUrl: server.databaseUrl });
+  await new Client(second.url, key).get('/api/key');
+  await second.close();
+  const { lastUsedAt } = await rowOf(id);
+  expect(lastUsedAt).not.toBeNull();
+  const third = await startServer({ databaseUrl: server.databaseUrl });
+  await third.close();
+  expect((await rowOf(id)).lastUsedAt).toEqual(lastUsedAt);
+});

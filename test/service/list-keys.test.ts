@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { hashKey } from '../../src/domain/api-key.ts';
+import { issueKey } from '../../src/service/issue-key.ts';
+import { listKeys, listKeysMadeForOthers } from '../../src/service/list-keys.ts';
+import { revokeKey } from '../../src/service/revoke-key.ts';
+import { rotateKey } from '../../src/service/rotate-key.ts';
+import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, READ, times } from '../support/actors.ts';
+import { countStatements } from '../support/statements.ts';
+import { createKeyRow, openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const DAY = 86_400_000;
+
+test('each key is shown with who made it and how it ended, active ones first, and never the key', async () => {
+  const { db } = database;
+  const { member, manager } = await createPeople(db);
+  const { userId } = member;
+  const request = { userId, permissions: READ, environment: 'live' } as const;
+  const expired = await giveKey(db, member, { name: 'Expired' });
+  await db.prisma.apiKey.updateMany({ where: { id: expired.id }, data: { expiresAt: new Date(1000) } });
+  const soon = await issueKey(db, member, { ...request, name: 'Soon', lifeDays: 30 });
+  const rotated = await issueKey(db, manager, { ...request, name: 'Rotated', lifeDays: 90 });
+  const successor = await rotateKey(db, member, { keyId: rotated.id, userId, environment: 'live' });
+  const revoked = await issueKey(db, member, { ...request, name: 'Revoked', lifeDays: 90 });
+  await revokeKey(db, manager, { keyId: revoked.id, userId });
+
+  const { keys, holder } = await listKeys(db, member, userId);
+  expect(holder).toEqual({ id: userId, name: 'The member', email: member.email, role: 'member', isActive: true });
+  expect(keys).toMatchObject([
+    { id: successor.id, name: 'Rotated', state: 'active', createdBy: 'The member', isExpiringSoon: false },
+    { id: soon.id, state: 'active', createdBy: 'The member', isExpiringSoon: true, endedAt: null, endedBy: null },
+    { id: revoked.id, state: 'revoked', endedBy: 'The manager', endedAt: expect.any(Date), isExpiringSoon: false },
+    { id: rotated.id, state: 'rotated', createdBy: 'The manager', endedBy: 'The member' },
+    { id: expired.id, state: 'expired', createdBy: null, endedBy: null, endedAt: new Date(1000) },
+  ]);
+  expect(keys[1]).toMatchObject({ prefix: soon.key.slice(0, 17), permissions: READ, lastUsedAt: null, refusedUses: 0 });
+  const text = JSON.stringify(keys);
+  for (const { key } of [expired, soon, rotated, successor, revoked]) {
+    expect(text).not.toContain(key.slice(17));
+    expect(text).not.toContain(hashKey(key).toString('hex'));
+  }
+});
+
+test('a key is expiring soon from 30 days before its end on, and expired at it', async () => {
+  const { db } = database;
+  const { member } = await createPeople(db);
+  const { expiresAt } = await giveKey(db, member, { lifeDays: 90 });
+  const end = expiresAt?.getTime() ?? 0;
+  const stateAt = async (time: number) => {
+    const { keys } = await listKeys(db, member, member.userId, new Date(time));
+    return [keys[0]?.state, keys[0]?.isExpiringSoon];
+  };
+  expect(await stateAt(end - 30 * DAY - 1)).toEqual(['active', false]);
+  expect(await stateAt(end - 30 * DAY)).toEqual(['active', true]);
+  expect(await stateAt(end)).toEqual(['expired', false]);
+});
+
+// The attack, on ourselves: a query for each row.
+test('200 keys and none take the same two statements', async () => {
+  const { db } = database;
+  const { scope, manager, member, viewer } = await createPeople(db);
+  const { userId, email } = member;
+  await times(200, () => createKeyRow(db, { scope, userId, email }));
+  expect(await countStatements(db, () => listKeys(db, manager, viewer.userId))).toBe(2);
+  expect(await countStatements(db, () => listKeys(db, manager, userId))).toBe(2);
+  expect((await listKeys(db, manager, userId)).keys).toHaveLength(200);
+});
+
+test('of 600 ended keys the newest are listed, behind every active one', async () => {
+  const { db } = database;
+  const { scope, member } = await createPeople(db);
+  const { userId, email } = member;
+  const oldest = await createKeyRow(db, { scope, userId, email });
+  await times(600, () => createKeyRow(db, { scope, userId, email }, { expiresAt: new Date(0) }));
+  const { keys } = await listKeys(db, member, userId);
+  expect(keys).toHaveLength(500);
+  expect(keys[0]).toMatchObject({ id: oldest.id, state: 'active' });
+});
+
+test.each([
+  ['administrator', 'administrator', [true, true, true]],
+  ['administrator', 'viewer', [true, true, true]],
+  ['manager', 'member', [true, true, true]],
+  ['manager', 'administrator', [false, false, true]],
+  ['member', 'member', [true, true, true]],
+  ['viewer', 'viewer', [false, false, true]],
+] as const)('a %s who sees keys of the %s may create, take, revoke: %j', async (role, target, expected) => {
+  const people = await createPeople(database.db);
+  const list = await listKeys(database.db, people[role], people[target].userId);
+  expect([list.mayCreate, list.mayTake, list.mayRevoke]).toEqual(expected);
+});
+
+// The attack: somebody else's id in the URL of the list.
+test('members and viewers see own keys only; nobody sees into another organization', async () => {
+  const { db } = database;
+  const [ours, theirs] = [await createPeople(db), await createPeople(db)];
+  for (const actor of [ours.member, ours.viewer]) {
+    for (const userId of [ours.manager.userId, theirs.member.userId, NOBODY, 'x']) {
+      expect(await codeOf(listKeys(db, actor, userId))).toBe('forbidden');
+      expect(await codeOf(listKeysMadeForOthers(db, actor, userId))).toBe('forbidden');
+    }
+  }
+  for (const userId of [theirs.member.userId, NOBODY, 'x']) {
+    expect(await outcomeOf(listKeys(db, ours.administrator, userId))).toBe('not_found: There is no such user.');
+    expect(await codeOf(listKeysMadeForOthers(db, ours.administrator, userId))).toBe('not_found');
+  }
+});
+
+test('nothing may be made for a deactivated user, and the list says so', async () => {
+  const { db } = database;
+  const { administrator, member } = await createPeople(db);
+  await db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
+  expect(await listKeys(db, administrator, member.userId)).toMatchObject({
+    ...{ mayCreate: false, mayTake: false, mayRevoke: true },
+    holder: { isActive: false },
+  });
+});
+
+// The attack: a manager who leaves has been shown keys of others, which live on.
+test('keys that somebody made for others, or rotated into being, are listed for review while they are active', async () => {
+  const { db } = database;
+  const { administrator, manager, member, viewer } = await createPeople(db);
+  const request = { permissions: READ, lifeDays: 30, environment: 'live' } as const;
+  const made = await issueKey(db, manager, { ...request, userId: viewer.userId, name: 'Made' });
+  const ended = await issueKey(db, manager, { ...request, userId: viewer.userId, name: 'Ended' });
+  await revokeKey(db, administrator, { keyId: ended.id, userId: viewer.userId });
+  await issueKey(db, manager, { ...request, userId: manager.userId, name: 'Own' });
+  const { id } = await giveKey(db, member);
+  const taken = await rotateKey(db, manager, { keyId: id, userId: member.userId, environment: 'live' });
+  expect(await listKeysMadeForOthers(db, administrator, manager.userId)).toMatchObject([
+    { id: taken.id, holder: { id: member.userId, name: 'The member', email: member.email } },
+    { id: made.id, holder: { id: viewer.userId } },
+  ]);
+});

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { getPolicy, listAdministrators, updatePolicy } from '../../src/service/organization.ts';
+import type { Database } from '../../src/store/database.ts';
+import { createAccount } from '../support/accounts.ts';
+import { changeRoleInTheTable, codeOf, outcomeOf } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
+
+const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 90, allowsUnendingKeys: false };
+
+test('a change of the policy is audited with what it was and what it is; none is no event', async () => {
+  const administrator = await createAccount(db, { role: 'administrator' });
+  await updatePolicy(db, administrator, POLICY);
+  await updatePolicy(db, administrator, POLICY);
+  expect((await getPolicy(db, administrator)).policy).toEqual(POLICY);
+  const { organizationId } = administrator.scope;
+  expect(await db.prisma.auditEvent.findMany({ where: { organizationId } })).toMatchObject([
+    {
+      ...{ act: 'organization.policy_changed', actorUserId: administrator.userId, targetUserId: null },
+      detail: { 'members may create keys': 'yes -> no', 'longest key life': '365 days -> 90 days' },
+    },
+  ]);
+});
+
+test('is for administrators alone, as they are now', async () => {
+  // The attack: the form's POST, sent by a manager, or by an administrator of before.
+  const administrator = await createAccount(db, { role: 'administrator' });
+  for (const role of ['manager', 'member', 'viewer'] as const) {
+    const person = await createAccount(db, { role, scope: administrator.scope });
+    expect(await codeOf(getPolicy(db, person))).toBe('forbidden');
+    expect(await codeOf(updatePolicy(db, person, POLICY))).toBe('forbidden');
+  }
+  await changeRoleInTheTable(db, administrator, 'manager');
+  expect(await codeOf(updatePolicy(db, administrator, POLICY))).toBe('forbidden');
+});
+
+test.each([0, 3651, 1.5, Number.NaN, -1])('refuses a longest key life of %p days', async (maxKeyLifeDays) => {
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const outcome = await outcomeOf(updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays }));
+  expect(outcome).toBe('invalid: max_key_life_days must be an integer from 1 to 3650.');
+});
+
+test('takes no more fields than a policy has', async () => {
+  // The attack: a field "suspendedAt" or "name" beside those of the form.
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const given = { ...POLICY, name: 'Taken over', suspendedAt: new Date(), id: 'x' };
+  await updatePolicy(db, administrator, given);
+  expect(await getPolicy(db, administrator)).toMatchObject({ name: 'Test', suspendedAt: null });
+});
+
+test('whom to contact are the active administrators of this organization', async () => {
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const gone = await createAccount(db, { role: 'administrator', scope: administrator.scope });
+  await createAccount(db, { role: 'administrator' });
+  await db.prisma.user.updateMany({ where: { id: gone.userId }, data: { deactivatedAt: new Date() } });
+  const { userId: id, name, email } = administrator;
+  expect(await listAdministrators(db, administrator.scope)).toEqual([{ id, name, email }]);
+});

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import type { Role } from '../../src/domain/role.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../src/service/change-user.ts';
+import { getUser, inviteUser } from '../../src/service/people.ts';
+import type { Database } from '../../src/store/database.ts';
+import { createAccount } from '../support/accounts.ts';
+import { changeRoleInTheTable, codeOf, giveKey, NOBODY, outcomeOf, times } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
+
+const ROLES = ['administrator', 'manager', 'member', 'viewer'] as const;
+type Staff = Record<Role | 'other', Actor>;
+
+async function staff(): Promise<Staff> {
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const { scope } = administrator;
+  return {
+    administrator,
+    other: await createAccount(db, { role: 'administrator', scope }),
+    manager: await createAccount(db, { role: 'manager', scope }),
+    member: await createAccount(db, { role: 'member', scope }),
+    viewer: await createAccount(db, { role: 'viewer', scope }),
+  };
+}
+
+const row = ({ userId }: { userId: string }) => db.prisma.user.findFirstOrThrow({ where: { id: userId } });
+const invite = (by: Actor, role: string, email = `${crypto.randomUUID()}@example.test`) =>
+  inviteUser(db, by, { email, name: 'Mei Tanaka', role });
+const actsOn = async ({ userId }: Actor) =>
+  db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } });
+
+test('a manager invites and raises to no more than member; members and viewers manage nobody', async () => {
+  // The attack: the form's role field is changed to "administrator".
+  const { administrator, manager, member, viewer } = await staff();
+  const allowed = { administrator: ROLES, manager: ['member', 'viewer'], member: [], viewer: [] };
+  for (const actor of [administrator, manager, member, viewer]) {
+    for (const role of ROLES) {
+      const expected = allowed[actor.role].some((each) => each === role) ? 'done' : 'forbidden';
+      expect([actor.role, role, await codeOf(invite(actor, role))]).toEqual([actor.role, role, expected]);
+      await changeRoleInTheTable(db, viewer, 'viewer');
+      if (actor !== viewer) expect(await codeOf(changeRole(db, actor, { userId: viewer.userId, role }))).toBe(expected);
+    }
+  }
+  expect(await codeOf(invite(administrator, 'owner'))).toBe('invalid');
+});
+
+test('nobody below an administrator touches a manager or an administrator, nor raises themselves', async () => {
+  // The attack: a manager demotes the administrator who is about to demote the manager.
+  const { administrator, manager, member } = await staff();
+  const colleague = await createAccount(db, { role: 'manager', scope: manager.scope });
+  for (const actor of [manager, member]) {
+    for (const { userId } of [administrator, colleague, actor]) {
+      for (const role of ROLES) expect(await codeOf(changeRole(db, actor, { userId, role }))).toBe('forbidden');
+      expect(await codeOf(deactivateUser(db, actor, { userId }))).toBe('forbidden');
+      expect(await codeOf(reactivateUser(db, actor, { userId }))).toBe('forbidden');
+    }
+  }
+});
+
+test('what counts is the role of this moment, not of the session', async () => {
+  // The attack: a form that was open while its sender was demoted, or deactivated.
+  const { administrator, other, viewer } = await staff();
+  await changeRole(db, administrator, { userId: other.userId, role: 'viewer' });
+  expect(await codeOf(invite(other, 'viewer'))).toBe('forbidden');
+  expect(await codeOf(changeRole(db, other, { userId: other.userId, role: 'administrator' }))).toBe('forbidden');
+  await deactivateUser(db, administrator, { userId: other.userId });
+  expect(await outcomeOf(deactivateUser(db, other, { userId: viewer.userId }))).toContain(
+    'Your account was deactivated',
+  );
+});
+
+test('the last active administrator is neither demoted nor deactivated', async () => {
+  const { administrator, other, manager } = await staff();
+  await deactivateUser(db, administrator, { userId: other.userId });
+  const self = { userId: administrator.userId };
+  const words = `conflict: ${administrator.email} is the last active administrator. Make somebody else an administrator first.`;
+  expect(await outcomeOf(changeRole(db, administrator, { ...self, role: 'manager' }))).toBe(words);
+  expect(await outcomeOf(deactivateUser(db, administrator, self))).toBe(words);
+  // One who was invited and never came is no administrator to rely on.
+  const invited = await invite(administrator, 'administrator');
+  expect(await outcomeOf(deactivateUser(db, administrator, self))).toBe(words);
+  expect(await codeOf(deactivateUser(db, administrator, { userId: invited.userId }))).toBe('done');
+  await changeRole(db, administrator, { userId: manager.userId, role: 'administrator' });
+  expect(await codeOf(changeRole(db, administrator, { ...self, role: 'viewer' }))).toBe('done');
+});
+
+test('of two administrators that demote or deactivate each other at once, one remains', async () => {
+  // The attack: both see two administrators, and each takes the other's power.
+  for (let round = 0; round < 10; round += 1) {
+    const { administrator: a, other: b } = await staff();
+    const [left, right] = [{ userId: b.userId }, { userId: a.userId }];
+    const both =
+      round % 2 === 0
+        ? [changeRole(db, a, { ...left, role: 'viewer' }), changeRole(db, b, { ...right, role: 'viewer' })]
+        : [deactivateUser(db, a, left), deactivateUser(db, b, right)];
+    expect((await Promise.all(both.map(codeOf))).toSorted()).toEqual(['done', 'forbidden']);
+    const selves = await times(2, async (i) => [a, b][i] ?? a);
+    const active = await Promise.all(selves.map(row));
+    expect(active.filter(({ role, deactivatedAt }) => role === 'administrator' && deactivatedAt === null)).toHaveLength(
+      1,
+    );
+  }
+});
+
+test('of two administrators who leave at once, one has to stay', async () => {
+  // The attack: each touches only their own row, so that neither waits for the other.
+  for (let round = 0; round < 15; round += 1) {
+    const { administrator: a, other: b } = await staff();
+    const outcomes = await Promise.all([a, b].map((each) => codeOf(deactivateUser(db, each, { userId: each.userId }))));
+    expect(outcomes.toSorted()).toEqual(['conflict', 'done']);
+  }
+});
+
+test('deactivation revokes the keys and audits each; reactivation revives none', async () => {
+  const { administrator, member } = await staff();
+  await giveKey(db, member);
+  await giveKey(db, member);
+  await deactivateUser(db, administrator, { userId: member.userId });
+  expect((await actsOn(member)).map(({ act }) => act)).toEqual([
+    ...['key.created', 'key.created', 'user.deactivated', 'key.revoked', 'key.revoked'],
+  ]);
+  expect(await codeOf(deactivateUser(db, administrator, { userId: member.userId }))).toBe('conflict');
+  await reactivateUser(db, administrator, { userId: member.userId });
+  expect(await codeOf(reactivateUser(db, administrator, { userId: member.userId }))).toBe('conflict');
+  const keys = await db.prisma.apiKey.findMany({ where: { userId: member.userId } });
+  expect(keys.map(({ revokedAt, revokedByUserId }) => [revokedAt !== null, revokedByUserId])).toEqual([
+    [true, administrator.userId],
+    [true, administrator.userId],
+  ]);
+});
+
+test('an e-mail that is taken is a conflict in the same words, whoever has it', async () => {
+  // The attack: invitations tell which customers there are, and who works for them.
+  const { administrator, member } = await staff();
+  const foreign = await createAccount(db);
+  for (const email of [member.email, foreign.email, foreign.email.toUpperCase()]) {
+    const words = `conflict: The e-mail ${email.toLowerCase()} is in use already. Give another one.`;
+    expect(await outcomeOf(invite(administrator, 'viewer', email))).toBe(words);
+  }
+  const email = `${crypto.randomUUID()}@example.test`;
+  const outcomes = await times(10, () => codeOf(invite(administrator, 'viewer', email)));
+  expect(outcomes.filter((each) => each === 'done')).toHaveLength(1);
+  expect(outcomes.filter((each) => each === 'conflict')).toHaveLength(9);
+});
+
+test('fields that the form does not have are not taken', async () => {
+  // The attack: a field "organizationId", "passwordHash" or "role" beside those of the form.
+  const { administrator, viewer } = await staff();
+  const foreign = await createAccount(db);
+  const more = { organizationId: foreign.scope.organizationId, passwordHash: 'x', deactivatedAt: null, id: NOBODY };
+  const given = { ...more, email: `${crypto.randomUUID()}@example.test`, name: 'Mei', role: 'viewer' };
+  const { userId } = await inviteUser(db, administrator, given);
+  expect(userId).not.toBe(NOBODY);
+  expect(await row({ userId })).toMatchObject({
+    organizationId: administrator.scope.organizationId,
+    passwordHash: null,
+  });
+  const change = { ...more, email: 'x@example.test', userId: viewer.userId, role: 'member' };
+  await changeRole(db, administrator, change);
+  expect(await row(viewer)).toMatchObject({
+    role: 'member',
+    email: viewer.email,
+    organizationId: viewer.scope.organizationId,
+  });
+});
+
+test('an id of another organization is as unknown as one that does not exist', async () => {
+  // The attack: ids of another organization in every URL.
+  const { administrator, manager } = await staff();
+  const foreign = await createAccount(db, { role: 'viewer' });
+  for (const actor of [administrator, manager]) {
+    for (const userId of [foreign.userId, NOBODY, 'nonsense', foreign.userId.toUpperCase()]) {
+      const acts = [getUser(db, actor, userId), changeRole(db, actor, { userId, role: 'viewer' })];
+      acts.push(deactivateUser(db, actor, { userId }), reactivateUser(db, actor, { userId }));
+      for (const act of acts) expect(await outcomeOf(act)).toBe('not_found: There is no such user.');
+    }
+  }
+  expect(await row(foreign)).toMatchObject({ role: 'viewer', deactivatedAt: null });
+});
+
+test('a change of role is audited with what it was and what it is; none is no event', async () => {
+  const { administrator, member } = await staff();
+  await changeRole(db, administrator, { userId: member.userId, role: 'member' });
+  await changeRole(db, administrator, { userId: member.userId, role: 'viewer' });
+  expect(await actsOn(member)).toMatchObject([
+    {
+      ...{ act: 'user.role_changed', actorUserId: administrator.userId, ip: administrator.trace.ip },
+      detail: { before: 'member', after: 'viewer' },
+    },
+  ]);
+});
+
+test.each([
+  '',
+  'mei',
+  'mei@',
+  'a@b@c.org',
+  'Mei <mei@example.org>',
+  'mei@example.org\r\nBcc: all@example.org',
+  'a\0@b.org',
+])('refuses %j as an e-mail', async (email) => {
+  const { administrator } = await staff();
+  expect(await outcomeOf(invite(administrator, 'viewer', email))).toMatch(/^invalid: email must be/);
+});

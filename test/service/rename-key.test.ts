@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { renameKey } from '../../src/service/rename-key.ts';
+import { revokeKey } from '../../src/service/revoke-key.ts';
+import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, times } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+async function namesOf(userId: string): Promise<string[]> {
+  const where = { userId, rotatedAt: null, revokedAt: null };
+  return (await database.db.prisma.apiKey.findMany({ where })).map(({ name }) => name).sort();
+}
+
+test('a key is renamed, and the name that it had is free', async () => {
+  const { member } = await createPeople(database.db);
+  const { userId } = member;
+  const { id: keyId } = await giveKey(database.db, member, { name: 'Old' });
+  await renameKey(database.db, member, { keyId, userId, name: ' New ' });
+  await giveKey(database.db, member, { name: 'Old' });
+  expect(await namesOf(userId)).toEqual(['New', 'Old']);
+});
+
+// The attack: ten keys renamed to one name at once, each of which finds it free.
+test('of ten renamings to one name at once one succeeds', async () => {
+  const { member } = await createPeople(database.db);
+  const { userId } = member;
+  const keys = await times(10, (i) => giveKey(database.db, member, { name: `Key ${i}` }));
+  const outcomes = await times(10, (i) =>
+    outcomeOf(renameKey(database.db, member, { keyId: keys[i]?.id ?? '', userId, name: 'Same' })),
+  );
+  expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+  expect(outcomes.filter((outcome) => /^conflict: .* has a key named "Same" already/.test(outcome))).toHaveLength(9);
+  expect((await namesOf(userId)).filter((name) => name === 'Same')).toHaveLength(1);
+});
+
+test('of renamings and creations of one name at once one succeeds', async () => {
+  const { member } = await createPeople(database.db);
+  const { userId } = member;
+  const keys = await times(5, (i) => giveKey(database.db, member, { name: `Key ${i}` }));
+  const outcomes = await Promise.all([
+    ...keys.map(({ id: keyId }) => codeOf(renameKey(database.db, member, { keyId, userId, name: 'Same' }))),
+    ...keys.map(() => codeOf(giveKey(database.db, member, { name: 'Same' }))),
+  ]);
+  expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+});
+
+test('the name that it has already is no change and no event', async () => {
+  const { member } = await createPeople(database.db);
+  const { id: keyId } = await giveKey(database.db, member, { name: 'Same' });
+  expect(await codeOf(renameKey(database.db, member, { keyId, userId: member.userId, name: 'Same' }))).toBe('done');
+  expect(await database.db.prisma.auditEvent.count({ where: { keyId, act: 'key.renamed' } })).toBe(0);
+});
+
+test.each(['revoked', 'expired'])('a key that was %s keeps the name under which it is remembered', async (end) => {
+  const { member } = await createPeople(database.db);
+  const { userId } = member;
+  const { id: keyId } = await giveKey(database.db, member, { name: 'Old' });
+  if (end === 'revoked') await revokeKey(database.db, member, { keyId, userId });
+  else await database.db.prisma.apiKey.updateMany({ where: { id: keyId }, data: { expiresAt: new Date(0) } });
+  expect(await outcomeOf(renameKey(database.db, member, { keyId, userId, name: 'New' }))).toMatch(
+    new RegExp(`^conflict: The key "Old" (was )?${end}`),
+  );
+});
+
+// The attack: another organization's name for a key, and whether it is taken there.
+test('keys of others are not found, alike, and keep their names', async () => {
+  const [ours, theirs] = [await createPeople(database.db), await createPeople(database.db)];
+  const { userId } = ours.member;
+  await giveKey(database.db, ours.member, { name: 'Taken' });
+  const others = [await giveKey(database.db, ours.manager, { name: 'Old' }), await giveKey(database.db, theirs.member)];
+  for (const keyId of [...others.map(({ id }) => id), NOBODY, 'x'])
+    for (const name of ['New', 'Taken'])
+      expect(await outcomeOf(renameKey(database.db, ours.administrator, { keyId, userId, name }))).toBe(
+        'not_found: There is no such API key.',
+      );
+  expect(await namesOf(ours.manager.userId)).toEqual(['Old']);
+});

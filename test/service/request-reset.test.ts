@@ -1,0 +1,127 @@
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openLink } from '../../src/service/access-links.ts';
+import { createOutbox, type Outbox } from '../../src/service/mail.ts';
+import { requestReset } from '../../src/service/request-reset.ts';
+import type { Database } from '../../src/store/database.ts';
+import { createAccount, newTrace } from '../support/accounts.ts';
+import { times } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+let db: Database;
+let server: Server;
+let outbox: Outbox;
+const failures: unknown[] = [];
+let mails: string[] = [];
+const publicUrl = 'https://charter.example.org';
+
+/** As much of SMTP (RFC 5321) as taking a mail needs. */
+function startSmtp(): Promise<Server> {
+  const smtp = createServer((socket) => {
+    let [text, isData] = ['', false];
+    socket.write('220 test\r\n');
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+      if (isData && text.includes('\r\n.\r\n')) {
+        // Long lines come folded (quoted-printable, RFC 2045 section 6.7).
+        mails.push(text.replaceAll('=\r\n', ''));
+        [text, isData] = ['', false];
+        socket.write('250 taken\r\n');
+      }
+      while (!isData && text.includes('\r\n')) {
+        const line = text.slice(0, text.indexOf('\r\n'));
+        text = text.slice(line.length + 2);
+        isData = line === 'DATA';
+        socket.write(isData ? '354 go on\r\n' : line === 'QUIT' ? '221 bye\r\n' : '250 fine\r\n');
+      }
+    });
+  });
+  return new Promise((resolve) => smtp.listen(0, '127.0.0.1', () => resolve(smtp)));
+}
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+  server = await startSmtp();
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const config = { smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom: 'Charter <charter@example.org>' };
+  outbox = createOutbox(config, (error) => failures.push(error));
+});
+afterAll(async () => {
+  server.close();
+  await database.close();
+});
+
+async function ask(email: string, trace = newTrace(), through = outbox): Promise<unknown> {
+  const answer = await requestReset(db, { email, trace }, { outbox: through, publicUrl });
+  await through.settle();
+  return answer;
+}
+
+test('mails a link to the account, under the configured address, and answers alike for everybody', async () => {
+  // The attack: who gets another answer has an account; and a Host header that makes the link lead elsewhere.
+  const account = await createAccount(db);
+  mails = [];
+  for (const email of ['nobody@example.test', 'no e-mail', account.email.toUpperCase()])
+    expect(await ask(email)).toBeUndefined();
+  expect(failures).toEqual([]);
+  expect(mails).toHaveLength(1);
+  const [mail = ''] = mails;
+  expect(mail).toContain(`To: The member <${account.email}>`);
+  const token = /https:\/\/charter\.example\.org\/welcome\/([\w-]{43})/.exec(mail)?.[1] ?? '';
+  expect(await openLink(db, token)).toMatchObject({ kind: 'password_reset', email: account.email });
+  const events = await db.prisma.auditEvent.findMany({ where: { targetUserId: account.userId } });
+  expect(events).toMatchObject([{ act: 'user.reset_link_made', actorUserId: null }]);
+  expect(JSON.stringify(events)).not.toContain(token);
+});
+
+test('a mailbox is not flooded', async () => {
+  // The attack: the form is posted a thousand times with somebody's e-mail.
+  const account = await createAccount(db);
+  mails = [];
+  const trace = newTrace();
+  await times(10, () => ask(account.email, trace));
+  expect(mails).toHaveLength(3);
+  await times(20, () => ask(account.email));
+  expect(mails.length).toBeLessThanOrEqual(10);
+});
+
+test('somebody who asks for a reset voids nobody’s link', async () => {
+  // The attack: the invitation of another person is made worthless by asking for resets.
+  const account = await createAccount(db);
+  mails = [];
+  await ask(account.email);
+  await ask(account.email);
+  expect(mails).toHaveLength(2);
+  for (const mail of mails) {
+    const token = /\/welcome\/([\w-]{43})/.exec(mail)?.[1] ?? '';
+    expect(await openLink(db, token)).not.toBeNull();
+  }
+});
+
+test('a deactivated account gets no mail', async () => {
+  const account = await createAccount(db);
+  await db.prisma.user.updateMany({ where: { id: account.userId }, data: { deactivatedAt: new Date() } });
+  mails = [];
+  await ask(account.email);
+  expect(mails).toEqual([]);
+});
+
+test('without a mail server it answers the same and makes no link', async () => {
+  const account = await createAccount(db);
+  const none = createOutbox(null, (error) => failures.push(error));
+  expect(none.canSend).toBe(false);
+  expect(await ask(account.email, newTrace(), none)).toBeUndefined();
+  expect(await db.prisma.accessLink.count({ where: { userId: account.userId } })).toBe(0);
+});
+
+test('a mail server that does not answer is reported, without the link, and nobody waits for it', async () => {
+  const account = await createAccount(db);
+  const reports: unknown[] = [];
+  const broken = createOutbox({ smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'a@b.org' }, (error) => reports.push(error));
+  expect(await ask(account.email, newTrace(), broken)).toBeUndefined();
+  expect(String(reports)).toContain('ECONNREFUSED');
+  expect(String(reports)).not.toContain('/welcome/');
+});

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { hashKey } from '../../src/domain/api-key.ts';
+import { authenticate } from '../../src/service/authenticate.ts';
+import { revokeKey } from '../../src/service/revoke-key.ts';
+import { rotateKey } from '../../src/service/rotate-key.ts';
+import { findKeyByHash } from '../../src/store/unscoped.ts';
+import {
+  changeRoleInTheTable,
+  createPeople,
+  giveKey,
+  NOBODY,
+  outcomeOf,
+  type People,
+  READ,
+  times,
+} from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+let people: People;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  people = await createPeople(database.db);
+});
+afterAll(() => database.close());
+
+const ignoring = { used: () => {}, refused: () => {} };
+const use = (key: string) =>
+  outcomeOf(authenticate(key, { db: database.db, environment: 'live', now: () => new Date(), keyUses: ignoring }));
+
+function rotate(by: People['member'], keyId: string, userId = by.userId) {
+  return rotateKey(database.db, by, { keyId, userId, environment: 'live' });
+}
+
+async function liveKeys(userId: string) {
+  return database.db.prisma.apiKey.findMany({ where: { userId, rotatedAt: null, revokedAt: null } });
+}
+
+test('the successor has the name, permissions, expiry and user of the old key, which is refused at once', async () => {
+  const { member, manager } = await createPeople(database.db);
+  const { id, key, name, expiresAt } = await giveKey(database.db, member, { permissions: READ });
+  const rotated = await rotate(manager, id, member.userId);
+  expect(rotated).toEqual({ id: expect.any(String), key: expect.any(String), name, permissions: READ, expiresAt });
+  expect(rotated.key).not.toBe(key);
+  expect(await use(key)).toMatch(/^unauthenticated: This API key was rotated at .* Use the key that replaced it\.$/);
+  expect(await use(rotated.key)).toBe('done');
+  expect(await findKeyByHash(database.db, hashKey(rotated.key))).toMatchObject({ id: rotated.id, name, expiresAt });
+  expect(await liveKeys(member.userId)).toMatchObject([{ id: rotated.id, createdByUserId: manager.userId }]);
+  const old = await database.db.prisma.apiKey.findFirst({ where: { id } });
+  expect(old).toMatchObject({ successorId: rotated.id, rotatedByUserId: manager.userId });
+});
+
+test('who was late hears of the key that stands there now, however often it was rotated, and when none does', async () => {
+  const { member } = await createPeople(database.db);
+  const first = await giveKey(database.db, member, { name: 'Sync' });
+  const second = await rotate(member, first.id);
+  const third = await rotate(member, second.id);
+  expect(await outcomeOf(rotate(member, first.id))).toContain(`(${third.key.slice(0, 17)}…), is active`);
+  await revokeKey(database.db, member, { keyId: third.id, userId: member.userId });
+  expect(await outcomeOf(rotate(member, first.id))).toMatch(/The key that replaced it has ended as well\.$/);
+});
+
+// The attack: a key whose life is over is given another one, past the policy of the organization.
+test('an expired key is not rotated: a new one must be created', async () => {
+  const { member } = await createPeople(database.db);
+  const { id, expiresAt } = await giveKey(database.db, member, { lifeDays: 1 });
+  const at = expiresAt ?? new Date();
+  const request = { keyId: id, userId: member.userId, environment: 'live' } as const;
+  expect(await outcomeOf(rotateKey(database.db, member, { ...request, now: () => at }))).toMatch(
+    /^conflict: The key ".*" expired at .* UTC\. Create a new key instead\.$/,
+  );
+  expect(await liveKeys(member.userId)).toHaveLength(1);
+  const justBefore = () => new Date(at.getTime() - 1);
+  expect(await outcomeOf(rotateKey(database.db, member, { ...request, now: justBefore }))).toBe('done');
+});
+
+// The attack: who knew a reader's key waits until the reader is promoted, and lets it be rotated into one that writes.
+test('a key that was given to a viewer reads only, after a promotion and after a rotation', async () => {
+  const { manager, viewer } = await createPeople(database.db);
+  const { id, key } = await giveKey(database.db, viewer);
+  await changeRoleInTheTable(database.db, viewer, 'administrator');
+  const read = { db: database.db, environment: 'live', now: () => new Date(), keyUses: ignoring } as const;
+  expect(await authenticate(key, read)).toMatchObject({ permissions: READ });
+  // It is an administrator's now.
+  expect(await outcomeOf(rotate(manager, id, viewer.userId))).toMatch(/^forbidden/);
+  const rotated = await rotate(viewer, id);
+  expect(rotated.permissions).toEqual(READ);
+  expect(await authenticate(rotated.key, read)).toMatchObject({ permissions: READ });
+});
+
+// The attack: ids of others in the URL.
+test('a key of another user, of another organization, of nobody, and no id at all are not found, alike', async () => {
+  const theirs = await createPeople(database.db);
+  const { administrator, member, manager } = people;
+  const own = await giveKey(database.db, member);
+  const foreign = await giveKey(database.db, theirs.member);
+  const attempts: [string, string][] = [
+    [own.id, administrator.userId],
+    [own.id, manager.userId],
+    [foreign.id, member.userId],
+    [NOBODY, member.userId],
+    ["'; drop table users; --", member.userId],
+    [own.id.toUpperCase(), member.userId],
+  ];
+  for (const [keyId, userId] of attempts)
+    expect(await outcomeOf(rotate(administrator, keyId, userId))).toBe('not_found: There is no such API key.');
+  for (const userId of [theirs.member.userId, NOBODY, 'me', ''])
+    expect(await outcomeOf(rotate(administrator, foreign.id, userId))).toBe('not_found: There is no such user.');
+  expect(await use(own.key)).toBe('done');
+  expect(await use(foreign.key)).toBe('done');
+});
+
+test('the tenth key can be rotated: a successor takes the place of the old one', async () => {
+  const { member } = await createPeople(database.db);
+  const keys = await times(10, () => giveKey(database.db, member));
+  expect(await outcomeOf(rotate(member, keys[0]?.id ?? ''))).toBe('done');
+  expect(await liveKeys(member.userId)).toHaveLength(10);
+});

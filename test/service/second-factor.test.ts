@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  recoveryCodesLeft,
+  removeSecondFactor,
+} from '../../src/service/second-factor.ts';
+import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
+import type { Database } from '../../src/store/database.ts';
+import { addSecondFactor, codeAt, createAccount, isSignedIn, MINUTE, newTrace, PASSWORD } from '../support/accounts.ts';
+import { codeOf, outcomeOf, times } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
+
+// The beginning of a step of 30 seconds.
+const NOW = new Date('2026-05-01T08:00:00.000Z');
+const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
+
+async function half(account: Actor, now = NOW): Promise<string> {
+  const result = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace(), now });
+  if (result.kind !== 'second-factor') throw new Error(`The sign-in is ${result.kind}.`);
+  return result.token;
+}
+
+const give = (token: string, code: string, now = NOW) => giveSecondFactor(db, { token, code, trace: newTrace(), now });
+
+test('a secret that was never confirmed is not asked for', async () => {
+  // The attack on oneself: a page closed half way would lock its owner out.
+  const account = await createAccount(db);
+  const { secret, uri } = await beginSecondFactor(db, account);
+  expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+  expect(uri).toMatch(/^otpauth:\/\/totp\/Charter:.*algorithm=SHA1&digits=6&period=30$/);
+  expect(await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() })).toMatchObject({
+    kind: 'signed-in',
+  });
+  expect(await codeOf(confirmSecondFactor(db, account, { code: '12345', now: NOW }))).toBe('invalid');
+});
+
+test('the right code completes the sign-in under a new token', async () => {
+  // The attack: a token planted or seen before the code was given is used after it.
+  const account = await createAccount(db);
+  const { uri } = await addSecondFactor(db, account, NOW);
+  const token = await half(account);
+  const done = await give(token, codeAt(uri, NOW));
+  expect(done).toEqual({ kind: 'signed-in', token: expect.any(String), userId: account.userId });
+  expect(done.kind === 'signed-in' && (await isSignedIn(db, done.token, NOW))).toBe(true);
+  expect(await isSignedIn(db, token, NOW)).toBe(false);
+  expect(await give(token, codeAt(uri, later(30)), later(30))).toEqual({ kind: 'ended' });
+});
+
+test.each([
+  [-60, false],
+  [-30, true],
+  [0, true],
+  [30, true],
+  [60, false],
+])('a code of %i seconds from now is taken: %p', async (seconds, isTaken) => {
+  const account = await createAccount(db);
+  const { uri } = await addSecondFactor(db, account, later(-120));
+  const result = await give(await half(account), codeAt(uri, later(seconds)));
+  expect(result.kind).toBe(isTaken ? 'signed-in' : 'refused');
+});
+
+test('one code is taken once, by one of ten that come at once, and not again later', async () => {
+  // The attack: somebody looks over the shoulder and types the same code within its 30 seconds.
+  const account = await createAccount(db);
+  const { uri } = await addSecondFactor(db, account, NOW);
+  const halves = await times(9, () => half(account));
+  const results = await Promise.all(halves.map((token) => give(token, codeAt(uri, NOW))));
+  expect(results.filter(({ kind }) => kind === 'signed-in')).toHaveLength(1);
+  expect(await give(await half(account), codeAt(uri, NOW), later(20))).toEqual({ kind: 'refused' });
+  expect(await give(await half(account), codeAt(uri, later(-30)))).toEqual({ kind: 'refused' });
+});
+
+test('the code that set the factor up signs nobody in', async () => {
+  const account = await createAccount(db);
+  const { uri } = await beginSecondFactor(db, account);
+  await confirmSecondFactor(db, account, { code: codeAt(uri, NOW), now: NOW });
+  expect(await give(await half(account), codeAt(uri, NOW))).toEqual({ kind: 'refused' });
+});
+
+test('ten recovery codes work once each, however they are typed, and are stored as hashes', async () => {
+  const account = await createAccount(db);
+  const { recoveryCodes } = await addSecondFactor(db, account, NOW);
+  expect(new Set(recoveryCodes).size).toBe(10);
+  const [first = '', second = '', third = ''] = recoveryCodes;
+  const row = await db.prisma.user.findFirstOrThrow({ where: { id: account.userId } });
+  expect(Buffer.concat(row.recoveryCodes).includes(first.replaceAll('-', ''))).toBe(false);
+  // The attack: one code, given five times at once.
+  const halves = await times(5, () => half(account));
+  const results = await Promise.all(halves.map((token) => give(token, first)));
+  expect(results.filter(({ kind }) => kind === 'signed-in')).toHaveLength(1);
+  expect(await give(await half(account), ` ${second.toUpperCase().replaceAll('-', ' ')}`)).toMatchObject({
+    kind: 'signed-in',
+  });
+  expect(await give(await half(account), second)).toEqual({ kind: 'refused' });
+  expect(await recoveryCodesLeft(db, account)).toBe(8);
+  expect(third).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/);
+});
+
+test('a half session waits ten minutes, opens nothing else, and ends with the account', async () => {
+  const account = await createAccount(db);
+  const { uri } = await addSecondFactor(db, account, NOW);
+  const at = new Date(NOW.getTime() + 10 * MINUTE);
+  expect(await give(await half(account), codeAt(uri, at), at)).toEqual({ kind: 'ended' });
+  const token = await half(account);
+  await db.prisma.user.updateMany({ where: { id: account.userId }, data: { deactivatedAt: NOW } });
+  expect(await give(token, codeAt(uri, NOW))).toEqual({ kind: 'ended' });
+  expect(await give('nonsense', '123456')).toEqual({ kind: 'ended' });
+});
+
+test('removing it takes the password, which must then be long enough alone', async () => {
+  // The attack: an unlocked screen; the factor is removed in passing.
+  const account = await createAccount(db);
+  await addSecondFactor(db, account, NOW);
+  const actor = { ...account, hasSecondFactor: true };
+  expect(await codeOf(removeSecondFactor(db, actor, { password: 'wrong' }))).toBe('invalid');
+  await removeSecondFactor(db, actor, { password: PASSWORD });
+  expect(await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() })).toMatchObject({
+    kind: 'signed-in',
+  });
+  expect(await codeOf(removeSecondFactor(db, actor, { password: PASSWORD }))).toBe('conflict');
+  const acts = await db.prisma.auditEvent.findMany({ where: { targetUserId: account.userId }, orderBy: { id: 'asc' } });
+  expect(acts.map(({ act }) => act)).toEqual(['user.second_factor_on', 'user.second_factor_off', 'user.signed_in']);
+});
+
+test('a password of 12 characters stays only as long as the second factor does', async () => {
+  // The attack: a short password is set while there is a factor, which is then removed.
+  const { hashPassword } = await import('../../src/service/password.ts');
+  const account = await createAccount(db);
+  await addSecondFactor(db, account, NOW);
+  const password = 'mauve otters';
+  await db.prisma.user.updateMany({
+    where: { id: account.userId },
+    data: { passwordHash: await hashPassword(password) },
+  });
+  const outcome = await outcomeOf(removeSecondFactor(db, { ...account, hasSecondFactor: true }, { password }));
+  expect(outcome).toBe(
+    'conflict: Without a second factor a password must have at least 15 characters. Change yours first.',
+  );
+});
+
+test('beginning again while there is a factor is refused', async () => {
+  // The attack: a stolen session replaces the authenticator with its own.
+  const account = await createAccount(db);
+  await addSecondFactor(db, account, NOW);
+  expect(await codeOf(beginSecondFactor(db, account))).toBe('conflict');
+  expect(await codeOf(confirmSecondFactor(db, account, { code: '000000', now: NOW }))).toBe('conflict');
+});

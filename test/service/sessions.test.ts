@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { hashToken } from '../../src/domain/session.ts';
+import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
+import { findActor, signIn } from '../../src/service/sign-in.ts';
+import type { Database } from '../../src/store/database.ts';
+import { forgetOldSessions } from '../../src/store/sessions.ts';
+import {
+  addSecondFactor,
+  createAccount,
+  isSignedIn,
+  MINUTE,
+  newTrace,
+  PASSWORD,
+  signInAs,
+} from '../support/accounts.ts';
+import { planOf } from '../support/plan.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
+
+const START = new Date('2026-05-01T08:00:00.000Z');
+const after = (minutes: number) => new Date(START.getTime() + minutes * MINUTE);
+const sessionOf = (token: string) =>
+  db.prisma.session.findUnique({ where: { tokenHash: Uint8Array.from(hashToken(token) ?? []) } });
+
+test('an idle session ends after 30 minutes', async () => {
+  // The attack: a browser left open over lunch.
+  const token = await signInAs(db, await createAccount(db), { now: START });
+  expect(await isSignedIn(db, token, new Date(after(30).getTime() - 1))).toBe(true);
+  const idle = await signInAs(db, await createAccount(db), { now: START });
+  expect(await isSignedIn(db, idle, after(30))).toBe(false);
+});
+
+test('a session that is used goes on for 12 hours, and no longer', async () => {
+  // The attack: a stolen cookie, kept alive for ever by a request each minute.
+  const token = await signInAs(db, await createAccount(db), { now: START });
+  for (let minutes = 29; minutes < 12 * 60; minutes += 29)
+    expect(await isSignedIn(db, token, after(minutes))).toBe(true);
+  expect(await isSignedIn(db, token, after(12 * 60 - 1))).toBe(true);
+  expect(await isSignedIn(db, token, after(12 * 60))).toBe(false);
+});
+
+test('a request costs one statement, and a second one at most once a minute', async () => {
+  const token = await signInAs(db, await createAccount(db), { now: START });
+  const query = jest.spyOn(db.pool, 'query');
+  const asked = async (at: Date) => {
+    query.mockClear();
+    await findActor(db, token, newTrace(), at);
+    return query.mock.calls.length;
+  };
+  try {
+    expect(await asked(after(0.5))).toBe(1);
+    expect((await sessionOf(token))?.lastSeenAt).toEqual(START);
+    expect(await asked(after(1))).toBe(2);
+    expect((await sessionOf(token))?.lastSeenAt).toEqual(after(1));
+    expect(await asked(after(1.9))).toBe(1);
+    query.mockClear();
+    await findActor(db, 'x'.repeat(43000), newTrace(), START);
+    expect(query).not.toHaveBeenCalled();
+  } finally {
+    query.mockRestore();
+  }
+});
+
+test('last use never goes back, whatever the clocks of two processes say', async () => {
+  const token = await signInAs(db, await createAccount(db), { now: after(10) });
+  await Promise.all([after(12), after(11), after(5)].map((at) => isSignedIn(db, token, at)));
+  expect((await sessionOf(token))?.lastSeenAt.getTime()).toBeGreaterThanOrEqual(after(11).getTime());
+  await isSignedIn(db, token, after(3));
+  expect((await sessionOf(token))?.lastSeenAt.getTime()).toBeGreaterThanOrEqual(after(11).getTime());
+});
+
+test('the session, its user and its organization are found by indexes', async () => {
+  const query = jest.spyOn(db.pool, 'query');
+  await findActor(db, 'x'.repeat(43), newTrace(), START);
+  const [statement] = query.mock.calls.map(([given]) => Object(given));
+  query.mockRestore();
+  const plan = await planOf(db, statement, { isPressed: true });
+  expect(plan).toContain('using sessions_token_hash_key');
+  expect(plan).not.toContain('Seq Scan');
+});
+
+test('a session whose second factor is outstanding is nobody', async () => {
+  // The attack: the password is known, and the page behind the code is asked for directly.
+  const account = await createAccount(db);
+  await addSecondFactor(db, account, START);
+  const half = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace(), now: START });
+  expect(half).toEqual({ kind: 'second-factor', token: expect.any(String) });
+  expect(await isSignedIn(db, half.kind === 'second-factor' ? half.token : '', START)).toBe(false);
+});
+
+test('deactivation ends every session at once', async () => {
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const { scope } = administrator;
+  const member = await createAccount(db, { scope });
+  const tokens = [await signInAs(db, member), await signInAs(db, member)];
+  await deactivateUser(db, administrator, { userId: member.userId });
+  for (const token of tokens) expect(await isSignedIn(db, token)).toBe(false);
+  expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
+});
+
+test('the role is the one of this moment, not of the sign-in', async () => {
+  // The attack: somebody who was demoted goes on with the session of before.
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const manager = await createAccount(db, { role: 'manager', scope: administrator.scope });
+  const token = await signInAs(db, manager);
+  await changeRole(db, administrator, { userId: manager.userId, role: 'viewer' });
+  const actor = await findActor(db, token, newTrace());
+  expect(actor?.role).toBe('viewer');
+  expect(actor?.scope.organizationId).toBe(administrator.scope.organizationId);
+});
+
+test('housekeeping forgets the sessions that have ended, and no other', async () => {
+  const idle = await signInAs(db, await createAccount(db), { now: START });
+  const alive = await signInAs(db, await createAccount(db), { now: after(20) });
+  expect(await forgetOldSessions(db, after(31))).toBeGreaterThanOrEqual(1);
+  expect(await sessionOf(idle)).toBeNull();
+  expect(await sessionOf(alive)).not.toBeNull();
+});

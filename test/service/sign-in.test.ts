@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { Database } from '../../src/store/database.ts';
+import type { TestDatabase } from '../support/store.ts';
+
+// Counts how often a password is verified, with the real library behind.
+const argon2 = await import('@node-rs/argon2');
+const verify = jest.fn(argon2.verify);
+jest.unstable_mockModule('@node-rs/argon2', () => ({ ...argon2, verify }));
+
+const { openTestDatabase } = await import('../support/store.ts');
+const { createAccount, isSignedIn, newTrace, PASSWORD } = await import('../support/accounts.ts');
+const { signIn, signOut } = await import('../../src/service/sign-in.ts');
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
+
+const auditOf = (userId: string) =>
+  db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } });
+
+test('signs in with the password, in any letter case of the e-mail, under a new token each time', async () => {
+  const account = await createAccount(db);
+  const trace = newTrace();
+  const first = await signIn(db, { email: ` ${account.email.toUpperCase()} `, password: PASSWORD, trace });
+  const second = await signIn(db, { email: account.email, password: PASSWORD, trace });
+  expect(first).toEqual({ kind: 'signed-in', token: expect.stringMatching(/^[\w-]{43}$/), userId: account.userId });
+  expect(second).not.toEqual(first);
+  expect((await auditOf(account.userId)).map(({ act, ip }) => [act, ip])).toEqual([
+    ['user.signed_in', trace.ip],
+    ['user.signed_in', trace.ip],
+  ]);
+});
+
+test('the database holds no token that signs anybody in', async () => {
+  // The attack: somebody reads a backup and sends what stands in it as a cookie.
+  const account = await createAccount(db);
+  const result = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() });
+  const [row] = await db.prisma.session.findMany({ where: { userId: account.userId } });
+  const hash = Buffer.from(row?.tokenHash ?? []);
+  expect(result.kind === 'signed-in' && hash.includes(result.token)).toBe(false);
+  for (const form of ['hex', 'base64url'] as const) expect(await isSignedIn(db, hash.toString(form))).toBe(false);
+});
+
+test('an unknown, a known, an invited and a deactivated e-mail answer alike after the same work', async () => {
+  // The attack: a list of e-mails is tried, to learn from the answer or its time who has an account.
+  const [known, invited, deactivated] = [await createAccount(db), await createAccount(db), await createAccount(db)];
+  await db.prisma.user.updateMany({ where: { id: invited.userId }, data: { passwordHash: null } });
+  await db.prisma.user.updateMany({ where: { id: deactivated.userId }, data: { deactivatedAt: new Date() } });
+  const tries = [
+    ['nobody@example.test', 'wrong'],
+    ['not an e-mail\0', 'wrong'],
+    [known.email, 'wrong'],
+    [invited.email, PASSWORD],
+    [deactivated.email, PASSWORD],
+    [known.email, 'x'.repeat(1_000_000)],
+  ] as const;
+  for (const [email, password] of tries) {
+    verify.mockClear();
+    expect(await signIn(db, { email, password, trace: newTrace() })).toEqual({ kind: 'refused' });
+    // Once, and at the same cost.
+    expect(verify).toHaveBeenCalledTimes(1);
+    expect(verify.mock.calls[0]?.[0]).toContain('$argon2id$v=19$m=19456,t=2,p=1$');
+  }
+});
+
+test('a failure writes one row, whether the e-mail is known or not', async () => {
+  // The attack: the same list, timed by what the database has to write.
+  const known = await createAccount(db);
+  await signIn(db, { email: known.email, password: 'wrong', trace: newTrace() });
+  expect((await auditOf(known.userId)).map(({ act, actorUserId }) => [act, actorUserId])).toEqual([
+    ['user.sign_in_failed', null],
+  ]);
+  const before = await db.prisma.signInFailure.count({ where: { key: { startsWith: 'unknown:' } } });
+  await signIn(db, { email: `${crypto.randomUUID()}@example.test`, password: 'wrong', trace: newTrace() });
+  expect(await db.prisma.signInFailure.count({ where: { key: { startsWith: 'unknown:' } } })).toBe(before + 1);
+});
+
+test('a password counts in one form however a keyboard composes it', async () => {
+  const account = await createAccount(db);
+  const { hashPassword } = await import('../../src/service/password.ts');
+  const passwordHash = await hashPassword('caf\u00e9 marmot drums 41');
+  await db.prisma.user.updateMany({ where: { id: account.userId }, data: { passwordHash } });
+  const decomposed = 'cafe\u0301 marmot drums 41';
+  expect(await signIn(db, { email: account.email, password: decomposed, trace: newTrace() })).toMatchObject({
+    kind: 'signed-in',
+  });
+});
+
+test('a password that is changed while it is verified opens no session', async () => {
+  // The attack: the old password is sent at the moment at which the owner replaces it.
+  const account = await createAccount(db);
+  verify.mockImplementationOnce(async (...given) => {
+    await db.prisma.user.updateMany({ where: { id: account.userId }, data: { passwordHash: 'another' } });
+    return argon2.verify(...given);
+  });
+  expect(await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() })).toEqual({
+    kind: 'refused',
+  });
+  expect(await db.prisma.session.count({ where: { userId: account.userId } })).toBe(0);
+});
+
+test('signing out ends the session on the server, and only this one', async () => {
+  // The attack: a cookie copied before the sign-out is sent after it.
+  const account = await createAccount(db);
+  const tokens = await Promise.all(
+    ['one', 'other'].map(async () => {
+      const result = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() });
+      return result.kind === 'signed-in' ? result.token : '';
+    }),
+  );
+  const [one = '', other = ''] = tokens;
+  await signOut(db, one, newTrace());
+  await signOut(db, one, newTrace());
+  await signOut(db, 'nonsense', newTrace());
+  expect(await isSignedIn(db, one)).toBe(false);
+  expect(await isSignedIn(db, other)).toBe(true);
+  expect((await auditOf(account.userId)).filter(({ act }) => act === 'user.signed_out')).toHaveLength(1);
+});

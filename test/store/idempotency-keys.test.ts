@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { claimIdempotencyKey, forgetOldIdempotencyKeys, recordAnswer } from '../../src/store/idempotency-keys.ts';
+import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const HASH = Buffer.alloc(32, 1);
+
+function age({ scope }: Tenant, key: string, minutes: number) {
+  return database.db.pool.query(
+    `update idempotency_keys set created_at = now() - make_interval(mins => $3) where organization_id = $1 and key = $2`,
+    [scope.organizationId, key, minutes],
+  );
+}
+
+function fill({ scope }: Tenant, count: number, minutes: number) {
+  return database.db.pool.query(
+    `insert into idempotency_keys (organization_id, key, request_hash, answer, created_at)
+     select $1, $3 || '-' || i, $4, '', now() - make_interval(mins => $3::int) from generate_series(1, $2::int) i`,
+    [scope.organizationId, count, String(minutes), HASH],
+  );
+}
+
+function left({ scope }: Tenant) {
+  return database.db.prisma.idempotencyKey.count({ where: { organizationId: scope.organizationId } });
+}
+
+test('all keys older than 24 hours are forgotten, of every organization and however many, and none that is younger', async () => {
+  const { db } = database;
+  const [first, second] = [await createTenant(db), await createTenant(db)];
+  await forgetOldIdempotencyKeys(db);
+  await fill(first, 2101, 24 * 60 + 1);
+  await fill(first, 3, 24 * 60 - 1);
+  await fill(second, 5, 24 * 60 + 1);
+  await fill(second, 1, 0);
+  expect(await forgetOldIdempotencyKeys(db)).toBe(2106);
+  expect([await left(first), await left(second)]).toEqual([3, 1]);
+  expect(await forgetOldIdempotencyKeys(db)).toBe(0);
+});
+
+test('several processes may forget at once: each key is forgotten once, and nobody waits for a key in use', async () => {
+  const { db } = database;
+  const tenant = await createTenant(db);
+  await fill(tenant, 1500, 24 * 60 + 1);
+  await db.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`select 1 from idempotency_keys where organization_id = ${tenant.scope.organizationId}::uuid and key like '%-1' for update`;
+    const counts = await Promise.all([1, 2, 3].map(() => forgetOldIdempotencyKeys(db)));
+    expect(counts.reduce((sum, count) => sum + count)).toBe(1499);
+  });
+  expect(await left(tenant)).toBe(1);
+});
+
+test('a key is answered for 24 hours, then it counts as new', async () => {
+  const { db } = database;
+  const tenant = await createTenant(db);
+  const claim = () => claimIdempotencyKey(db.prisma, tenant.scope, { key: 'order-1', requestHash: HASH });
+  expect(await claim()).toEqual({ kind: 'ours' });
+  await recordAnswer(db.prisma, tenant.scope, { key: 'order-1', answer: 'made' });
+  await age(tenant, 'order-1', 24 * 60 - 1);
+  expect(await claim()).toEqual({ kind: 'answered', requestHash: HASH, answer: 'made' });
+  await age(tenant, 'order-1', 24 * 60 + 1);
+  expect(await claim()).toEqual({ kind: 'ours' });
+});
+
+// The race: two creates with one key, of which the second reads before the first has written.
+test('whoever claims a key that another transaction holds waits, and gets its answer, or the key should it fail', async () => {
+  const { db } = database;
+  const tenant = await createTenant(db);
+  for (const fails of [false, true]) {
+    const key = `order-${fails}`;
+    const claim = { key, requestHash: HASH };
+    let second: Promise<unknown> | undefined;
+    const first = db.prisma.$transaction(async (tx) => {
+      await claimIdempotencyKey(tx, tenant.scope, claim);
+      second = claimIdempotencyKey(db.prisma, tenant.scope, claim);
+      await recordAnswer(tx, tenant.scope, { key, answer: 'made' });
+      if (fails) throw new Error('undone');
+    });
+    await first.catch(() => undefined);
+    expect(await second).toMatchObject(fails ? { kind: 'ours' } : { kind: 'answered', answer: 'made' });
+  }
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { exportedFunctions } from '../support/exports.ts';
+import { createTenant, openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { apiKeyProofs } from './isolation/api-keys.ts';
+import { auditProofs } from './isolation/audit.ts';
+import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
+import { keyListProofs } from './isolation/key-lists.ts';
+import { organizationProofs } from './isolation/organizations.ts';
+import { parentProgramPageProofs, parentProgramProofs } from './isolation/parent-programs.ts';
+import { peopleProofs, policyProofs } from './isolation/people.ts';
+import type { Proofs } from './isolation/proof.ts';
+import { accessLinkProofs, auditLogProofs, sessionProofs } from './isolation/sessions.ts';
+import { userProofs } from './isolation/users.ts';
+
+const PROOFS: Record<string, Proofs> = {
+  'access-links.ts': accessLinkProofs,
+  'api-keys.ts': apiKeyProofs,
+  'audit-log.ts': auditLogProofs,
+  'audit.ts': auditProofs,
+  'idempotency-keys.ts': idempotencyKeyProofs,
+  'key-lists.ts': keyListProofs,
+  'organizations.ts': { ...organizationProofs, ...policyProofs },
+  'parent-program-pages.ts': parentProgramPageProofs,
+  'parent-programs.ts': parentProgramProofs,
+  'sessions.ts': sessionProofs,
+  'users.ts': { ...userProofs, ...peopleProofs },
+};
+/** Made for the operator, for housekeeping and for writing by the minute: what they do to every organization at once is their purpose. */
+const OVER_ALL_ORGANIZATIONS = [
+  'access-links.ts forgetOldAccessLinks',
+  'idempotency-keys.ts forgetOldIdempotencyKeys',
+  'key-uses.ts writeKeyUses',
+  'sessions.ts forgetOldSessions',
+  'sign-in-failures.ts forgetOldFailures',
+];
+/** Failed sign-ins are counted before it is known whose they are, by hashes of what was typed. */
+const BEFORE_ANY_ORGANIZATION = [
+  'sign-in-failures.ts countAttempt',
+  'sign-in-failures.ts forgetAttempts',
+  'sign-in-failures.ts isRemembered',
+  'sign-in-failures.ts noteUnknownEmail',
+  'sign-in-failures.ts remember',
+  'sign-in-failures.ts takeBackAttempt',
+];
+/** They make or watch the connection, and read no row of anybody's. */
+const OF_THE_CONNECTION = ['connect.ts', 'database.ts', 'migrate.ts'];
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+// The attack, on each: an id, a key or a name of another organization, sent by somebody who has guessed it.
+describe.each(Object.keys(PROOFS))('%s', (file) => {
+  test.each(Object.entries(PROOFS[file] ?? {}))(
+    '%s neither sees nor changes another organization',
+    async (_, proof) => {
+      const { db } = database;
+      await proof({ db, ours: await createTenant(db), theirs: await createTenant(db) });
+    },
+  );
+});
+
+test('every store function that takes a scope is proven here', () => {
+  const scoped = exportedFunctions('src/store').filter(({ parameters }) => parameters[1] === 'OrganizationScope');
+  const proven = Object.entries(PROOFS).flatMap(([file, proofs]) =>
+    Object.keys(proofs).map((name) => `${file} ${name}`),
+  );
+  expect(scoped.map(({ file, name }) => `${file} ${name}`).sort()).toEqual(proven.sort());
+});
+
+// The attack: a look-up that forgets whose row it is, and is written where nobody looks for such.
+test('a store function without a scope stands in unscoped.ts, or is named here with its reason', () => {
+  const others = exportedFunctions('src/store').filter(
+    ({ file, parameters }) =>
+      /^(Database|Transaction|PrismaClient|pg\.)/.test(parameters[0] ?? '') &&
+      parameters[1] !== 'OrganizationScope' &&
+      !['unscoped.ts', ...OF_THE_CONNECTION].includes(file),
+  );
+  expect(others.map(({ file, name }) => `${file} ${name}`).sort()).toEqual(
+    [...OVER_ALL_ORGANIZATIONS, ...BEFORE_ANY_ORGANIZATION].sort(),
+  );
+});

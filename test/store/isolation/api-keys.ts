@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from '@jest/globals';
+import { v7 as newId } from 'uuid';
+import {
+  insertApiKey,
+  listStandingKeys,
+  renameApiKey,
+  replaceApiKey,
+  revokeApiKey,
+  revokeApiKeysOf,
+} from '../../../src/store/api-keys.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { createKeyRow, type Tenant } from '../../support/store.ts';
+import type { Proofs } from './proof.ts';
+
+const AT = new Date('2026-05-04T12:00:00.000Z');
+
+const act = ({ userId }: Tenant) => ({ userId, at: AT, byUserId: userId });
+const successor = () => ({ id: newId(), keyHash: randomBytes(32), keyPrefix: 'charter_live_0000' });
+
+function rowOf({ prisma }: Database, { scope: { organizationId } }: Tenant, id: string) {
+  return prisma.apiKey.findUnique({ where: { organizationId_id: { organizationId, id } } });
+}
+
+export const apiKeyProofs: Proofs = {
+  async listStandingKeys({ db, ours, theirs }) {
+    await createKeyRow(db, theirs);
+    const own = await createKeyRow(db, ours);
+    expect(await listStandingKeys(db.prisma, ours.scope, theirs.userId)).toEqual([]);
+    expect(await listStandingKeys(db.prisma, ours.scope, ours.userId)).toMatchObject([{ id: own.id }]);
+  },
+
+  // The attack: a key in one's own organization that acts for a user of another one.
+  async insertApiKey({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs, { name: 'Same' });
+    const key = {
+      ...{ id: newId(), createdByUserId: null, name: 'Forged', expiresAt: null, createdAt: AT },
+      ...{ permissions: [], keyHash: new Uint8Array(32), keyPrefix: 'charter_live_0000' },
+    };
+    const foreignUser = insertApiKey(db.prisma, ours.scope, { ...key, userId: theirs.userId });
+    await expect(foreignUser).rejects.toMatchObject({ code: 'P2003' });
+    const foreignCreator = insertApiKey(db.prisma, ours.scope, {
+      ...{ ...key, userId: ours.userId, createdByUserId: theirs.userId },
+    });
+    await expect(foreignCreator).rejects.toMatchObject({ code: 'P2003' });
+    // The same id and name are free.
+    await createKeyRow(db, ours, { id, name: 'Same' });
+    expect(await listStandingKeys(db.prisma, theirs.scope, theirs.userId)).toMatchObject([{ id }]);
+  },
+
+  async revokeApiKey({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs);
+    // With the other's user too, should the user alone be looked at.
+    for (const { userId } of [ours, theirs]) {
+      expect(await revokeApiKey(db.prisma, ours.scope, { ...act(ours), id, userId })).toBeNull();
+    }
+    await createKeyRow(db, ours, { id, name: 'Same' });
+    expect(await revokeApiKey(db.prisma, ours.scope, { ...act(ours), id })).toMatchObject({ name: 'Same' });
+    expect(await rowOf(db, ours, id)).toMatchObject({ revokedAt: AT, revokedByUserId: ours.userId });
+    expect(await rowOf(db, theirs, id)).toMatchObject({ revokedAt: null });
+  },
+
+  async revokeApiKeysOf({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs);
+    expect(await revokeApiKeysOf(db.prisma, ours.scope, { ...act(ours), userId: theirs.userId })).toEqual([]);
+    await createKeyRow(db, ours, { id });
+    expect(await revokeApiKeysOf(db.prisma, ours.scope, act(ours))).toMatchObject([{ id }]);
+    expect(await rowOf(db, theirs, id)).toMatchObject({ revokedAt: null });
+  },
+
+  // The attack: a rotation shows the successor, and with it the power of the key that it replaces.
+  async replaceApiKey({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs);
+    for (const { userId } of [ours, theirs]) {
+      const rotation = { ...act(ours), id, userId, successor: successor() };
+      expect(await replaceApiKey(db.prisma, ours.scope, rotation)).toBeNull();
+    }
+    await createKeyRow(db, ours, { id, name: 'Same' });
+    const replacing = successor();
+    const rotation = { ...act(ours), id, successor: replacing };
+    expect(await replaceApiKey(db.prisma, ours.scope, rotation)).toMatchObject({ name: 'Same' });
+    expect(await rowOf(db, ours, id)).toMatchObject({ rotatedAt: AT, successorId: replacing.id });
+    expect(await rowOf(db, ours, replacing.id)).toMatchObject({ userId: ours.userId });
+    expect(await rowOf(db, theirs, id)).toMatchObject({ rotatedAt: null, successorId: null });
+    expect(await rowOf(db, theirs, replacing.id)).toBeNull();
+  },
+
+  async renameApiKey({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs, { name: 'Theirs' });
+    for (const { userId } of [ours, theirs]) {
+      expect(await renameApiKey(db.prisma, ours.scope, { id, userId, at: AT, name: 'Taken' })).toBeNull();
+    }
+    await createKeyRow(db, ours, { id, name: 'Ours' });
+    const renaming = { id, userId: ours.userId, at: AT, name: 'Renamed' };
+    expect(await renameApiKey(db.prisma, ours.scope, renaming)).toEqual({ oldName: 'Ours' });
+    expect(await rowOf(db, theirs, id)).toMatchObject({ name: 'Theirs' });
+  },
+};

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from '@jest/globals';
+import { v7 as newId } from 'uuid';
+import { insertApiKey, replaceApiKey } from '../../../src/store/api-keys.ts';
+import type { Database } from '../../../src/store/database.ts';
+import {
+  findKeyHistory,
+  findKeyHolder,
+  findLiveSuccessor,
+  listActiveKeysMadeForOthers,
+  listKeysOf,
+} from '../../../src/store/key-lists.ts';
+import { insertUser } from '../../../src/store/users.ts';
+import { createKeyRow, type Tenant } from '../../support/store.ts';
+import type { Proofs } from './proof.ts';
+
+const NOW = new Date('2026-05-04T12:00:00.000Z');
+
+/** A user of ours under the id that theirs has: what is looked for by that id is ours, or nothing. */
+async function withSameId({ prisma }: Database, { scope }: Tenant, { userId: id }: Tenant): Promise<string> {
+  const email = `${newId()}@example.test`;
+  await insertUser(prisma, scope, { id, email, name: 'Same', role: 'viewer', passwordHash: null });
+  return email;
+}
+
+/** A key that the tenant's user made for another user of the organization. */
+async function makeForOther({ prisma }: Database, { scope, userId: createdByUserId }: Tenant): Promise<string> {
+  const [id, userId] = [newId(), newId()];
+  const email = `${userId}@example.test`;
+  await insertUser(prisma, scope, { id: userId, email, name: 'Other', role: 'viewer', passwordHash: null });
+  const key = { id, userId, createdByUserId, name: 'Made', permissions: [], expiresAt: null, createdAt: NOW };
+  await insertApiKey(prisma, scope, { ...key, keyHash: randomBytes(32), keyPrefix: 'charter_live_0000' });
+  return id;
+}
+
+async function rotate({ prisma }: Database, { scope, userId }: Tenant, id: string): Promise<string> {
+  const successor = { id: newId(), keyHash: randomBytes(32), keyPrefix: 'charter_live_0000' };
+  await replaceApiKey(prisma, scope, { id, userId, at: NOW, byUserId: userId, successor });
+  return successor.id;
+}
+
+export const keyListProofs: Proofs = {
+  async listKeysOf({ db, ours, theirs }) {
+    await createKeyRow(db, theirs);
+    const query = { userId: theirs.userId, now: NOW };
+    expect(await listKeysOf(db, ours.scope, query)).toEqual([]);
+    await withSameId(db, ours, theirs);
+    const own = await createKeyRow(db, { ...theirs, scope: ours.scope });
+    expect(await listKeysOf(db, ours.scope, query)).toMatchObject([{ id: own.id, holderName: 'Same' }]);
+  },
+
+  async listActiveKeysMadeForOthers({ db, ours, theirs }) {
+    await makeForOther(db, theirs);
+    const query = { userId: theirs.userId, now: NOW };
+    expect(await listActiveKeysMadeForOthers(db, ours.scope, query)).toEqual([]);
+    await withSameId(db, ours, theirs);
+    const own = await makeForOther(db, { ...theirs, scope: ours.scope });
+    expect(await listActiveKeysMadeForOthers(db, ours.scope, query)).toMatchObject([{ id: own, createdBy: 'Same' }]);
+  },
+
+  async findKeyHolder({ db, ours, theirs }) {
+    expect(await findKeyHolder(db, ours.scope, theirs.userId)).toBeNull();
+    const email = await withSameId(db, ours, theirs);
+    expect(await findKeyHolder(db, ours.scope, theirs.userId)).toMatchObject({ email });
+  },
+
+  // The attack: a refusal that tells how a key of another organization ended, and by whose hand.
+  async findKeyHistory({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs, { name: 'Theirs' });
+    await rotate(db, theirs, id);
+    for (const { userId } of [ours, theirs])
+      expect(await findKeyHistory(db.prisma, ours.scope, { id, userId })).toBeNull();
+    await createKeyRow(db, ours, { id, name: 'Ours' });
+    const { userId } = ours;
+    expect(await findKeyHistory(db.prisma, ours.scope, { id, userId })).toMatchObject({
+      name: 'Ours',
+      rotatedAt: null,
+    });
+  },
+
+  async findLiveSuccessor({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs, { name: 'Theirs' });
+    const successor = await rotate(db, theirs, id);
+    expect(await findLiveSuccessor(db.prisma, ours.scope, { id, now: NOW })).toBeNull();
+    // Of the same ids ours has ended: the line must not go on in theirs.
+    await createKeyRow(db, ours, { id, name: 'Ours' });
+    await createKeyRow(db, ours, { id: successor, name: 'Ours too', expiresAt: new Date(0) });
+    await db.prisma.apiKey.update({
+      where: { organizationId_id: { organizationId: ours.scope.organizationId, id } },
+      data: { rotatedAt: NOW, successorId: successor },
+    });
+    expect(await findLiveSuccessor(db.prisma, ours.scope, { id, now: NOW })).toBeNull();
+  },
+};

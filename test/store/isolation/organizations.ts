@@ -1,0 +1,30 @@
+import { expect } from '@jest/globals';
+import { v7 as newId } from 'uuid';
+import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
+import { insertOrganization, setSuspended } from '../../../src/store/organizations.ts';
+import { findOrganization } from '../../../src/store/unscoped.ts';
+import type { Proofs } from './proof.ts';
+
+const AT = new Date('2026-05-04T12:00:00.000Z');
+
+export const organizationProofs: Proofs = {
+  async insertOrganization({ db, theirs }) {
+    const before = await findOrganization(db, theirs.scope.organizationId);
+    const scope = OrganizationScope.grant(newId());
+    const made = await insertOrganization(db.prisma, scope, { name: 'Test' });
+    expect(made.id).toBe(scope.organizationId);
+    // A cursor key of its own, or one organization could sign another's cursors.
+    expect(made.cursorKey).not.toEqual(before?.cursorKey);
+    expect(await findOrganization(db, theirs.scope.organizationId)).toEqual(before);
+    await expect(insertOrganization(db.prisma, theirs.scope, { name: 'Taken over' })).rejects.toThrow();
+  },
+
+  async setSuspended({ db, ours, theirs }) {
+    await setSuspended(db.prisma, ours.scope, AT);
+    expect(await findOrganization(db, ours.scope.organizationId)).toMatchObject({ suspendedAt: AT });
+    expect(await findOrganization(db, theirs.scope.organizationId)).toMatchObject({ suspendedAt: null });
+    await setSuspended(db.prisma, theirs.scope, AT);
+    await setSuspended(db.prisma, ours.scope, null);
+    expect(await findOrganization(db, theirs.scope.organizationId)).toMatchObject({ suspendedAt: AT });
+  },
+};

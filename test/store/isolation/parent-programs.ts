@@ -1,0 +1,91 @@
+import { expect } from '@jest/globals';
+import { v7 as newId } from 'uuid';
+import type { NewParentProgram } from '../../../src/domain/parent-program.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { type ListQuery, listParentPrograms } from '../../../src/store/parent-program-pages.ts';
+import {
+  deleteParentProgram,
+  findParentProgram,
+  insertParentProgram,
+  lockParentProgram,
+  replaceParentProgram,
+} from '../../../src/store/parent-programs.ts';
+import type { Tenant } from '../../support/store.ts';
+import type { Proofs } from './proof.ts';
+
+const CONTENT: NewParentProgram = { name: 'Nordic', description: null, externalId: 'NOR-1', metadata: { a: 'b' } };
+const PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: 101, after: null };
+
+function insert({ prisma }: Database, { scope }: Tenant, id = newId(), content = CONTENT) {
+  return insertParentProgram(prisma, scope, { id, content });
+}
+
+export const parentProgramPageProofs: Proofs = {
+  async listParentPrograms({ db, ours, theirs }) {
+    const own = await insert(db, ours);
+    const foreign = await insert(db, theirs);
+    const updatedSince = new Date(0);
+    const searches: Partial<ListQuery>[] = [
+      ...[{}, { search: 'nordic' }, { externalId: 'NOR-1' }, { updatedSince }],
+      { updatedSince, sortField: 'name' },
+      { updatedSince, sortField: 'updated_at' },
+      // The attack: a position taken from another organization's rows.
+      { after: { value: '2000-01-01T00:00:00.000Z', id: foreign.id } },
+    ];
+    for (const search of searches) {
+      expect(await listParentPrograms(db, ours.scope, { ...PAGE, ...search })).toEqual([own]);
+    }
+    for (const sortField of ['created_at', 'updated_at', 'name'] as const) {
+      for (const descending of [true, false]) {
+        expect(await listParentPrograms(db, ours.scope, { ...PAGE, sortField, descending })).toEqual([own]);
+      }
+    }
+  },
+};
+
+export const parentProgramProofs: Proofs = {
+  async findParentProgram({ db, ours, theirs }) {
+    const foreign = await insert(db, theirs);
+    expect(await findParentProgram(db, ours.scope, foreign.id)).toBeNull();
+    const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
+    expect(await findParentProgram(db, ours.scope, foreign.id)).toEqual(own);
+    expect(await findParentProgram(db, theirs.scope, foreign.id)).toEqual(foreign);
+  },
+
+  async insertParentProgram({ db, ours, theirs }) {
+    const foreign = await insert(db, theirs);
+    // The same id and the same external id: neither is taken, or an organization could find out another's.
+    const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
+    expect(own).toMatchObject({ id: foreign.id, externalId: 'NOR-1', name: 'Of the same id' });
+    expect(await findParentProgram(db, theirs.scope, foreign.id)).toEqual(foreign);
+  },
+
+  async lockParentProgram({ db, ours, theirs }) {
+    const foreign = await insert(db, theirs);
+    expect(await db.prisma.$transaction((tx) => lockParentProgram(tx, ours.scope, foreign.id))).toBeNull();
+    const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
+    await db.prisma.$transaction(async (tx) => {
+      expect(await lockParentProgram(tx, ours.scope, foreign.id)).toMatchObject({ program: own });
+      // Theirs is not locked with ours: an organization cannot make another one wait.
+      await db.prisma.$transaction((other) => lockParentProgram(other, theirs.scope, foreign.id), { timeout: 1000 });
+    });
+  },
+
+  async replaceParentProgram({ db, ours, theirs }) {
+    const foreign = await insert(db, theirs);
+    const change = { id: foreign.id, content: { ...CONTENT, name: 'Changed' }, updatedAt: new Date() };
+    await expect(replaceParentProgram(db.prisma, ours.scope, change)).rejects.toMatchObject({ code: 'P2025' });
+    await insert(db, ours, foreign.id);
+    expect(await replaceParentProgram(db.prisma, ours.scope, change)).toMatchObject({ name: 'Changed' });
+    expect(await findParentProgram(db, theirs.scope, foreign.id)).toEqual(foreign);
+  },
+
+  async deleteParentProgram({ db, ours, theirs }) {
+    const foreign = await insert(db, theirs);
+    await insert(db, ours, foreign.id);
+    await deleteParentProgram(db.prisma, ours.scope, foreign.id);
+    expect(await findParentProgram(db, ours.scope, foreign.id)).toBeNull();
+    await deleteParentProgram(db.prisma, ours.scope, foreign.id);
+    expect(await findParentProgram(db, theirs.scope, foreign.id)).toEqual(foreign);
+  },
+};

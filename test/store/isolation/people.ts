@@ -1,0 +1,109 @@
+import { expect } from '@jest/globals';
+import { v7 as newId } from 'uuid';
+import type { Database } from '../../../src/store/database.ts';
+import { getOrganization, lockOrganization, setPolicy } from '../../../src/store/organizations.ts';
+import {
+  changeUser,
+  countOtherAdministrators,
+  countRecoveryCodes,
+  findPasswordHash,
+  findUser,
+  findUserIdByEmail,
+  insertUser,
+  listAdministrators,
+  listUsers,
+  lockUsers,
+} from '../../../src/store/users.ts';
+import type { Tenant } from '../../support/store.ts';
+import type { Proofs } from './proof.ts';
+
+const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 7, allowsUnendingKeys: true };
+
+/** A user of ours under the id that theirs has: what is done to the one must not happen to the other. */
+async function withSameId({ prisma }: Database, { scope }: Tenant, { userId: id }: Tenant): Promise<string> {
+  const email = `${newId()}@example.test`;
+  await insertUser(prisma, scope, { id, email, name: 'Same', role: 'administrator', passwordHash: null });
+  return email;
+}
+
+const rowOf = ({ prisma }: Database, { scope: { organizationId }, userId: id }: Tenant) =>
+  prisma.user.findUniqueOrThrow({ where: { organizationId_id: { organizationId, id } } });
+
+export const peopleProofs: Proofs = {
+  async lockUsers({ db, ours, theirs }) {
+    const ids = [ours.userId, theirs.userId];
+    const users = await db.prisma.$transaction((tx) => lockUsers(tx, ours.scope, ids));
+    expect([...users.keys()]).toEqual([ours.userId]);
+  },
+
+  async findUserIdByEmail({ db, ours, theirs }) {
+    const { email } = await rowOf(db, theirs);
+    expect(await findUserIdByEmail(db, ours.scope, email)).toBeNull();
+    expect(await findUserIdByEmail(db, theirs.scope, email)).toBe(theirs.userId);
+  },
+
+  async changeUser({ db, ours, theirs }) {
+    const before = await rowOf(db, theirs);
+    await expect(changeUser(db.prisma, ours.scope, theirs.userId, { role: 'viewer' })).rejects.toThrow();
+    await withSameId(db, ours, theirs);
+    await changeUser(db.prisma, ours.scope, theirs.userId, { role: 'viewer', deactivatedAt: new Date() });
+    expect(await rowOf(db, theirs)).toEqual(before);
+  },
+
+  async countOtherAdministrators({ db, ours }) {
+    const given = { id: ours.userId, withPassword: false };
+    expect(await countOtherAdministrators(db.prisma, ours.scope, given)).toBe(0);
+  },
+
+  async listUsers({ db, ours, theirs }) {
+    const found = await listUsers(db, ours.scope, { search: '', after: null, limit: 100 });
+    expect(found.map(({ id }) => id)).toEqual([ours.userId]);
+    expect(await listUsers(db, ours.scope, { search: theirs.email, after: null, limit: 100 })).toEqual([]);
+  },
+
+  async findUser({ db, ours, theirs }) {
+    expect(await findUser(db, ours.scope, theirs.userId)).toBeNull();
+    const email = await withSameId(db, ours, theirs);
+    expect(await findUser(db, ours.scope, theirs.userId)).toMatchObject({ email });
+  },
+
+  async listAdministrators({ db, ours }) {
+    expect(await listAdministrators(db, ours.scope)).toMatchObject([{ id: ours.userId }]);
+  },
+
+  async findPasswordHash({ db, ours, theirs }) {
+    await changeUser(db.prisma, theirs.scope, theirs.userId, { passwordHash: 'theirs' });
+    expect(await findPasswordHash(db, ours.scope, theirs.userId)).toBeNull();
+    await withSameId(db, ours, theirs);
+    expect(await findPasswordHash(db, ours.scope, theirs.userId)).toBeNull();
+  },
+
+  async countRecoveryCodes({ db, ours, theirs }) {
+    await changeUser(db.prisma, theirs.scope, theirs.userId, { recoveryCodes: [new Uint8Array(32)] });
+    expect(await countRecoveryCodes(db, ours.scope, theirs.userId)).toBe(0);
+    await withSameId(db, ours, theirs);
+    expect(await countRecoveryCodes(db, ours.scope, theirs.userId)).toBe(0);
+  },
+};
+
+export const policyProofs: Proofs = {
+  async getOrganization({ db, ours, theirs }) {
+    await setPolicy(db.prisma, theirs.scope, POLICY);
+    expect((await getOrganization(db.prisma, ours.scope)).policy).not.toEqual(POLICY);
+  },
+
+  async lockOrganization({ db, ours, theirs }) {
+    await db.prisma.$transaction(async (tx) => {
+      expect(await lockOrganization(tx, ours.scope)).toMatchObject({ name: 'Test' });
+      // Theirs is not locked with ours.
+      await db.prisma.$transaction((other) => lockOrganization(other, theirs.scope), { timeout: 1000 });
+    });
+  },
+
+  async setPolicy({ db, ours, theirs }) {
+    const before = await getOrganization(db.prisma, theirs.scope);
+    await setPolicy(db.prisma, ours.scope, POLICY);
+    expect(await getOrganization(db.prisma, theirs.scope)).toEqual(before);
+    expect((await getOrganization(db.prisma, ours.scope)).policy).toEqual(POLICY);
+  },
+};

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from '@jest/globals';
+import { v7 as newId } from 'uuid';
+import { insertAccessLink, useAccessLink, voidAccessLinksOf } from '../../../src/store/access-links.ts';
+import { listAuditEvents } from '../../../src/store/audit-log.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { endSession, endSessionsOf, insertSession, touchSession } from '../../../src/store/sessions.ts';
+import { findAccessLinkByHash, findSessionByHash } from '../../../src/store/unscoped.ts';
+import type { Tenant } from '../../support/store.ts';
+import type { Proofs } from './proof.ts';
+
+const AT = new Date('2026-05-04T12:00:00.000Z');
+const LATER = new Date('2026-05-04T13:00:00.000Z');
+
+async function openSession({ prisma }: Database, { scope, userId }: Tenant): Promise<Buffer> {
+  const tokenHash = randomBytes(32);
+  await insertSession(prisma, scope, { userId, tokenHash, isComplete: true, at: AT });
+  return tokenHash;
+}
+
+async function openLink({ prisma }: Database, { scope, userId }: Tenant): Promise<Buffer> {
+  const tokenHash = randomBytes(32);
+  const times = { createdAt: AT, expiresAt: LATER };
+  await insertAccessLink(prisma, scope, { userId, tokenHash, kind: 'invitation', madeByUserId: null, ...times });
+  return tokenHash;
+}
+
+export const sessionProofs: Proofs = {
+  // The attack: a session in one's own organization for a user of another one.
+  async insertSession({ db, ours, theirs }) {
+    const session = { userId: theirs.userId, tokenHash: randomBytes(32), isComplete: true, at: AT };
+    await expect(insertSession(db.prisma, ours.scope, session)).rejects.toMatchObject({ code: 'P2003' });
+  },
+
+  async endSession({ db, ours, theirs }) {
+    const tokenHash = await openSession(db, theirs);
+    expect(await endSession(db.prisma, ours.scope, tokenHash)).toBe(false);
+    expect(await findSessionByHash(db, tokenHash)).not.toBeNull();
+  },
+
+  async endSessionsOf({ db, ours, theirs }) {
+    const tokenHash = await openSession(db, theirs);
+    await endSessionsOf(db.prisma, ours.scope, theirs.userId);
+    expect(await findSessionByHash(db, tokenHash)).not.toBeNull();
+  },
+
+  async touchSession({ db, ours, theirs }) {
+    const tokenHash = await openSession(db, theirs);
+    await touchSession(db, ours.scope, { tokenHash, at: LATER });
+    expect(await findSessionByHash(db, tokenHash)).toMatchObject({ lastSeenAt: AT });
+  },
+};
+
+export const accessLinkProofs: Proofs = {
+  // The attack: a link in one's own organization that sets the password of a user of another one.
+  async insertAccessLink({ db, ours, theirs }) {
+    await expect(openLink(db, { ...theirs, scope: ours.scope })).rejects.toMatchObject({ code: 'P2003' });
+  },
+
+  async useAccessLink({ db, ours, theirs }) {
+    const tokenHash = await openLink(db, theirs);
+    expect(await useAccessLink(db.prisma, ours.scope, { tokenHash, at: AT })).toBe(false);
+    expect(await findAccessLinkByHash(db, tokenHash)).toMatchObject({ usedAt: null });
+  },
+
+  async voidAccessLinksOf({ db, ours, theirs }) {
+    const tokenHash = await openLink(db, theirs);
+    await voidAccessLinksOf(db.prisma, ours.scope, theirs.userId);
+    expect(await findAccessLinkByHash(db, tokenHash)).not.toBeNull();
+  },
+};
+
+export const auditLogProofs: Proofs = {
+  async listAuditEvents({ db, ours, theirs }) {
+    // Each names the other's user, whose name must not be shown.
+    for (const [{ scope }, { userId }] of [
+      [ours, theirs],
+      [theirs, ours],
+    ] as const) {
+      const { organizationId } = scope;
+      await db.prisma.auditEvent.create({ data: { organizationId, id: newId(), act: 'test', actorUserId: userId } });
+    }
+    const all = { after: null, limit: 10 };
+    expect(await listAuditEvents(db, ours.scope, all)).toMatchObject([{ actorId: theirs.userId, actorName: null }]);
+    expect(await listAuditEvents(db, ours.scope, { ...all, userId: ours.userId })).toEqual([]);
+  },
+};

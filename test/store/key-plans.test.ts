@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/key-lists.ts';
+import { openExplaining, type Plan, type Planned } from '../support/plans.ts';
+import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+
+// An organization of 2,000 users, who have a key of their own each, and ten of others that an administrator made for them.
+
+const USERS = 2000;
+const NOW = new Date('2026-05-04T12:00:00.000Z');
+
+let database: TestDatabase;
+let planned: Planned;
+let ours: Tenant;
+let managerId: string;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  ours = await createTenant(database.db);
+  managerId = await fill(ours);
+  await fill(await createTenant(database.db));
+  await database.db.pool.query('vacuum analyze users, api_keys');
+  planned = await openExplaining(database.url);
+});
+afterAll(async () => {
+  await planned.db.close();
+  await database.close();
+});
+
+/** The id of a user who has made 40 keys for others, half of which have ended. */
+async function fill({ scope: { organizationId }, userId }: Tenant): Promise<string> {
+  await database.db.pool.query(
+    `insert into users (organization_id, id, email, name, role)
+     select $1, gen_random_uuid(), 'many-' || gen_random_uuid() || '@example.test', 'Test', 'manager'
+     from generate_series(1, ${USERS})`,
+    [organizationId],
+  );
+  const insert = `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix,
+                                        permissions, created_at, revoked_at)
+    select organization_id, gen_random_uuid(), u.id, `;
+  const key = `gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}', timestamptz '2026-01-01'
+               + i * interval '1 minute'`;
+  await database.db.pool.query(
+    `${insert} case when i = 1 then u.id else $2::uuid end, ${key}, null
+     from users u, generate_series(1, 11) i where organization_id = $1`,
+    [organizationId, userId],
+  );
+  const { rows } = await database.db.pool.query<{ id: string }>(
+    'select id from users where organization_id = $1 and id <> $2 limit 1',
+    [organizationId, userId],
+  );
+  const id = rows[0]?.id ?? '';
+  await database.db.pool.query(
+    `${insert} $2, ${key}, case when i % 2 = 0 then now() end
+     from (select *, row_number() over () as i from users where organization_id = $1 and id <> $2 limit 40) u`,
+    [organizationId, id],
+  );
+  return id;
+}
+
+/** Asked eight times, because after five PostgreSQL may settle on another plan for a prepared statement. */
+async function planOf(ask: () => Promise<unknown[]>, rows: number): Promise<Plan | undefined> {
+  const plans = await planned.plansOf(async () => {
+    for (let i = 0; i < 8; i += 1) expect(await ask()).toHaveLength(rows);
+  });
+  expect(plans).toHaveLength(8);
+  for (const { text } of plans) expect(text).not.toContain('Seq Scan');
+  return plans.at(-1);
+}
+
+test("keys that a user made for others are found by their maker, not among everybody's", async () => {
+  const query = { userId: managerId, now: NOW };
+  const plan = await planOf(() => listActiveKeysMadeForOthers(planned.db, ours.scope, query), 20);
+  expect(plan?.text).toContain('api_keys_creator_idx');
+  // Four ways down an index for each key, to the people who are named beside it.
+  expect(plan?.blocks).toBeLessThan(20 * 4 * 4);
+});
+
+test('the maker of nearly every key costs no more than the 500 that are shown', async () => {
+  const query = { userId: ours.userId, now: NOW };
+  const plan = await planOf(() => listActiveKeysMadeForOthers(planned.db, ours.scope, query), 500);
+  expect(plan?.text).toContain('api_keys_creator_idx');
+  expect(plan?.blocks).toBeLessThan(500 * 4 * 4);
+});
+
+test("a user's keys are found by the user", async () => {
+  const plan = await planOf(() => listKeysOf(planned.db, ours.scope, { userId: managerId, now: NOW }), 11);
+  expect(plan?.text).toContain('api_keys_organization_id_user_id_created_at_idx');
+  expect(plan?.blocks).toBeLessThan(11 * 4 * 4);
+});

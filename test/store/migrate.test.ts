@@ -1,0 +1,121 @@
+import { expect, test } from '@jest/globals';
+import { migrate } from '../../src/store/migrate.ts';
+import { readMigrations } from '../../src/store/migrations.ts';
+import { StartUpError } from '../../src/store/start-up-error.ts';
+import { serverUrl, withClient, withScratchDatabase } from '../support/postgres.ts';
+
+const OURS = await readMigrations();
+const NAMES = OURS.map(({ name }) => name);
+const LAST = NAMES.at(-1) ?? '';
+
+/** What the operator is told; it never holds the password, whose place is in every address that is given here. */
+async function refusalOf(url: string, migrations = OURS): Promise<string> {
+  const error = await migrate(url, migrations).catch((thrown: unknown) => thrown);
+  if (!(error instanceof StartUpError)) throw new Error('There was no StartUpError.', { cause: error });
+  const { password } = new URL(url);
+  expect(password).not.toBe('');
+  for (const text of [error.message, error.remedy]) {
+    expect(text).not.toContain(password);
+    expect(text.trim()).not.toBe('');
+  }
+  return `${error.message}\n${error.remedy}`;
+}
+
+function query(url: string, text: string) {
+  return withClient(url, (client) => client.query(text));
+}
+
+test('an empty database gets every migration, a second time nothing', async () => {
+  await withScratchDatabase(async (url) => {
+    expect(await migrate(url)).toEqual({ applied: NAMES });
+    expect(await migrate(url)).toEqual({ applied: [] });
+    expect((await query(url, 'select count(*)::int as count from parent_programs')).rows).toEqual([{ count: 0 }]);
+  }, 'template0');
+});
+
+test('of five at once exactly one migrates, and all go on afterwards', async () => {
+  await withScratchDatabase(async (url) => {
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => migrate(url)));
+    expect(outcomes.flatMap(({ applied }) => applied)).toEqual(NAMES);
+    const { rows } = await query(url, 'select migration_name, finished_at is not null as done from _prisma_migrations');
+    expect(rows).toEqual(NAMES.map((name) => ({ migration_name: name, done: true })));
+  }, 'template0');
+});
+
+test('a database that is newer than the code is refused, with the name of what is not known', async () => {
+  await withScratchDatabase(async (url) => {
+    await query(
+      url,
+      `insert into _prisma_migrations (id, checksum, migration_name, finished_at)
+       values (gen_random_uuid(), 'x', '20991231000000_of_tomorrow', now())`,
+    );
+    expect(await refusalOf(url)).toMatch(/does not know: 20991231000000_of_tomorrow\.\nStart the newer version/);
+  });
+});
+
+test('a migration that was edited after it had been applied is refused, with its name', async () => {
+  await withScratchDatabase(async (url) => {
+    const edited = OURS.map(({ name, sql }) => ({ name, sql: `${sql}-- one more thought\n` }));
+    expect(await refusalOf(url, edited)).toMatch(
+      new RegExp(`changed after they had been applied.*: ${NAMES.join(', ')}\\.`),
+    );
+    // Other line endings, as git checks them out on Windows, are no edit.
+    const windows = OURS.map(({ name, sql }) => ({ name, sql: sql.replaceAll('\n', '\r\n') }));
+    expect(await migrate(url, windows)).toEqual({ applied: [] });
+  });
+});
+
+test('a migration that fails leaves nothing of itself, is named with its reason, and can be tried again', async () => {
+  await withScratchDatabase(async (url) => {
+    const name = '20991231000000_broken';
+    const broken = [...OURS, { name, sql: 'create table half (id int);\nselect 1 / 0;\n' }];
+    for (const attempt of ['first', 'second']) {
+      const refusal = await refusalOf(url, broken);
+      expect({ attempt, refusal }).toMatchObject({
+        refusal: expect.stringMatching(/half-migrated: .*_broken.*division by zero/s),
+      });
+    }
+    expect((await query(url, `select to_regclass('half') as half`)).rows).toEqual([{ half: null }]);
+    // The remedy is one to paste.
+    const remedy = /UPDATE .*;/.exec(await refusalOf(url, broken))?.[0] ?? '';
+    expect(remedy).toContain(name);
+    await query(url, remedy);
+    expect(await migrate(url, [...OURS, { name, sql: 'create table half (id int);' }])).toEqual({ applied: [name] });
+  });
+});
+
+test('a migration that was interrupted is refused, with its name', async () => {
+  await withScratchDatabase(async (url) => {
+    await query(url, `update _prisma_migrations set finished_at = null where migration_name = '${LAST}'`);
+    expect(await refusalOf(url)).toMatch(new RegExp(`half-migrated: ${LAST} was begun .* interrupted`));
+  });
+});
+
+test('a wrong password is refused with the user, a missing database with its name', async () => {
+  const wrong = new URL(serverUrl());
+  wrong.password = 'guess-7f3a';
+  expect(await refusalOf(wrong.href)).toMatch(/refuses the user "postgres".*\nCorrect the user and the password/);
+  expect(await refusalOf(serverUrl('charter_missing'))).toMatch(/has no database "charter_missing".*\nMake it/);
+});
+
+// An installation whose administrator gives Charter a user that owns nothing: the usual one since PostgreSQL 15.
+test('a user who may not create tables is refused with the statement that mends it, and then served', async () => {
+  await withScratchDatabase(async (url) => {
+    const role = `role_${crypto.randomUUID().replaceAll('-', '')}`;
+    const limited = new URL(url);
+    limited.username = role;
+    limited.password = 'limited-5d1c';
+    await query(url, `create role ${role} login password 'limited-5d1c'`);
+    try {
+      const refusal = await refusalOf(limited.href);
+      expect(refusal).toMatch(/may not create tables/);
+      await query(url, /GRANT .*;/.exec(refusal)?.[0] ?? '');
+      expect(await refusalOf(limited.href)).toMatch(/CREATE EXTENSION pg_trgm;/);
+      for (const extension of ['pg_trgm', 'btree_gin']) await query(url, `create extension ${extension}`);
+      expect(await migrate(limited.href)).toEqual({ applied: NAMES });
+    } finally {
+      await query(url, `drop owned by ${role} cascade`);
+      await query(url, `drop role ${role}`);
+    }
+  }, 'template0');
+});

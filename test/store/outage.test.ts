@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Database, isOutage, isUniqueViolation, openDatabase } from '../../src/store/database.ts';
+import { findKeyByHash, isReachable } from '../../src/store/unscoped.ts';
+import { proxyDatabase } from '../support/database-proxy.ts';
+import { serverUrl, withClient } from '../support/postgres.ts';
+import { createTenant, openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { until } from '../support/wait.ts';
+
+// Every error here is a real one, by both ways into the database: an outage is answered with 503, a bug with 500.
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
+
+async function withDatabase(url: string, work: (other: Database) => Promise<void>): Promise<void> {
+  const other = openDatabase({ url, poolSize: 1, onIdleError: () => {} });
+  try {
+    await work(other);
+  } finally {
+    await other.close();
+  }
+}
+
+async function failuresOf(...works: Promise<unknown>[]): Promise<unknown[]> {
+  const outcomes = await Promise.allSettled(works);
+  return outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason : 'no failure'));
+}
+
+async function expectOutages(...works: Promise<unknown>[]): Promise<void> {
+  for (const failure of await failuresOf(...works))
+    expect({ failure, isOutage: isOutage(failure) }).toMatchObject({ isOutage: true });
+}
+
+test('a PostgreSQL that does not listen is an outage', async () => {
+  const proxy = await proxyDatabase(database.url);
+  await proxy.stop();
+  await withDatabase(proxy.url, async (gone) => {
+    await expectOutages(
+      gone.pool.query('select 1'),
+      gone.prisma.user.count(),
+      gone.prisma.$transaction([gone.prisma.user.count()]),
+    );
+    expect(await isReachable(gone)).toBe(false);
+  });
+});
+
+test.each([
+  ['has no such database', { pathname: '/missing' }],
+  ['refuses the password', { password: 'changed' }],
+])('a PostgreSQL that %s any more is an outage, for the caller can do nothing about it', async (_, change) => {
+  const url = Object.assign(new URL(database.url), change);
+  await withDatabase(url.href, (gone) => expectOutages(gone.pool.query('select 1'), gone.prisma.user.count()));
+});
+
+test('a connection that is cut in the middle of a statement is an outage', async () => {
+  const slow = [db.pool.query('select pg_sleep(30) as cut'), db.prisma.$queryRaw`select pg_sleep(30)::text as cut`];
+  const failures = failuresOf(...slow);
+  const cut = new Set<number>();
+  await withClient(serverUrl(), (other) =>
+    until('both statements to be cut', async () => {
+      const { rows } = await other.query<{ pid: number }>(
+        `select pid, pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like '%as cut'`,
+        [new URL(database.url).pathname.slice(1)],
+      );
+      for (const { pid } of rows) cut.add(pid);
+      return cut.size === slow.length;
+    }),
+  );
+  expect((await failures).map(isOutage)).toEqual([true, true]);
+  expect(await isReachable(db)).toBe(true);
+});
+
+test('a statement that takes too long is an outage', async () => {
+  const client = await db.pool.connect();
+  await client.query(`set statement_timeout = '20ms'`);
+  await expectOutages(client.query('select pg_sleep(30)'));
+  client.release(true);
+  await expectOutages(
+    db.prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`set local statement_timeout = '20ms'`;
+      await tx.$queryRaw`select pg_sleep(30)::text`;
+    }),
+  );
+});
+
+test('a row that another one holds for too long is an outage', async () => {
+  await withClient(database.url, async (holder) => {
+    await holder.query('begin; lock table users');
+    await expectOutages(
+      db.prisma.$transaction(async (tx) => {
+        await tx.$executeRaw`set local statement_timeout = '20ms'`;
+        await tx.user.count();
+      }),
+    );
+    await holder.query('rollback');
+  });
+});
+
+test('no free connection within the time is an outage', async () => {
+  await withDatabase(database.url, async (narrow) => {
+    const held = await narrow.pool.connect();
+    narrow.pool.options.connectionTimeoutMillis = 50;
+    await expectOutages(
+      narrow.pool.query('select 1'),
+      narrow.prisma.user.count(),
+      narrow.prisma.$transaction(() => Promise.resolve(), { maxWait: 50 }),
+    );
+    held.release();
+  });
+});
+
+test('a deadlock, a serialization failure and a read-only standby are outages', async () => {
+  const raise = (code: string) => db.prisma.$executeRawUnsafe(`do $$ begin raise sqlstate '${code}'; end $$`);
+  await expectOutages(...['40P01', '40001', '25006', '53300', '57P01', '57P03', '08006'].map(raise));
+});
+
+test('a mistake of ours is a bug, not an outage', async () => {
+  const { scope, email } = await createTenant(db);
+  const { organizationId } = scope;
+  const bugs = await failuresOf(
+    db.pool.query('select nothing'),
+    db.pool.query('selec 1'),
+    db.prisma.$queryRaw`select 1 / 0`,
+    db.prisma.user.create({ data: { organizationId, id: organizationId, email, name: 'Test', role: 'viewer' } }),
+    db.prisma.user.findUnique({ where: { email: '\0' } }),
+    findKeyByHash(db, Buffer.alloc(0)).then(() => Promise.reject(new TypeError('x is not a function'))),
+  );
+  expect(bugs).not.toContain('no failure');
+  expect(bugs.map(isOutage)).toEqual(bugs.map(() => false));
+  // Of all these, one write met a unique index.
+  expect(bugs.map(isUniqueViolation)).toEqual([false, false, false, true, false, false]);
+});
+
+test.each([undefined, null, 'ECONNREFUSED', { code: 'ECONNREFUSED' }, Object.assign(new Error('x'), { code: 57014 })])(
+  'what is no error of the database is none: %p',
+  (thrown) => {
+    expect(isOutage(thrown)).toBe(false);
+  },
+);
+
+test('an error that is its own cause ends the search', () => {
+  const circular = new Error('x');
+  circular.cause = circular;
+  expect(isOutage(circular)).toBe(false);
+});

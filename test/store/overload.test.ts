@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+// The attack: more requests than the database can answer, until those of everybody wait longer than anybody will.
+test('where many wait for a connection already, one more gets 503 with Retry-After at once, and later its answer', async () => {
+  const { client } = await createTestOrganization(server);
+  const { pool, isOverloaded } = { pool: server.db.pool, isOverloaded: () => server.db.isOverloaded() };
+  const connections = pool.options.max ?? 0;
+  const held = await Promise.all(Array.from({ length: connections }, () => pool.connect()));
+  const waiting = Array.from({ length: connections * 50 - 1 }, () => pool.query('select 1'));
+  expect(isOverloaded()).toBe(false);
+  waiting.push(pool.query('select 1'));
+  expect(isOverloaded()).toBe(true);
+  const refused = await Promise.all([client.get('/api/parent_programs'), client.get('/api/key', { key: 'no-key' })]);
+  expect(refused.map(({ status, headers }) => [status, headers['retry-after']])).toEqual([
+    [503, '5'],
+    [503, '5'],
+  ]);
+  // The probe of whoever would restart the process is not refused with the rest.
+  expect((await client.get('/livez')).status).toBe(200);
+  for (const connection of held) connection.release();
+  await Promise.all(waiting);
+  expect(isOverloaded()).toBe(false);
+  expect((await client.get('/api/parent_programs')).status).toBe(200);
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type ListQuery, listParentPrograms, type SortField } from '../../src/store/parent-program-pages.ts';
+import { findParentProgram } from '../../src/store/parent-programs.ts';
+import { findKeyByHash, findUserByEmail } from '../../src/store/unscoped.ts';
+import { openExplaining, type Plan, type Planned } from '../support/plans.ts';
+import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+
+// A statement that reads a whole table is quick in every other test, and slow on the day of the millionth row.
+
+const ROWS = 20_000;
+const PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: 101, after: null };
+
+let database: TestDatabase;
+let planned: Planned;
+let ours: Tenant;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  ours = await createTenant(database.db);
+  const theirs = await createTenant(database.db);
+  for (const { scope } of [ours, theirs]) await fill(scope.organizationId);
+  await database.db.pool.query('vacuum analyze parent_programs');
+  planned = await openExplaining(database.url);
+});
+afterAll(async () => {
+  await planned.db.close();
+  await database.close();
+});
+
+function fill(organizationId: string) {
+  return database.db.pool.query(
+    `insert into parent_programs (organization_id, id, name, external_id, created_at, updated_at)
+     select $1, gen_random_uuid(), 'Programme ' || md5(i::text), 'EXT-' || i,
+            timestamptz '2026-01-01' + i * interval '1 minute', timestamptz '2026-01-01' + i * interval '1 minute'
+     from generate_series(1, ${ROWS}) i`,
+    [organizationId],
+  );
+}
+
+/** Asked eight times, because after five PostgreSQL may settle on another plan for a prepared statement. */
+async function planOfPage(query: Partial<ListQuery>): Promise<Plan | undefined> {
+  const plans = await planned.plansOf(async () => {
+    for (let i = 0; i < 8; i += 1) await listParentPrograms(planned.db, ours.scope, { ...PAGE, ...query });
+  });
+  expect(plans.length).toBeGreaterThanOrEqual(8);
+  for (const { text } of plans) expect(text).not.toContain('Seq Scan');
+  return plans.at(-1);
+}
+
+const DEEP: Record<SortField, string> = {
+  created_at: '2026-01-08T00:00:00Z',
+  updated_at: '2026-01-08T00:00:00Z',
+  name: 'Programme 8',
+};
+
+test.each([
+  ...(['created_at', 'updated_at', 'name'] as const).flatMap((sortField) =>
+    [false, true].map((descending) => ({ sortField, descending })),
+  ),
+])('a page by $sortField, descending $descending, costs the same at the start and deep inside', async (order) => {
+  const first = await planOfPage(order);
+  const deep = await planOfPage({ ...order, after: { value: DEEP[order.sortField], id: ours.userId } });
+  for (const plan of [first, deep]) {
+    expect(plan?.text).toContain(`parent_programs_organization_id_${order.sortField}_id_idx`);
+    expect(plan?.text).not.toContain('Sort');
+    // 101 rows, each in a block of its own at worst, and the way down the index.
+    expect(plan?.blocks).toBeLessThan(120);
+  }
+});
+
+test('a search uses the trigram index', async () => {
+  const plan = await planOfPage({ search: 'C4CA4238A0' });
+  expect(plan?.text).toContain('parent_programs_search_idx');
+  expect(plan?.blocks).toBeLessThan(500);
+});
+
+test('a search that finds half of all rows is still a page by its order', async () => {
+  const plan = await planOfPage({ search: 'programme' });
+  expect(plan?.text).toContain('parent_programs_organization_id_created_at_id_idx');
+});
+
+test('updated_since uses the index of updated_at, whatever the order', async () => {
+  const updatedSince = new Date('2026-01-14T20:00:00Z');
+  for (const sortField of ['created_at', 'updated_at', 'name'] as const) {
+    const plan = await planOfPage({ sortField, updatedSince });
+    expect(plan?.text).toContain('parent_programs_organization_id_updated_at_id_idx');
+    expect(plan?.blocks).toBeLessThan(120);
+  }
+});
+
+test('external_id uses its unique index', async () => {
+  const plan = await planOfPage({ externalId: 'EXT-19999' });
+  expect(plan?.text).toContain('parent_programs_organization_id_external_id_key');
+  expect(plan?.blocks).toBeLessThan(10);
+});
+
+test('one parent program is found by its primary key', async () => {
+  const [plan] = await planned.plansOf(() => findParentProgram(planned.db, ours.scope, ours.userId));
+  expect(plan?.text).toContain('parent_programs_pkey');
+});
+
+test('a key is found by its hash and a user by e-mail, among many, in indexed statements', async () => {
+  const { hash } = await createKeyRow(database.db, ours);
+  await database.db.pool.query(
+    `insert into users (organization_id, id, email, name, role)
+     select $1, gen_random_uuid(), 'many-' || i || '@example.test', 'Test', 'viewer' from generate_series(1, 5000) i`,
+    [ours.scope.organizationId],
+  );
+  await database.db.pool.query(
+    `insert into api_keys (organization_id, id, user_id, name, key_hash, key_prefix, permissions)
+     select organization_id, gen_random_uuid(), id, 'Test', sha256(id::text::bytea), 'charter_live_0000', '{}' from users`,
+  );
+  await database.db.pool.query('analyze');
+  const [byHash, more] = await planned.plansOf(() => findKeyByHash(planned.db, hash));
+  expect(byHash?.text).toContain('api_keys_key_hash_key');
+  expect(byHash?.text).toContain('users_pkey');
+  expect(byHash?.blocks).toBeLessThan(15);
+  expect(more).toBeUndefined();
+  const [byEmail] = await planned.plansOf(() => findUserByEmail(planned.db, ours.email));
+  expect(byEmail?.text).toContain('users_email_key');
+});

@@ -1,0 +1,62 @@
+import { TOTP } from 'otpauth';
+import type { Actor, Trace } from '../../src/domain/actor.ts';
+import type { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import type { Role } from '../../src/domain/role.ts';
+import { hashPassword } from '../../src/service/password.ts';
+import { beginSecondFactor, confirmSecondFactor } from '../../src/service/second-factor.ts';
+import { findActor, signIn } from '../../src/service/sign-in.ts';
+import type { Database } from '../../src/store/database.ts';
+import { createActor, createScope } from './actors.ts';
+
+export const PASSWORD = 'violet marmot drums 41 kettles';
+export const MINUTE = 60_000;
+
+let address = 0;
+
+/** A request from an address that no other test has. */
+export function newTrace(ip?: string): Trace {
+  address += 1;
+  return {
+    ip: ip ?? `198.${18 + (address >> 16)}.${(address >> 8) & 255}.${address & 255}`,
+    userAgent: 'Test',
+    requestId: crypto.randomUUID(),
+  };
+}
+
+let passwordHash: Promise<string> | undefined;
+
+/** Somebody who has the password PASSWORD; alone in an organization unless one is given. */
+export async function createAccount(
+  db: Database,
+  { role = 'member', scope }: { role?: Role; scope?: OrganizationScope } = {},
+): Promise<Actor> {
+  const actor = await createActor(db, scope ?? (await createScope(db)), role);
+  passwordHash ??= hashPassword(PASSWORD);
+  await db.prisma.user.updateMany({ where: { id: actor.userId }, data: { passwordHash: await passwordHash } });
+  return { ...actor, trace: newTrace() };
+}
+
+/** The token of a session that nothing is outstanding of. */
+export async function signInAs(db: Database, { email }: Actor, { password = PASSWORD, now = new Date() } = {}) {
+  const result = await signIn(db, { email, password, trace: newTrace(), now });
+  if (result.kind !== 'signed-in') throw new Error(`The sign-in is ${result.kind}.`);
+  return result.token;
+}
+
+export async function isSignedIn(db: Database, token: string, now = new Date()): Promise<boolean> {
+  return (await findActor(db, token, newTrace(), now)) !== null;
+}
+
+/** The code that the authenticator shows at this instant. */
+export function codeAt(uri: string, at: Date): string {
+  const { secret } = Object.fromEntries(new URL(uri).searchParams);
+  return new TOTP({ secret: secret ?? '', digits: 6, period: 30 }).generate({ timestamp: at.getTime() });
+}
+
+/** Sets up a second factor, with the code of a minute before `now`, so that the present ones are still to be taken. */
+export async function addSecondFactor(db: Database, actor: Actor, now: Date) {
+  const { uri } = await beginSecondFactor(db, actor);
+  const before = new Date(now.getTime() - 60_000);
+  const { recoveryCodes } = await confirmSecondFactor(db, actor, { code: codeAt(uri, before), now: before });
+  return { uri, recoveryCodes };
+}

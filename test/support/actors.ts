@@ -1,0 +1,90 @@
+import { v7 as newId } from 'uuid';
+import type { Actor } from '../../src/domain/actor.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import type { KeyPolicy, Permission, Role } from '../../src/domain/role.ts';
+import { type IssuedKey, issueKey } from '../../src/service/issue-key.ts';
+import type { Database } from '../../src/store/database.ts';
+import { insertOrganization } from '../../src/store/organizations.ts';
+import { insertUser } from '../../src/store/users.ts';
+
+export const NOBODY = '00000000-0000-7000-8000-000000000000';
+export const READ: readonly Permission[] = ['parent_programs:read'];
+export const READ_WRITE: readonly Permission[] = ['parent_programs:read', 'parent_programs:write'];
+
+/** An organization with nobody in it yet. */
+export async function createScope({ prisma }: Database, policy: Partial<KeyPolicy> = {}): Promise<OrganizationScope> {
+  const scope = OrganizationScope.grant(newId());
+  await insertOrganization(prisma, scope, { name: 'Test' });
+  await prisma.organization.update({ where: { id: scope.organizationId }, data: policy });
+  return scope;
+}
+
+/** Somebody who is signed in. */
+export async function createActor(
+  { prisma }: Database,
+  scope: OrganizationScope,
+  role: Role,
+  name = `The ${role}`,
+): Promise<Actor> {
+  const [userId, email] = [newId(), `${crypto.randomUUID()}@example.test`];
+  await insertUser(prisma, scope, { id: userId, email, name, role, passwordHash: null });
+  const trace = { ip: '192.0.2.1', userAgent: 'Test', requestId: crypto.randomUUID() };
+  return {
+    ...{ scope, userId, role, name, email, trace },
+    ...{ organizationName: 'Test', isSuspended: false, hasSecondFactor: false },
+  };
+}
+
+export type People = { scope: OrganizationScope } & Record<Role | 'other', Actor>;
+
+/** An organization with somebody of each role, and another administrator. */
+export async function createPeople(db: Database, policy: Partial<KeyPolicy> = {}): Promise<People> {
+  const scope = await createScope(db, policy);
+  return {
+    scope,
+    administrator: await createActor(db, scope, 'administrator'),
+    manager: await createActor(db, scope, 'manager'),
+    member: await createActor(db, scope, 'member'),
+    viewer: await createActor(db, scope, 'viewer'),
+    other: await createActor(db, scope, 'administrator', 'The other'),
+  };
+}
+
+/** A key that an operator made, whatever the user's role lets them make. */
+export async function giveKey(
+  db: Database,
+  { scope, userId, role }: Actor,
+  change: { name?: string; permissions?: readonly Permission[]; lifeDays?: number | null } = {},
+): Promise<IssuedKey> {
+  const permissions = role === 'viewer' ? READ : READ_WRITE;
+  const request = {
+    userId,
+    name: crypto.randomUUID(),
+    permissions,
+    lifeDays: 300,
+    environment: 'live',
+    ...change,
+  } as const;
+  return issueKey(db, { kind: 'operator', scope }, request);
+}
+
+export async function changeRoleInTheTable({ prisma }: Database, { userId }: Actor, role: Role): Promise<void> {
+  await prisma.user.updateMany({ where: { id: userId }, data: { role } });
+}
+
+/** "done", or "conflict: ..." for what was refused. */
+export async function outcomeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'done',
+    (error: unknown) => {
+      if (!(error instanceof DomainError)) throw error;
+      return `${error.code}: ${error.message}`;
+    },
+  );
+}
+
+export const codeOf = async (work: Promise<unknown>) => (await outcomeOf(work)).split(':')[0];
+
+export const times = <T>(count: number, work: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => work(i)));

@@ -1,0 +1,44 @@
+import { openDatabase } from '../../src/store/database.ts';
+import { kill, type Running, startFile, untilPrinted } from './process.ts';
+import { createTestOrganization, type TestOrganization } from './server.ts';
+
+export type Charter = Running & { readonly url: string };
+
+const SERVES = /"url":"(http:[^"]+)".*"msg":"Charter serves"/;
+
+/** The server as an operator starts it, on any free port; in production, which is to say without demonstration data. */
+export async function startCharter(env: Record<string, string>): Promise<Charter> {
+  const running = startFile('src/main.ts', [], { PORT: '0', NODE_ENV: 'production', ...env });
+  const [, url = ''] = await untilPrinted(running, SERVES);
+  return { ...running, url };
+}
+
+/** A started server for as long as the work takes. */
+export async function withCharter<T>(env: Record<string, string>, work: (charter: Charter) => Promise<T>): Promise<T> {
+  const charter = await startCharter(env);
+  try {
+    return await work(charter);
+  } finally {
+    await kill(charter);
+  }
+}
+
+/** An organization with a key, for a server that runs in a process of its own. */
+export async function organizationAt(databaseUrl: string, { url }: { url: string }): Promise<TestOrganization> {
+  const db = openDatabase({ url: databaseUrl, poolSize: 1, onIdleError: () => {} });
+  try {
+    return await createTestOrganization({ db, url });
+  } finally {
+    await db.close();
+  }
+}
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+/** What it has logged, in whole lines; fails on one that is not JSON. */
+export function logOf({ printed }: Running): LogLine[] {
+  return printed.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line): LogLine => JSON.parse(line));
+}

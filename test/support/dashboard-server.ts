@@ -1,0 +1,117 @@
+import { pino } from 'pino';
+import { createApp } from '../../src/app.ts';
+import { dashboardRoutes } from '../../src/dashboard/routes.ts';
+import type { Actor } from '../../src/domain/actor.ts';
+import { listen } from '../../src/server.ts';
+import { startKeyUses } from '../../src/service/last-used.ts';
+import { createOutbox, type Outbox } from '../../src/service/mail.ts';
+import { startSession } from '../../src/service/start-session.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { Client } from './client.ts';
+import { Browser } from './dashboard.ts';
+import { createScratchDatabase } from './postgres.ts';
+
+export type TestDashboard = {
+  readonly db: Database;
+  readonly databaseUrl: string;
+  readonly url: string;
+  /** Every line that was logged. */
+  readonly logged: string[];
+  /** Every path that the dashboard serves, as its router has it: "/people/users/:userId". */
+  readonly paths: readonly string[];
+  readonly isSecure: boolean;
+  passMinutes(minutes: number): void;
+  now(): Date;
+  /** The API's answer to the key. */
+  statusOf(key: string): Promise<number>;
+  close(): Promise<void>;
+};
+
+type Options = { databaseUrl?: string; publicUrl?: string; outbox?: Outbox; trustedProxies?: readonly string[] };
+
+/** The dashboard and the API behind it, over a database of its own. Close it after the tests. */
+export async function startDashboard({
+  databaseUrl,
+  publicUrl,
+  outbox,
+  trustedProxies = [],
+}: Options = {}): Promise<TestDashboard> {
+  const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
+  const address = scratch?.url ?? databaseUrl ?? '';
+  const db = openDatabase({ url: address, poolSize: 10, onIdleError: () => {} });
+  const logged: string[] = [];
+  const logger = pino({ level: 'trace', base: null }, { write: (line) => logged.push(line) });
+  let ahead = 0;
+  const now = () => new Date(Date.now() + ahead);
+  const keyUses = startKeyUses(db, { onFailure: (error) => logger.warn({ err: error }) });
+  const post = outbox ?? createOutbox(null, () => {});
+  const app = await createApp({
+    db,
+    logger,
+    environment: 'live',
+    keyUses,
+    outbox: post,
+    publicUrl,
+    trustedProxies,
+    now,
+  });
+  const paths = pathsOf(dashboardRoutes({ db, environment: 'live', outbox: post, now, onFault: () => {} }));
+  const listening = await listen(app, { host: '127.0.0.1', port: 0 });
+  const client = new Client(listening.url);
+  return {
+    ...{ db, databaseUrl: address, url: listening.url, logged, paths, now },
+    isSecure: publicUrl?.startsWith('https:') ?? false,
+    passMinutes(minutes) {
+      ahead += minutes * 60_000;
+    },
+    statusOf: async (key) => (await client.get('/api/key', { key })).status,
+    async close() {
+      await listening.stop();
+      await post.settle();
+      await keyUses.stop();
+      await db.close();
+      await scratch?.drop();
+    },
+  };
+}
+
+/** A browser in which somebody is signed in; `headers` are sent each time. */
+export async function browserOf(
+  dashboard: TestDashboard,
+  { scope, userId }: Actor,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Browser> {
+  const session = { userId, isComplete: true, at: dashboard.now() };
+  const token = await dashboard.db.prisma.$transaction((tx) => startSession(tx, scope, session));
+  const browser = new Browser(dashboard.url, { headers });
+  browser.cookies.set(dashboard.isSecure ? '__Host-charter' : 'charter', token);
+  return browser;
+}
+
+/** A path of the router's with ids in the places of their names. */
+export function fill(path: string, { userId = '', keyId = '', token = '' }: Readonly<Record<string, string>>): string {
+  return path.replace(':userId', userId).replace(':keyId', keyId).replace(':token', token);
+}
+
+/** A print of every row that an act of somebody's could change: equal before and after, nothing was. */
+export async function rowsOf({ pool }: Database): Promise<unknown[]> {
+  const tables = ['organizations', 'users', 'api_keys', 'parent_programs', 'access_links', 'sessions', 'audit_events'];
+  const print = (table: string) =>
+    `select '${table}' as name, md5(coalesce(string_agg(t::text, ',' order by t::text), '')) as print from ${table} t`;
+  return (await pool.query(tables.map(print).join(' union all '))).rows;
+}
+
+/** Read from the router itself, so that a path that is added is attacked as well. */
+function pathsOf(router: unknown): string[] {
+  const stack: unknown = isObject(router) ? Reflect.get(router, 'stack') : undefined;
+  const layers: unknown[] = Array.isArray(stack) ? stack : [];
+  return layers.filter(isObject).flatMap((layer) => {
+    const route: unknown = Reflect.get(layer, 'route');
+    const path: unknown = isObject(route) ? Reflect.get(route, 'path') : undefined;
+    return typeof path === 'string' ? [path] : pathsOf(Reflect.get(layer, 'handle'));
+  });
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}

@@ -1,0 +1,142 @@
+import { request } from 'node:http';
+import { formsOf, type PageForm, textOf } from './forms.ts';
+
+export type Page = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly setCookies: readonly string[];
+  readonly text: string;
+};
+
+/** A list sends a field that often; undefined leaves one out that the page has. */
+export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type Sending = {
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: string | Buffer;
+};
+
+/** Gets pages, keeps cookies, reads the forms with their hidden fields, and sends them; it follows no redirect. */
+export class Browser {
+  readonly cookies = new Map<string, string>();
+  readonly url: string;
+  /** Sent each time. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The address of ours from which it connects, such as 127.0.0.2. */
+  readonly localAddress: string;
+
+  constructor(url: string, { headers = {}, localAddress = '127.0.0.1' }: BrowserOptions = {}) {
+    this.url = url;
+    this.headers = headers;
+    this.localAddress = localAddress;
+  }
+
+  get = (path: string, headers: Sending['headers'] = {}) => this.send('GET', path, { headers });
+
+  /** As a form of our own page is sent. */
+  post = (path: string, fields: Fields, headers: Sending['headers'] = {}) =>
+    this.send('POST', path, {
+      body: encode(fields),
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin', ...headers },
+    });
+
+  /** The form of the page at `path` that posts to `action`. */
+  async form(path: string, action: string = path): Promise<PageForm> {
+    const page = await this.get(path);
+    const form = formsOf(page.text).find((each) => each.action === action);
+    if (form === undefined) throw new Error(`${path} answers ${page.status}, without a form for ${action}.`);
+    return form;
+  }
+
+  /** Fills in the form of a page and sends it. */
+  async submit(path: string, change: Fields = {}, action: string = path): Promise<Page> {
+    return this.post(action, filled(await this.form(path, action), change));
+  }
+
+  /** What every form of whoever is signed in must carry. */
+  async formToken(): Promise<string> {
+    const { fields } = await this.form('/profile', '/sign-out');
+    return new Map(fields).get('form_token') ?? '';
+  }
+
+  async signIn(email: string, password: string, next = ''): Promise<Page> {
+    const path = next === '' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`;
+    return this.submit(path, { email, password }, '/sign-in');
+  }
+
+  async send(method: string, path: string, { headers = {}, body }: Sending = {}): Promise<Page> {
+    const page = await exchange(this, { method, path, headers, body });
+    for (const line of page.setCookies) {
+      const [, name = '', value = ''] = /^([^=;]+)=([^;]*)/.exec(line) ?? [];
+      if (/; Max-Age=0/i.test(line)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return page;
+  }
+}
+
+type BrowserOptions = { headers?: Readonly<Record<string, string>>; localAddress?: string };
+
+export function filled({ fields }: PageForm, change: Fields = {}): Fields {
+  return { ...Object.fromEntries(fields.map(([name]) => [name, valuesOf(fields, name)])), ...change };
+}
+
+function valuesOf(fields: PageForm['fields'], name: string): string[] {
+  return fields.filter(([each]) => each === name).map(([, value]) => value);
+}
+
+export function encode(fields: Fields): string {
+  const pairs = Object.entries(fields).flatMap(([name, value]): [string, string][] =>
+    (value === undefined ? [] : [value].flat()).map((text) => [name, text]),
+  );
+  return new URLSearchParams(pairs).toString();
+}
+
+type Exchange = Required<Pick<Sending, 'headers'>> & {
+  method: string;
+  path: string;
+  body: string | Buffer | undefined;
+};
+
+function exchange(
+  { url, cookies, headers: always, localAddress }: Browser,
+  { method, path, headers, body }: Exchange,
+): Promise<Page> {
+  const { hostname, port } = new URL(url);
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const all = {
+    Accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8',
+    ...(cookie !== '' && { Cookie: cookie }),
+    ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
+    ...always,
+    ...headers,
+  };
+  const given = Object.fromEntries(Object.entries(all).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])));
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, method, path, headers: given, localAddress, agent: false }, (res) => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('error', reject);
+      res.on('end', () => {
+        const { 'set-cookie': setCookies = [], ...rest } = res.headers;
+        const named = Object.fromEntries(
+          Object.entries(rest).map(([name, value]) => [name, [value].flat().join(', ')]),
+        );
+        resolve({ status: res.statusCode ?? 0, headers: named, setCookies, text: Buffer.concat(chunks).toString() });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+const KEY = /charter_(?:live|test)_[0-9A-Za-z]{40,}/g;
+
+/** The keys that stand anywhere in an answer, each once. */
+export function keysIn({ text, headers, setCookies }: Page): string[] {
+  return [...new Set(`${text}${JSON.stringify(headers)}${setCookies.join('')}`.match(KEY) ?? [])];
+}
+
+/** What the page says, without its markup. */
+export function wordsOf({ text }: Page): string {
+  return textOf(text.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
+}

@@ -1,0 +1,50 @@
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+
+export type DatabaseProxy = {
+  /** The database's address, by way of the proxy. */
+  readonly url: string;
+  /** As when PostgreSQL is killed: every connection is cut and no new one is taken. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+};
+
+/** Stands between a server and its database, so that one test can stop "the database" while others go on using it. */
+export async function proxyDatabase(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const open = new Set<Socket>();
+  const server = createServer((inward) => {
+    const outward = connect({ host: target.hostname, port: Number(target.port) });
+    pass(inward, outward, open);
+    pass(outward, inward, open);
+  });
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const { port } = portOf(server.address());
+  const url = new URL(databaseUrl);
+  url.port = String(port);
+  return {
+    url: url.href,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open) socket.destroy();
+      }),
+    start: () => listen(port),
+  };
+}
+
+function pass(from: Socket, to: Socket, open: Set<Socket>): void {
+  open.add(from);
+  from.on('error', () => to.destroy());
+  from.on('close', () => {
+    open.delete(from);
+    to.destroy();
+  });
+  from.pipe(to);
+}
+
+function portOf(address: AddressInfo | string | null): AddressInfo {
+  if (address === null || typeof address === 'string') throw new Error('The proxy does not listen on a port.');
+  return address;
+}

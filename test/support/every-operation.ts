@@ -1,0 +1,77 @@
+// A valid request for any operation of the contract, from the contract's own examples, so that what holds for every
+// operation is tested of a new one too, without anybody writing a test.
+import type { Client, Reply, Sending } from './client.ts';
+import type { Operation } from './contract.ts';
+import { createTestOrganization, type TestOrganization, type TestServer } from './server.ts';
+
+export type ValidRequest = { method: string; url: string; body: unknown; headers: Record<string, string> };
+
+/** With `id` in the path, and the contract's examples for whatever else is required. */
+export function requestFor(operation: Operation, { id }: { id: string }): ValidRequest {
+  const required = (operation.parameters ?? []).filter((parameter) => parameter.required === true);
+  const given = (location: string) =>
+    required
+      .filter((parameter) => parameter.in === location)
+      .map(({ name, examples }): [string, string] => [name, String(firstOf(examples))]);
+  const path = given('path').reduce(
+    (url, [name, value]) => url.replace(`{${name}}`, name === 'id' ? id : encodeURIComponent(value)),
+    operation.path,
+  );
+  const query = String(new URLSearchParams(given('query')));
+  const examples = operation.requestBody?.content['application/json']?.examples;
+  return {
+    method: operation.method.toUpperCase(),
+    url: query === '' ? path : `${path}?${query}`,
+    body: examples === undefined ? undefined : firstOf(examples),
+    headers: Object.fromEntries(given('header')),
+  };
+}
+
+/** Sends the request, with some of it replaced. */
+export function sendTo(
+  client: Client,
+  request: ValidRequest,
+  changes: Partial<Omit<ValidRequest, 'headers'>> & Sending = {},
+): Promise<Reply> {
+  const { method, url, body, headers, ...rest } = { ...request, ...changes };
+  return client.send(method, url, {
+    ...rest,
+    ...(body !== undefined && { body }),
+    headers: { ...request.headers, ...headers },
+  });
+}
+
+/** The request, ready to be accepted, and the organization that may send it. */
+export async function prepare(
+  server: TestServer,
+  operation: Operation,
+  options?: Parameters<typeof createTestOrganization>[1],
+): Promise<{ ours: TestOrganization; client: Client; request: ValidRequest }> {
+  const ours = await createTestOrganization(server, options);
+  return { ours, client: ours.client, request: requestFor(operation, { id: await createProgram(ours) }) };
+}
+
+/** The id of a new parent program. */
+export async function createProgram({ client }: TestOrganization, name = 'Nordic Scholars'): Promise<string> {
+  const { body } = await client.post('/api/parent_programs', { name });
+  return body.id;
+}
+
+/** The same request with one parameter more. */
+export function withQuery(url: string, parameter: string): string {
+  return `${url}${url.includes('?') ? '&' : '?'}${parameter}`;
+}
+
+/** The one success that the contract shows. */
+export function successOf({ responses }: Operation): number {
+  return Number(Object.keys(responses).find((status) => status.startsWith('2')));
+}
+
+/** The permission that the contract asks for, if any. */
+export function permissionOf({ security }: Operation): string | undefined {
+  return Object.values(security[0] ?? {}).flat()[0];
+}
+
+function firstOf(examples: Record<string, { value: unknown }>): unknown {
+  return Object.values(examples)[0]?.value;
+}

@@ -1,0 +1,67 @@
+import type { Actor } from '../../src/domain/actor.ts';
+import { deactivateUser } from '../../src/service/change-user.ts';
+import { issueKey } from '../../src/service/issue-key.ts';
+import { inviteUser } from '../../src/service/people.ts';
+import { revokeKey } from '../../src/service/revoke-key.ts';
+import { rotateKey } from '../../src/service/rotate-key.ts';
+import type { Database } from '../../src/store/database.ts';
+import { READ, READ_WRITE } from './actors.ts';
+import { createTeam, type Team } from './team.ts';
+
+export type BelievableTeam = Team & {
+  /** An active key of the administrator. */
+  readonly keyId: string;
+  /** A member without keys. */
+  readonly newcomer: Actor;
+  readonly deactivatedId: string;
+  /** The token of an invitation that nobody has taken. */
+  readonly invitation: string;
+};
+
+const DAY_MS = 86_400_000;
+
+/** A team after a year of work: keys in every state, somebody invited, somebody gone, names long and short. */
+export async function furnish(db: Database): Promise<BelievableTeam> {
+  const team = await createTeam(db);
+  const { administrator, manager, member } = team;
+  const newcomer = (await createTeam(db)).member;
+  const nightly = await make(db, administrator, { name: 'Nightly import, production' });
+  const reporting = await make(db, administrator, { name: 'Reporting', permissions: READ, lifeDays: 21 });
+  const leaked = await make(db, administrator, { name: 'Laptop of a contractor' });
+  await revokeKey(db, manager, { keyId: leaked.id, userId: administrator.userId });
+  const staging = await make(db, administrator, { name: 'Nightly import, staging' });
+  await rotateKey(db, administrator, { keyId: staging.id, userId: administrator.userId, environment: 'live' });
+  await issueKey(db, manager, {
+    ...{ userId: member.userId, name: 'Enrolment sync of all partner universities, weekdays', permissions: READ_WRITE },
+    ...{ lifeDays: 90, environment: 'live' },
+  });
+  await age(db, nightly.id, { createdAgoMs: 92 * DAY_MS, usedAgoMs: 12 * 60_000 });
+  await age(db, reporting.id, { createdAgoMs: 344 * DAY_MS, usedAgoMs: 3 * 3_600_000 });
+  await age(db, leaked.id, { createdAgoMs: 61 * DAY_MS, usedAgoMs: 2 * DAY_MS });
+  await age(db, staging.id, { createdAgoMs: 92 * DAY_MS, usedAgoMs: 5 * 60_000 });
+  const { token } = await invite(db, administrator, 'Noor Haddad');
+  const gone = await invite(db, administrator, 'Bartholomew Featherstonehaugh-Cholmondeley');
+  await deactivateUser(db, administrator, { userId: gone.userId });
+  return { ...team, keyId: nightly.id, newcomer, deactivatedId: gone.userId, invitation: token };
+}
+
+function make(db: Database, owner: Actor, change: { name: string; permissions?: typeof READ; lifeDays?: number }) {
+  const request = { userId: owner.userId, permissions: READ_WRITE, lifeDays: 365, environment: 'live' } as const;
+  return issueKey(db, owner, { ...request, ...change });
+}
+
+function invite(db: Database, by: Actor, name: string) {
+  const email = `${name.toLowerCase().replaceAll(' ', '.')}@${by.email.split('@')[1]}`;
+  return inviteUser(db, by, { email, name, role: 'member' });
+}
+
+/** As if made and used before, for a list that looks like one. */
+async function age(
+  { prisma }: Database,
+  id: string,
+  { createdAgoMs, usedAgoMs }: Record<'createdAgoMs' | 'usedAgoMs', number>,
+) {
+  const ago = (ms: number) => new Date(Date.now() - ms);
+  const data = { createdAt: ago(createdAgoMs), lastUsedAt: ago(usedAgoMs) };
+  await prisma.apiKey.updateMany({ where: { id }, data });
+}

@@ -1,0 +1,53 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+
+/** Where every page is written to be looked at; git ignores it. */
+const FOLDER = join(import.meta.dirname, '../../generated/screenshots');
+
+/** README_PICTURE=keys npm test -- test/browser/look.test.ts */
+const PICTURE = join(import.meta.dirname, '../../openapi/guides/images/api-keys.png');
+
+const SIGHTS = [
+  { width: 360, colorScheme: 'light' },
+  { width: 360, colorScheme: 'dark' },
+  { width: 1280, colorScheme: 'dark' },
+  { width: 1280, colorScheme: 'light' },
+] as const;
+
+/** WCAG 2.2, success criterion 1.4.10: nothing to scroll sideways from here on. */
+const NARROWEST = 320;
+
+type Violation = { readonly id: string; readonly help: string; readonly nodes: readonly { readonly html: string }[] };
+
+/** Pictures of the page in both widths and themes, and whatever is wrong with any of them. Leaves it wide and light. */
+export async function look(page: Page, name: string): Promise<string[]> {
+  await mkdir(FOLDER, { recursive: true });
+  const wrong: string[] = [];
+  await page.setViewportSize({ width: NARROWEST, height: 800 });
+  const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+  if (beyond > 0) wrong.push(`${name}: scrolls sideways by ${beyond} px at ${NARROWEST} px`);
+  for (const { width, colorScheme } of SIGHTS) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    const path = join(FOLDER, `${name}-${width}-${colorScheme}.png`);
+    await page.screenshot({ path, fullPage: true });
+    wrong.push(...(await violations(page)).map((found) => `${name}, ${width} px, ${colorScheme}: ${words(found)}`));
+  }
+  if (name === process.env['README_PICTURE']) await page.screenshot({ path: PICTURE });
+  return wrong;
+}
+
+/** What axe finds, of whatever impact. */
+async function violations(page: Page): Promise<readonly Violation[]> {
+  // Bringing axe into the page takes longer than all that it does there.
+  if (await page.evaluate<boolean>('"axe" in window'))
+    return page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');
+  // There are no frames, for which alone it would open another page.
+  return (await new AxeBuilder({ page }).setLegacyMode(true).analyze()).violations;
+}
+
+function words({ id, help, nodes }: Violation): string {
+  return `${id} (${help}): ${nodes.map(({ html }) => html).join(' | ')}`;
+}

@@ -1,0 +1,39 @@
+import type { Client, Reply } from './client.ts';
+import type { TestOrganization, TestServer } from './server.ts';
+
+export type Row = { name: string; externalId?: string; createdAt?: Date; updatedAt?: Date };
+
+/** Puts rows into the database as they are, past the API: with the times that a test wants. Returns their ids. */
+export async function insertPrograms(
+  server: TestServer,
+  { id: organizationId }: TestOrganization,
+  rows: readonly Row[],
+) {
+  const data = rows.map((row) => ({ ...row, organizationId, id: crypto.randomUUID() }));
+  await server.db.prisma.parentProgram.createMany({ data });
+  return data.map(({ id }) => id);
+}
+
+/** Every page from this address on, by following the Link header, which must say what `next_cursor` says. */
+export async function walk(client: Client, url: string): Promise<Reply[]> {
+  const pages: Reply[] = [];
+  for (let next: string | undefined = url; next !== undefined; ) {
+    const page: Reply = await client.get(next);
+    pages.push(page);
+    next = nextOf(page);
+  }
+  return pages;
+}
+
+/** The address of the next page; undefined on the last one. */
+export function nextOf({ status, headers, body, text }: Reply): string | undefined {
+  if (status !== 200) throw new Error(`A page answered ${status}: ${text}`);
+  const link = /^<([^>]+)>; rel="next"$/.exec(headers['link'] ?? '')?.[1];
+  const cursor = link === undefined ? null : new URLSearchParams(link.slice(link.indexOf('?'))).get('cursor');
+  if (cursor !== body.page.next_cursor) throw new Error(`The Link ${link} is not the cursor ${body.page.next_cursor}.`);
+  return link;
+}
+
+export function idsOf(pages: readonly Reply[]): string[] {
+  return pages.flatMap(({ body }) => body.data.map(({ id }: { id: string }) => id));
+}

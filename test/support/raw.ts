@@ -1,0 +1,45 @@
+import { connect } from 'node:net';
+import type { Answer } from './contract.ts';
+
+/** Sends the text as it stands, over a bare socket, and reads until the server closes or `isWhole` says enough. */
+export function exchangeRaw(
+  baseUrl: string,
+  text: string | Buffer,
+  { endAfterSending = false }: { endAfterSending?: boolean } = {},
+): Promise<string> {
+  const { hostname, port } = new URL(baseUrl);
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = connect({ host: hostname, port: Number(port) }, () => {
+      socket.write(text);
+      if (endAfterSending) socket.end();
+    });
+    socket.on('data', (chunk) => {
+      received += chunk.toString();
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(received));
+  });
+}
+
+/** A request in HTTP/1.1's own words; the connection closes after the answer. */
+export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
+  return [`${line} HTTP/1.1`, 'Host: charter.test', 'Connection: close', ...headers, '', body].join('\r\n');
+}
+
+/** The last answer of what was received: an interim 100 goes before it. */
+export function parseRaw(received: string): Answer & { message: unknown } {
+  const final = received.replace(/^HTTP\/1\.1 100 [\s\S]*?\r\n\r\n/, '');
+  const end = final.indexOf('\r\n\r\n');
+  const [statusLine = '', ...lines] = final.slice(0, end).split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const text = final.slice(end + 4);
+  return {
+    status: Number(statusLine.split(' ')[1]),
+    headers,
+    text,
+    message: text === '' ? undefined : JSON.parse(text).message,
+  };
+}

@@ -1,0 +1,84 @@
+import { createApp } from '../../src/app.ts';
+import type { Environment } from '../../src/domain/api-key.ts';
+import { PERMISSIONS, type Permission, type Role } from '../../src/domain/role.ts';
+import { createLogger } from '../../src/operations/logs.ts';
+import { listen } from '../../src/server.ts';
+import { type KeyUseWriter, startKeyUses } from '../../src/service/last-used.ts';
+import { createOutbox } from '../../src/service/mail.ts';
+import { createOrganization, issueKeyByEmail } from '../../src/service/operator.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { Client } from './client.ts';
+import { createScratchDatabase } from './postgres.ts';
+
+export type TestServer = {
+  readonly db: Database;
+  readonly databaseUrl: string;
+  readonly url: string;
+  /** A client without a key. */
+  readonly anonymous: Client;
+  readonly keyUses: KeyUseWriter;
+  /** Puts the server's clock forward. */
+  passDays(days: number): void;
+  close(): Promise<void>;
+};
+
+export type TestOrganization = {
+  readonly id: string;
+  /** The first of its users has the role asked for. */
+  readonly email: string;
+  readonly key: string;
+  readonly client: Client;
+};
+
+/** The application on a free port, over a database of its own. Close it after the tests. */
+export async function startServer({
+  environment = 'live',
+  databaseUrl,
+  clock = () => Date.now(),
+}: {
+  environment?: Environment;
+  databaseUrl?: string;
+  /** Milliseconds since 1970. */
+  clock?: () => number;
+} = {}): Promise<TestServer> {
+  const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
+  const url = scratch?.url ?? databaseUrl ?? '';
+  const db = openDatabase({ url, poolSize: 10, onIdleError: () => {} });
+  let ahead = 0;
+  const now = () => new Date(clock() + ahead);
+  const keyUses = startKeyUses(db, { onFailure: () => {} });
+  const outbox = createOutbox(null, () => {});
+  const app = await createApp({ db, logger: createLogger('silent'), environment, keyUses, outbox, now });
+  const listening = await listen(app, { host: '127.0.0.1', port: 0 });
+  return {
+    ...{ db, databaseUrl: url, url: listening.url, anonymous: new Client(listening.url), keyUses },
+    passDays(days) {
+      ahead += days * 86_400_000;
+    },
+    async close() {
+      await listening.stop();
+      await keyUses.stop();
+      await db.close();
+      await scratch?.drop();
+    },
+  };
+}
+
+let made = 0;
+
+/** An organization with one user and one key of it. Each has names of its own, so that tests share a server. */
+export async function createTestOrganization(
+  server: Pick<TestServer, 'db' | 'url'>,
+  {
+    role = 'administrator',
+    permissions = PERMISSIONS,
+    lifeDays = 365,
+  }: { role?: Role; permissions?: readonly Permission[]; lifeDays?: number | null } = {},
+): Promise<TestOrganization> {
+  made += 1;
+  const email = `user-${made}-${crypto.randomUUID()}@example.test`;
+  const user = { email, name: `User ${made}`, role, passwordHash: null };
+  const { organizationId } = await createOrganization(server.db, { name: `Organization ${made}`, users: [user] });
+  const { key } = await issueKeyByEmail(server.db, { email, name: 'Test', permissions, lifeDays, environment: 'live' });
+  return { id: organizationId, email, key, client: new Client(server.url, key) };
+}

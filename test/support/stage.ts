@@ -1,0 +1,73 @@
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { PASSWORD } from './accounts.ts';
+import { type ContextOptions, launchBrowser, openContext } from './browser.ts';
+import { startServer, type TestServer } from './server.ts';
+import { createTeam, type Team } from './team.ts';
+
+export type Stage = {
+  readonly server: TestServer;
+  readonly browser: Browser;
+  /** What went wrong unseen; the test fails where there is anything after it. */
+  readonly problems: string[];
+  /** A page of a new visitor. */
+  visit(options?: ContextOptions): Promise<Page>;
+  /** The same, signed in through the page. */
+  visitAs(person: { readonly email: string }, options?: ContextOptions): Promise<Page>;
+  team(): Promise<Team>;
+};
+
+/** One server and one Chromium for the tests of a file; each test's visitors leave with it. */
+export function useStage(): Stage {
+  let server: TestServer | undefined;
+  let browser: Browser | undefined;
+  let contexts: BrowserContext[] = [];
+  const problems: string[] = [];
+  beforeAll(async () => {
+    server = await startServer();
+    browser = await launchBrowser();
+  });
+  afterEach(async () => {
+    await Promise.all(contexts.map((context) => context.close()));
+    contexts = [];
+    expect(problems.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+  const stage: Stage = {
+    get server() {
+      return given(server);
+    },
+    get browser() {
+      return given(browser);
+    },
+    problems,
+    async visit(options = {}) {
+      const context = await openContext(stage.browser, { baseURL: stage.server.url, problems, ...options });
+      contexts.push(context);
+      return context.newPage();
+    },
+    async visitAs({ email }, options) {
+      const page = await stage.visit(options);
+      await page.goto('/sign-in');
+      await signIn(page, { email });
+      return page;
+    },
+    team: () => createTeam(stage.server.db),
+  };
+  return stage;
+}
+
+/** Fills in the sign-in page, wherever it leads. */
+export async function signIn(page: Page, { email, password = PASSWORD }: { email: string; password?: string }) {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+function given<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('The stage is set up only while the tests run.');
+  return value;
+}

@@ -1,0 +1,25 @@
+import type { Database } from '../../src/store/database.ts';
+
+/** What the pool is asked while the work is done. Whatever goes through Prisma counts at least once as well. */
+export async function countStatements(db: Database, work: () => Promise<unknown>): Promise<number> {
+  let count = 0;
+  const { pool } = db;
+  const { query, connect } = pool;
+  Object.assign(pool, {
+    query: (...parameters: unknown[]) => {
+      count += 1;
+      return Reflect.apply(query, pool, parameters);
+    },
+    connect: (...parameters: unknown[]) => {
+      // The pool's own query() takes a connection with a callback; somebody who takes one to keep does not.
+      if (parameters.length === 0) count += 1;
+      return Reflect.apply(connect, pool, parameters);
+    },
+  });
+  try {
+    await work();
+  } finally {
+    Object.assign(pool, { query, connect });
+  }
+  return count;
+}

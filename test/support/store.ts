@@ -1,0 +1,53 @@
+import { v7 as newId } from 'uuid';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import type { Role } from '../../src/domain/role.ts';
+import { insertApiKey } from '../../src/store/api-keys.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { insertOrganization } from '../../src/store/organizations.ts';
+import { insertUser } from '../../src/store/users.ts';
+import { createScratchDatabase } from './postgres.ts';
+
+export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> };
+
+/** A database of the test's own, open as the server opens it. Close it after the tests. */
+export async function openTestDatabase(): Promise<TestDatabase> {
+  const scratch = await createScratchDatabase();
+  const db = openDatabase({ url: scratch.url, poolSize: 10, onIdleError: () => {} });
+  return {
+    ...{ db, url: scratch.url },
+    async close() {
+      await db.close();
+      await scratch.drop();
+    },
+  };
+}
+
+export type Tenant = { readonly scope: OrganizationScope; readonly userId: string; readonly email: string };
+
+/** An organization with one user. */
+export async function createTenant({ prisma }: Database, role: Role = 'administrator'): Promise<Tenant> {
+  const scope = OrganizationScope.grant(newId());
+  await insertOrganization(prisma, scope, { name: 'Test' });
+  return { scope, ...(await addUser(prisma, scope, role)) };
+}
+
+async function addUser(prisma: Database['prisma'], scope: OrganizationScope, role: Role) {
+  const [userId, email] = [newId(), `${crypto.randomUUID()}@example.test`];
+  await insertUser(prisma, scope, { id: userId, email, name: 'Test', role, passwordHash: null });
+  return { userId, email };
+}
+
+/** Puts a key's row there as it is, past the service: with the id and the times that a test wants. */
+export async function createKeyRow(
+  { prisma }: Database,
+  { scope, userId }: Tenant,
+  { id = newId(), name = id, expiresAt = null }: { id?: string; name?: string; expiresAt?: Date | null } = {},
+): Promise<{ id: string; key: string; hash: Buffer }> {
+  const { key, hash, prefix } = mintKey('live');
+  await insertApiKey(prisma, scope, {
+    ...{ id, userId, name, expiresAt, createdByUserId: null, createdAt: new Date() },
+    ...{ permissions: ['parent_programs:read'], keyHash: Uint8Array.from(hash), keyPrefix: prefix },
+  });
+  return { id, key, hash };
+}

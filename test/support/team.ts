@@ -1,0 +1,45 @@
+import type { Actor } from '../../src/domain/actor.ts';
+import { ROLES, type Role } from '../../src/domain/role.ts';
+import { createOrganization } from '../../src/service/operator.ts';
+import { hashPassword } from '../../src/service/password.ts';
+import type { Database } from '../../src/store/database.ts';
+import { newTrace, PASSWORD } from './accounts.ts';
+
+export const NAMES: Record<Role, string> = {
+  administrator: 'Adaeze Okafor',
+  manager: 'Mateo Lindqvist',
+  member: 'Mei Tanaka',
+  viewer: 'Viktor Dahl',
+};
+export const ORGANIZATION = 'Northwind Learning Alliance';
+
+/** Somebody of each role, who signs in with PASSWORD. */
+export type Team = { readonly organizationId: string } & Readonly<Record<Role, Actor>>;
+
+let passwordHash: Promise<string> | undefined;
+let made = 0;
+
+/** An organization as one meets it. Each has e-mails of its own, so that the tests of a file share a server. */
+export async function createTeam(db: Database): Promise<Team> {
+  made += 1;
+  passwordHash ??= hashPassword(PASSWORD);
+  const hash = await passwordHash;
+  const domain = made === 1 ? 'northwind.example' : `northwind-${made}.example`;
+  const users = ROLES.map((role) => ({ email: `${role}@${domain}`, name: NAMES[role], role, passwordHash: hash }));
+  const scope = await createOrganization(db, { name: ORGANIZATION, users });
+  const rows = await db.prisma.user.findMany({ where: { organizationId: scope.organizationId } });
+  const actorOf = (role: Role): Actor => {
+    const row = rows.find((each) => each.role === role);
+    if (row === undefined) throw new Error(`The team has no ${role}.`);
+    const { id: userId, name, email } = row;
+    const rest = { organizationName: ORGANIZATION, isSuspended: false, hasSecondFactor: false };
+    return { scope, userId, role, name, email, trace: newTrace(), ...rest };
+  };
+  return {
+    organizationId: scope.organizationId,
+    administrator: actorOf('administrator'),
+    manager: actorOf('manager'),
+    member: actorOf('member'),
+    viewer: actorOf('viewer'),
+  };
+}

@@ -1,0 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const EVERY_MS = 10;
+
+/** The first value that is not null, false or undefined; asked for again and again, and given up with what was awaited. */
+export async function until<T>(
+  awaited: string,
+  ask: () => Promise<T | null | false | undefined> | T | null | false | undefined,
+  { seconds = 20 }: { seconds?: number } = {},
+): Promise<T> {
+  for (const giveUpAt = Date.now() + seconds * 1000; Date.now() < giveUpAt; await delay(EVERY_MS)) {
+    const value = await ask();
+    if (value !== null && value !== undefined && value !== false) return value;
+  }
+  throw new Error(`Waited ${seconds} seconds in vain for: ${awaited}.`);
+}
