@@ -37,8 +37,6 @@ async function main(): Promise<void> {
     await leave();
   }
   logger.info('stopped');
-  // Not left to the exit, at which pino tries for ever to reach a reader that is gone.
-  await new Promise((resolve) => logger.flush(resolve));
 }
 
 type Serving = {
