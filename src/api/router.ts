@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../domain/api-key.ts';
 import { DomainError, ForbiddenError } from '../domain/errors.ts';
+import { findKeysIn } from '../service/authenticate.ts';
 import type { KeyUses } from '../service/last-used.ts';
 import type { Database } from '../store/database.ts';
 import { writeAnswer, writeException } from './answer.ts';
@@ -27,7 +28,9 @@ export type RouterDeps = {
 /** Serves the contract: match, authenticate, permit, validate, call, write. */
 export async function createRouter(deps: RouterDeps) {
   const contract = await loadContract();
-  const routes = planRoutes({ contract, handlers, security: { apiKey: (req) => authenticateRequest(req, deps) } });
+  const authenticating = { ...deps, findKey: findKeysIn(deps.db) };
+  const apiKey = (req: IncomingMessage) => authenticateRequest(req, authenticating);
+  const routes = planRoutes({ contract, handlers, security: { apiKey } });
 
   return async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const requestId = randomUUID();

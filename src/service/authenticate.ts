@@ -1,22 +1,30 @@
-import { type Environment, hashKey, inspectKey, judgeKey, type Verdict } from '../domain/api-key.ts';
+import { type Environment, hashKey, inspectKey, judgeKey, type KeyRecord, type Verdict } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
 import { ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from '../store/database.ts';
-import { findKeyByHash } from '../store/unscoped.ts';
+import { findKeysByHash } from '../store/unscoped.ts';
+import { groupLookUps } from './group-look-ups.ts';
 import type { KeyUses } from './last-used.ts';
 
-export type AuthenticateOptions = { db: Database; environment: Environment; now: () => Date; keyUses: KeyUses };
+/** By the key's SHA-256 in hexadecimal; null: there is no such key. */
+export type FindKey = (hash: string) => Promise<KeyRecord | null>;
+
+export type AuthenticateOptions = { findKey: FindKey; environment: Environment; now: () => Date; keyUses: KeyUses };
+
+export function findKeysIn(db: Database): FindKey {
+  return groupLookUps((hashes) => findKeysByHash(db, hashes));
+}
 
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
 
 /** The caller for whom a key acts. Only whoever holds the whole key learns why it is refused. */
 export async function authenticate(
   key: string,
-  { db, environment, now, keyUses }: AuthenticateOptions,
+  { findKey, environment, now, keyUses }: AuthenticateOptions,
 ): Promise<Caller> {
   refuseByFormat(key, environment);
-  const record = await findKeyByHash(db, hashKey(key));
+  const record = await findKey(hashKey(key).toString('hex'));
   if (record === null) throw refusal('This API key is not known. Check that the whole key was copied.');
   const at = now();
   const verdict = judgeKey(record, at);

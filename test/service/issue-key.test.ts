@@ -4,7 +4,7 @@ import { DomainError } from '../../src/domain/errors.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { issueKey, type KeyRequest } from '../../src/service/issue-key.ts';
 import { revokeKeyById } from '../../src/service/operator.ts';
-import { findKeyByHash } from '../../src/store/unscoped.ts';
+import { findKeysByHash } from '../../src/store/unscoped.ts';
 import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 
 let database: TestDatabase;
@@ -48,7 +48,8 @@ test('an issued key is found by its hash, with what it was issued with; the key 
   const tenant = await createTenant(database.db);
   const { key, ...issued } = await issue(tenant, { permissions: ['parent_programs:read', 'parent_programs:read'] });
   expect(issued).toMatchObject({ name: 'Test', permissions: ['parent_programs:read'] });
-  expect(await findKeyByHash(database.db, hashKey(key))).toMatchObject({
+  const hash = hashKey(key).toString('hex');
+  expect((await findKeysByHash(database.db, [hash])).get(hash)).toMatchObject({
     ...{ id: issued.id, expiresAt: issued.expiresAt, permissions: ['parent_programs:read'] },
     organizationId: tenant.scope.organizationId,
   });

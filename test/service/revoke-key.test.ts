@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { authenticate } from '../../src/service/authenticate.ts';
+import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { revokeApiKeysOf } from '../../src/store/api-keys.ts';
@@ -14,7 +14,9 @@ afterAll(() => database.close());
 
 const keyUses = { used: () => {}, refused: () => {} };
 const use = (key: string) =>
-  outcomeOf(authenticate(key, { db: database.db, environment: 'live', now: () => new Date(), keyUses }));
+  outcomeOf(
+    authenticate(key, { findKey: findKeysIn(database.db), environment: 'live', now: () => new Date(), keyUses }),
+  );
 
 test('a revoked key is refused at once, and the row tells who revoked it', async () => {
   const { manager, administrator } = await createPeople(database.db);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { authenticate } from '../../src/service/authenticate.ts';
+import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { createPeople, giveKey, outcomeOf, type People, times } from '../support/actors.ts';
@@ -13,7 +13,14 @@ afterAll(() => database.close());
 
 const ignoring = { used: () => {}, refused: () => {} };
 const use = (key: string) =>
-  outcomeOf(authenticate(key, { db: database.db, environment: 'live', now: () => new Date(), keyUses: ignoring }));
+  outcomeOf(
+    authenticate(key, {
+      findKey: findKeysIn(database.db),
+      environment: 'live',
+      now: () => new Date(),
+      keyUses: ignoring,
+    }),
+  );
 
 function rotate(by: People['member'], keyId: string, userId = by.userId) {
   return rotateKey(database.db, by, { keyId, userId, environment: 'live' });

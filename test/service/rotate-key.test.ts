@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hashKey } from '../../src/domain/api-key.ts';
-import { authenticate } from '../../src/service/authenticate.ts';
+import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
-import { findKeyByHash } from '../../src/store/unscoped.ts';
+import { findKeysByHash } from '../../src/store/unscoped.ts';
 import {
   changeRoleInTheTable,
   createPeople,
@@ -26,7 +26,14 @@ afterAll(() => database.close());
 
 const ignoring = { used: () => {}, refused: () => {} };
 const use = (key: string) =>
-  outcomeOf(authenticate(key, { db: database.db, environment: 'live', now: () => new Date(), keyUses: ignoring }));
+  outcomeOf(
+    authenticate(key, {
+      findKey: findKeysIn(database.db),
+      environment: 'live',
+      now: () => new Date(),
+      keyUses: ignoring,
+    }),
+  );
 
 function rotate(by: People['member'], keyId: string, userId = by.userId) {
   return rotateKey(database.db, by, { keyId, userId, environment: 'live' });
@@ -44,7 +51,8 @@ test('the successor has the name, permissions, expiry and user of the old key, w
   expect(rotated.key).not.toBe(key);
   expect(await use(key)).toMatch(/^unauthenticated: This API key was rotated at .* Use the key that replaced it\.$/);
   expect(await use(rotated.key)).toBe('done');
-  expect(await findKeyByHash(database.db, hashKey(rotated.key))).toMatchObject({ id: rotated.id, name, expiresAt });
+  const hash = hashKey(rotated.key).toString('hex');
+  expect((await findKeysByHash(database.db, [hash])).get(hash)).toMatchObject({ id: rotated.id, name, expiresAt });
   expect(await liveKeys(member.userId)).toMatchObject([{ id: rotated.id, createdByUserId: manager.userId }]);
   const old = await database.db.prisma.apiKey.findFirst({ where: { id } });
   expect(old).toMatchObject({ successorId: rotated.id, rotatedByUserId: manager.userId });
@@ -79,7 +87,12 @@ test('a key that was given to a viewer reads only, after a promotion and after a
   const { manager, viewer } = await createPeople(database.db);
   const { id, key } = await giveKey(database.db, viewer);
   await changeRoleInTheTable(database.db, viewer, 'administrator');
-  const read = { db: database.db, environment: 'live', now: () => new Date(), keyUses: ignoring } as const;
+  const read = {
+    findKey: findKeysIn(database.db),
+    environment: 'live',
+    now: () => new Date(),
+    keyUses: ignoring,
+  } as const;
   expect(await authenticate(key, read)).toMatchObject({ permissions: READ });
   // It is an administrator's now.
   expect(await outcomeOf(rotate(manager, id, viewer.userId))).toMatch(/^forbidden/);

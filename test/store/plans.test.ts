@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ListQuery, listParentPrograms, type SortField } from '../../src/store/parent-program-pages.ts';
 import { findParentProgram } from '../../src/store/parent-programs.ts';
-import { findKeyByHash, findUserByEmail } from '../../src/store/unscoped.ts';
+import { findKeysByHash, findUserByEmail } from '../../src/store/unscoped.ts';
 import { openExplaining, type Plan, type Planned } from '../support/plans.ts';
 import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 
@@ -110,7 +110,7 @@ test('a key is found by its hash and a user by e-mail, among many, in indexed st
      select organization_id, gen_random_uuid(), id, 'Test', sha256(id::text::bytea), 'charter_live_0000', '{}' from users`,
   );
   await database.db.pool.query('analyze');
-  const [byHash, more] = await planned.plansOf(() => findKeyByHash(planned.db, hash));
+  const [byHash, more] = await planned.plansOf(() => findKeysByHash(planned.db, [hash.toString('hex')]));
   expect(byHash?.text).toContain('api_keys_key_hash_key');
   expect(byHash?.text).toContain('users_pkey');
   expect(byHash?.blocks).toBeLessThan(15);
