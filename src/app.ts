@@ -20,6 +20,8 @@ export type AppDeps = {
   publicUrl?: string | undefined;
   /** Whose X-Forwarded-For and X-Forwarded-Proto are believed; none by default. */
   trustedProxies?: readonly string[];
+  /** For answers that are kept in memory; 64 MiB by default. */
+  pageMemoryBytes?: number;
   now?: () => Date;
   isStopping?: () => boolean;
 };
@@ -33,6 +35,7 @@ export async function createApp({
   outbox,
   publicUrl,
   trustedProxies = [],
+  pageMemoryBytes = 64 * 1024 * 1024,
   now = () => new Date(),
   isStopping = () => false,
 }: AppDeps): Promise<RequestListener> {
@@ -43,7 +46,7 @@ export async function createApp({
   app.set('case sensitive routing', true);
   app.set('trust proxy', [...trustedProxies]);
 
-  const api = await createRouter({ db, environment, now, keyUses, onFault });
+  const api = await createRouter({ db, environment, now, keyUses, pageMemoryBytes, onFault });
   app.use(logRequests(logger));
   // Before the other rooms, so that the API's requests pass none of their routes; last, for its 404 wherever nothing is.
   app.use((req, res, next) => (req.url.startsWith('/api/') ? api(req, res) : next()));

@@ -3,38 +3,64 @@ import { entityTagOf, satisfiesIfNoneMatch } from './conditional.ts';
 import type { Exception } from './exceptions.ts';
 import type { Answer, Plan } from './plan.ts';
 
-export function writeAnswer(
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** An answer in the form in which it is written, for one request or for many. */
+export type Rendered = {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined: the contract shows none. */
+  readonly entityTag: string | undefined;
+  /** JSON in UTF-8, a character a byte; undefined: the answer has none. */
+  readonly text: string | undefined;
+};
+
+export function render({ hasEntityTag, isConditional }: Plan, { status, headers, body }: Answer): Rendered {
+  const bytes = body === null ? undefined : Buffer.from(JSON.stringify(body));
+  const entityTag = hasEntityTag && bytes !== undefined ? entityTagOf(bytes) : undefined;
+  const caching = isConditional ? 'private, no-cache' : 'no-store';
+  return {
+    status,
+    headers: { ...headers, 'Cache-Control': caching, ETag: entityTag },
+    entityTag,
+    // Such a string Node sends in one piece with the headers, and without encoding it again.
+    text: bytes?.toString('latin1'),
+  };
+}
+
+export function writeRendered(
   req: IncomingMessage,
   res: ServerResponse,
-  { plan, answer }: { plan: Plan; answer: Answer },
+  { isConditional }: Plan,
+  { status, headers, entityTag, text }: Rendered,
 ): void {
-  const bytes = answer.body === null ? undefined : Buffer.from(JSON.stringify(answer.body));
-  const caching: Record<string, string> = { 'Cache-Control': plan.isConditional ? 'private, no-cache' : 'no-store' };
-  const entityTag = plan.hasEntityTag && bytes !== undefined ? entityTagOf(bytes) : undefined;
-  if (entityTag !== undefined) caching['ETag'] = entityTag;
-  if (plan.isConditional && entityTag !== undefined && !satisfiesIfNoneMatch(req.headers['if-none-match'], entityTag)) {
+  if (isConditional && entityTag !== undefined && !satisfiesIfNoneMatch(req.headers['if-none-match'], entityTag)) {
     // RFC 9110 section 15.4.5: of the headers, only those that a cache needs.
-    send(req, res, { status: 304, headers: caching, bytes: undefined });
+    const { 'Cache-Control': caching, ETag: tag } = headers;
+    send(req, res, { status: 304, headers: { 'Cache-Control': caching, ETag: tag }, text: undefined });
   } else {
-    send(req, res, { status: answer.status, headers: { ...answer.headers, ...caching }, bytes });
+    send(req, res, { status, headers, text });
   }
 }
 
 export function writeException(req: IncomingMessage, res: ServerResponse, exception: Exception): void {
   if (res.headersSent || res.destroyed) return;
   const headers = { ...exception.headers, 'Cache-Control': 'no-store' };
-  send(req, res, { status: exception.status, headers, bytes: Buffer.from(JSON.stringify(exception.body)) });
+  const text = Buffer.from(JSON.stringify(exception.body)).toString('latin1');
+  send(req, res, { status: exception.status, headers, text });
 }
 
-type Message = { status: number; headers: Record<string, string | undefined>; bytes: Buffer | undefined };
+type Message = { status: number; headers: Headers; text: string | undefined };
 
-function send(req: IncomingMessage, res: ServerResponse, { status, headers, bytes }: Message): void {
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
-  if (bytes !== undefined) {
+function send(req: IncomingMessage, res: ServerResponse, { status, headers, text }: Message): void {
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) res.setHeader(name, value);
+  }
+  if (text !== undefined) {
     res.setHeader('Content-Type', 'application/json; charset=utf-8');
-    res.setHeader('Content-Length', bytes.length);
+    res.setHeader('Content-Length', text.length);
   }
   res.statusCode = status;
-  // A string, a character a byte: those Node sends in one piece with the headers, and without encoding them again.
-  res.end(req.method === 'HEAD' ? undefined : bytes?.toString('latin1'), 'latin1');
+  res.end(req.method === 'HEAD' ? undefined : text, 'latin1');
 }

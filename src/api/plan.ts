@@ -5,6 +5,7 @@ import type { Caller } from '../domain/caller.ts';
 import { isPermission, type Permission } from '../domain/role.ts';
 import type { Contract } from './contract.ts';
 import type { HandlerDeps, Handlers, OperationId } from './operation.ts';
+import { KEPT } from './rendered-pages.ts';
 import type { ParameterTypes } from './request-input.ts';
 import { Routes } from './routes.ts';
 import type { Vocabulary } from './violations.ts';
@@ -22,6 +23,8 @@ export type Plan = {
   readonly hasEntityTag: boolean;
   /** The contract shows a 304. */
   readonly isConditional: boolean;
+  /** Its answers may be kept in memory. */
+  readonly isKept: boolean;
   readonly validators: readonly ValidateFunction[];
   readonly vocabulary: Vocabulary;
   readonly handle: (input: object, deps: HandlerDeps) => Promise<Answer>;
@@ -72,6 +75,7 @@ function planOperation(operation: Operation, { contract, handlers, security }: S
     hasBody: operation.requestBody !== undefined,
     hasEntityTag: 'headers' in success && Object.hasOwn(success.headers ?? {}, 'ETag'),
     isConditional: responses['304'] !== undefined,
+    isKept: KEPT.has(operationId),
     validators: contract.validator.getRequestValidatorsForOperation(operationId) ?? [],
     vocabulary: {
       queryNames: query.map(({ name }) => name),

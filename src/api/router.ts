@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../domain/api-key.ts';
+import type { Caller } from '../domain/caller.ts';
 import { DomainError, ForbiddenError } from '../domain/errors.ts';
 import { findKeysIn } from '../service/authenticate.ts';
 import type { KeyUses } from '../service/last-used.ts';
 import type { Database } from '../store/database.ts';
-import { writeAnswer, writeException } from './answer.ts';
+import { type Rendered, render, writeException, writeRendered } from './answer.ts';
 import { authenticateRequest } from './authentication.ts';
 import { loadContract } from './contract.ts';
 import { exceptionOf, HttpError } from './exceptions.ts';
 import { handlers } from './handlers/index.ts';
 import { type Methods, type Plan, planRoutes } from './plan.ts';
+import { RenderedPages } from './rendered-pages.ts';
 import { readBody, readPathParameter, readQuery, refuseUnacceptable } from './request-input.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
 import type { Routes } from './routes.ts';
@@ -21,6 +23,8 @@ export type RouterDeps = {
   environment: Environment;
   now: () => Date;
   keyUses: KeyUses;
+  /** For answers that are kept in memory. */
+  pageMemoryBytes: number;
   /** Told of every bug and outage, with the request's id. */
   onFault: (error: unknown, requestId: string) => void;
 };
@@ -31,19 +35,30 @@ export async function createRouter(deps: RouterDeps) {
   const authenticating = { ...deps, findKey: findKeysIn(deps.db) };
   const apiKey = (req: IncomingMessage) => authenticateRequest(req, authenticating);
   const routes = planRoutes({ contract, handlers, security: { apiKey } });
+  const pages = new RenderedPages(deps.pageMemoryBytes);
+
+  async function answer({ req, caller, matched }: { req: IncomingMessage; caller: Caller; matched: Matched }) {
+    const { plan } = matched;
+    const { url = '/' } = req;
+    const kept = plan.isKept ? pages.find(caller, url) : undefined;
+    if (kept !== undefined && isPlain(req, kept)) return kept;
+    const input = await readInput(req, matched);
+    const work = async () => render(plan, await plan.handle({ ...input, caller }, deps));
+    return kept ?? (plan.isKept ? pages.make(caller, url, work) : work());
+  }
 
   return async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const requestId = randomUUID();
     res.setHeader('X-Request-Id', requestId);
     try {
-      const { plan, values, query } = match(routes, req);
+      const matched = match(routes, req);
+      const { plan } = matched;
       if (deps.db.isOverloaded()) throw new DomainError('unavailable', 'Too many requests wait for the database.');
       const caller = await plan.authenticate(req);
       if (plan.permission !== undefined && !caller.permissions.includes(plan.permission)) {
         throw new ForbiddenError(`This API key lacks the permission ${plan.permission}.`, plan.permission);
       }
-      const input = await readInput(req, plan, { values, query });
-      writeAnswer(req, res, { plan, answer: await plan.handle({ ...input, caller }, deps) });
+      writeRendered(req, res, plan, await answer({ req, caller, matched }));
     } catch (error) {
       const exception = exceptionOf(error);
       if (exception.isFault) deps.onFault(error, requestId);
@@ -51,6 +66,17 @@ export async function createRouter(deps: RouterDeps) {
     }
   };
 }
+
+/** The address was validated when the page was made, so what is left to judge are the headers. */
+function isPlain(req: IncomingMessage, { entityTag }: Rendered): boolean {
+  const { 'if-none-match': ifNoneMatch } = req.headers;
+  if (ifNoneMatch !== undefined && ifNoneMatch !== entityTag) return false;
+  refuseWithoutHost(req);
+  refuseUnacceptable(req);
+  return true;
+}
+
+type Matched = ReturnType<typeof match>;
 
 function match(routes: Routes<Methods>, req: IncomingMessage) {
   const { url = '/', method = 'GET' } = req;
@@ -69,14 +95,14 @@ function match(routes: Routes<Methods>, req: IncomingMessage) {
   return { plan, values: route.values, query: mark < 0 ? '' : url.slice(mark + 1) };
 }
 
-async function readInput(
-  req: IncomingMessage,
-  plan: Plan,
-  { values, query: queryText }: { values: readonly string[]; query: string },
-) {
+function refuseWithoutHost(req: IncomingMessage): void {
   if (req.headers.host === undefined && req.httpVersion === '1.1') {
     throw new HttpError('bad_request', 'The Host header is missing (RFC 9112 section 3.2).');
   }
+}
+
+async function readInput(req: IncomingMessage, { plan, values, query: queryText }: Matched) {
+  refuseWithoutHost(req);
   const path = Object.fromEntries(plan.pathNames.map((name, i) => [name, readPathParameter(values[i] ?? '')]));
   const query = readQuery(queryText, plan.queryTypes);
   refuseUnacceptable(req);

@@ -61,6 +61,8 @@ export type KeyRecord = {
   readonly organizationId: string;
   readonly organizationName: string;
   readonly organizationSuspendedAt: Date | null;
+  /** A 64-bit number in decimal. */
+  readonly organizationVersion: string;
   /** 32 bytes that sign the organization's page cursors. */
   readonly cursorKey: Buffer;
   readonly id: string;

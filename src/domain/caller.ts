@@ -7,6 +7,8 @@ export type Caller = {
   readonly organizationName: string;
   /** 32 bytes that sign the organization's page cursors. */
   readonly cursorKey: Buffer;
+  /** As the look-up that accepted the key has found it: it changes with every change of the organization's data. */
+  readonly organizationVersion: string;
   readonly keyId: string;
   readonly keyName: string;
   readonly permissions: readonly Permission[];

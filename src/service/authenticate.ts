@@ -37,6 +37,7 @@ export async function authenticate(
   return {
     scope: OrganizationScope.grant(record.organizationId),
     organizationName: record.organizationName,
+    organizationVersion: record.organizationVersion,
     cursorKey: record.cursorKey,
     keyId: record.id,
     keyName: record.name,

@@ -7,7 +7,13 @@ const BEFORE = new Date(NOW.getTime() - 1);
 const AFTER = new Date(NOW.getTime() + 1);
 
 const ACTIVE: KeyRecord = {
-  ...{ organizationId: 'o', organizationName: 'O', organizationSuspendedAt: null, cursorKey: Buffer.alloc(32) },
+  ...{
+    organizationId: 'o',
+    organizationName: 'O',
+    organizationSuspendedAt: null,
+    organizationVersion: '0',
+    cursorKey: Buffer.alloc(32),
+  },
   ...{ id: 'k', name: 'K', permissions: PERMISSIONS, role: 'administrator', userDeactivatedAt: null },
   ...{ expiresAt: null, rotatedAt: null, revokedAt: null },
 };
