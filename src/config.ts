@@ -3,6 +3,7 @@ import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
 import { StartUpError } from './store/start-up-error.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const MIB = 1024 * 1024;
 const NODE_ENVS = ['development', 'production', 'test'] as const;
 
 export type Config = {
@@ -13,6 +14,8 @@ export type Config = {
   readonly databaseUrl: string | undefined;
   readonly databasePoolSize: number;
   readonly dataDir: string;
+  /** For answers that are kept in memory. */
+  readonly pageMemoryBytes: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly nodeEnv: (typeof NODE_ENVS)[number];
   readonly environment: Environment;
@@ -33,6 +36,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: databaseUrl(given('DATABASE_URL')),
     databasePoolSize: integer('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1000 }),
     dataDir: given('DATA_DIR') ?? '.data',
+    pageMemoryBytes: MIB * integer('PAGE_MEMORY_MIB', given('PAGE_MEMORY_MIB'), { fallback: 64, min: 0, max: 65536 }),
     logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
     nodeEnv: oneOf('NODE_ENV', given('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS }),
     environment: oneOf('CHARTER_ENVIRONMENT', given('CHARTER_ENVIRONMENT'), {

@@ -50,9 +50,9 @@ type Serving = {
 
 async function serve({ config, db, logger, keyUses, outbox, stop }: Serving): Promise<void> {
   let isStopping = false;
-  const { environment, publicUrl, trustedProxies } = config;
+  const { environment, publicUrl, trustedProxies, pageMemoryBytes } = config;
   const app = await createApp({
-    ...{ db, logger, environment, keyUses, outbox, publicUrl, trustedProxies },
+    ...{ db, logger, environment, keyUses, outbox, publicUrl, trustedProxies, pageMemoryBytes },
     isStopping: () => isStopping,
   });
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');

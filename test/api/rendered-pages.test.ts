@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { RenderedPages } from '../../src/api/rendered-pages.ts';
+import type { Caller } from '../../src/domain/caller.ts';
+import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import { createProgram } from '../support/every-operation.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { countStatements } from '../support/statements.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const LIST = '/api/parent_programs';
+
+test('the second answer is the first, for one statement: the look-up of the key', async () => {
+  const { client } = await createTestOrganization(server);
+  const { body } = await client.post(LIST, { name: 'Kept' });
+  for (const url of [LIST, `${LIST}?limit=7&sort=-name`, `${LIST}/${body.id}`]) {
+    const first = await client.get(url);
+    const again: unknown[] = [];
+    const statements = await countStatements(server.db, async () => again.push(await client.get(url)));
+    const { 'x-request-id': _id, date: _date, ...headers } = first.headers;
+    expect(again).toEqual([expect.objectContaining({ status: 200, text: first.text })]);
+    expect(again).toEqual([expect.objectContaining({ headers: expect.objectContaining(headers) })]);
+    expect(statements).toBe(1);
+  }
+});
+
+test('what raw SQL changes beside us is seen by the next request', async () => {
+  const { id, client } = await createTestOrganization(server);
+  await client.post(LIST, { name: 'Before' });
+  expect((await client.get(LIST)).body.data[0].name).toBe('Before');
+  await server.db.pool.query(`update parent_programs set name = 'After' where organization_id = $1`, [id]);
+  expect((await client.get(LIST)).body.data[0].name).toBe('After');
+});
+
+test('what is kept is refused like the rest: an Accept that cannot be met, a wrong If-None-Match, an ended key', async () => {
+  const { id, client } = await createTestOrganization(server);
+  expect((await client.get(LIST)).status).toBe(200);
+  expect((await client.get(LIST, { headers: { Accept: 'text/html' } })).status).toBe(406);
+  expect((await client.get(LIST, { headers: { 'If-None-Match': 'abc' } })).status).toBe(422);
+  expect((await client.send('HEAD', LIST)).text).toBe('');
+  await server.db.pool.query('update api_keys set revoked_at = now() where organization_id = $1', [id]);
+  expect((await client.get(LIST)).status).toBe(401);
+});
+
+test('a refusal is never kept: what is missing now is found once it is there', async () => {
+  const ours = await createTestOrganization(server);
+  const id = crypto.randomUUID();
+  expect((await ours.client.get(`${LIST}/${id}`)).status).toBe(404);
+  await server.db.pool.query(`insert into parent_programs (organization_id, id, name) values ($1, $2, 'x')`, [
+    ours.id,
+    id,
+  ]);
+  expect((await ours.client.get(`${LIST}/${id}`)).status).toBe(200);
+});
+
+// The attack: an address that another organization, at the same version, has just had an answer from.
+test('the same address at the same version gives each organization its own', async () => {
+  const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
+  const [ourId, theirId] = [await createProgram(ours, 'Ours'), await createProgram(theirs, 'Theirs')];
+  const { rows } = await server.db.pool.query('select distinct version from organizations where id = any($1)', [
+    [ours.id, theirs.id],
+  ]);
+  expect(rows).toHaveLength(1);
+  for (const { client, id } of [
+    { client: ours.client, id: ourId },
+    { client: theirs.client, id: theirId },
+  ]) {
+    expect((await client.get(LIST)).body.data.map((program: { id: string }) => program.id)).toEqual([id]);
+  }
+  expect((await ours.client.get(`${LIST}/${ourId}`)).status).toBe(200);
+  expect((await theirs.client.get(`${LIST}/${ourId}`)).status).toBe(404);
+});
+
+const caller = (organizationId: string, organizationVersion: string): Caller => ({
+  ...{ scope: OrganizationScope.grant(organizationId), organizationVersion, organizationName: 'O' },
+  ...{ cursorKey: Buffer.alloc(32), keyId: 'k', keyName: 'K', permissions: [], expiresAt: null },
+});
+const page = (text: string) => ({ status: 200, headers: {}, entityTag: undefined, text });
+
+// The attack: an address that ends another organization's or another version's name.
+test('organization, version and address never run into each other', async () => {
+  const pages = new RenderedPages(1_000_000);
+  await pages.make(caller('a', '1'), '/x 2 /y', async () => page('first'));
+  const others = [caller('a', '1 /x'), caller('a', '12'), caller('a 1', '/x'), caller('b', '1')];
+  for (const other of others)
+    for (const url of ['/x 2 /y', '/y', ' /y']) expect(pages.find(other, url)).toBeUndefined();
+  expect(pages.find(caller('a', '1'), '/x 2 /y')?.text).toBe('first');
+});
+
+test('a million distinct pages leave no more in memory than the bound, the last ones', async () => {
+  const [ours, maxBytes, bytesEach] = [caller('a', '1'), 1_000_000, 10_000];
+  const pages = new RenderedPages(maxBytes);
+  const text = 'x'.repeat(bytesEach);
+  for (let i = 0; i < 1_000_000; i += 1) await pages.make(ours, `/${i}`, async () => page(text));
+  const kept = Array.from({ length: 1_000_000 }, (_, i) => i).filter((i) => pages.find(ours, `/${i}`) !== undefined);
+  expect(kept.length).toBeGreaterThan(50);
+  expect(kept.length * bytesEach).toBeLessThan(maxBytes);
+  expect(kept[0]).toBe(1_000_000 - kept.length);
+});
+
+test('what is asked for again stays, and what is larger than all memory is answered but not kept', async () => {
+  const ours = caller('a', '1');
+  const pages = new RenderedPages(5000);
+  const make = (url: string, text = '') => pages.make(ours, url, async () => page(text));
+  await make('/often');
+  for (let i = 0; i < 10; i += 1) {
+    await make(`/${i}`);
+    expect(pages.find(ours, '/often')).toBeDefined();
+  }
+  expect(pages.find(ours, '/0')).toBeUndefined();
+  expect((await make('/large', 'x'.repeat(10_000))).text).toHaveLength(10_000);
+  expect(pages.find(ours, '/large')).toBeUndefined();
+});
+
+test('at once, one making serves all; one that fails fails for them, and is tried again', async () => {
+  const ours = caller('a', '1');
+  const pages = new RenderedPages(1_000_000);
+  let makings = 0;
+  const work = async () => {
+    makings += 1;
+    if (makings === 1) throw new Error('outage');
+    return page('made');
+  };
+  const all = () => Promise.allSettled(Array.from({ length: 10 }, () => pages.make(ours, '/', work)));
+  expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set(['rejected']));
+  expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set(['fulfilled']));
+  expect(makings).toBe(2);
+});

@@ -1,0 +1,83 @@
+import { expect, test } from '@jest/globals';
+import { groupLookUps } from '../../src/service/group-look-ups.ts';
+import { outcomeOf } from '../support/actors.ts';
+import { until } from '../support/wait.ts';
+
+/** Look-ups that the test ends itself, in the order in which they began. */
+function heldLookUps() {
+  const begun: {
+    keys: readonly string[];
+    end: (found: Record<string, number>) => void;
+    fail: (error: Error) => void;
+  }[] = [];
+  const lookUp = (keys: readonly string[]) =>
+    new Promise<ReadonlyMap<string, number>>((resolve, reject) => {
+      begun.push({ keys, end: (found) => resolve(new Map(Object.entries(found))), fail: reject });
+    });
+  const nth = (n: number) => until(`look-up ${n}`, () => begun[n - 1]);
+  return { lookUp, begun, nth };
+}
+
+test('who asks while a look-up is in flight shares the next one, and gets what that one found', async () => {
+  const { lookUp, begun, nth } = heldLookUps();
+  const find = groupLookUps(lookUp);
+  const alone = find('a');
+  const first = await nth(1);
+  // The attack: "a" was found alive by the look-up in flight, and is revoked before these ask.
+  const later = [find('a'), find('b'), find('b'), find('c')];
+  first.end({ a: 1 });
+  expect(await alone).toBe(1);
+  const second = await nth(2);
+  expect([first.keys, second.keys]).toEqual([['a'], ['a', 'b', 'c']]);
+  second.end({ b: 2 });
+  expect(await Promise.all(later)).toEqual([null, 2, 2, null]);
+  expect(begun).toHaveLength(2);
+});
+
+test('who asks in one turn of the event loop shares one look-up', async () => {
+  const { lookUp, nth } = heldLookUps();
+  const find = groupLookUps(lookUp);
+  const asked = [find('a'), find('b')];
+  const only = await nth(1);
+  expect(only.keys).toEqual(['a', 'b']);
+  only.end({ a: 1, b: 2 });
+  expect(await Promise.all(asked)).toEqual([1, 2]);
+});
+
+test('a look-up that fails fails its own group, and the next one is looked up', async () => {
+  const { lookUp, nth } = heldLookUps();
+  const find = groupLookUps(lookUp);
+  const failing = Promise.allSettled([find('a'), find('b')]);
+  const first = await nth(1);
+  const next = find('a');
+  first.fail(new Error('the connection was lost'));
+  expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  (await nth(2)).end({ a: 1 });
+  expect(await next).toBe(1);
+});
+
+test('a look-up that never ends is given up after its time, and holds nobody else', async () => {
+  const { lookUp, nth } = heldLookUps();
+  const find = groupLookUps(lookUp, { seconds: 0.05 });
+  const lost = outcomeOf(find('a'));
+  await nth(1);
+  const next = find('b');
+  expect(await lost).toBe('unavailable: The database did not answer in time.');
+  (await nth(2)).end({ b: 2 });
+  expect(await next).toBe(2);
+});
+
+test('of more than may wait the last are refused at once; the others are not', async () => {
+  const { lookUp, nth } = heldLookUps();
+  const find = groupLookUps(lookUp, { maxWaiting: 2 });
+  const inFlight = find('a');
+  const first = await nth(1);
+  const waiting = [find('b'), find('c')];
+  expect(await outcomeOf(find('d'))).toBe('unavailable: Too many requests wait for the database.');
+  first.end({ a: 1 });
+  (await nth(2)).end({ b: 2, c: 3 });
+  expect([await inFlight, ...(await Promise.all(waiting))]).toEqual([1, 2, 3]);
+  const after = find('d');
+  (await nth(3)).end({ d: 4 });
+  expect(await after).toBe(4);
+});

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { v7 as newId } from 'uuid';
+import { suspendOrganization } from '../../src/service/operator.ts';
+import { createParentProgram, removeParentProgram, updateParentProgram } from '../../src/service/parent-programs.ts';
+import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+async function versionOf({ scope }: Tenant): Promise<bigint> {
+  const { version } = await database.db.prisma.organization.findUniqueOrThrow({ where: { id: scope.organizationId } });
+  return version;
+}
+
+const CONTENT = { name: 'Program', description: null, externalId: null, metadata: {} };
+
+/** Raw SQL; `$1` is the organization. */
+const sql = (text: string) => (tenant: Tenant) => database.db.pool.query(text, [tenant.scope.organizationId]);
+const INSERT = `insert into parent_programs (organization_id, id, name)`;
+
+const WRITES: Record<string, (tenant: Tenant, id: string) => Promise<unknown>> = {
+  'the service creates': ({ scope }) =>
+    createParentProgram({ db: database.db, scope }, { content: CONTENT, idempotencyKey: undefined }),
+  'the service creates, once': ({ scope }) =>
+    createParentProgram({ db: database.db, scope }, { content: CONTENT, idempotencyKey: newId() }),
+  'the service updates': ({ scope }, id) =>
+    updateParentProgram({ db: database.db, scope }, { id, patch: { name: 'Other' }, precondition: () => true }),
+  'the service deletes': ({ scope }, id) =>
+    removeParentProgram({ db: database.db, scope }, { id, precondition: () => true }),
+  'an operator suspends the organization': ({ scope }) => suspendOrganization(database.db, scope.organizationId),
+  'raw SQL inserts': sql(`${INSERT} values ($1, gen_random_uuid(), 'x')`),
+  'raw SQL inserts many': sql(`${INSERT} select $1, gen_random_uuid(), 'x' from generate_series(1, 1000)`),
+  'raw SQL updates': sql(`update parent_programs set name = 'y' where organization_id = $1`),
+  'raw SQL deletes': sql('delete from parent_programs where organization_id = $1'),
+  'raw SQL inserts or updates': sql(
+    `insert into parent_programs (organization_id, id, name) select organization_id, id, 'z' from parent_programs
+     where organization_id = $1 on conflict (organization_id, id) do update set name = excluded.name`,
+  ),
+  'raw SQL merges': sql(
+    `merge into parent_programs p using (select $1::uuid as o) s on p.organization_id = s.o
+     when matched then update set name = 'm'`,
+  ),
+  'raw SQL within a statement': sql(
+    `with gone as (delete from parent_programs where organization_id = $1 returning 1) select count(*) from gone`,
+  ),
+  'raw SQL changes the organization': sql(`update organizations set cursor_key = sha256('x') where id = $1`),
+};
+
+test.each(Object.entries(WRITES))('%s: the version grows, of that organization only', async (_, write) => {
+  const [ours, theirs] = [await createTenant(database.db), await createTenant(database.db)];
+  const { id } = await createParentProgram(
+    { db: database.db, scope: ours.scope },
+    { content: CONTENT, idempotencyKey: undefined },
+  );
+  const [before, others] = [await versionOf(ours), await versionOf(theirs)];
+  await write(ours, id);
+  expect(await versionOf(ours)).toBeGreaterThan(before);
+  expect(await versionOf(theirs)).toBe(others);
+});
+
+test('a row that raw SQL moves changes both organizations', async () => {
+  const [ours, theirs] = [await createTenant(database.db), await createTenant(database.db)];
+  await WRITES['raw SQL inserts']?.(ours, '');
+  const before = [await versionOf(ours), await versionOf(theirs)];
+  await database.db.pool.query('update parent_programs set organization_id = $2 where organization_id = $1', [
+    ours.scope.organizationId,
+    theirs.scope.organizationId,
+  ]);
+  const after = [await versionOf(ours), await versionOf(theirs)];
+  expect(after[0]).toBeGreaterThan(before[0] ?? 0n);
+  expect(after[1]).toBeGreaterThan(before[1] ?? 0n);
+});
+
+test('emptying the table changes every organization', async () => {
+  const own = await openTestDatabase();
+  try {
+    const tenants = [await createTenant(own.db), await createTenant(own.db)];
+    await own.db.pool.query('truncate parent_programs');
+    for (const { scope } of tenants) {
+      const where = { id: scope.organizationId };
+      expect((await own.db.prisma.organization.findUniqueOrThrow({ where })).version).toBe(1n);
+    }
+  } finally {
+    await own.close();
+  }
+});
+
+test('what no answer shows leaves the version: a key, its use, an update that changes nothing', async () => {
+  const ours = await createTenant(database.db);
+  const { db } = database;
+  const program = await createParentProgram({ db, scope: ours.scope }, { content: CONTENT, idempotencyKey: undefined });
+  const before = await versionOf(ours);
+  await createKeyRow(db, ours);
+  await sql('update api_keys set last_used_at = now() where organization_id = $1')(ours);
+  const patch = { name: CONTENT.name };
+  await updateParentProgram({ db, scope: ours.scope }, { id: program.id, patch, precondition: () => true });
+  expect(await versionOf(ours)).toBe(before);
+});
+
+test('a change that is rolled back leaves the version; 50 at once each count', async () => {
+  const ours = await createTenant(database.db);
+  const client = await database.db.pool.connect();
+  const before = await versionOf(ours);
+  try {
+    await client.query('begin');
+    await client.query(`${INSERT} values ($1, gen_random_uuid(), 'x')`, [ours.scope.organizationId]);
+    await client.query('rollback');
+  } finally {
+    client.release();
+  }
+  expect(await versionOf(ours)).toBe(before);
+  await Promise.all(Array.from({ length: 50 }, () => WRITES['raw SQL inserts']?.(ours, '')));
+  expect(await versionOf(ours)).toBe(before + 50n);
+});
