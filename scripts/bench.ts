@@ -1,5 +1,6 @@
 // Measures Charter against a bare server that runs the same statements. See --help.
-import { basename, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
 import { removeCluster } from '../src/store/embedded-cluster.ts';
 import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
@@ -9,10 +10,11 @@ import { type Case, listCases } from './bench/cases.ts';
 import { checkAnswers } from './bench/check.ts';
 import { compare } from './bench/compare.ts';
 import { prepareData } from './bench/data.ts';
+import { listFigures } from './bench/figures.ts';
 import { HELP, type Options, type Pace, readOptions } from './bench/options.ts';
 import { explainList } from './bench/plans.ts';
 import { asJson, asTable, type Result } from './bench/report.ts';
-import { type RunningServer, startServer } from './bench/servers.ts';
+import { type Program, type RunningServer, startServer } from './bench/servers.ts';
 
 const root = join(import.meta.dirname, '..');
 const DATA_DIR = join(root, '.data', 'bench');
@@ -29,7 +31,7 @@ try {
 for (const end of endings.reverse()) await end().catch(() => undefined);
 process.exit();
 
-async function main({ help, json, fresh, pace }: Options): Promise<void> {
+async function main({ help, json, fresh, quick, pace }: Options): Promise<void> {
   if (help) return console.log(HELP);
   if (fresh) await removeData();
   const { url } = await joinDatabase();
@@ -39,11 +41,20 @@ async function main({ help, json, fresh, pace }: Options): Promise<void> {
   await client.connect();
   await refuseSecondRun(client);
   const data = await prepareData(client, say);
-  const [charter, raw] = await Promise.all([serve('src/main.ts', url), serve('scripts/bench/raw-server.ts', url)]);
-  const cases = await listCases({ charter: charter.origin, raw: raw.origin }, data, client);
+  const database = { databaseUrl: url, postgresPid: await postmasterPid() };
+  const [charter, second, forgetful, vast, raw] = await Promise.all([
+    serve('src/main.ts', 'charter', database),
+    serve('src/main.ts', 'second', database),
+    serve('src/main.ts', 'forgetful', { ...database, settings: { PAGE_MEMORY_MIB: '0' } }),
+    serve('scripts/bench/vast-server.ts', 'vast', database),
+    serve('scripts/bench/raw-server.ts', 'raw', database),
+  ]);
+  const servers = { charter, second, forgetful, vast, raw };
   const results: Result[] = [];
-  for (const measured of cases) results.push(await measure(measured, url, pace));
-  console.log(json ? asJson(results) : asTable(results));
+  for (const measured of await listCases(servers, data, client)) results.push(await measure(measured, url, pace));
+  const startAnother = () => serve('src/main.ts', 'started', database);
+  const figures = quick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, say });
+  console.log(json ? asJson(results, figures) : asTable(results, figures));
 }
 
 async function measure(measured: Case, url: string, pace: Pace): Promise<Result> {
@@ -71,11 +82,18 @@ async function removeData(): Promise<void> {
   await removeCluster(DATA_DIR);
 }
 
-function serve(script: string, databaseUrl: string): Promise<RunningServer> {
-  const logFile = join(DATA_DIR, `${basename(script, '.ts')}.log`);
-  const starting = startServer({ script: join(root, script), databaseUrl, logFile });
+function serve(
+  script: string,
+  name: string,
+  database: Pick<Program, 'databaseUrl' | 'postgresPid' | 'settings'>,
+): Promise<RunningServer> {
+  const starting = startServer({ ...database, script: join(root, script), logFile: join(DATA_DIR, `${name}.log`) });
   endings.push(async () => (await starting).stop());
   return starting;
+}
+
+async function postmasterPid(): Promise<number> {
+  return Number((await readFile(join(DATA_DIR, 'postgres', 'postmaster.pid'), 'utf8')).split('\n', 1)[0]);
 }
 
 /** The 'disconnect' tells that `npm run` was killed. */

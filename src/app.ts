@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import { originFormOf } from './api/request-target.ts';
-import { createRouter } from './api/router.ts';
+import { createRouter, type RouterDeps } from './api/router.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
 import { healthRoutes } from './operations/health.ts';
@@ -22,6 +22,8 @@ export type AppDeps = {
   trustedProxies?: readonly string[];
   /** For answers that are kept in memory; 64 MiB by default. */
   pageMemoryBytes?: number;
+  /** Another contract than ours, to measure by. */
+  served?: RouterDeps['served'];
   now?: () => Date;
   isStopping?: () => boolean;
 };
@@ -36,6 +38,7 @@ export async function createApp({
   publicUrl,
   trustedProxies = [],
   pageMemoryBytes = 64 * 1024 * 1024,
+  served,
   now = () => new Date(),
   isStopping = () => false,
 }: AppDeps): Promise<RequestListener> {
@@ -46,7 +49,7 @@ export async function createApp({
   app.set('case sensitive routing', true);
   app.set('trust proxy', [...trustedProxies]);
 
-  const api = await createRouter({ db, environment, now, keyUses, pageMemoryBytes, onFault });
+  const api = await createRouter({ db, environment, now, keyUses, pageMemoryBytes, served, onFault });
   app.use(logRequests(logger));
   // Before the other rooms, so that the API's requests pass none of their routes; last, for its 404 wherever nothing is.
   app.use((req, res, next) => (req.url.startsWith('/api/') ? api(req, res) : next()));

@@ -3,8 +3,9 @@ import { sealCursor } from '../../src/api/cursor.ts';
 import type { ListQuery, Position } from '../../src/store/parent-program-pages.ts';
 import type { Data, Organization } from './data.ts';
 import { COMMON_WORD, RARE_WORD } from './fill.ts';
-import type { Load } from './load.ts';
+import type { Asked, Load } from './load.ts';
 import type { List } from './plans.ts';
+import type { RunningServer } from './servers.ts';
 
 export type Case = {
   readonly title: string;
@@ -21,50 +22,169 @@ export type Case = {
   readonly explain: List | null;
 };
 
-type Origins = { readonly charter: string; readonly raw: string };
+export type Servers = {
+  readonly charter: RunningServer;
+  /** Keeps no answer in memory. */
+  readonly forgetful: RunningServer;
+  /** Serves a contract of 1,000 operations. */
+  readonly vast: RunningServer;
+  readonly raw: RunningServer;
+};
 
-const PATH = '/api/parent_programs';
+export const PATH = '/api/parent_programs';
 const PAGE_ROWS = 25;
 const DEEP_PAGE = 20_000;
+/** More than the memory holds, so that none is there when its turn comes again. */
+const DISTINCT_PAGES = 16_000;
+const READS_PER_WRITE = 9;
 const FIRST_PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: PAGE_ROWS + 1, after: null };
 
 /** Everything that is measured, in the table's order. */
-export async function listCases(origins: Origins, { large, small }: Data, client: pg.Client): Promise<Case[]> {
-  const firstOfLarge = { title: 'its first page', load: load(origins.charter, [large]) };
-  const [before, first] = await findDeepRows(client, large);
-  const since = await findRecentInstant(client, large);
-  const cursor = sealCursor({ key: large.cursorKey, list: '["created_at",null,null,null]' }, before);
-  const onLarge = (title: string, parameters: Record<string, string>, query: Partial<ListQuery>) => ({
-    ...{ title, goal: null, base: firstOfLarge, sameRows: false },
-    subject: load(origins.charter, [large], `${PATH}?${new URLSearchParams(parameters)}`),
-    explain: { organizationId: large.id, query: { ...FIRST_PAGE, ...query } },
-  });
+export async function listCases(servers: Servers, { large, small }: Data, client: pg.Client): Promise<Case[]> {
+  const { charter, forgetful, vast, raw } = servers;
+  const [one] = small;
+  const first = { title: 'raw', load: each(raw, [one]) };
+  const against = { sameRows: true, explain: null };
   return [
-    againstRaw('first page, one key', origins, small.slice(0, 1)),
-    againstRaw('first page, 100 keys in turn', origins, small),
-    { ...onLarge('page 20,000 of 1,000,000 rows', { cursor }, { after: before }), goal: 0.95, firstId: first.id },
-    onLarge('search, a rare word', { search: RARE_WORD }, { search: RARE_WORD }),
-    onLarge('search, a common word', { search: COMMON_WORD }, { search: COMMON_WORD }),
-    onLarge('updated_since, a day', { updated_since: since.toISOString() }, { updatedSince: since }),
+    { ...against, title: 'first page, one key', goal: 6, subject: each(charter, [one]), base: first },
+    {
+      ...{ ...against, title: 'first page, 100 keys of 100 organizations in turn', goal: 5 },
+      ...{ subject: each(charter, small), base: { title: 'raw', load: each(raw, small) } },
+    },
+    {
+      ...{ ...against, sameRows: false, title: 'If-None-Match -> 304', goal: 7 },
+      ...{ subject: each(charter, [one], PATH, { 'if-none-match': await tagOf(charter, one) }), base: first },
+    },
+    {
+      ...{ ...against, title: 'pages never in memory (another cursor every time)', goal: 1.3 },
+      ...(await distinctPages(servers, large, client)),
+    },
+    ...(await onLarge(forgetful, large, client)),
+    {
+      ...against,
+      sameRows: false,
+      title: '10% writes (create, update)',
+      goal: 1.5,
+      ...(await writes(servers, one, client)),
+    },
+    { ...against, title: 'one parent program by id', goal: 3, ...(await oneProgram(servers, one, client)) },
+    {
+      ...{ ...against, title: 'contract with 1,000 operations', goal: 0.95, subject: each(vast, [one]) },
+      base: { title: "today's contract", load: each(charter, [one]) },
+    },
   ];
 }
 
-function againstRaw(title: string, origins: Origins, organizations: readonly Organization[]): Case {
+const authorized = ({ key }: Organization) => ({ authorization: `Bearer ${key}` });
+
+/** The organizations' keys in turn; every connection begins elsewhere, so that not all ask for the same at one moment. */
+export function each(
+  server: RunningServer,
+  organizations: readonly Organization[],
+  path = PATH,
+  headers: Record<string, string> = {},
+): Load {
+  const all = organizations.map((organization) => ({ path, headers: { ...authorized(organization), ...headers } }));
   return {
-    ...{ title, goal: 1, sameRows: true, explain: null },
-    subject: load(origins.charter, organizations),
-    base: { title: 'raw', load: load(origins.raw, organizations) },
+    server,
+    requests: (connection, connections) => {
+      const start = Math.floor((connection * all.length) / connections) % all.length;
+      return [...all.slice(start), ...all.slice(0, start)];
+    },
   };
 }
 
-function load(origin: string, organizations: readonly Organization[], path = PATH): Load {
-  return { origin, requests: organizations.map(({ key }) => ({ path, headers: { authorization: `Bearer ${key}` } })) };
+/** Every connection its own share, so that no two ever ask for the same. */
+function split(server: RunningServer, all: readonly Asked[]): Load {
+  return { server, requests: (connection, connections) => all.filter((_, i) => i % connections === connection) };
+}
+
+async function tagOf({ origin }: RunningServer, organization: Organization): Promise<string> {
+  return (await fetch(origin + PATH, { headers: authorized(organization) })).headers.get('etag') ?? '';
+}
+
+const seal = ({ cursorKey }: Organization) => ({ key: cursorKey, list: '["created_at",null,null,null]' });
+
+async function distinctPages({ charter, raw }: Servers, large: Organization, client: pg.Client) {
+  const { rows } = await client.query<Position>(
+    `select id, value from (
+       select id, ${INSTANT} as value, row_number() over (order by created_at, id) as place
+       from parent_programs where organization_id = $1 order by created_at, id limit $2
+     ) walked where place % $3 = 0`,
+    [large.id, DISTINCT_PAGES * PAGE_ROWS, PAGE_ROWS],
+  );
+  const headers = authorized(large);
+  const ours = rows.map((row) => ({ headers, path: `${PATH}?cursor=${sealCursor(seal(large), row)}` }));
+  const theirs = rows.map(({ id, value }) => ({ headers, path: `${PATH}?after=${value}&id=${id}` }));
+  return { subject: split(charter, ours), base: { title: 'raw', load: split(raw, theirs) } };
+}
+
+/** On 1,000,000 rows and never in memory: every connection asks for another number of rows, 25 on the whole. */
+async function onLarge(forgetful: RunningServer, large: Organization, client: pg.Client): Promise<Case[]> {
+  const [before, first] = await findDeepRows(client, large);
+  const since = await findRecentInstant(client, large);
+  const pages = (parameters: Record<string, string>): Load => ({
+    server: forgetful,
+    requests: (connection, connections) => {
+      const limit = String(PAGE_ROWS + connection - Math.floor(connections / 2));
+      return [{ path: `${PATH}?${new URLSearchParams({ ...parameters, limit })}`, headers: authorized(large) }];
+    },
+  });
+  const base = { title: 'its first page', load: pages({}) };
+  const list = (title: string, parameters: Record<string, string>, query: Partial<ListQuery>) => ({
+    ...{ title, goal: null, base, sameRows: false, subject: pages(parameters) },
+    explain: { organizationId: large.id, query: { ...FIRST_PAGE, ...query } },
+  });
+  const cursor = sealCursor(seal(large), before);
+  return [
+    { ...list('page 20,000 of 1,000,000 rows', { cursor }, { after: before }), goal: 0.95, firstId: first.id },
+    list('search on 1,000,000 rows, a rare word', { search: RARE_WORD }, { search: RARE_WORD }),
+    list('search on 1,000,000 rows, a common word', { search: COMMON_WORD }, { search: COMMON_WORD }),
+    list('updated_since on 1,000,000 rows, a day', { updated_since: since.toISOString() }, { updatedSince: since }),
+  ];
+}
+
+/** Of the first page, a create and an update in turn; every connection updates a program of its own. */
+async function writes({ charter, raw }: Servers, one: Organization, client: pg.Client) {
+  const ids = await someIds(client, one, 300);
+  const read = { path: PATH, headers: authorized(one) };
+  const headers = { ...authorized(one), 'content-type': 'application/json' };
+  const write = (method: 'POST' | 'PATCH', path: string, body: object): Asked[] => [
+    ...Array<Asked>(READS_PER_WRITE).fill(read),
+    { method, path, headers, body: JSON.stringify(body) },
+  ];
+  const load = (server: RunningServer): Load => ({
+    server,
+    requests: (connection) =>
+      ['morning', 'evening'].flatMap((description) => [
+        ...write('POST', PATH, { name: WRITTEN, description }),
+        ...write('PATCH', `${PATH}/${ids[connection]}`, { description }),
+      ]),
+  });
+  return { subject: load(charter), base: { title: 'raw doing the same', load: load(raw) } };
+}
+
+/** The name of what a run creates. */
+export const WRITTEN = 'Written by the bench';
+
+async function oneProgram({ charter, raw }: Servers, one: Organization, client: pg.Client) {
+  const [id] = await someIds(client, one, 1);
+  const path = `${PATH}/${id}`;
+  return { subject: each(charter, [one], path), base: { title: 'raw', load: each(raw, [one], path) } };
+}
+
+const INSTANT = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** Past the first page, which thus stays as it is whatever becomes of them. */
+async function someIds(client: pg.Client, { id }: Organization, count: number): Promise<string[]> {
+  const text = 'select id from parent_programs where organization_id = $1 order by created_at, id offset 100 limit $2';
+  return (await client.query<{ id: string }>(text, [id, count])).rows.map((row) => row.id);
 }
 
 /** The last row of the page before, as a cursor names it, and the first of the deep page: found the slow, sure way. */
 async function findDeepRows(client: pg.Client, { id }: Organization): Promise<[Position, Position]> {
   const { rows } = await client.query<Position>(
-    `select id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as value
+    `select id, ${INSTANT} as value
      from parent_programs where organization_id = $1 order by created_at, id offset $2 limit 2`,
     [id, (DEEP_PAGE - 1) * PAGE_ROWS - 1],
   );

@@ -1,10 +1,13 @@
 import type pg from 'pg';
 import { mintKey } from '../../src/domain/api-key.ts';
+import { WRITTEN } from './cases.ts';
 import { FILL_ORGANIZATIONS, FILL_PROGRAMS, FILL_USERS, WORDS } from './fill.ts';
 
 /** Organizations of 1,000 rows; one more has 1,000,000. */
 const SMALL = 100;
-const VERSION = 'charter bench data 1';
+/** Organizations of 10 rows. */
+const TINY = 10_000;
+const VERSION = 'charter bench data 2';
 
 export type Organization = { readonly id: string; readonly cursorKey: Buffer; readonly key: string };
 
@@ -13,19 +16,22 @@ export type Data = {
   readonly large: Organization;
   /** 1,000 rows each. */
   readonly small: readonly [Organization, ...Organization[]];
+  /** 10 rows each. */
+  readonly tiny: readonly Organization[];
 };
 
 /** Fills the database unless an earlier run has, and gives every organization a key. */
 export async function prepareData(client: pg.Client, say: (text: string) => void): Promise<Data> {
   if (!(await isFilled(client))) {
-    say('making 1,100,000 rows; this takes some minutes, once');
+    say('making 1,200,000 rows; this takes some minutes, once');
     await fill(client);
   }
   const [large, first, ...others] = await issueKeys(client);
-  if (large === undefined || first === undefined || others.length !== SMALL - 1) {
+  if (large === undefined || first === undefined || others.length !== SMALL + TINY - 1) {
     throw new Error('The data is not what this version makes. Run npm run bench -- --fresh.');
   }
-  return { large, small: [first, ...others] };
+  await client.query('delete from parent_programs where organization_id = $1 and name = $2', [first.id, WRITTEN]);
+  return { large, small: [first, ...others.slice(0, SMALL - 1)], tiny: others.slice(SMALL - 1) };
 }
 
 /** The last step of a fill leaves its mark, so that a fill that was cut short counts as none. */
@@ -41,7 +47,7 @@ async function fill(client: pg.Client): Promise<void> {
   await client.query('reset session_replication_role');
   // One seed, one data set: runs on different days and machines measure the same rows.
   await client.query('select setseed(0.42)');
-  await client.query(FILL_ORGANIZATIONS, [SMALL]);
+  await client.query(FILL_ORGANIZATIONS, [SMALL + TINY]);
   await client.query(FILL_USERS);
   await client.query(FILL_PROGRAMS, WORDS);
   // Now, because a vacuum that starts by itself would land in the middle of a measurement.

@@ -23,7 +23,7 @@ const SENTENCES = [
 /** The parameters of FILL_PROGRAMS. */
 export const WORDS = [KINDS, SUBJECTS, PLACES, SENTENCES, RARE_WORD];
 
-/** Organization 0 is the large one; $1: how many small ones follow. */
+/** Organization 0 is the large one, the next 100 are small; $1: how many follow. */
 export const FILL_ORGANIZATIONS = `
   insert into organizations (id, name, cursor_key, created_at)
   select ('00000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid, 'Bench organization ' || i,
@@ -60,6 +60,7 @@ export const FILL_PROGRAMS = `
   from (
     select id as organization_id, i,
            now() - interval '3 years' + (i - random()) * (interval '3 years' / size) as created_at
-    from (select id, case when id::text like '%0000' then 1000000 else 1000 end as size from organizations) as sizes
+    from (select id, case when number = 0 then 1000000 when number <= 100 then 1000 else 10 end as size
+          from organizations cross join lateral (select right(id::text, 12)::int as number) as numbered) as sizes
     cross join lateral generate_series(1, size) as i
   ) as created`.replace(/pick\((\$\d)\)/g, '($1::text[])[1 + floor(random() * cardinality($1::text[]))::int]');

@@ -1,27 +1,33 @@
-// What Charter is measured against: the same two statements a request, prepared, on a pool of the same size, and nothing
-// else: no routes, no validation, no permissions, no log, no headers but what HTTP needs.
-import { createHash } from 'node:crypto';
+// What Charter is measured against: the same statements, prepared, on a pool of the same size, and nothing else: no
+// validation, no permissions, no log, no headers but what HTTP needs.
+import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import pg from 'pg';
 
-const FIND_KEY = {
-  name: 'find_key',
-  text: `
+const COLUMNS = 'id, name, description, external_id, metadata, created_at, updated_at';
+const SQL = {
+  find_key: `
     select k.organization_id, o.name as organization_name, o.suspended_at, o.cursor_key,
            k.id, k.name, k.permissions, k.expires_at, k.rotated_at, k.revoked_at, u.role, u.deactivated_at
     from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id
     join organizations o on o.id = k.organization_id
     where k.key_hash = $1`,
-};
-const FIRST_PAGE = {
-  name: 'first_page',
-  text: `
-    select id, name, description, external_id, metadata, created_at, updated_at
-    from parent_programs where organization_id = $1 order by created_at, id limit 25`,
-};
+  first_page: `select ${COLUMNS} from parent_programs where organization_id = $1 order by created_at, id limit 25`,
+  next_page: `
+    select ${COLUMNS} from parent_programs where organization_id = $1 and (created_at, id) > ($2, $3)
+    order by created_at, id limit 25`,
+  by_id: `select ${COLUMNS} from parent_programs where organization_id = $1 and id = $2`,
+  create: `
+    insert into parent_programs (organization_id, id, name, description) values ($1, $2, $3, $4) returning ${COLUMNS}`,
+  update: `
+    update parent_programs set description = $3, updated_at = now() where organization_id = $1 and id = $2
+    returning ${COLUMNS}`,
+} as const;
 
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
+const query = async (name: keyof typeof SQL, values: unknown[]) =>
+  (await pool.query({ name, text: SQL[name], values })).rows;
 
 createServer((req, res) => {
   answer(req, res).catch(() => res.writeHead(500).end());
@@ -32,9 +38,30 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
   const hash = createHash('sha256')
     .update(String(req.headers.authorization?.slice('Bearer '.length)))
     .digest();
-  const key = (await pool.query({ ...FIND_KEY, values: [hash] })).rows[0];
+  const [key] = await query('find_key', [hash]);
   if (key === undefined) return void res.writeHead(401).end();
-  const { rows } = await pool.query({ ...FIRST_PAGE, values: [key.organization_id] });
-  const text = JSON.stringify({ data: rows });
-  res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text);
+  const text = JSON.stringify(await bodyFor(req, key.organization_id));
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
+  res.writeHead(req.method === 'POST' ? 201 : 200, headers).end(text);
+}
+
+async function bodyFor(req: IncomingMessage, organizationId: string): Promise<unknown> {
+  const { pathname, searchParams } = new URL(req.url ?? '/', 'http://raw');
+  const id = pathname.split('/')[3];
+  if (req.method === 'POST') {
+    const { name, description } = await readJson(req);
+    return (await query('create', [organizationId, randomUUID(), name, description]))[0];
+  }
+  if (req.method === 'PATCH')
+    return (await query('update', [organizationId, id, (await readJson(req)).description]))[0];
+  if (id !== undefined) return (await query('by_id', [organizationId, id]))[0];
+  const after = searchParams.get('after');
+  if (after === null) return { data: await query('first_page', [organizationId]) };
+  return { data: await query('next_page', [organizationId, after, searchParams.get('id')]) };
+}
+
+async function readJson(req: IncomingMessage) {
+  let text = '';
+  for await (const chunk of req) text += chunk;
+  return JSON.parse(text);
 }

@@ -1,44 +1,52 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { Case } from './cases.ts';
 import type { Comparison } from './compare.ts';
+import type { Figure } from './figures.ts';
 import type { Sample } from './load.ts';
 import type { PlanSummary } from './plans.ts';
 
 export type Result = { readonly measured: Case; readonly comparison: Comparison; readonly plan: PlanSummary | null };
 
-const COLUMNS = ['case', 'requests/s', 'p50 ms', 'p99 ms', 'ratio', 'goal', ''];
+const COLUMNS = ['case', 'requests/s', 'p50 ms', 'p99 ms', 'CPU ms', 'SQL ms', 'ratio', 'goal', ''];
 
-export function asTable(results: readonly Result[]): string {
+/** CPU and SQL: processor time of the server and of PostgreSQL for a thousand requests. */
+export function asTable(results: readonly Result[], figures: readonly Figure[]): string {
   const rows = [COLUMNS, ...results.flatMap(rowsOf)];
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((text, column) => align(text, column, widths[column] ?? 0)).join('  '));
-  return `${machine()}\n\n${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+  const told = figures.map(({ title, value, isShort }) => `${title}: ${value}${isShort ? ' SHORT' : ''}`);
+  return `${machine()}\n\n${[...lines.map((line) => line.trimEnd()), '', ...told].join('\n')}\n`;
 }
 
-export function asJson(results: readonly Result[]): string {
+export function asJson(results: readonly Result[], figures: readonly Figure[]): string {
   const cases = results.map((result) => ({
     ...{ case: result.measured.title, against: result.measured.base.title },
-    ...{ ...result.comparison, goal: result.measured.goal, plan: result.plan, short: isShort(result) },
+    ...{ ...result.comparison, goal: result.measured.goal, plan: result.plan, short: shortfallsOf(result) },
   }));
-  return JSON.stringify({ measured_at: new Date().toISOString(), machine: machine(), cases });
+  return JSON.stringify({ measured_at: new Date().toISOString(), machine: machine(), cases, figures });
 }
 
 function rowsOf(result: Result): string[][] {
   const { measured, comparison, plan } = result;
   const goal = measured.goal?.toFixed(2) ?? '';
-  const remarks = [isShort(result) ? 'SHORT' : '', plan?.hasSeqScan ? 'Seq Scan' : '', plan?.indexes.join(' + ') ?? ''];
+  const remarks = [...shortfallsOf(result), plan?.indexes.join(' + ') ?? ''].filter((remark) => remark !== '');
   return [
-    [measured.title, ...numbersOf(comparison.subject), comparison.ratio.toFixed(2), goal, remarks.join(' ').trim()],
+    [measured.title, ...numbersOf(comparison.subject), comparison.ratio.toFixed(2), goal, remarks.join(', ')],
     [`  ${measured.base.title}`, ...numbersOf(comparison.base), '', '', ''],
   ];
 }
 
-function isShort({ measured, comparison, plan }: Result): boolean {
-  return plan?.hasSeqScan === true || (measured.goal !== null && comparison.ratio < measured.goal);
+function shortfallsOf({ measured, comparison: { subject, base, ratio }, plan }: Result): string[] {
+  const isSlowAtTimes = measured.base.title.startsWith('raw') && subject.p99Ms > base.p99Ms;
+  return [
+    ...(measured.goal !== null && ratio < measured.goal ? ['SHORT'] : []),
+    ...(isSlowAtTimes ? ['p99 above raw'] : []),
+    ...(plan?.hasSeqScan ? ['Seq Scan'] : []),
+  ];
 }
 
-function numbersOf({ rate, p50Ms, p99Ms }: Sample): string[] {
-  return [rate.toFixed(0), p50Ms.toFixed(2), p99Ms.toFixed(2)];
+function numbersOf({ rate, p50Ms, p99Ms, serverCpuMs, postgresCpuMs }: Sample): string[] {
+  return [rate.toFixed(0), p50Ms.toFixed(2), p99Ms.toFixed(2), serverCpuMs.toFixed(0), postgresCpuMs.toFixed(0)];
 }
 
 /** Words to the left, numbers to the right. */

@@ -4,26 +4,39 @@ import { open, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const START_SECONDS = 60;
+/** A contract of 1,000 operations takes a while, the more on a busy machine. */
+const START_SECONDS = 180;
 const STOP_SECONDS = 5;
 
 export type Program = {
   readonly script: string;
   readonly databaseUrl: string;
+  /** Of the PostgreSQL behind it. */
+  readonly postgresPid: number;
+  readonly settings?: Readonly<Record<string, string>>;
   /** What it prints goes to a file: a pipe would have this process read it, which is to make the load. */
   readonly logFile: string;
 };
 
-export type RunningServer = { readonly origin: string; stop(): Promise<void> };
+export type RunningServer = {
+  readonly origin: string;
+  readonly pid: number;
+  readonly postgresPid: number;
+  stop(): Promise<void>;
+};
 
 /**
  * Runs a server as its own process. Nothing of our environment reaches it, so that it runs on its defaults. It ends when
  * the channel to this process closes, should we be killed.
  */
-export async function startServer({ script, databaseUrl, logFile }: Program): Promise<RunningServer> {
+export async function startServer(program: Program): Promise<RunningServer> {
+  const { script, databaseUrl, postgresPid, settings = {}, logFile } = program;
   const port = await freePort();
   const log = await open(logFile, 'w');
-  const env = { PATH: process.env['PATH'], NODE_ENV: 'production', DATABASE_URL: databaseUrl, PORT: String(port) };
+  const env = {
+    ...{ PATH: process.env['PATH'], NODE_ENV: 'production', DATABASE_URL: databaseUrl, PORT: String(port) },
+    ...settings,
+  };
   const parameters = ['--disable-warning=ExperimentalWarning', script];
   const child = spawn(process.execPath, parameters, { env, stdio: ['ignore', log.fd, log.fd, 'ipc'] });
   await log.close();
@@ -34,7 +47,7 @@ export async function startServer({ script, databaseUrl, logFile }: Program): Pr
     await stop(child);
     throw new Error(`${script} does not serve. It printed:\n${await readFile(logFile, 'utf8')}`, { cause });
   }
-  return { origin, stop: () => stop(child) };
+  return { origin, pid: child.pid ?? 0, postgresPid, stop: () => stop(child) };
 }
 
 async function untilAnswers(origin: string, child: ChildProcess): Promise<void> {
@@ -42,7 +55,7 @@ async function untilAnswers(origin: string, child: ChildProcess): Promise<void> 
   while (Date.now() < giveUpAt && isRunning(child)) {
     // Any status will do: it listens.
     if (await fetch(origin).catch(() => null)) return;
-    await delay(50);
+    await delay(5);
   }
   throw new Error('It ended, or did not answer in time.');
 }

@@ -5,13 +5,13 @@ import { type Document, OpenAPIBackend } from 'openapi-backend';
 
 const DOCUMENT = new URL('../../generated/openapi.json', import.meta.url);
 
+export type { Document };
 export type Contract = OpenAPIBackend<Document>;
 
 /** The contract, owned by openapi-backend, which resolves it, finds its operations and builds their validators. */
-export async function loadContract(): Promise<Contract> {
-  const definition: Document = JSON.parse(await readFile(DOCUMENT, 'utf8'));
+export async function loadContract(definition?: Document): Promise<Contract> {
   const contract = new OpenAPIBackend({
-    definition,
+    definition: definition ?? JSON.parse(await readFile(DOCUMENT, 'utf8')),
     // It would check a 3.1 document against 3.0's schema; `npm run generate` has linted it.
     quick: true,
     customizeAjv: createAjv,

@@ -8,9 +8,10 @@ import type { KeyUses } from '../service/last-used.ts';
 import type { Database } from '../store/database.ts';
 import { type Rendered, render, writeException, writeRendered } from './answer.ts';
 import { authenticateRequest } from './authentication.ts';
-import { loadContract } from './contract.ts';
+import { type Document, loadContract } from './contract.ts';
 import { exceptionOf, HttpError } from './exceptions.ts';
 import { handlers } from './handlers/index.ts';
+import type { Handlers } from './operation.ts';
 import { type Methods, type Plan, planRoutes } from './plan.ts';
 import { RenderedPages } from './rendered-pages.ts';
 import { readBody, readPathParameter, readQuery, refuseUnacceptable } from './request-input.ts';
@@ -25,16 +26,18 @@ export type RouterDeps = {
   keyUses: KeyUses;
   /** For answers that are kept in memory. */
   pageMemoryBytes: number;
+  /** Another contract than ours. */
+  served?: { definition: Document; handlers: Handlers } | undefined;
   /** Told of every bug and outage, with the request's id. */
   onFault: (error: unknown, requestId: string) => void;
 };
 
 /** Serves the contract: match, authenticate, permit, validate, call, write. */
 export async function createRouter(deps: RouterDeps) {
-  const contract = await loadContract();
+  const contract = await loadContract(deps.served?.definition);
   const authenticating = { ...deps, findKey: findKeysIn(deps.db) };
   const apiKey = (req: IncomingMessage) => authenticateRequest(req, authenticating);
-  const routes = planRoutes({ contract, handlers, security: { apiKey } });
+  const routes = planRoutes({ contract, handlers: deps.served?.handlers ?? handlers, security: { apiKey } });
   const pages = new RenderedPages(deps.pageMemoryBytes);
 
   async function answer({ req, caller, matched }: { req: IncomingMessage; caller: Caller; matched: Matched }) {

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { each, PATH, type Servers } from './cases.ts';
+import { compare, median } from './compare.ts';
+import type { Data, Organization } from './data.ts';
+import { drive } from './load.ts';
+import type { Pace } from './options.ts';
+import type { RunningServer } from './servers.ts';
+
+/** A measurement that is no ratio of two loads. */
+export type Figure = { readonly title: string; readonly value: string; readonly isShort?: boolean };
+
+const root = join(import.meta.dirname, '../..');
+const TRIES = 3;
+const START_GOAL_SECONDS = 1;
+const GENERATE_GOAL_SECONDS = 5;
+const SWEEP = [1, 4, 16, 64, 256];
+const MIB = 1024 * 1024;
+
+export async function listFigures(
+  servers: Servers & { readonly second: RunningServer },
+  data: Data,
+  { pace, startServer, say }: { pace: Pace; startServer: () => Promise<RunningServer>; say: (text: string) => void },
+): Promise<Figure[]> {
+  say('figures beside the table');
+  return [
+    ...(await sweepConnections(servers, data, pace)),
+    await compareProcesses(servers, data, pace),
+    await fillMemory(servers.charter, data),
+    await timeStart(data.small[0], startServer),
+    await timeGenerate(),
+  ];
+}
+
+async function sweepConnections({ charter, raw }: Servers, { small }: Data, pace: Pace): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const connections of SWEEP) {
+    const loads = { subject: each(charter, small), base: each(raw, small) };
+    const { subject, ratio } = await compare(loads, { ...pace, rounds: Math.min(pace.rounds, 3) }, connections);
+    const value = `${subject.rate.toFixed(0)} requests/s, ${ratio.toFixed(2)} of raw, p99 ${subject.p99Ms.toFixed(2)} ms`;
+    figures.push({ title: `first page, 100 keys, ${connections} connections`, value });
+  }
+  return figures;
+}
+
+async function compareProcesses(
+  { charter, second }: { charter: RunningServer; second: RunningServer },
+  { small }: Data,
+  { roundSeconds: seconds, rounds }: Pace,
+): Promise<Figure> {
+  const ratios: number[] = [];
+  for (let i = 0; i < rounds; i += 1) {
+    const alone = await drive(each(charter, small), { seconds });
+    const both = await Promise.all(
+      [charter, second].map((server) => drive(each(server, small), { seconds, connections: 8 })),
+    );
+    ratios.push(both.reduce((sum, { rate }) => sum + rate, 0) / alone.rate);
+  }
+  return { title: 'two processes against one', value: `${median(ratios).toFixed(2)} of one's rate` };
+}
+
+async function fillMemory(server: RunningServer, { tiny }: Data): Promise<Figure> {
+  const before = await residentBytes(server);
+  for (let asked = 0; asked < tiny.length; asked += 16) {
+    await Promise.all(tiny.slice(asked, asked + 16).map((organization) => fetchFirst(server, organization)));
+  }
+  const after = await residentBytes(server);
+  const [was, is] = [before, after].map((bytes) => `${(bytes / MIB).toFixed(0)} MiB`);
+  return {
+    title: `memory after the first pages of ${tiny.length} more organizations`,
+    value: `${is} (before: ${was})`,
+  };
+}
+
+async function residentBytes({ pid }: RunningServer): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+/** From the start of `node src/main.ts` to its first 200 to a list. */
+async function timeStart(one: Organization, startServer: () => Promise<RunningServer>): Promise<Figure> {
+  const seconds: number[] = [];
+  for (let i = 0; i < TRIES; i += 1) {
+    const startedAt = performance.now();
+    const server = await startServer();
+    await fetchFirst(server, one);
+    seconds.push((performance.now() - startedAt) / 1000);
+    await server.stop();
+  }
+  return timed('start to the first 200', median(seconds), START_GOAL_SECONDS);
+}
+
+async function timeGenerate(): Promise<Figure> {
+  const startedAt = performance.now();
+  const child: ChildProcess = spawn(process.execPath, ['scripts/generate.ts', '--check'], {
+    cwd: root,
+    stdio: 'ignore',
+  });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error('npm run generate -- --check fails. Mend that first.');
+  return timed('npm run generate', (performance.now() - startedAt) / 1000, GENERATE_GOAL_SECONDS);
+}
+
+function timed(title: string, seconds: number, goal: number): Figure {
+  return { title, value: `${seconds.toFixed(2)} s (goal: ${goal})`, isShort: seconds > goal };
+}
+
+async function fetchFirst({ origin }: RunningServer, { key }: Organization): Promise<void> {
+  const response = await fetch(origin + PATH, { headers: { authorization: `Bearer ${key}` } });
+  await response.text();
+  if (response.status !== 200) throw new Error(`${origin}${PATH} answers ${response.status}.`);
+}

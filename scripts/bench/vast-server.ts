@@ -1,0 +1,45 @@
+// Charter with a contract of 1,000 operations: today's, and copies of it under other paths. Otherwise as src/main.ts.
+import { readFile } from 'node:fs/promises';
+import { handlers } from '../../src/api/handlers/index.ts';
+import { createApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/operations/logs.ts';
+import { listen } from '../../src/server.ts';
+import { startKeyUses } from '../../src/service/last-used.ts';
+import { createOutbox } from '../../src/service/mail.ts';
+import { openDatabase } from '../../src/store/database.ts';
+
+const OPERATIONS = 1000;
+
+const config = readConfig(process.env);
+const logger = createLogger(config.logLevel);
+const url = config.databaseUrl ?? '';
+const db = openDatabase({ url, poolSize: config.databasePoolSize, onIdleError: () => undefined });
+const keyUses = startKeyUses(db, { onFailure: () => undefined });
+const app = await createApp({
+  ...{ db, logger, environment: config.environment, keyUses, outbox: createOutbox(null, () => undefined) },
+  ...{ pageMemoryBytes: config.pageMemoryBytes, served: await multiply() },
+});
+await listen(app, config);
+process.once('disconnect', () => process.exit());
+process.once('SIGTERM', () => process.exit());
+
+async function multiply() {
+  const text = await readFile(new URL('../../generated/openapi.json', import.meta.url), 'utf8');
+  const definition = JSON.parse(text);
+  const paths = Object.entries<Record<string, { operationId?: string }>>(definition.paths);
+  const all: Record<string, (typeof handlers)[keyof typeof handlers]> = { ...handlers };
+  for (let copy = 1; Object.keys(all).length < OPERATIONS; copy += 1) {
+    for (const [path, item] of paths) {
+      const twin = structuredClone(item);
+      for (const operation of Object.values(twin)) {
+        const original = Object.entries(handlers).find(([id]) => id === operation.operationId)?.[1];
+        if (original === undefined) continue;
+        operation.operationId = `${operation.operationId}${copy}`;
+        all[operation.operationId] = original;
+      }
+      definition.paths[path.replace('/api/', `/api/copy_${copy}_`)] = twin;
+    }
+  }
+  return { definition, handlers: { ...handlers, ...all } };
+}
