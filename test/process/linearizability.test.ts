@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Database } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { startCharter } from '../support/charter.ts';
+import { judgeKeys, judgeRegister } from '../support/linearizability.ts';
+import { withScratchDatabase } from '../support/postgres.ts';
+import { kill } from '../support/process.ts';
+import { type History, sendRandomTraffic } from '../support/random-traffic.ts';
+import { startServer } from '../support/server.ts';
+import { until } from '../support/wait.ts';
+
+const CLIENTS = 64;
+const SECONDS = 60;
+const LAG_MS = 50;
+
+const faultsIn = ({ registers }: History) => [...registers.values()].flatMap(judgeRegister);
+
+test(
+  'two processes under 64 clients for a minute: no read is older than a write that had answered, no ended key works',
+  async () => {
+    await withScratchDatabase(async (DATABASE_URL) => {
+      const processes = await Promise.all([startCharter({ DATABASE_URL }), startCharter({ DATABASE_URL })]);
+      const db = openDatabase({ url: DATABASE_URL, poolSize: 4, onIdleError: () => {} });
+      try {
+        const urls = processes.map(({ url }) => url);
+        const history = await sendRandomTraffic(db, { urls, clients: CLIENTS, seconds: SECONDS, seed: 20 });
+        expect(faultsIn(history)).toEqual([]);
+        expect(judgeKeys(history.keyUses, history.keyEnds)).toEqual([]);
+        // There was something to judge.
+        expect(history.keyEnds.size).toBeGreaterThan(10);
+        expect(history.keyUses.filter(({ status }) => status === 401).length).toBeGreaterThan(10);
+        expect([...history.registers.values()].flat().length).toBeGreaterThan(1000);
+      } finally {
+        await db.close();
+        await Promise.all(processes.map(kill));
+      }
+    });
+  },
+  3 * SECONDS * 1000,
+);
+
+type Found = { readonly rows: readonly { readonly keyHash?: string }[] };
+
+/** Plants a fault: for 50 ms after it was found, a row of such a statement is found again as it was. */
+function lag({ pool }: Database, isLagging: (statement: string) => boolean): void {
+  const { query } = pool;
+  const known = new Map<string, { at: number; found: unknown }>();
+  const remember = <T>(name: string, found: T): T => {
+    const before = known.get(name);
+    if (before !== undefined && performance.now() - before.at < LAG_MS) return before.found as T;
+    known.set(name, { at: performance.now(), found });
+    return found;
+  };
+  const lagging = async (config: { name?: string; values?: unknown[] }) => {
+    const found: Found = await Reflect.apply(query, pool, [config]);
+    // Keys are looked up in groups; each is remembered by itself.
+    if (found.rows.every(({ keyHash }) => keyHash === undefined)) {
+      return remember(JSON.stringify([config.name, config.values]), found);
+    }
+    return { ...found, rows: found.rows.map((row) => remember(row.keyHash ?? '', row)) };
+  };
+  Object.assign(pool, {
+    query: (...parameters: [{ name?: string }]) =>
+      isLagging(parameters[0]?.name ?? '') ? lagging(parameters[0]) : Reflect.apply(query, pool, parameters),
+  });
+}
+
+// What judges is itself judged: a test that cannot fail proves nothing.
+describe('a planted fault is caught', () => {
+  /** Few clients, so that a request takes less than the lag; again and again, as a busy machine makes that rare. */
+  async function untilCaught(isLagging: (statement: string) => boolean, faultsOf: (history: History) => string[]) {
+    const server = await startServer();
+    const db = openDatabase({ url: server.databaseUrl, poolSize: 4, onIdleError: () => {} });
+    let seed = 7;
+    const traffic = { urls: [server.url], clients: 4, seconds: 2 };
+    try {
+      lag(server.db, isLagging);
+      await until(
+        'the fault to be caught',
+        async () => {
+          seed += 1;
+          return faultsOf(await sendRandomTraffic(db, { ...traffic, seed })).length > 0;
+        },
+        { seconds: SECONDS },
+      );
+    } finally {
+      await db.close();
+      await server.close();
+    }
+  }
+
+  test(
+    'a cache of pages that lags 50 ms',
+    () => untilCaught((name) => /^(list|find)_parent_program/.test(name), faultsIn),
+    2 * SECONDS * 1000,
+  );
+
+  test(
+    'a key that is remembered for 50 ms',
+    () =>
+      untilCaught(
+        (name) => name === 'find_keys_by_hash',
+        ({ keyUses, keyEnds }) => judgeKeys(keyUses, keyEnds),
+      ),
+    2 * SECONDS * 1000,
+  );
+});
+
+const write = (value: string, sent: number, answered: number) => ({ kind: 'write', value, sent, answered }) as const;
+const read = (value: string, sent: number, answered: number) => ({ kind: 'read', value, sent, answered }) as const;
+
+describe('of small histories', () => {
+  test.each([
+    ['one after another', [write('a', 0, 1), read('a', 2, 3), write('b', 4, 5), read('b', 6, 7)]],
+    ['a read during a write sees either', [write('a', 0, 1), write('b', 2, 9), read('a', 3, 4), read('b', 5, 6)]],
+    ['writes at once, in one order', [write('a', 0, 9), write('b', 0, 9), read('b', 10, 11), read('b', 12, 13)]],
+  ])('%s: in order', (_, accesses) => {
+    expect(judgeRegister(accesses)).toEqual([]);
+  });
+
+  test.each([
+    ['an old value after a new one was answered', [write('a', 0, 1), write('b', 2, 3), read('a', 4, 5)]],
+    [
+      'an old value after somebody saw the new one',
+      [write('a', 0, 1), write('b', 2, 9), read('b', 3, 4), read('a', 5, 6)],
+    ],
+    ['a value before it was written', [write('a', 0, 1), read('b', 2, 3), write('b', 4, 5)]],
+    ['a value that nobody wrote', [write('a', 0, 1), read('x', 2, 3)]],
+    ['to and fro', [write('a', 0, 9), write('b', 0, 9), read('a', 10, 11), read('b', 12, 13), read('a', 14, 15)]],
+  ])('%s: out of order', (_, accesses) => {
+    expect(judgeRegister(accesses)).not.toEqual([]);
+  });
+});

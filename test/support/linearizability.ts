@@ -1,0 +1,56 @@
+// Judges a recorded history. Instants are of one clock, that of whoever sent the requests.
+
+/** From just before it was sent until its answer had arrived. */
+export type Span = { readonly sent: number; readonly answered: number };
+/** What was written or read; every write of a register writes another value. */
+export type Access = Span & { readonly kind: 'write' | 'read'; readonly value: string };
+export type KeyUse = Span & { readonly key: string; readonly status: number };
+
+/**
+ * What no order of the accesses explains in which each takes effect between its sending and its answer (Gibbons and Korach,
+ * "Testing Shared Memories", 1997: for unique values, three rules over the zones of the values decide). Empty: linearizable.
+ */
+export function judgeRegister(accesses: readonly Access[]): string[] {
+  const zones = [...Map.groupBy(accesses, ({ value }) => value)].map(([value, cluster]) => zoneOf(value, cluster));
+  const forward = zones.filter((zone) => zone.isForward).sort((a, b) => a.from - b.from);
+  return [
+    ...zones.flatMap(({ fault }) => fault ?? []),
+    ...forward.flatMap((zone, i) => {
+      const before = forward[i - 1];
+      return before !== undefined && before.to > zone.from
+        ? [`${before.value} and ${zone.value} held at one moment`]
+        : [];
+    }),
+    ...zones
+      .filter((zone) => !zone.isForward)
+      .flatMap((zone) => {
+        const around = forward.find((each) => each.from < zone.from && zone.to < each.to);
+        return around === undefined ? [] : [`${zone.value} was there while ${around.value} was`];
+      }),
+  ];
+}
+
+function zoneOf(value: string, cluster: readonly Access[]) {
+  const firstAnswer = Math.min(...cluster.map(({ answered }) => answered));
+  const lastSending = Math.max(...cluster.map(({ sent }) => sent));
+  const write = cluster.find(({ kind }) => kind === 'write');
+  const early = cluster.some(({ kind, answered }) => kind === 'read' && write !== undefined && answered < write.sent);
+  return {
+    value,
+    isForward: firstAnswer < lastSending,
+    ...{ from: Math.min(firstAnswer, lastSending), to: Math.max(firstAnswer, lastSending) },
+    fault:
+      write === undefined ? `${value} was read, and never written` : early ? `${value} was read before` : undefined,
+  };
+}
+
+/** Uses that were accepted though sent after the key's end had been answered, and ones refused before anybody began to end it. */
+export function judgeKeys(uses: readonly KeyUse[], ends: ReadonlyMap<string, Span>): string[] {
+  return uses.flatMap(({ key, sent, answered, status }) => {
+    const end = ends.get(key);
+    // The history holds keys by a name of their own, never the keys.
+    if (status === 200 && end !== undefined && sent > end.answered) return [`${key} was accepted after its end`];
+    if (status === 401 && (end === undefined || answered < end.sent)) return [`${key} was refused before its end`];
+    return [];
+  });
+}

@@ -1,0 +1,169 @@
+import { Agent, request } from 'node:http';
+import type { Actor } from '../../src/domain/actor.ts';
+import { type IssuedKey, issueKey } from '../../src/service/issue-key.ts';
+import { revokeKey } from '../../src/service/revoke-key.ts';
+import { rotateKey } from '../../src/service/rotate-key.ts';
+import type { Database } from '../../src/store/database.ts';
+import { createActor, createScope, READ_WRITE } from './actors.ts';
+import { checkAnswer } from './contract.ts';
+import type { Access, KeyUse, Span } from './linearizability.ts';
+
+export type History = {
+  /** By the program's id. */
+  readonly registers: Map<string, Access[]>;
+  readonly keyUses: KeyUse[];
+  readonly keyEnds: Map<string, Span>;
+};
+
+const ORGANIZATIONS = 4;
+const PROGRAMS_EACH = 3;
+const LIST = '/api/parent_programs';
+
+type Held = IssuedKey & { readonly name: string };
+type Place = { readonly actor: Actor; readonly ids: string[]; key: Held; former: Held[]; isEnding: boolean };
+
+/**
+ * So many clients, each sending one random request after another to any of the servers: lists, reads by id, changes, and
+ * now and then the rotation or revocation of a key that the others are using, by the service in this process. One seed, one
+ * sequence of choices for each client.
+ */
+export async function sendRandomTraffic(
+  db: Database,
+  { urls, clients, seconds, seed }: { urls: readonly string[]; clients: number; seconds: number; seed: number },
+): Promise<History> {
+  const history: History = { registers: new Map(), keyUses: [], keyEnds: new Map() };
+  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  const places = await Promise.all(Array.from({ length: ORGANIZATIONS }, () => furnish(db, history)));
+  const endAt = performance.now() + seconds * 1000;
+  let written = 0;
+
+  async function send(method: string, url: string, { key, body }: { key: Held; body?: object }) {
+    const sent = performance.now();
+    const answer = await exchange({ agent, method, url, key: key.key, body });
+    const span = { sent, answered: performance.now() };
+    checkAnswer({ method, url: new URL(url).pathname }, answer);
+    history.keyUses.push({ ...span, key: key.id, status: answer.status === 401 ? 401 : 200 });
+    return { ...span, ...answer };
+  }
+
+  async function act(place: Place, random: () => number): Promise<void> {
+    const pick = <T>(list: readonly T[], otherwise: T) => list[Math.floor(random() * list.length)] ?? otherwise;
+    const [dice, base, id] = [random(), pick(urls, ''), pick(place.ids, '')];
+    const key = random() < 0.2 ? pick(place.former, place.key) : place.key;
+    if (dice < 0.5) {
+      const { status, text, ...span } = await send('GET', `${base}${LIST}`, { key });
+      if (status === 200) for (const row of JSON.parse(text).data) note(history, row.id, span, 'read', row.description);
+    } else if (dice < 0.7) {
+      const { status, text, ...span } = await send('GET', `${base}${LIST}/${id}`, { key });
+      if (status === 200) note(history, id, span, 'read', JSON.parse(text).description);
+    } else if (dice < 0.98) {
+      written += 1;
+      const description = `write ${written}`;
+      const { status, ...span } = await send('PATCH', `${base}${LIST}/${id}`, { key, body: { description } });
+      if (status === 200) note(history, id, span, 'write', description);
+    } else await endKey(db, place, history, random() < 0.5);
+  }
+
+  async function client(number: number): Promise<void> {
+    const random = randomNumbers(seed * 1000 + number);
+    const place = places[number % places.length];
+    if (place === undefined) return;
+    while (performance.now() < endAt) await act(place, random);
+  }
+
+  try {
+    await Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
+  } finally {
+    agent.destroy();
+  }
+  return history;
+}
+
+async function furnish(db: Database, history: History): Promise<Place> {
+  const actor = await createActor(db, await createScope(db), 'administrator');
+  const key = await newKey(db, actor);
+  const ids = Array.from({ length: PROGRAMS_EACH }, () => crypto.randomUUID());
+  for (const id of ids) {
+    const description = `first of ${id}`;
+    const sent = performance.now();
+    await db.prisma.parentProgram.create({
+      data: { organizationId: actor.scope.organizationId, id, name: 'Register', description },
+    });
+    note(history, id, { sent, answered: performance.now() }, 'write', description);
+  }
+  return { actor, ids, key, former: [], isEnding: false };
+}
+
+function newKey(db: Database, actor: Actor): Promise<Held> {
+  const request = { userId: actor.userId, name: crypto.randomUUID(), permissions: READ_WRITE, lifeDays: 30 };
+  return issueKey(db, actor, { ...request, environment: 'live' });
+}
+
+/** One at a time in each place; while it goes on, the others use the key. */
+async function endKey(db: Database, place: Place, { keyEnds }: History, isRotation: boolean): Promise<void> {
+  if (place.isEnding) return;
+  place.isEnding = true;
+  const { actor, key: old } = place;
+  const next = isRotation ? null : await newKey(db, actor);
+  const which = { keyId: old.id, userId: actor.userId };
+  const sent = performance.now();
+  // Whoever is refused while this is under way has been refused after it began.
+  keyEnds.set(old.id, { sent, answered: Number.POSITIVE_INFINITY });
+  if (next === null) place.key = await rotateKey(db, actor, { ...which, environment: 'live' });
+  else {
+    await revokeKey(db, actor, which);
+    place.key = next;
+  }
+  keyEnds.set(old.id, { sent, answered: performance.now() });
+  place.former = [...place.former.slice(-3), old];
+  place.isEnding = false;
+}
+
+function note({ registers }: History, id: string, span: Span, kind: Access['kind'], value: string): void {
+  const accesses = registers.get(id) ?? [];
+  accesses.push({ kind, value, sent: span.sent, answered: span.answered });
+  registers.set(id, accesses);
+}
+
+type Sending = { agent: Agent; method: string; url: string; key: string; body: object | undefined };
+type Answer = { status: number; headers: Record<string, string | undefined>; text: string };
+
+/** Not fetch: some thousands of requests a second, and every header as it came. */
+function exchange(sending: Sending): Promise<Answer> {
+  const { agent, method, url, key, body } = sending;
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const headers = {
+    Authorization: `Bearer ${key}`,
+    ...(payload !== undefined && {
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(payload)),
+    }),
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent, method, headers }, (res) => {
+      let text = '';
+      res.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      res.on('end', () => {
+        const names = Object.entries(res.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+        resolve({ status: res.statusCode ?? 0, headers: Object.fromEntries(names), text });
+      });
+      res.on('error', reject);
+    });
+    // The server closes what nobody has used for seconds, maybe just now; such a request never began.
+    sent.on('error', (error) => (sent.reusedSocket ? resolve(exchange(sending)) : reject(error)));
+    sent.end(payload);
+  });
+}
+
+/** Mulberry32: from 0 up to 1, the same for the same seed. */
+function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
