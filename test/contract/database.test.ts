@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PERMISSIONS } from '../../src/domain/role.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+type Property = { type?: string | string[]; format?: string; maxLength?: number; enum?: string[]; $ref?: string };
+type Schema = { properties?: Record<string, Property>; enum?: string[] };
+
+const document: { components: { schemas: Record<string, Schema> } } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'),
+);
+const schemaOf = (name: string) => document.components.schemas[name] ?? {};
+const propertiesOf = (name: string) => Object.entries(schemaOf(name).properties ?? {});
+
+/** Where each schema of the contract that shows rows has them from; a property that has no column says what it is. */
+const TABLES: Record<string, { table: string; columns?: Record<string, string>; without?: Record<string, string> }> = {
+  ParentProgram: { table: 'parent_programs' },
+  Key: { table: 'api_keys', without: { organization: 'KeyOrganization, below' } },
+  KeyOrganization: { table: 'organizations' },
+};
+
+type Column = { type: string; maxLength: number | null; isNullable: boolean };
+
+let database: TestDatabase;
+let columns: Map<string, Column>;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  const { rows } = await database.db.pool.query<Column & { name: string }>(
+    `select table_name || '.' || column_name as name, data_type as type, character_maximum_length as "maxLength",
+            is_nullable = 'YES' as "isNullable"
+     from information_schema.columns where table_schema = 'public'`,
+  );
+  columns = new Map(rows.map(({ name, ...column }) => [name, column]));
+});
+afterAll(() => database.close());
+
+describe.each(Object.entries(TABLES))('%s', (name, { table, without = {} }) => {
+  test.each(propertiesOf(name).filter(([property]) => without[property] === undefined))(
+    '%s: the column holds what the contract shows, no more and no less',
+    (property, schema) => {
+      const column = columns.get(`${table}.${property}`);
+      const types = [schema.type].flat();
+      expect(column).toBeDefined();
+      expect({ isNullable: column?.isNullable }).toEqual({ isNullable: types.includes('null') });
+      if (column?.type === 'character varying')
+        expect({ maxLength: schema.maxLength }).toEqual({ maxLength: column.maxLength });
+      expect(TYPES[column?.type ?? '']).toBe(schema.format ?? schema.$ref ?? types[0]);
+    },
+  );
+});
+
+/** How the contract shows what a column holds. */
+const TYPES: Record<string, string> = {
+  'character varying': 'string',
+  uuid: 'uuid',
+  'timestamp with time zone': 'date-time',
+  jsonb: '#/components/schemas/Metadata',
+  ARRAY: 'array',
+};
+
+test('what the contract takes on create and update is bounded as what it shows', () => {
+  const shown = Object.fromEntries(propertiesOf('ParentProgram'));
+  for (const name of ['ParentProgramCreate', 'ParentProgramUpdate']) {
+    for (const [property, { maxLength }] of propertiesOf(name)) {
+      expect({ name, property, maxLength }).toEqual({ name, property, maxLength: shown[property]?.maxLength });
+    }
+  }
+});
+
+test('permissions are those of the contract', () => {
+  expect([...PERMISSIONS].sort()).toEqual([...(schemaOf('Permission').enum ?? [])].sort());
+});
+
+/** Where the contract says of a field that it is unique in the organization, the database sees to it; and the other way. */
+test('what is unique in the organization is so in the database', async () => {
+  const { rows } = await database.db.pool.query<{ columns: string }>(
+    `select string_agg(a.attname, ',' order by k.ordinality) as columns
+     from pg_index i cross join unnest(i.indkey) with ordinality k (attnum, ordinality)
+     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+     where i.indrelid = 'parent_programs'::regclass and i.indisunique and i.indpred is null group by i.indexrelid`,
+  );
+  const said = propertiesOf('ParentProgram').filter(([, property]) =>
+    /\bunique in your organization\b/.test(JSON.stringify(property)),
+  );
+  expect(rows.map((row) => row.columns).sort()).toEqual(
+    ['id', ...said.map(([name]) => name)].map((name) => `organization_id,${name}`).sort(),
+  );
+});
