@@ -1,4 +1,4 @@
-import { mayGovern, maySeeKeysOfOthers, type Role } from '../domain/role.ts';
+import { mayGovern, maySeePeople, type Role } from '../domain/role.ts';
 import type { Answer } from './answer.ts';
 import { type Html, html } from './html.ts';
 import { initials, MARK } from './pages/marks.ts';
@@ -59,7 +59,7 @@ function memberBody(visit: SignedIn, main: Html): Html {
 
 const ROOMS: readonly { name: string; path: string; mayEnter: (role: Role) => boolean }[] = [
   { name: 'My profile', path: '/profile', mayEnter: () => true },
-  { name: 'People', path: '/people', mayEnter: maySeeKeysOfOthers },
+  { name: 'People', path: '/people', mayEnter: maySeePeople },
   { name: 'Organization', path: '/organization', mayEnter: mayGovern },
 ];
 

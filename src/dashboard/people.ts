@@ -1,4 +1,4 @@
-import { mayManage, maySeeKeysOfOthers, ROLES } from '../domain/role.ts';
+import { mayManage, maySeePeople, ROLES } from '../domain/role.ts';
 import { listUsers } from '../service/people.ts';
 import { type Answer, redirect } from './answer.ts';
 import { keyPages } from './keys.ts';
@@ -13,7 +13,7 @@ const ONE = '/people/users/:userId';
 
 /** For managers and administrators; the services decide again about each act. */
 export const peopleRoom: Room = {
-  mayEnter: maySeeKeysOfOthers,
+  mayEnter: maySeePeople,
   pages: [
     { path: '/people', show: async () => redirect('/people/users') },
     { path: '/people/users', show: showUsers },

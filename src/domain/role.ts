@@ -56,6 +56,11 @@ export function maySeeKeysOfOthers(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
+/** The list of the organization's users, and each one's page. */
+export function maySeePeople(role: Role): boolean {
+  return RANK[role] >= RANK.manager;
+}
+
 /** Whoever's they are, an administrator's too: ending a key gives nobody power. */
 export function mayRevokeKeysOfOthers(role: Role): boolean {
   return RANK[role] >= RANK.manager;

@@ -3,7 +3,7 @@ import type { Actor } from '../domain/actor.ts';
 import { DomainError, ForbiddenError, invalidField } from '../domain/errors.ts';
 import { isId } from '../domain/id.ts';
 import { normalEmail, normalName } from '../domain/person.ts';
-import { isRole, maySeeKeysOfOthers, type Role } from '../domain/role.ts';
+import { isRole, maySeePeople, type Role } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, isUniqueViolation } from '../store/database.ts';
 import { findUser, insertUser, listUsers as listStored, type UserPosition, type UserView } from '../store/users.ts';
@@ -48,7 +48,7 @@ export async function getUser(db: Database, actor: Actor, userId: string): Promi
 }
 
 function refuseToSee(role: Role): void {
-  if (!maySeeKeysOfOthers(role))
+  if (!maySeePeople(role))
     throw new ForbiddenError('You may not see the users of your organization. Contact an administrator or support.');
 }
 

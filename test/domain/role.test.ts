@@ -6,6 +6,7 @@ import {
   mayManage,
   mayRevokeKeysOfOthers,
   maySeeKeysOfOthers,
+  maySeePeople,
   mayTakeKeysOf,
   PERMISSIONS,
   permissionsOf,
@@ -52,7 +53,8 @@ test.each<[Role, Role[]]>([
   expect(rolesFor((target) => mayManage(actor, target))).toEqual(targets);
 });
 
-test('others’ keys are seen and revoked by managers and administrators; the organization is governed by the latter', () => {
+test('people and others’ keys are seen, and these revoked, by managers and administrators; the latter alone govern', () => {
+  expect(rolesFor(maySeePeople)).toEqual(['administrator', 'manager']);
   expect(rolesFor(maySeeKeysOfOthers)).toEqual(['administrator', 'manager']);
   expect(rolesFor(mayRevokeKeysOfOthers)).toEqual(['administrator', 'manager']);
   expect(rolesFor(mayGovern)).toEqual(['administrator']);
