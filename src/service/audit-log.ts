@@ -16,18 +16,16 @@ export type AuditPage = {
 };
 
 const PAGE = 50;
-const PAGE_AT_MOST = 200;
 const EXPORTED_AT_ONCE = 1000;
 
 /** The latest first, for administrators. A filter's id that is none finds nothing, and a position that is none begins anew. */
 export async function listAudit(
   db: Database,
   actor: Actor,
-  { after = null, limit = PAGE, ...filters }: AuditFilters & { after?: string | null; limit?: number } = {},
+  { after = null, ...filters }: AuditFilters & { after?: string | null } = {},
 ): Promise<AuditPage> {
   refuseToGovern(actor.role);
-  const rows = Math.min(Math.max(1, Math.trunc(limit)), PAGE_AT_MOST);
-  return readPage(db, actor, { filters, after: after !== null && isId(after) ? after : null, rows });
+  return readPage(db, actor, { filters, after: after !== null && isId(after) ? after : null, rows: PAGE });
 }
 
 /** Whose events are asked for, by the whole e-mail; null: nobody of the organization has it. */

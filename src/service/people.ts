@@ -13,30 +13,28 @@ import { lockActor, refuseToManage } from './people-authority.ts';
 
 export type { UserView };
 
-export type UserPage = {
+type UserPage = {
   readonly users: readonly UserView[];
   /** For the next page's `after`; null: this is the last. */
   readonly next: string | null;
 };
 
 const PAGE = 25;
-const PAGE_AT_MOST = 100;
 const SEARCH_CHARACTERS = 100;
 
 /** The people of the organization by name; `search` is a part of the name or the e-mail, in any letter case. */
 export async function listUsers(
   db: Database,
   actor: Actor,
-  { search = '', after = null, limit = PAGE }: { search?: string; after?: string | null; limit?: number } = {},
+  { search = '', after = null }: { search?: string; after?: string | null } = {},
 ): Promise<UserPage> {
   refuseToSee(actor.role);
   const text = [...search.replaceAll('\0', '').normalize('NFC').trim()].slice(0, SEARCH_CHARACTERS).join('');
-  const rows = Math.min(Math.max(1, Math.trunc(limit)), PAGE_AT_MOST);
   const position = after === null ? null : decodePosition(after);
-  const found = await listStored(db, actor.scope, { search: text, after: position, limit: rows + 1 });
-  const users = found.slice(0, rows);
+  const found = await listStored(db, actor.scope, { search: text, after: position, limit: PAGE + 1 });
+  const users = found.slice(0, PAGE);
   const last = users.at(-1);
-  return { users, next: found.length > rows && last !== undefined ? encodePosition(last) : null };
+  return { users, next: found.length > PAGE && last !== undefined ? encodePosition(last) : null };
 }
 
 /** Anybody themselves; others only for whoever sees the list of them. */
@@ -52,7 +50,7 @@ function refuseToSee(role: Role): void {
     throw new ForbiddenError('You may not see the users of your organization. Contact an administrator or support.');
 }
 
-export type Invitation = { readonly email: string; readonly name: string; readonly role: string; readonly now?: Date };
+type Invitation = { readonly email: string; readonly name: string; readonly role: string; readonly now?: Date };
 
 /** A user without a password, and the link with which the user sets one. The link is to be shown to the inviter, this once. */
 export async function inviteUser(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
-import { exportAudit, listAudit } from '../../src/service/audit-log.ts';
+import { type AuditFilters, type AuditRecord, exportAudit, listAudit } from '../../src/service/audit-log.ts';
 import { auditStatement } from '../../src/store/audit-log.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createAccount } from '../support/accounts.ts';
@@ -39,6 +39,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => database.close());
 
+async function eventsOf(filters: AuditFilters): Promise<AuditRecord[]> {
+  const events: AuditRecord[] = [];
+  for await (const batch of exportAudit(db, actor, filters)) events.push(...batch);
+  return events;
+}
+
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
 test('pages through the log from the latest on, each event once', async () => {
@@ -53,7 +59,7 @@ test('pages through the log from the latest on, each event once', async () => {
 
 test('each filter, and a deep page, is a range of an index', async () => {
   const all = { after: null, limit: 51 };
-  const deep = (await listAudit(db, actor, { to: ago(90_000), limit: 1 })).events[0]?.id ?? '';
+  const deep = (await listAudit(db, actor, { to: ago(90_000) })).events[0]?.id ?? '';
   const cases = [
     [all, 'audit_events_pkey'],
     [{ ...all, after: deep }, 'audit_events_pkey'],
@@ -70,17 +76,15 @@ test('each filter, and a deep page, is a range of an index', async () => {
 });
 
 test('filters by act, by user on either side, and by time', async () => {
-  const rotations = await listAudit(db, actor, { act: 'key.rotated', limit: 200 });
-  expect(rotations.events).toHaveLength(20);
-  const ofMember = await listAudit(db, actor, { userId: member.userId, limit: 200 });
-  expect(ofMember.events).toHaveLength(200);
-  const once = await listAudit(db, actor, { userId: member.userId, act: 'key.rotated', limit: 200 });
-  expect(once.events).toHaveLength(20);
-  expect(new Set(once.events.map(({ id }) => id)).size).toBe(20);
+  expect(await eventsOf({ act: 'key.rotated' })).toHaveLength(20);
+  expect(await eventsOf({ userId: member.userId })).toHaveLength(200);
+  const once = await eventsOf({ userId: member.userId, act: 'key.rotated' });
+  expect(once).toHaveLength(20);
+  expect(new Set(once.map(({ id }) => id)).size).toBe(20);
   const [from, to] = [ago(1000.5), ago(900.5)];
-  const between = await listAudit(db, actor, { from, to, limit: 200 });
-  expect(between.events).toHaveLength(100);
-  expect(between.events.every(({ at }) => at >= from && at < to)).toBe(true);
+  const between = await eventsOf({ from, to });
+  expect(between).toHaveLength(100);
+  expect(between.every(({ at }) => at >= from && at < to)).toBe(true);
 });
 
 test('shows nothing of another organization, whatever is asked for', async () => {

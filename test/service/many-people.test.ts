@@ -35,7 +35,7 @@ test('10,000 people come page by page, each once, in one order', async () => {
   const seen: string[] = [];
   let after: string | null = null;
   do {
-    const page: Awaited<ReturnType<typeof listUsers>> = await listUsers(db, actor, { after, limit: 100 });
+    const page: Awaited<ReturnType<typeof listUsers>> = await listUsers(db, actor, { after });
     seen.push(...page.users.map(({ id }) => id));
     after = page.next;
   } while (after !== null);
@@ -72,9 +72,8 @@ test('search finds parts of names and e-mails in any letter case, of this organi
   }
 });
 
-test('a page has at most 100, and a position that is nonsense begins anew', async () => {
+test('a page has 25, and a position that is nonsense begins anew', async () => {
   expect((await listUsers(db, actor)).users).toHaveLength(25);
-  expect((await listUsers(db, actor, { limit: 1e9 })).users).toHaveLength(100);
   const first = await listUsers(db, actor);
   for (const after of [
     '',

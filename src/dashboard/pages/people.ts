@@ -4,7 +4,7 @@ import { badge, head } from './parts.ts';
 import { table } from './table.ts';
 import { day, ROLE_WORDS } from './words.ts';
 
-export type UserListView = {
+type UserListView = {
   readonly users: readonly UserView[];
   readonly next: string | null;
   readonly search: string;

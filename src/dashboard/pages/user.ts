@@ -15,7 +15,7 @@ export const DONE = new Map([
   ['reactivated', 'The user is active again and may sign in. Keys that were revoked stay revoked.'],
 ]);
 
-export type UserPageView = {
+type UserPageView = {
   readonly user: UserView;
   readonly keysForOthers: readonly KeyMadeForAnother[];
   readonly problem: Problem | null;
