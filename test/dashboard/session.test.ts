@@ -104,6 +104,27 @@ test('deactivation ends a session with its next request, a POST included', async
   expect(await dashboard.db.prisma.apiKey.count({ where: { userId: people.member.userId } })).toBe(0);
 });
 
+test('a promotion ends the sessions that were there before it, with their next request', async () => {
+  // The attack: somebody sits in a member's account, and rises with the member.
+  const people = await createPeople(dashboard.db);
+  const [browser, administrator] = [
+    await browserOf(dashboard, people.member),
+    await browserOf(dashboard, people.administrator),
+  ];
+  const user = `/people/users/${people.member.userId}`;
+  const become = (role: string) => administrator.submit(user, { role }, `${user}/role`);
+  const create = await browser.form('/profile/api-keys/new', '/profile/api-keys');
+  expect((await become('manager')).status).toBe(303);
+  expect((await browser.get('/people/users')).headers['location']).toMatch(/^\/sign-in/);
+  const late = await browser.post('/profile/api-keys', { ...Object.fromEntries(create.fields), name: 'Late' });
+  expect([late.status, late.headers['location']]).toEqual([303, expect.stringMatching(/^\/sign-in/)]);
+  expect(await dashboard.db.prisma.apiKey.count({ where: { userId: people.member.userId } })).toBe(0);
+  const again = await browserOf(dashboard, people.member);
+  expect((await again.get('/people/users')).status).toBe(200);
+  expect((await become('member')).status).toBe(303);
+  expect([await isIn(again), (await again.get('/people/users')).status]).toEqual([true, 403]);
+});
+
 test('a changed password ends every other session, and the copied cookie of this one', async () => {
   // The attack: somebody else is signed in with what was stolen; the owner changes the password.
   const account = await createAccount(dashboard.db);

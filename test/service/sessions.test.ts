@@ -105,6 +105,30 @@ test('deactivation ends every session at once', async () => {
   expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
 });
 
+test('a promotion ends every session, a half one too; a demotion, and no change, end none', async () => {
+  // The attack: a manager lets a link into a member's account, waits inside it, and is an administrator when the member is.
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const { scope } = administrator;
+  const member = await createAccount(db, { scope });
+  const role = async (next: string) => changeRole(db, administrator, { userId: member.userId, role: next });
+  for (const next of ['manager', 'administrator']) {
+    const tokens = [await signInAs(db, member), await signInAs(db, member)];
+    await role(next);
+    for (const token of tokens) expect([next, await isSignedIn(db, token)]).toEqual([next, false]);
+    expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
+  }
+  const token = await signInAs(db, member);
+  for (const next of ['administrator', 'member', 'viewer', 'viewer']) {
+    await role(next);
+    expect([next, await isSignedIn(db, token)]).toEqual([next, true]);
+  }
+  await addSecondFactor(db, member, new Date());
+  const half = await signIn(db, { email: member.email, password: PASSWORD, trace: newTrace() });
+  expect(half.kind).toBe('second-factor');
+  await role('member');
+  expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
+});
+
 test('the role is the one of this moment, not of the sign-in', async () => {
   // The attack: somebody who was demoted goes on with the session of before.
   const administrator = await createAccount(db, { role: 'administrator' });
