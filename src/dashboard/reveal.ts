@@ -28,7 +28,7 @@ export async function takeOnceId({ token, actor, dashboard }: SignedIn, onceId: 
 
 export function alreadySent(visit: SignedIn, link: { name: string; href: string }): Answer {
   const message = html`<p>If it made something, that was shown then and cannot be shown again. Nothing was made a second time.</p>
-<p>If you did not copy an API key, rotate it from its menu in the list.</p>`;
+<p>If you did not copy what was shown, make a new one: of an API key, with Rotate in its menu.</p>`;
   const told = { status: 409, title: 'This form was sent already', message, link };
   return page(visit, { status: 409, title: told.title, main: errorPage(told) });
 }

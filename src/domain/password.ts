@@ -28,11 +28,15 @@ export function passwordCharacters(hasSecondFactor: boolean): number {
   return hasSecondFactor ? PASSWORD_CHARACTERS_WITH_SECOND_FACTOR : PASSWORD_CHARACTERS;
 }
 
+export function isLongEnough(password: string, { hasSecondFactor }: Pick<PasswordOwner, 'hasSecondFactor'>): boolean {
+  return charactersOf(password) >= passwordCharacters(hasSecondFactor);
+}
+
 /** What is wrong with it, in words for people; null: nothing. */
 export function passwordProblem(password: string, owner: PasswordOwner): string | null {
-  const characters = [...normalPassword(password)].length;
+  const characters = charactersOf(password);
   const least = passwordCharacters(owner.hasSecondFactor);
-  if (characters < least) return `must have at least ${least} characters; this has ${characters}.`;
+  if (!isLongEnough(password, owner)) return `must have at least ${least} characters; this has ${characters}.`;
   if (characters > PASSWORD_CHARACTERS_AT_MOST) {
     return `must have at most ${PASSWORD_CHARACTERS_AT_MOST} characters; this has ${characters}.`;
   }
@@ -43,6 +47,10 @@ export function passwordProblem(password: string, owner: PasswordOwner): string 
   return own.some((word) => text.includes(word))
     ? 'is too easy to guess: it is made of your name, your e-mail or your organization. Take a few unrelated words.'
     : 'is too easy to guess: it is among the passwords that are tried first. Take a few unrelated words.';
+}
+
+function charactersOf(password: string): number {
+  return [...normalPassword(password)].length;
 }
 
 /** As a guesser varies it: letter case, accents, "p@ssw0rd" and punctuation make no difference. */

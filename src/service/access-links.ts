@@ -9,11 +9,10 @@ import { useAccessLink, voidAccessLinksOf } from '../store/access-links.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 import { getOrganization } from '../store/organizations.ts';
-import { endSessionsOf } from '../store/sessions.ts';
 import { findAccessLinkByHash, findCredentials } from '../store/unscoped.ts';
-import { changeUser, type LockedUser, lockUser, lockUsers } from '../store/users.ts';
+import { type LockedUser, lockUser, lockUsers } from '../store/users.ts';
 import { type AccessLink, addLink } from './make-link.ts';
-import { hashPassword, refuseWeakPassword } from './password.ts';
+import { hashPassword, refuseWeakPassword, replacePassword } from './password.ts';
 import { lockToManage } from './people-authority.ts';
 
 /** A link to pass on. It replaces the user's earlier ones, and works only while its maker may manage the user. */
@@ -107,7 +106,7 @@ async function findOpen(db: Database, token: string, now: Date) {
 
 /**
  * Sets the password, once a link: of many that come at once, one does. A password that is too weak does not use the link up.
- * It ends every session and voids every other link; it signs nobody in, so that a second factor is asked for as ever.
+ * It signs nobody in, so that a second factor is asked for as ever.
  */
 export async function setPassword(
   db: Database,
@@ -127,9 +126,7 @@ export async function setPassword(
     // The factor may have been removed since the page was opened; then a longer password is due.
     refuseWeakPassword(password, { ...link, hasSecondFactor: user.totpSince !== null });
     if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) throw noSuchLink();
-    await changeUser(tx, scope, user.id, { passwordHash });
-    await endSessionsOf(tx, scope, user.id);
-    await voidAccessLinksOf(tx, scope, user.id);
+    await replacePassword(tx, scope, { user, passwordHash });
     const detail = { by: link.kind === 'invitation' ? 'invitation link' : 'reset link' };
     await recordAudit(tx, scope, {
       ...{ act: 'user.password_set', actorUserId: user.id, targetUserId: user.id, detail, trace },

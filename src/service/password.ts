@@ -1,11 +1,16 @@
 import { hash, verify } from '@node-rs/argon2';
 import { invalidField } from '../domain/errors.ts';
+import type { OrganizationScope } from '../domain/organization-scope.ts';
 import {
   normalPassword,
   PASSWORD_CHARACTERS_AT_MOST,
   type PasswordOwner,
   passwordProblem,
 } from '../domain/password.ts';
+import { voidAccessLinksOf } from '../store/access-links.ts';
+import type { Transaction } from '../store/database.ts';
+import { endSessionsOf } from '../store/sessions.ts';
+import { changeUser, type LockedUser, NO_SECOND_FACTOR } from '../store/users.ts';
 
 /** Argon2id, the library's default, as OWASP's password storage cheat sheet has it: 19 MiB, two passes, one lane; in PHC format. */
 export async function hashPassword(password: string): Promise<string> {
@@ -22,6 +27,17 @@ export async function verifyPassword(passwordHash: string | null, password: stri
   const text = characters.slice(0, PASSWORD_CHARACTERS_AT_MOST + 1).join('');
   const isRight = await verify(passwordHash ?? NOBODYS, text);
   return isRight && passwordHash !== null;
+}
+
+/** With the old password ends whatever it may have opened: every session and link, and a second factor's half set-up. */
+export async function replacePassword(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, passwordHash }: { user: LockedUser; passwordHash: string },
+): Promise<void> {
+  await changeUser(tx, scope, user.id, { passwordHash, ...(user.totpSince === null && NO_SECOND_FACTOR) });
+  await endSessionsOf(tx, scope, user.id);
+  await voidAccessLinksOf(tx, scope, user.id);
 }
 
 export function refuseWeakPassword(password: string, owner: PasswordOwner): void {

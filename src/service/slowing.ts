@@ -72,12 +72,12 @@ export async function rememberNetwork(db: Database, { account, ip }: Omit<Attemp
   await remember(db, FAMILIAR, subjectsOf({ account, ip }).pair);
 }
 
-/** For acts of somebody who is signed in and gives the password once more. */
+/** For acts of somebody who is signed in and gives the password once more, or a code. */
 export async function refuseWhenSlowed(db: Database, attempt: Attempt): Promise<void> {
   const admission = await admitAttempt(db, attempt);
   if (admission.kind === 'admitted') return;
   const minutes = Math.ceil(admission.retryAfterSeconds / 60);
-  throw new DomainError('conflict', `There were too many wrong passwords. Try again in ${minutes} minutes.`);
+  throw new DomainError('conflict', `There were too many wrong attempts. Try again in ${minutes} minutes.`);
 }
 
 /** Hashed, so that an e-mail typed by whomever is neither kept nor longer than the column. */

@@ -19,6 +19,8 @@ export const ACTS = [
   'user.password_set',
   'user.second_factor_on',
   'user.second_factor_off',
+  'user.recovery_codes_made',
+  'user.password_check_failed',
   'organization.policy_changed',
   'organization.suspended',
   'organization.resumed',

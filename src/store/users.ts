@@ -46,6 +46,9 @@ export type UserChange = {
   readonly recoveryCodes?: Uint8Array<ArrayBuffer>[];
 };
 
+/** Neither one that is on nor one whose set-up was begun. */
+export const NO_SECOND_FACTOR: UserChange = { totpSecret: null, totpSince: null, totpLastStep: 0, recoveryCodes: [] };
+
 export async function changeUser(tx: Transaction, scope: OrganizationScope, id: string, change: UserChange) {
   await tx.user.update({ where: { organizationId_id: { organizationId: scope.organizationId, id } }, data: change });
 }

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { suspendOrganization } from '../../src/service/operator.ts';
-import { codeAt } from '../support/accounts.ts';
+import { codeAt, PASSWORD } from '../support/accounts.ts';
 import { type BelievableTeam, furnish } from '../support/furnish.ts';
 import { look } from '../support/look.ts';
 import { useStage } from '../support/stage.ts';
@@ -46,7 +46,7 @@ test('every page of an administrator', async () => {
     wrong.push(...(await look(page, name)));
   }
   expect(wrong).toEqual([]);
-}, 120_000);
+}, 150_000);
 
 const AS_GUEST: readonly { name: string; path: () => string }[] = [
   { name: 'sign-in', path: () => '/sign-in' },
@@ -112,6 +112,9 @@ test('the pages that a form leads to', async () => {
   wrong.push(...(await look(page, 'reset-link')));
   await page.goto('/profile/second-factor');
   await page.getByRole('button', { name: 'Set up' }).click();
+  wrong.push(...(await look(page, 'second-factor-refused')));
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Set up' }).click();
   wrong.push(...(await look(page, 'second-factor-secret')));
   const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
   await page.getByLabel('Code').fill(codeAt(uri, new Date()));
@@ -121,6 +124,10 @@ test('the pages that a form leads to', async () => {
   wrong.push(...(await look(page, 'profile-with-second-factor')));
   await page.goto('/profile/second-factor');
   wrong.push(...(await look(page, 'second-factor-off')));
+  await page.goto('/profile/second-factor/recovery-codes');
+  wrong.push(...(await look(page, 'second-factor-new-codes')));
+  await page.goto('/organization/audit-log?act=user.password_check_failed');
+  wrong.push(...(await look(page, 'audit-log-password-check')));
   await page.goto('/profile/api-keys');
   await page.locator('summary', { hasText: 'Actions for Nightly import, production' }).click();
   wrong.push(...(await look(page, 'keys-menu')));
@@ -130,4 +137,4 @@ test('the pages that a form leads to', async () => {
   await page.goto('/profile/api-keys');
   wrong.push(...(await look(page, 'keys-suspended')));
   expect(wrong).toEqual([]);
-}, 60_000);
+}, 90_000);

@@ -14,9 +14,14 @@ function aMinuteLater(): void {
 
 const code = (uri: string) => codeAt(uri, new Date(Date.now() + aheadMs));
 
+async function setUp(page: Page, password: string): Promise<void> {
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Set up' }).click();
+}
+
 async function turnOn(page: Page) {
   await page.getByRole('link', { name: 'Set up the second factor' }).click();
-  await page.getByRole('button', { name: 'Set up' }).click();
+  await setUp(page, PASSWORD);
   const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
   const secret = (await page.getByLabel('Secret').inputValue()).replaceAll(' ', '');
   expect(new URL(uri).searchParams.get('secret')).toBe(secret);
@@ -87,10 +92,48 @@ test('a wrong first code turns nothing on', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await page.goto('/profile/second-factor');
-  await page.getByRole('button', { name: 'Set up' }).click();
+  await setUp(page, PASSWORD);
   await page.getByLabel('Code').fill('000000');
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('alert').waitFor();
   await page.goto('/profile');
   expect(await page.getByRole('link', { name: 'Set up the second factor' }).count()).toBe(1);
+});
+
+test('setting it up asks for the password, and signs every other browser out while this one stays', async () => {
+  // The attack: an unlocked screen; a thief who is signed in elsewhere.
+  const { member } = await stage.team();
+  const [page, other] = [await stage.visitAs(member), await stage.visitAs(member)];
+  await other.getByRole('heading', { name: 'My profile' }).waitFor();
+  await page.getByRole('link', { name: 'Set up the second factor' }).click();
+  await setUp(page, 'not the password of anybody');
+  expect(await page.getByRole('alert').innerText()).toContain('Password is not your password.');
+  expect(await page.getByLabel('Secret').count()).toBe(0);
+  await page.goto('/profile');
+  await turnOn(page);
+  await page.getByRole('heading', { name: 'My profile' }).waitFor();
+  await other.getByRole('link', { name: 'API keys' }).click();
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+test('new recovery codes take the place of the earlier ones, and are shown once', async () => {
+  const { member } = await stage.team();
+  const page = await stage.visitAs(member);
+  const { recoveryCodes: old } = await turnOn(page);
+  await page.getByRole('link', { name: 'Make new recovery codes' }).click();
+  await page.getByLabel('Password').fill('not the password of anybody');
+  await page.getByRole('button', { name: 'Make new codes' }).click();
+  expect(await page.getByRole('alert').innerText()).toContain('Password is not your password.');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Make new codes' }).click();
+  const fresh = (await page.getByLabel('Recovery codes').inputValue()).split('\n');
+  expect(new Set([...old, ...fresh]).size).toBe(20);
+  await page.reload();
+  await page.getByRole('heading', { name: 'This form was sent already' }).waitFor();
+  await signOut(page);
+  await signIn(page, member);
+  await giveCode(page, old[0] ?? '');
+  expect(await page.getByRole('alert').innerText()).toBe('The code is not right, or was used already.');
+  await giveCode(page, fresh[0] ?? '');
+  await page.getByText('9 recovery codes left').waitFor();
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { v7 as newId } from 'uuid';
 import type { Actor } from '../../src/domain/actor.ts';
 import { codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
 import { createPeople, type People } from '../support/actors.ts';
@@ -82,7 +83,9 @@ test('each act on one’s own account leaves one event, a failed sign-in too', a
     { ...itself('user.sign_in_failed', account.userId), actorUserId: null },
   ]);
   await expectEvent(await browser.signIn(account.email, PASSWORD), 'user.signed_in');
-  const setUp = await browser.submit('/profile/second-factor');
+  const path = '/profile/second-factor';
+  await expectEvent(await browser.submit(path, { password: 'wrong' }), 'user.password_check_failed');
+  const setUp = await browser.submit(path, { password: PASSWORD });
   const [, uri = ''] = /href="(otpauth:[^"]*)"/.exec(setUp.text) ?? [];
   const form_token = await browser.formToken();
   const code = codeAt(textOf(uri), dashboard.now());
@@ -90,13 +93,26 @@ test('each act on one’s own account leaves one event, a failed sign-in too', a
     await browser.post('/profile/second-factor/confirm', { form_token, code }),
     'user.second_factor_on',
   );
-  await expectEvent(
-    await browser.submit('/profile/second-factor', { password: PASSWORD }, '/profile/second-factor/remove'),
-    'user.second_factor_off',
-  );
+  await expectEvent(await browser.submit(`${path}/recovery-codes`, { password: PASSWORD }), 'user.recovery_codes_made');
+  await expectEvent(await browser.submit(path, { password: PASSWORD }, `${path}/remove`), 'user.second_factor_off');
   const change = { current_password: PASSWORD, password: 'seven otters juggle 93 lanterns' };
   await expectEvent(await browser.submit('/profile/password', change), 'user.password_set');
   await expectEvent(await browser.submit('/profile', {}, '/sign-out'), 'user.signed_out');
+});
+
+test('the log names each act in words, in its list and among its filters', async () => {
+  for (const [act, words] of [
+    ['user.recovery_codes_made', 'Recovery codes made'],
+    ['user.password_check_failed', 'Password check failed'],
+  ] as const) {
+    const scope = { organizationId: people.scope.organizationId, id: newId() };
+    await dashboard.db.prisma.auditEvent.create({ data: { ...scope, act, detail: { to: 'do something' } } });
+    const page = await admin.get(`/organization/audit-log?act=${act}`);
+    expect(page.text).toContain(`<option value="${act}" selected>${words}</option>`);
+    expect(page.text).toContain(
+      `<span class="strong">${words}</span><span class="under breakable">to: do something</span>`,
+    );
+  }
 });
 
 test('what was refused leaves no event of the act, and what is only looked at leaves none', async () => {

@@ -8,7 +8,16 @@ import {
 } from '../../src/service/second-factor.ts';
 import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
 import type { Database } from '../../src/store/database.ts';
-import { addSecondFactor, codeAt, createAccount, isSignedIn, MINUTE, newTrace, PASSWORD } from '../support/accounts.ts';
+import {
+  addSecondFactor,
+  codeAt,
+  createAccount,
+  isSignedIn,
+  MINUTE,
+  newTrace,
+  openSession,
+  PASSWORD,
+} from '../support/accounts.ts';
 import { codeOf, outcomeOf, times } from '../support/actors.ts';
 import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
@@ -35,13 +44,14 @@ const give = (token: string, code: string, now = NOW) => giveSecondFactor(db, { 
 test('a secret that was never confirmed is not asked for', async () => {
   // The attack on oneself: a page closed half way would lock its owner out.
   const account = await createAccount(db);
-  const { secret, uri } = await beginSecondFactor(db, account);
+  const token = await openSession(db, account);
+  const { secret, uri } = await beginSecondFactor(db, account, { password: PASSWORD });
   expect(secret).toMatch(/^[A-Z2-7]{32}$/);
   expect(uri).toMatch(/^otpauth:\/\/totp\/Charter:.*algorithm=SHA1&digits=6&period=30$/);
   expect(await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() })).toMatchObject({
     kind: 'signed-in',
   });
-  expect(await codeOf(confirmSecondFactor(db, account, { code: '12345', now: NOW }))).toBe('invalid');
+  expect(await codeOf(confirmSecondFactor(db, account, { code: '12345', token, now: NOW }))).toBe('invalid');
 });
 
 test('the right code completes the sign-in under a new token', async () => {
@@ -82,8 +92,9 @@ test('one code is taken once, by one of ten that come at once, and not again lat
 
 test('the code that set the factor up signs nobody in', async () => {
   const account = await createAccount(db);
-  const { uri } = await beginSecondFactor(db, account);
-  await confirmSecondFactor(db, account, { code: codeAt(uri, NOW), now: NOW });
+  const { uri } = await beginSecondFactor(db, account, { password: PASSWORD });
+  const token = await openSession(db, account, NOW);
+  await confirmSecondFactor(db, account, { code: codeAt(uri, NOW), token, now: NOW });
   expect(await give(await half(account), codeAt(uri, NOW))).toEqual({ kind: 'refused' });
 });
 
@@ -129,7 +140,9 @@ test('removing it takes the password, which must then be long enough alone', asy
   });
   expect(await codeOf(removeSecondFactor(db, actor, { password: PASSWORD }))).toBe('conflict');
   const acts = await db.prisma.auditEvent.findMany({ where: { targetUserId: account.userId }, orderBy: { id: 'asc' } });
-  expect(acts.map(({ act }) => act)).toEqual(['user.second_factor_on', 'user.second_factor_off', 'user.signed_in']);
+  expect(acts.map(({ act }) => act)).toEqual([
+    ...['user.second_factor_on', 'user.password_check_failed', 'user.second_factor_off', 'user.signed_in'],
+  ]);
 });
 
 test('a password of 12 characters stays only as long as the second factor does', async () => {
@@ -151,7 +164,7 @@ test('a password of 12 characters stays only as long as the second factor does',
 test('beginning again while there is a factor is refused', async () => {
   // The attack: a stolen session replaces the authenticator with its own.
   const account = await createAccount(db);
-  await addSecondFactor(db, account, NOW);
-  expect(await codeOf(beginSecondFactor(db, account))).toBe('conflict');
-  expect(await codeOf(confirmSecondFactor(db, account, { code: '000000', now: NOW }))).toBe('conflict');
+  const { token } = await addSecondFactor(db, account, NOW);
+  expect(await codeOf(beginSecondFactor(db, account, { password: PASSWORD }))).toBe('conflict');
+  expect(await codeOf(confirmSecondFactor(db, account, { code: '000000', token, now: NOW }))).toBe('conflict');
 });

@@ -5,6 +5,7 @@ import type { Role } from '../../src/domain/role.ts';
 import { hashPassword } from '../../src/service/password.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../src/service/second-factor.ts';
 import { findActor, signIn } from '../../src/service/sign-in.ts';
+import { startSession } from '../../src/service/start-session.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createActor, createScope } from './actors.ts';
 
@@ -53,10 +54,17 @@ export function codeAt(uri: string, at: Date): string {
   return new TOTP({ secret: secret ?? '', digits: 6, period: 30 }).generate({ timestamp: at.getTime() });
 }
 
+/** The token of a session that no sign-in was needed for, nor is audited. */
+export async function openSession(db: Database, { scope, userId }: Actor, at = new Date()): Promise<string> {
+  return db.prisma.$transaction((tx) => startSession(tx, scope, { userId, isComplete: true, at }));
+}
+
 /** Sets up a second factor, with the code of a minute before `now`, so that the present ones are still to be taken. */
 export async function addSecondFactor(db: Database, actor: Actor, now: Date) {
-  const { uri } = await beginSecondFactor(db, actor);
+  const { uri } = await beginSecondFactor(db, actor, { password: PASSWORD });
   const before = new Date(now.getTime() - 60_000);
-  const { recoveryCodes } = await confirmSecondFactor(db, actor, { code: codeAt(uri, before), now: before });
-  return { uri, recoveryCodes };
+  const session = await openSession(db, actor, before);
+  const confirmation = { code: codeAt(uri, before), token: session, now: before };
+  const { recoveryCodes, token } = await confirmSecondFactor(db, actor, confirmation);
+  return { uri, recoveryCodes, token };
 }

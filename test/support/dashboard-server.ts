@@ -5,8 +5,8 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { listen } from '../../src/server.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox, type Outbox } from '../../src/service/mail.ts';
-import { startSession } from '../../src/service/start-session.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { openSession } from './accounts.ts';
 import { Client } from './client.ts';
 import { Browser } from './dashboard.ts';
 import { createScratchDatabase } from './postgres.ts';
@@ -78,11 +78,10 @@ export async function startDashboard({
 /** A browser in which somebody is signed in; `headers` are sent each time. */
 export async function browserOf(
   dashboard: TestDashboard,
-  { scope, userId }: Actor,
+  actor: Actor,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Browser> {
-  const session = { userId, isComplete: true, at: dashboard.now() };
-  const token = await dashboard.db.prisma.$transaction((tx) => startSession(tx, scope, session));
+  const token = await openSession(dashboard.db, actor, dashboard.now());
   const browser = new Browser(dashboard.url, { headers });
   browser.cookies.set(dashboard.isSecure ? '__Host-charter' : 'charter', token);
   return browser;

@@ -46,8 +46,13 @@ ${facts([
 <section class="card" aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
 <div class="setting"><div><h3>Password</h3><p class="quiet">Changing it ends every other session of yours.</p></div><a class="button" href="/profile/password">Change password</a></div>
 <div class="setting"><div><h3>Second factor ${actor.hasSecondFactor ? badge('good', 'On') : badge('neutral', 'Off')}</h3>
-<p class="quiet">${actor.hasSecondFactor ? `Sign-in asks for a code of your authenticator. ${count(codesLeft, 'recovery code')} left.` : 'A code from your phone beside the password keeps others out, even if they learn it.'}</p></div>
-<a class="button" href="/profile/second-factor">${actor.hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div></section>`;
+<p class="quiet">${actor.hasSecondFactor ? 'Sign-in asks for a code of your authenticator.' : 'A code from your phone beside the password keeps others out, even if they learn it.'}</p></div>
+<a class="button" href="/profile/second-factor">${actor.hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>
+${
+  actor.hasSecondFactor &&
+  html`<div class="setting"><div><h3>Recovery codes</h3><p class="quiet">${count(codesLeft, 'recovery code')} left, each for one sign-in without your authenticator.</p></div>
+<a class="button" href="/profile/second-factor/recovery-codes">Make new<span class="unseen"> recovery codes</span></a></div>`
+}</section>`;
 }
 
 type PasswordView = { actor: Actor; formToken: string; problem: Problem | null };

@@ -2,7 +2,7 @@ import { renderSVG } from 'uqr';
 import type { Actor } from '../../domain/actor.ts';
 import type { Problem } from '../errors.ts';
 import { type Html, html } from '../html.ts';
-import { copyField, field, head, passwordField, postForm, problemSummary } from './parts.ts';
+import { copyField, field, head, hidden, passwordField, postForm, problemSummary } from './parts.ts';
 import { UP } from './profile.ts';
 
 type Frame = { actor: Actor; formToken: string; problem: Problem | null };
@@ -19,10 +19,11 @@ ${postForm(
 <div class="actions"><button class="button danger">Turn off</button><a class="button plain" href="/profile">Cancel</a></div>`,
 )}`
       : html`<p>You need an authenticator: an app on your phone, or a password manager, that makes codes of six digits.</p>
-<p>You get a secret to put into it, then confirm with a first code. After that, each sign-in asks for the password and a code.</p>
+<p>You get a secret to put into it, then confirm with a first code. After that, each sign-in asks for the password and a code. Turning it on ends every other session of yours.</p>
 ${postForm(
   { action: '/profile/second-factor', formToken },
-  html`<div class="actions"><button class="button primary">Set up</button><a class="button plain" href="/profile">Cancel</a></div>`,
+  html`${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', hint: 'Once more, so that nobody else sets it up at your screen.', errors: problem?.fields })}
+<div class="actions"><button class="button primary">Set up</button><a class="button plain" href="/profile">Cancel</a></div>`,
 )}`
   }</div>`;
 }
@@ -57,8 +58,25 @@ ${postForm(
 )}</div>`;
 }
 
-export function recoveryCodes(codes: readonly string[]): Html {
-  return html`${head({ title: 'Your second factor is on', up: UP })}
+export function renewCodes({
+  formToken,
+  problem,
+  action,
+  onceId,
+}: Omit<Frame, 'actor'> & { action: string; onceId: string }): Html {
+  return html`${head({ title: 'New recovery codes', up: UP })}
+${problemSummary(problem, { password: 'Password' })}
+<div class="card narrow"><p>You get ten new codes, each of which opens your account once in place of your authenticator. The moment they are made, the earlier ones stop working.</p>
+${postForm(
+  { action, formToken },
+  html`${hidden('once', onceId)}
+${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields })}
+<div class="actions"><button class="button primary">Make new codes</button><a class="button plain" href="/profile">Cancel</a></div>`,
+)}</div>`;
+}
+
+export function recoveryCodes({ title, codes }: { title: string; codes: readonly string[] }): Html {
+  return html`${head({ title, up: UP })}
 <div class="card narrow" data-secret>
 <div class="notice warn"><p><strong>These recovery codes will not be shown again.</strong> Each opens your account once, should you lose your authenticator. Keep them where your phone is not.</p></div>
 ${copyField({ id: 'codes', label: 'Recovery codes', text: codes.join('\n'), rows: codes.length })}

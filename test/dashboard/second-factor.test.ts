@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
+import { createScope, times } from '../support/actors.ts';
+import { Browser, type Page, wordsOf } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { textOf } from '../support/forms.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+beforeEach(() => dashboard.passMinutes(2));
+afterAll(() => dashboard.close());
+
+const OWN = '/profile/second-factor';
+const CODES = `${OWN}/recovery-codes`;
+const account = (change = {}) => createAccount(dashboard.db, change);
+const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
+const rowOf = ({ userId }: { userId: string }) => dashboard.db.prisma.user.findFirstOrThrow({ where: { id: userId } });
+
+const uriIn = ({ text }: Page) => textOf(/href="(otpauth:[^"]*)"/.exec(text)?.[1] ?? '');
+const codesIn = ({ text }: Page) => text.match(/[0-9a-z]{4}(-[0-9a-z]{4}){3}(?=[\n<])/g) ?? [];
+
+let address = 0;
+
+/** From an address of its own, so that no test's failures slow another's. */
+function visitor(): Browser {
+  address += 1;
+  return new Browser(dashboard.url, { localAddress: `127.0.9.${address}` });
+}
+
+async function signedIn(person: { email: string }): Promise<Browser> {
+  const browser = visitor();
+  expect((await browser.signIn(person.email, PASSWORD)).status).toBe(303);
+  return browser;
+}
+
+async function turnOn(browser: Browser) {
+  const uri = uriIn(await browser.submit(OWN, { password: PASSWORD }));
+  const form_token = await browser.formToken();
+  const page = await browser.post(`${OWN}/confirm`, { form_token, code: codeAt(uri, dashboard.now()) });
+  return { page, uri, codes: codesIn(page) };
+}
+
+test('a form that begins the set-up without the password, or with a wrong one, is shown no secret', async () => {
+  // The attack: a session that was left open or stolen ties the account to an authenticator of the attacker's.
+  const owner = await account();
+  const thief = await browserOf(dashboard, owner);
+  const form_token = await thief.formToken();
+  for (const fields of [{}, { password: '' }, { password: 'wrong' }, { password: `${PASSWORD} ` }]) {
+    const page = await thief.post(OWN, { ...fields, form_token });
+    expect([fields, page.status, uriIn(page)]).toEqual([fields, 422, '']);
+    expect(wordsOf(page)).toContain('Password is not your password.');
+  }
+  expect((await rowOf(owner)).totpSecret).toBeNull();
+});
+
+test('the password cannot be guessed at any of its forms, and the guesses leave ten events', async () => {
+  // The attack: a thief of a session wants the password as well.
+  const owner = await account();
+  await addSecondFactor(dashboard.db, owner, dashboard.now());
+  const thief = await browserOf(dashboard, owner);
+  const form_token = await thief.formToken();
+  const once = new Map((await thief.form('/profile/api-keys/new', '/profile/api-keys')).fields).get('once');
+  const guesses = await times(12, async (i) => [
+    (await thief.post(OWN, { form_token, password: `${i}` })).status,
+    (await thief.post(`${OWN}/remove`, { form_token, password: `${i}` })).status,
+    (await thief.post('/profile/password', { form_token, current_password: `${i}`, password: PASSWORD })).status,
+  ]);
+  const statuses = [...guesses.flat(), (await thief.post(CODES, { form_token, once, password: 'x' })).status];
+  expect(statuses.filter((status) => status === 422)).toHaveLength(10);
+  expect(statuses.filter((status) => status === 409)).toHaveLength(27);
+  const where = { act: 'user.password_check_failed', targetUserId: owner.userId };
+  expect(await dashboard.db.prisma.auditEvent.count({ where })).toBe(10);
+});
+
+test('once it is on, every other browser is signed out, and a copy of this one’s cookie', async () => {
+  // The attack: whoever signed in with the stolen password before sits there for hours yet.
+  const owner = await account();
+  const [browser, other, copy] = [await signedIn(owner), await signedIn(owner), visitor()];
+  copy.cookies.set('charter', browser.cookies.get('charter') ?? '');
+  const { page, codes } = await turnOn(browser);
+  expect([page.status, codes.length]).toEqual([200, 10]);
+  expect([await isIn(browser), await isIn(other), await isIn(copy)]).toEqual([true, false, false]);
+  // The page that shows the codes has the forms of the session that goes on.
+  const [, form_token = ''] = /name="form_token" value="([^"]*)"/.exec(page.text) ?? [];
+  expect((await browser.post('/sign-out', { form_token })).headers['location']).toBe('/sign-in?done=signed-out');
+});
+
+test('new recovery codes are made once a form, with the password, and void the earlier ones', async () => {
+  // The attack: an unlocked screen; or the page is reloaded, and the codes that were copied are void.
+  const owner = await account();
+  const browser = await signedIn(owner);
+  expect((await browser.get(CODES)).headers['location']).toBe(OWN);
+  const { codes: old } = await turnOn(browser);
+  const refused = await browser.submit(CODES, { password: 'wrong' });
+  expect([refused.status, codesIn(refused)]).toEqual([422, []]);
+  const { fields } = await browser.form(CODES);
+  const form = { ...Object.fromEntries(fields), password: PASSWORD };
+  const [fresh, again] = [await browser.post(CODES, form), await browser.post(CODES, form)];
+  expect([fresh.status, codesIn(fresh).length, again.status, codesIn(again)]).toEqual([200, 10, 409, []]);
+  const enter = async (code = '') => {
+    const next = visitor();
+    await next.signIn(owner.email, PASSWORD);
+    await next.submit('/sign-in/second-factor', { code });
+    return isIn(next);
+  };
+  expect([await enter(old[0]), await enter(codesIn(fresh)[0])]).toEqual([false, true]);
+});
+
+test('a reset link sets a new password and leaves the second factor to be asked for', async () => {
+  // The attack: whoever can read the mail, or the manager who made the link, needs no authenticator any more.
+  const scope = await createScope(dashboard.db);
+  const [administrator, member] = [await account({ role: 'administrator', scope }), await account({ scope })];
+  await addSecondFactor(dashboard.db, member, dashboard.now());
+  const user = `/people/users/${member.userId}`;
+  const made = await (await browserOf(dashboard, administrator)).submit(user, {}, `${user}/link`);
+  const [link = ''] = /\/welcome\/[\w-]{43}/.exec(made.text) ?? [];
+  const thief = visitor();
+  expect((await thief.submit(link, { password: 'mauve otters' })).headers['location']).toBe('/sign-in?done=password');
+  expect((await thief.signIn(member.email, 'mauve otters')).headers['location']).toMatch(/^\/sign-in\/second-factor/);
+  expect(await isIn(thief)).toBe(false);
+});

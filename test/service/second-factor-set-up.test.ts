@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { makeLink, setPassword } from '../../src/service/access-links.ts';
+import { changePassword } from '../../src/service/change-password.ts';
+import { beginSecondFactor, confirmSecondFactor, renewRecoveryCodes } from '../../src/service/second-factor.ts';
+import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
+import type { Database } from '../../src/store/database.ts';
+import {
+  addSecondFactor,
+  codeAt,
+  createAccount,
+  isSignedIn,
+  newTrace,
+  openSession,
+  PASSWORD,
+  signInAs,
+} from '../support/accounts.ts';
+import { codeOf, outcomeOf, times } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
+
+const NOW = new Date('2026-05-01T08:00:00.000Z');
+const OTHER = 'seven otters juggle 93 lanterns';
+
+const begin = (actor: Actor, password = PASSWORD) => beginSecondFactor(db, actor, { password });
+const row = ({ userId }: Actor) => db.prisma.user.findFirstOrThrow({ where: { id: userId } });
+const actsOf = async ({ userId }: Actor) =>
+  (await db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } })).map(
+    ({ act }) => act,
+  );
+
+test('beginning takes the password, and a wrong one makes no secret', async () => {
+  // The attack: an unlocked screen, or a stolen session, ties the account to an authenticator of somebody else's.
+  const account = await createAccount(db);
+  expect(await outcomeOf(begin(account, 'not the password of anybody'))).toMatch(/^invalid: password is not your/);
+  expect(await outcomeOf(begin(account, ''))).toMatch(/^invalid: password is not your/);
+  expect(await row(account)).toMatchObject({ totpSecret: null, totpSince: null });
+  await begin(account);
+  expect((await row(account)).totpSecret).toHaveLength(20);
+});
+
+test('of 30 guesses at the password ten are judged, and the right one is then slowed too', async () => {
+  // The attack: the password is guessed at the form of the second factor, as it is not the sign-in page.
+  const account = await createAccount(db);
+  const outcomes = await times(30, (i) => codeOf(begin(account, `guess ${i}`)));
+  expect(outcomes.filter((each) => each === 'invalid')).toHaveLength(10);
+  expect(outcomes.filter((each) => each === 'conflict')).toHaveLength(20);
+  expect(await outcomeOf(begin(account))).toMatch(/^conflict: There were too many wrong attempts\. Try again in 15 /);
+  expect((await row(account)).totpSecret).toBeNull();
+});
+
+test('confirming ends every other session, those that wait for something too; this one goes on under a new token', async () => {
+  // The attack: whoever is signed in with a stolen password, or with a copy of this very cookie, stays so.
+  const account = await createAccount(db);
+  const stolen = await signInAs(db, account, { now: NOW });
+  const mine = await signInAs(db, account, { now: NOW });
+  const { uri } = await begin(account);
+  expect(await isSignedIn(db, stolen, NOW)).toBe(true);
+  const { token } = await confirmSecondFactor(db, account, { code: codeAt(uri, NOW), token: mine, now: NOW });
+  expect(token).not.toBe(mine);
+  expect(await isSignedIn(db, token, NOW)).toBe(true);
+  for (const ended of [stolen, mine]) expect(await isSignedIn(db, ended, NOW)).toBe(false);
+  expect(await db.prisma.session.count({ where: { userId: account.userId } })).toBe(1);
+  expect((await actsOf(account)).at(-1)).toBe('user.second_factor_on');
+});
+
+test('a wrong first code ends no session', async () => {
+  const account = await createAccount(db);
+  const [mine, other] = [await openSession(db, account, NOW), await openSession(db, account, NOW)];
+  await begin(account);
+  expect(await codeOf(confirmSecondFactor(db, account, { code: '1', token: mine, now: NOW }))).toBe('invalid');
+  for (const token of [mine, other]) expect(await isSignedIn(db, token, NOW)).toBe(true);
+});
+
+test('a session that was ended while its form was on the way confirms nothing and does not come back', async () => {
+  // The attack: the owner throws everybody out; a form of the thief's is answered with a new session.
+  const account = await createAccount(db);
+  const { uri } = await begin(account);
+  const token = await openSession(db, account, NOW);
+  await db.prisma.session.deleteMany({ where: { userId: account.userId } });
+  for (const gone of [token, 'nonsense']) {
+    const confirmation = { code: codeAt(uri, NOW), token: gone, now: NOW };
+    expect(await outcomeOf(confirmSecondFactor(db, account, confirmation))).toBe(
+      'forbidden: Your session has ended. Sign in again.',
+    );
+  }
+  expect((await row(account)).totpSince).toBeNull();
+  expect(await db.prisma.session.count({ where: { userId: account.userId } })).toBe(0);
+  expect(await actsOf(account)).toEqual([]);
+});
+
+test('of 30 guesses at the first code ten are judged, the right one is then slowed too, and the owner signs in as ever', async () => {
+  // The attack: a set-up was left half done; a stolen session guesses its code, and is shown the recovery codes.
+  const account = await createAccount(db);
+  const { uri } = await begin(account);
+  const token = await openSession(db, account, NOW);
+  const right = codeAt(uri, NOW);
+  const wrong = right === '000000' ? '000001' : '000000';
+  const guess = (code: string) => codeOf(confirmSecondFactor(db, account, { code, token, now: NOW }));
+  const outcomes = await times(30, () => guess(wrong));
+  expect(outcomes.filter((each) => each === 'invalid')).toHaveLength(10);
+  expect(await guess(right)).toBe('conflict');
+  expect((await row(account)).totpSince).toBeNull();
+  expect(await signIn(db, { email: account.email, password: PASSWORD, trace: account.trace })).toMatchObject({
+    kind: 'signed-in',
+  });
+});
+
+test('a change of the password ends a set-up that was begun with the old one, and leaves a factor that is on', async () => {
+  // The attack: whoever knew the old password keeps the secret of a set-up, for the next session that they can steal.
+  const [half, whole] = [await createAccount(db), await createAccount(db)];
+  await begin(half);
+  await addSecondFactor(db, whole, NOW);
+  for (const actor of [half, whole]) await changePassword(db, actor, { currentPassword: PASSWORD, password: OTHER });
+  expect((await row(half)).totpSecret).toBeNull();
+  expect((await row(whole)).totpSince).not.toBeNull();
+});
+
+test('so does a reset link', async () => {
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const member = await createAccount(db, { scope: administrator.scope });
+  await begin(member);
+  const { token } = await makeLink(db, administrator, { userId: member.userId, kind: 'password_reset' });
+  await setPassword(db, { token, password: OTHER, trace: newTrace() });
+  expect((await row(member)).totpSecret).toBeNull();
+});
+
+test('new recovery codes take the password and a factor, void the earlier ones, and are audited', async () => {
+  // The attack: an unlocked screen; whoever sits down at it leaves with ten ways in.
+  const account = await createAccount(db);
+  expect(await codeOf(renewRecoveryCodes(db, account, { password: PASSWORD }))).toBe('conflict');
+  const { recoveryCodes: old } = await addSecondFactor(db, account, NOW);
+  expect(await codeOf(renewRecoveryCodes(db, account, { password: 'not the password' }))).toBe('invalid');
+  const { recoveryCodes: fresh } = await renewRecoveryCodes(db, account, { password: PASSWORD });
+  expect(new Set([...old, ...fresh]).size).toBe(20);
+  const give = async (code = '') => {
+    const half = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace(), now: NOW });
+    const token = half.kind === 'second-factor' ? half.token : '';
+    return (await giveSecondFactor(db, { token, code, trace: newTrace(), now: NOW })).kind;
+  };
+  expect([await give(old[0]), await give(fresh[0])]).toEqual(['refused', 'signed-in']);
+  expect(await actsOf(account)).toEqual([
+    ...['user.second_factor_on', 'user.password_check_failed', 'user.recovery_codes_made'],
+    ...['user.sign_in_failed', 'user.signed_in'],
+  ]);
+});
