@@ -9,6 +9,7 @@ import { makeOperatorLink } from '../src/service/access-links.ts';
 import {
   createOrganization,
   issueKeyByEmail,
+  resetSecondFactorByEmail,
   resumeOrganization,
   revokeKeyById,
   suspendOrganization,
@@ -53,6 +54,14 @@ program
   .description('make a link with which a user sets a password: an invitation, or a reset where there is a password')
   .requiredOption('--user <email>', 'the user for whom the link is')
   .action(({ user }: { user: string }) => act((db) => linkFor(db, user)));
+
+program
+  .command('reset-second-factor')
+  .description('remove the second factor of a user who lost it, and end their sessions; the password stays')
+  .requiredOption('--user <email>', 'the user whose second factor is removed')
+  .action(({ user }: { user: string }) =>
+    act((db) => resetSecondFactorByEmail(db, user).then(({ email }) => ({ second_factor_removed: email }))),
+  );
 
 program
   .command('list-organizations')

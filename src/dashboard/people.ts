@@ -6,7 +6,16 @@ import { page } from './layout.ts';
 import * as pages from './pages/people.ts';
 import { invite, invitePage, sendLink } from './people-links.ts';
 import { act, type Room } from './room.ts';
-import { confirmDeactivation, deactivate, idOf, reactivate, setRole, showUser } from './user.ts';
+import {
+  confirmDeactivation,
+  confirmFactorRemoval,
+  deactivate,
+  idOf,
+  reactivate,
+  removeFactor,
+  setRole,
+  showUser,
+} from './user.ts';
 import type { SignedIn } from './visit.ts';
 
 const ONE = '/people/users/:userId';
@@ -27,6 +36,7 @@ export const peopleRoom: Room = {
     { path: `${ONE}/link`, act: act(['kind', 'once'], sendLink) },
     { path: `${ONE}/deactivate`, show: confirmDeactivation, act: act([], deactivate) },
     { path: `${ONE}/reactivate`, act: act([], reactivate) },
+    { path: `${ONE}/second-factor`, show: confirmFactorRemoval, act: act([], removeFactor) },
     ...keyPages({
       root: ONE,
       holderId: idOf,

@@ -43,6 +43,8 @@ async function enter(visit: Visit, form: Form<'email' | 'password' | 'next'>): P
       return redirect(next, { cookies: [sessionCookie(result.token, isSecure)] });
     case 'second-factor':
       return redirect(withNext('/sign-in/second-factor', next), { cookies: [sessionCookie(result.token, isSecure)] });
+    case 'new-password':
+      return redirect(`/welcome/${result.token}?why=length`);
     case 'refused':
       return signInPage(visit, { email, next, problem: refused('The e-mail or the password is not right.') });
     case 'slowed':
@@ -90,7 +92,9 @@ async function welcome(visit: Visit, problem: Problem | null): Promise<Answer> {
   const token = visit.params['token'] ?? '';
   const link = await openLink(visit.dashboard.db, token, visit.now);
   if (link === null) return deadLink(visit);
-  const main = pages.choosePassword({ link, action: `/welcome/${token}`, formToken: visit.formToken, problem });
+  const isTooShort = visit.query.get('why') === 'length';
+  const frame = { link, action: `/welcome/${token}`, formToken: visit.formToken, problem };
+  const main = pages.choosePassword({ ...frame, isTooShort });
   return page(visit, { title: 'Choose your password', status: problem?.status ?? 200, main });
 }
 

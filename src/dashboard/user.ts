@@ -2,6 +2,7 @@ import { mayManage, ROLES, type Role } from '../domain/role.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../service/change-user.ts';
 import { listKeysMadeForOthers } from '../service/list-keys.ts';
 import { getUser } from '../service/people.ts';
+import { resetSecondFactor } from '../service/reset-second-factor.ts';
 import { type Answer, redirect } from './answer.ts';
 import { orAgain, type Problem } from './errors.ts';
 import type { Form } from './forms.ts';
@@ -56,6 +57,22 @@ export async function confirmDeactivation(visit: SignedIn): Promise<Answer> {
 export async function deactivate(visit: SignedIn): Promise<Answer> {
   return orUser(visit, 'deactivated', () =>
     deactivateUser(visit.dashboard.db, visit.actor, { userId: idOf(visit), now: visit.now }),
+  );
+}
+
+/** One's own is turned off under My profile, with the password. */
+export async function confirmFactorRemoval(visit: SignedIn): Promise<Answer> {
+  const { actor, dashboard, formToken } = visit;
+  const user = await getUser(dashboard.db, actor, idOf(visit));
+  if (user.id === actor.userId) return redirect('/profile/second-factor');
+  if (!mayManage(actor.role, user.role)) throw new Refusal('not-yours');
+  const title = `Remove the second factor of ${user.name}`;
+  return page(visit, { title, main: pages.confirmFactorRemoval({ user, formToken, title }) });
+}
+
+export async function removeFactor(visit: SignedIn): Promise<Answer> {
+  return orUser(visit, 'factor-removed', () =>
+    resetSecondFactor(visit.dashboard.db, visit.actor, { userId: idOf(visit) }),
   );
 }
 

@@ -10,6 +10,7 @@ import { insertOrganization, setSuspended } from '../store/organizations.ts';
 import { findKeyById, findOrganization, findUserByEmail } from '../store/unscoped.ts';
 import { insertUser, type NewUser } from '../store/users.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
+import { resetSecondFactor } from './reset-second-factor.ts';
 import { revokeKey } from './revoke-key.ts';
 
 // What the operator of an installation may do: the one who has the database has every organization.
@@ -68,11 +69,22 @@ export async function issueKeyByEmail(
   db: Database,
   { email, ...request }: OperatorKeyRequest,
 ): Promise<IssuedKey & { organizationId: string }> {
-  const user = await findUserByEmail(db, email);
-  if (user === null) throw new DomainError('not_found', `There is no user with the e-mail ${email}.`);
-  const scope = OrganizationScope.grant(user.organizationId);
-  const issued = await issueKey(db, { kind: 'operator', scope }, { ...request, userId: user.id });
-  return { ...issued, organizationId: user.organizationId };
+  const { scope, userId } = await getUserByEmail(db, email);
+  const issued = await issueKey(db, { kind: 'operator', scope }, { ...request, userId });
+  return { ...issued, organizationId: scope.organizationId };
+}
+
+/** Returns the e-mail as it is stored. */
+export async function resetSecondFactorByEmail(db: Database, address: string): Promise<{ email: string }> {
+  const { scope, userId, email } = await getUserByEmail(db, address);
+  await resetSecondFactor(db, { kind: 'operator', scope }, { userId });
+  return { email };
+}
+
+async function getUserByEmail(db: Database, address: string) {
+  const user = await findUserByEmail(db, address);
+  if (user === null) throw new DomainError('not_found', `There is no user with the e-mail ${address}.`);
+  return { scope: OrganizationScope.grant(user.organizationId), userId: user.id, email: user.email };
 }
 
 export async function revokeKeyById(db: Database, id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Actor, Trace } from '../domain/actor.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
+import { isLongEnough } from '../domain/password.ts';
 import { normalEmail } from '../domain/person.ts';
 import { hashToken, judgeSession, LAST_SEEN_SECONDS } from '../domain/session.ts';
 import { recordAudit } from '../store/audit.ts';
@@ -8,6 +9,7 @@ import { endSession, touchSession } from '../store/sessions.ts';
 import { noteUnknownEmail } from '../store/sign-in-failures.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../store/unscoped.ts';
 import { changeUser, lockUser } from '../store/users.ts';
+import { addLink } from './make-link.ts';
 import { verifyPassword } from './password.ts';
 import { spendCode } from './second-factor-code.ts';
 import { admitAttempt, forgiveAttempt, rememberNetwork } from './slowing.ts';
@@ -15,8 +17,12 @@ import { startSession } from './start-session.ts';
 
 export type Slowed = { kind: 'slowed'; retryAfterSeconds: number };
 export type SignedIn = { kind: 'signed-in'; token: string; userId: string };
-/** "second-factor": the token is a half session's, good for `giveSecondFactor` alone and for ten minutes. */
-export type SignInResult = SignedIn | { kind: 'second-factor'; token: string } | { kind: 'refused' } | Slowed;
+/**
+ * "second-factor": the token is a half session's, good for `giveSecondFactor` alone and for ten minutes. "new-password":
+ * the password was long enough only beside a second factor that somebody removed; the token is a link's, to choose another.
+ */
+type Opened = SignedIn | { kind: 'second-factor'; token: string } | { kind: 'new-password'; token: string };
+export type SignInResult = Opened | { kind: 'refused' } | Slowed;
 /** "ended": the half session is gone; the password has to be given again. */
 export type SecondFactorResult = SignedIn | { kind: 'refused' } | { kind: 'ended' } | Slowed;
 
@@ -34,27 +40,38 @@ export async function signIn(
 
   const found = address === null ? null : await findCredentials(db, address);
   const isRight = await verifyPassword(found?.passwordHash ?? null, password);
-  const opened = found !== null && isRight ? await open(db, found, { trace, now }) : null;
-  if (opened === null || found === null) {
+  const opened = found !== null && isRight ? await open(db, found, { password, trace, now }) : null;
+  if (opened === null) {
     await recordFailure(db, found, { account: attempt.account, trace, now });
     return { kind: 'refused' };
   }
   await forgiveAttempt(db, attempt);
-  if (!opened.isComplete) return { kind: 'second-factor', token: opened.token };
-  await rememberNetwork(db, attempt);
-  return { kind: 'signed-in', token: opened.token, userId: found.userId };
+  if (opened.kind === 'signed-in') await rememberNetwork(db, attempt);
+  return opened;
 }
 
 /** Null: deactivated, or the password was changed while it was being verified. */
-async function open(db: Database, found: Credentials, { trace, now }: { trace: Trace; now: Date }) {
+async function open(
+  db: Database,
+  found: Credentials,
+  { password, trace, now }: { password: string; trace: Trace; now: Date },
+): Promise<Opened | null> {
   const scope = OrganizationScope.grant(found.organizationId);
   return db.prisma.$transaction(async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
     if (user === null || user.deactivatedAt !== null || user.passwordHash !== found.passwordHash) return null;
-    const isComplete = user.totpSince === null;
-    const token = await startSession(tx, scope, { userId: user.id, isComplete, at: now });
-    if (isComplete) await recordAudit(tx, scope, { act: 'user.signed_in', ...itself(user.id), trace });
-    return { token, isComplete };
+    const session = { userId: user.id, at: now };
+    if (user.totpSince !== null)
+      return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
+    if (!isLongEnough(password, { hasSecondFactor: false })) {
+      const { token } = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
+      const detail = { by: 'a sign-in whose password is too short without a second factor' };
+      await recordAudit(tx, scope, { act: 'user.reset_link_made', ...itself(user.id), detail, trace });
+      return { kind: 'new-password', token };
+    }
+    await recordAudit(tx, scope, { act: 'user.signed_in', ...itself(user.id), trace });
+    const token = await startSession(tx, scope, { ...session, isComplete: true });
+    return { kind: 'signed-in', token, userId: user.id };
   });
 }
 

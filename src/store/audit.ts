@@ -19,6 +19,7 @@ export const ACTS = [
   'user.password_set',
   'user.second_factor_on',
   'user.second_factor_off',
+  'user.second_factor_removed',
   'user.recovery_codes_made',
   'user.password_check_failed',
   'organization.policy_changed',

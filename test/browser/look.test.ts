@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
-import { codeAt, PASSWORD } from '../support/accounts.ts';
+import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
 import { type BelievableTeam, furnish } from '../support/furnish.ts';
 import { look } from '../support/look.ts';
 import { useStage } from '../support/stage.ts';
@@ -10,9 +11,12 @@ import { useStage } from '../support/stage.ts';
 
 const stage = useStage();
 let team: BelievableTeam;
+let guarded: Actor;
 
 beforeAll(async () => {
   team = await furnish(stage.server.db);
+  guarded = await createAccount(stage.server.db, { role: 'manager', scope: team.administrator.scope });
+  await addSecondFactor(stage.server.db, guarded, new Date());
 });
 
 const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
@@ -31,6 +35,9 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'user', path: () => `/people/users/${team.manager.userId}` },
   { name: 'user-keys', path: () => `/people/users/${team.member.userId}/api-keys` },
   { name: 'user-deactivate', path: () => `/people/users/${team.member.userId}/deactivate` },
+  { name: 'user-with-second-factor', path: () => `/people/users/${guarded.userId}` },
+  { name: 'user-second-factor', path: () => `/people/users/${guarded.userId}/second-factor` },
+  { name: 'user-second-factor-none', path: () => `/people/users/${team.member.userId}/second-factor` },
   { name: 'user-deactivated', path: () => `/people/users/${team.deactivatedId}` },
   { name: 'organization', path: () => '/organization' },
   { name: 'audit-log', path: () => '/organization/audit-log' },
@@ -54,6 +61,7 @@ const AS_GUEST: readonly { name: string; path: () => string }[] = [
   { name: 'sign-in-second-factor', path: () => '/sign-in/second-factor' },
   { name: 'forgotten-password', path: () => '/forgotten-password' },
   { name: 'welcome', path: () => `/welcome/${team.invitation}` },
+  { name: 'welcome-too-short', path: () => `/welcome/${team.invitation}?why=length` },
   { name: 'welcome-dead', path: () => '/welcome/used' },
 ];
 

@@ -137,3 +137,35 @@ test('new recovery codes take the place of the earlier ones, and are shown once'
   await giveCode(page, fresh[0] ?? '');
   await page.getByText('9 recovery codes left').waitFor();
 });
+
+test('who lost the phone and the codes is let in again by an administrator, who is told what that means', async () => {
+  const { administrator, member } = await stage.team();
+  const theirs = await stage.visitAs(member);
+  await turnOn(theirs);
+  const page = await stage.visitAs(administrator);
+  await page.getByRole('link', { name: 'People' }).click();
+  await page.getByRole('link', { name: member.name }).click();
+  await page.getByRole('link', { name: 'Remove the second factor' }).click();
+  await page.getByRole('heading', { name: `Remove the second factor of ${member.name}` }).waitFor();
+  expect(await page.getByRole('main').innerText()).toContain('The password alone opens the account');
+  await page.getByRole('link', { name: 'Cancel' }).click();
+  await page.getByRole('link', { name: 'Remove the second factor' }).click();
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('The second factor is removed').waitFor();
+  expect(await page.getByRole('link', { name: 'Remove the second factor' }).count()).toBe(0);
+
+  await theirs.reload();
+  await theirs.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await signIn(theirs, member);
+  await theirs.getByRole('heading', { name: 'My profile' }).waitFor();
+  await theirs.getByRole('link', { name: 'Set up the second factor' }).waitFor();
+
+  await page.getByRole('link', { name: 'Organization' }).click();
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  await page.getByLabel('What').selectOption('Second factor removed');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.waitForURL(/act=user.second_factor_removed/);
+  const row = await page.getByRole('row').nth(1).innerText();
+  expect(row).toContain(administrator.name);
+  expect(row).toContain(member.name);
+});

@@ -55,6 +55,11 @@ test('each act on keys and people leaves one event: who, on whom, on which key, 
   await expectEvent(invited, 'user.invited', null, expect.any(String));
   await expectEvent(await admin.submit(user, { role: 'viewer' }, `${user}/role`), 'user.role_changed');
   await expectEvent(await admin.submit(user, {}, `${user}/link`), 'user.invited');
+  await dashboard.db.prisma.user.updateMany({
+    where: { id: member.userId },
+    data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
+  });
+  await expectEvent(await admin.submit(`${user}/second-factor`), 'user.second_factor_removed');
   await expectEvent(await admin.submit(`${user}/deactivate`), 'user.deactivated');
   await expectEvent(await admin.submit(user, {}, `${user}/reactivate`), 'user.reactivated');
   await expectEvent(
@@ -102,6 +107,7 @@ test('each act on one’s own account leaves one event, a failed sign-in too', a
 
 test('the log names each act in words, in its list and among its filters', async () => {
   for (const [act, words] of [
+    ['user.second_factor_removed', 'Second factor removed'],
     ['user.recovery_codes_made', 'Recovery codes made'],
     ['user.password_check_failed', 'Password check failed'],
   ] as const) {

@@ -25,6 +25,11 @@ beforeAll(async () => {
     theirKey: (await giveKey(db, theirs.member)).id,
   };
   ids = { ...keys, ourUser: ours.member.userId, theirUser: theirs.member.userId };
+  // So that the page that asks about it has a form.
+  await db.prisma.user.updateMany({
+    where: { id: ours.member.userId },
+    data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
+  });
   const inactive = await createAccount(db, { scope: ours.scope });
   await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });
   for (const path of dashboard.paths) {

@@ -65,6 +65,8 @@ test('a manager raises nobody, touches no equal, and takes no account over by it
     [`${user(administrator.userId)}/deactivate`, {}],
     [`${user(manager.userId)}/deactivate`, {}],
     [`${user(administrator.userId)}/reactivate`, {}],
+    [`${user(administrator.userId)}/second-factor`, {}],
+    [`${user(manager.userId)}/second-factor`, {}],
   ] as const;
   for (const [path, fields] of refused) {
     expect([path, (await browser.post(path, { ...fields, form_token })).status]).toEqual([path, 403]);
@@ -88,6 +90,10 @@ test('a manager is offered no role beyond a member, and no button for an adminis
     'member',
     'viewer',
   ]);
+  await dashboard.db.prisma.user.updateMany({
+    where: { id: people.administrator.userId },
+    data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
+  });
   const page = await browser.get(`/people/users/${people.administrator.userId}`);
-  expect(page.text).not.toMatch(/\/(role|link|deactivate|reactivate)"/);
+  expect(page.text).not.toMatch(/\/(role|link|deactivate|reactivate|second-factor)"/);
 });

@@ -49,6 +49,7 @@ test.each(['member', 'viewer'] as const)(
         [`${user}/link`]: { kind: 'password_reset', once: 'x.y' },
         [`${user}/deactivate`]: {},
         [`${user}/reactivate`]: {},
+        [`${user}/second-factor`]: {},
         '/people/users/invite': { ...PERSON, once: 'x.y' },
         '/organization': POLICY,
       };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
 import { createScope, times } from '../support/actors.ts';
 import { Browser, type Page, wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, rowsOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 import { textOf } from '../support/forms.ts';
 
 let dashboard: TestDashboard;
@@ -120,4 +120,94 @@ test('a reset link sets a new password and leaves the second factor to be asked 
   expect((await thief.submit(link, { password: 'mauve otters' })).headers['location']).toBe('/sign-in?done=password');
   expect((await thief.signIn(member.email, 'mauve otters')).headers['location']).toMatch(/^\/sign-in\/second-factor/);
   expect(await isIn(thief)).toBe(false);
+});
+
+test('an administrator removes a colleague’s: every session ends, and the password alone signs in', async () => {
+  // No attack: the phone lies in the lake, and the recovery codes are on it.
+  const scope = await createScope(dashboard.db);
+  const [administrator, member] = [await account({ role: 'administrator', scope }), await account({ scope })];
+  const [theirs, browser] = [await signedIn(member), await browserOf(dashboard, administrator)];
+  await turnOn(theirs);
+  const user = `/people/users/${member.userId}`;
+  const page = await browser.get(user);
+  expect(wordsOf(page)).toContain('Second factor On');
+  expect(page.text).toContain(`href="${user}/second-factor"`);
+  expect(wordsOf(await browser.get(`${user}/second-factor`))).toContain('The password alone opens the account');
+  const answer = await browser.submit(`${user}/second-factor`);
+  expect([answer.status, answer.headers['location']]).toEqual([303, `${user}?done=factor-removed`]);
+  expect(await isIn(theirs)).toBe(false);
+  const after = await browser.get(user);
+  expect(wordsOf(after)).toContain('Second factor Off');
+  expect(after.text).not.toContain(`${user}/second-factor`);
+  expect(await isIn(await signedIn(member))).toBe(true);
+  // A second tab, in which the form is open still.
+  const form_token = await browser.formToken();
+  const late = await browser.post(`${user}/second-factor`, { form_token });
+  expect([late.status, wordsOf(late)]).toEqual([409, expect.stringContaining(`${member.email} has no second factor.`)]);
+});
+
+test('no administrator’s open screen removes the administrator’s own, and the address does nothing by itself', async () => {
+  // The attack: whoever sits down at the screen has no password, and goes round the page that asks for it.
+  const scope = await createScope(dashboard.db);
+  const [owner, member] = [await account({ role: 'administrator', scope }), await account({ scope })];
+  for (const each of [owner, member]) await addSecondFactor(dashboard.db, each, dashboard.now());
+  const browser = await browserOf(dashboard, owner);
+  const form_token = await browser.formToken();
+  const path = (of: { userId: string }) => `/people/users/${of.userId}/second-factor`;
+  const before = await rowsOf(dashboard.db);
+  expect((await browser.get(`/people/users/${owner.userId}`)).text).not.toContain(path(owner));
+  expect((await browser.get(path(owner))).headers['location']).toBe(OWN);
+  const answer = await browser.post(path(owner), { form_token });
+  expect([answer.status, wordsOf(answer)]).toEqual([409, expect.stringContaining('under My profile')]);
+  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) await browser.send(method, path(member));
+  expect((await browser.post(path(member), {})).status).toBe(403);
+  expect((await browser.post(path(member), { form_token }, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
+  expect(await rowsOf(dashboard.db)).toEqual(before);
+});
+
+test('a manager removes a member’s, and is shown neither page nor effect for an administrator or an equal', async () => {
+  // The attack: a manager who has got an administrator's password lacks only the code.
+  const scope = await createScope(dashboard.db);
+  const manager = await browserOf(dashboard, await account({ role: 'manager', scope }));
+  const form_token = await manager.formToken();
+  for (const [role, status] of [
+    ['administrator', 403],
+    ['manager', 403],
+    ['member', 303],
+    ['viewer', 303],
+  ] as const) {
+    const target = await account({ role, scope });
+    await addSecondFactor(dashboard.db, target, dashboard.now());
+    const path = `/people/users/${target.userId}/second-factor`;
+    expect([role, (await manager.get(path)).status]).toEqual([role, status === 303 ? 200 : 403]);
+    expect([role, (await manager.post(path, { form_token })).status]).toEqual([role, status]);
+    expect([role, (await rowOf(target)).totpSince === null]).toEqual([role, status === 303]);
+  }
+});
+
+test('a short password, left alone by the removal, leads to the choice of a longer one and to nothing else', async () => {
+  // The attack: a password of 12 characters is set beside a factor, which is then removed for the asking.
+  const scope = await createScope(dashboard.db);
+  const [administrator, member] = [await account({ role: 'administrator', scope }), await account({ scope })];
+  const owner = await signedIn(member);
+  await turnOn(owner);
+  const short = 'mauve otters';
+  expect((await owner.submit('/profile/password', { current_password: PASSWORD, password: short })).status).toBe(303);
+  const path = `/people/users/${member.userId}/second-factor`;
+  expect((await (await browserOf(dashboard, administrator)).submit(path)).status).toBe(303);
+  const browser = visitor();
+  const { headers } = await browser.signIn(member.email, short, '/profile/api-keys');
+  const choice = headers['location'] ?? '';
+  expect(choice).toMatch(/^\/welcome\/[\w-]{43}\?why=length$/);
+  expect(await isIn(browser)).toBe(false);
+  const page = await browser.get(choice);
+  expect(wordsOf(page)).toContain('without one your password is too short');
+  const action = choice.replace('?why=length', '');
+  expect((await browser.submit(choice, { password: short }, action)).status).toBe(422);
+  const longer = 'seven otters juggle 93 lanterns';
+  expect((await browser.submit(choice, { password: longer }, action)).headers['location']).toBe(
+    '/sign-in?done=password',
+  );
+  await browser.signIn(member.email, longer);
+  expect(await isIn(browser)).toBe(true);
 });

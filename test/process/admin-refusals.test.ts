@@ -37,6 +37,17 @@ test.each<[string, () => readonly string[], RegExp]>([
   ],
   ['an unknown key', () => ['revoke-key', '--id', NOWHERE], /There is no API key with the id 0+-/],
   ['an unknown user', () => [...ISSUE, 'nobody@acme.example'], /There is no user with the e-mail nobody@acme\.example/],
+  ['no user to reset', () => ['reset-second-factor'], /required option '--user <email>' not specified/],
+  [
+    'a reset for nobody',
+    () => ['reset-second-factor', '--user', 'nobody@acme.example'],
+    /There is no user with the e-mail nobody@acme\.example/,
+  ],
+  [
+    'a reset where there is nothing',
+    () => ['reset-second-factor', '--user', taken.email],
+    /@example\.test has no second factor\./,
+  ],
   ['an e-mail that is taken', () => [...CREATE, taken.email], /belongs to a user already/],
   ['an e-mail that is none', () => [...CREATE, 'ada'], /email must be an e-mail address, which "ada" is not/],
   ['an unknown permission', () => [...ISSUE, taken.email, '--permissions', 'all'], /There are: parent_programs:read, /],

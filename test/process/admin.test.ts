@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { signIn } from '../../src/service/sign-in.ts';
+import { addSecondFactor, createAccount, isSignedIn, newTrace, PASSWORD } from '../support/accounts.ts';
 import { Client } from '../support/client.ts';
 import { runFile } from '../support/process.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -79,12 +81,30 @@ test('a key may be limited in what it may do and how long', async () => {
   expect((await client.post('/api/parent_programs', { name: 'Refused' })).status).toBe(403);
 });
 
+test('an operator removes a second factor that its owner lost, and the owner signs in with the password alone', async () => {
+  const { db } = server;
+  const owner = await createAccount(db, { role: 'administrator' });
+  const { token } = await addSecondFactor(db, owner, new Date());
+  const enter = () => signIn(db, { email: owner.email, password: PASSWORD, trace: newTrace() });
+  expect(await enter()).toMatchObject({ kind: 'second-factor' });
+  const given = ['reset-second-factor', '--user', owner.email.toUpperCase()];
+  expect(await resultOf(...given)).toEqual({ second_factor_removed: owner.email });
+  expect(await isSignedIn(db, token)).toBe(false);
+  expect(await enter()).toMatchObject({ kind: 'signed-in' });
+  const where = { act: 'user.second_factor_removed', targetUserId: owner.userId };
+  expect(await db.prisma.auditEvent.findMany({ where })).toMatchObject([{ actorUserId: null, requestId: '' }]);
+  expect(await admin(...given)).toEqual({ code: 1, stdout: '', stderr: `${owner.email} has no second factor.\n` });
+  await addSecondFactor(db, owner, new Date());
+  expect(await admin(...given)).toEqual({ code: 0, stdout: `second factor removed: ${owner.email}\n`, stderr: '' });
+  // Three processes, one after the other.
+}, 90_000);
+
 test('--help names every command, and what a command takes', async () => {
   const [all, one] = await Promise.all([admin('--help'), admin('issue-key', '--help')]);
   for (const command of 'create-organization make-link list-organizations issue-key revoke-key'.split(' ')) {
     expect(all).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(command) });
   }
-  for (const command of ['suspend-organization', 'resume-organization', '--json'])
+  for (const command of ['suspend-organization', 'resume-organization', 'reset-second-factor', '--json'])
     expect(all.stdout).toContain(command);
   for (const option of ['--user', '--name', '--permissions', '--expires-days', '1 to 3650']) {
     expect(one.stdout).toContain(option);

@@ -37,6 +37,7 @@ const WORDS: Record<(typeof ACTS)[number], string> = {
   'user.password_set': 'Password set',
   'user.second_factor_on': 'Second factor on',
   'user.second_factor_off': 'Second factor off',
+  'user.second_factor_removed': 'Second factor removed',
   'user.recovery_codes_made': 'Recovery codes made',
   'user.password_check_failed': 'Password check failed',
   'organization.policy_changed': 'Policy changed',

@@ -79,10 +79,17 @@ export function askedReset(): Html {
 <p class="aside"><a href="/sign-in">Back to the sign-in</a></p></section>`;
 }
 
-export function choosePassword({ link, action, formToken, problem }: Frame & { link: OpenLink; action: string }): Html {
+export function choosePassword({
+  link,
+  action,
+  formToken,
+  problem,
+  isTooShort,
+}: Frame & { link: OpenLink; action: string; isTooShort: boolean }): Html {
   const { name, email, organizationName, kind, passwordCharacters } = link;
   return html`<section class="card guest-card"><h1>Choose your password</h1>
 <p>${kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`} You sign in as <strong>${email}</strong>.</p>
+${isTooShort && html`<p>Your second factor was removed, and without one your password is too short. Choose a longer one, then sign in with it.</p>`}
 ${problemSummary(problem, { password: 'Password' })}
 ${postForm(
   { action, formToken },

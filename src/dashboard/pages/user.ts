@@ -1,3 +1,4 @@
+import { PASSWORD_CHARACTERS } from '../../domain/password.ts';
 import type { Role } from '../../domain/role.ts';
 import type { KeyMadeForAnother } from '../../service/list-keys.ts';
 import type { UserView } from '../../service/people.ts';
@@ -12,6 +13,7 @@ import { day, instant, ROLE_WORDS, since } from './words.ts';
 export const DONE = new Map([
   ['role', 'The role is changed. It counts from now on, for the keys as well.'],
   ['deactivated', 'The user is deactivated: signed out everywhere, and every API key revoked.'],
+  ['factor-removed', 'The second factor is removed, and the user is signed out everywhere.'],
   ['reactivated', 'The user is active again and may sign in. Keys that were revoked stay revoked.'],
 ]);
 
@@ -49,7 +51,7 @@ ${view.mayManage && account(view)}
 ${review(view)}`;
 }
 
-function account({ user, formToken, onceId, roles, problem }: UserPageView): Html {
+function account({ user, formToken, onceId, roles, problem, isSelf }: UserPageView): Html {
   const path = `/people/users/${user.id}`;
   if (user.deactivatedAt !== null) {
     return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
@@ -76,6 +78,12 @@ ${postForm({ action: `${path}/reactivate`, formToken }, html`<button class="butt
   )}</div>
 <div class="setting"><div><h3>${link.title}</h3><p class="quiet">${link.hint}</p></div>
 ${postForm({ action: `${path}/link`, formToken }, html`${hidden('kind', link.kind)}${hidden('once', onceId)}<button class="button">${link.word}</button>`)}</div>
+${
+  user.hasSecondFactor &&
+  !isSelf &&
+  html`<div class="setting"><div><h3>Second factor</h3><p class="quiet">For somebody who lost the authenticator and has no recovery codes.</p></div>
+<a class="button danger-plain" href="${path}/second-factor">Remove<span class="unseen"> the second factor</span></a></div>`
+}
 <div class="setting"><div><h3>Deactivate</h3><p class="quiet">Signs them out everywhere and revokes their API keys, at once.</p></div>
 <a class="button danger-plain" href="${path}/deactivate">Deactivate</a></div></section>`;
 }
@@ -119,4 +127,32 @@ ${postForm(
   { action: `${path}/deactivate`, formToken },
   html`<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${path}">Cancel</a></div>`,
 )}</div>`;
+}
+
+export function confirmFactorRemoval({
+  user,
+  formToken,
+  title,
+}: {
+  user: UserView;
+  formToken: string;
+  title: string;
+}): Html {
+  const path = `/people/users/${user.id}`;
+  const { name } = user;
+  return html`${head({ title, up: { name, href: path }, lead: user.email })}
+<div class="card narrow">${
+    user.hasSecondFactor
+      ? html`<div class="notice danger"><p><strong>The moment you press Remove:</strong></p>
+<ul><li>The password alone opens the account of ${name}, until they set up a second factor again.</li>
+<li>Their authenticator and their recovery codes stop working.</li>
+<li>Every session of ${name} ends.</li></ul></div>
+<p>Make sure first that it is ${name} who asks: whoever has stolen the password would ask for the same. The password stays; one shorter than ${PASSWORD_CHARACTERS} characters must be replaced at the next sign-in.</p>
+${postForm(
+  { action: `${path}/second-factor`, formToken },
+  html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${path}">Cancel</a></div>`,
+)}`
+      : html`<p>${name} has no second factor, so there is nothing to remove.</p>
+<p class="actions"><a class="button" href="${path}">See the user</a></p>`
+  }</div>`;
 }

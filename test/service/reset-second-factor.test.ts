@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { ROLES } from '../../src/domain/role.ts';
+import { openLink, setPassword } from '../../src/service/access-links.ts';
+import { deactivateUser } from '../../src/service/change-user.ts';
+import { resetSecondFactorByEmail } from '../../src/service/operator.ts';
+import { hashPassword } from '../../src/service/password.ts';
+import { resetSecondFactor } from '../../src/service/reset-second-factor.ts';
+import { beginSecondFactor, confirmSecondFactor } from '../../src/service/second-factor.ts';
+import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
+import type { Database } from '../../src/store/database.ts';
+import {
+  addSecondFactor,
+  codeAt,
+  createAccount,
+  isSignedIn,
+  newTrace,
+  openSession,
+  PASSWORD,
+} from '../support/accounts.ts';
+import { codeOf, NOBODY, outcomeOf } from '../support/actors.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+let database: TestDatabase;
+let db: Database;
+let administrator: Actor;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+  administrator = await createAccount(db, { role: 'administrator' });
+});
+afterAll(() => database.close());
+
+const NOW = new Date('2026-05-01T08:00:00.000Z');
+
+const colleague = (role: Actor['role'] = 'member') => createAccount(db, { role, scope: administrator.scope });
+const reset = (by: Actor, { userId }: Pick<Actor, 'userId'>) => resetSecondFactor(db, by, { userId });
+/** Past the service, which would prove a password for each: what is asked here is who may remove it. */
+const putSecondFactor = ({ userId }: Actor) =>
+  db.prisma.user.updateMany({ where: { id: userId }, data: { totpSecret: new Uint8Array(20), totpSince: NOW } });
+const row = ({ userId }: Actor) => db.prisma.user.findFirstOrThrow({ where: { id: userId } });
+const eventsOf = ({ userId }: Actor) =>
+  db.prisma.auditEvent.findMany({
+    where: { targetUserId: userId, act: 'user.second_factor_removed' },
+    orderBy: { id: 'asc' },
+  });
+const enter = ({ email }: Actor, password = PASSWORD) => signIn(db, { email, password, trace: newTrace(), now: NOW });
+
+const NOTHING = { totpSecret: null, totpSince: null, totpLastStep: 0n, recoveryCodes: [] };
+const WAYS: Record<string, (target: Actor) => Promise<unknown>> = {
+  'an administrator': (target) => reset(administrator, target),
+  'an operator': ({ email }) => resetSecondFactorByEmail(db, ` ${email.toUpperCase()}`),
+};
+
+test.each(Object.entries(WAYS))(
+  'by %s: the password alone signs in again, no session lives on, and one event tells who and whom',
+  async (by, remove) => {
+    // The attack: whoever has the password, and sits in a session, waits for the factor to go, and sets up their own.
+    const member = await colleague();
+    const { uri, recoveryCodes, token } = await addSecondFactor(db, member, NOW);
+    const half = await enter(member);
+    const halfToken = half.kind === 'second-factor' ? half.token : '';
+    await remove(member);
+    expect(await row(member)).toMatchObject(NOTHING);
+    expect(await isSignedIn(db, token, NOW)).toBe(false);
+    for (const code of [codeAt(uri, NOW), recoveryCodes[0] ?? '']) {
+      const given = await giveSecondFactor(db, { token: halfToken, code, trace: newTrace(), now: NOW });
+      expect(given).toEqual({ kind: 'ended' });
+    }
+    expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
+    expect(await enter(member)).toMatchObject({ kind: 'signed-in' });
+    const isOperator = by === 'an operator';
+    expect(await eventsOf(member)).toMatchObject([
+      {
+        ...{ actorUserId: isOperator ? null : administrator.userId, targetUserId: member.userId },
+        ...{ detail: { before: 'on' }, ip: isOperator ? '' : administrator.trace.ip },
+      },
+    ]);
+  },
+);
+
+test.each(Object.entries(WAYS))('by %s: a set-up that was begun ends as well', async (_, remove) => {
+  // The attack: the secret of a set-up that somebody else began is confirmed after the owner has got the account back.
+  const member = await colleague();
+  const { uri } = await beginSecondFactor(db, member, { password: PASSWORD });
+  const before = await openSession(db, member, NOW);
+  await remove(member);
+  expect(await isSignedIn(db, before, NOW)).toBe(false);
+  const token = await openSession(db, member, NOW);
+  expect(await codeOf(confirmSecondFactor(db, member, { code: codeAt(uri, NOW), token, now: NOW }))).toBe('conflict');
+  expect(await row(member)).toMatchObject(NOTHING);
+  expect(await eventsOf(member)).toMatchObject([{ detail: { before: 'begun, not confirmed' } }]);
+});
+
+test('a manager removes it for members and viewers alone, and these for nobody', async () => {
+  // The attack: a manager who has got an administrator's password lacks only the code.
+  for (const by of [await colleague('manager'), await colleague('member'), await colleague('viewer')]) {
+    for (const role of ROLES) {
+      const target = await colleague(role);
+      await putSecondFactor(target);
+      const isAllowed = by.role === 'manager' && (role === 'member' || role === 'viewer');
+      expect([by.role, role, await codeOf(reset(by, target))]).toEqual([
+        ...[by.role, role, isAllowed ? 'done' : 'forbidden'],
+      ]);
+      expect((await row(target)).totpSince === null).toBe(isAllowed);
+      expect(await eventsOf(target)).toHaveLength(isAllowed ? 1 : 0);
+    }
+  }
+});
+
+test('nobody removes their own this way, which would take no password', async () => {
+  // The attack: an administrator's unlocked screen; whoever sits down at it opens the administrator's own user page.
+  const owner = await colleague('administrator');
+  await addSecondFactor(db, owner, NOW);
+  expect(await outcomeOf(reset(owner, owner))).toBe(
+    'conflict: Turn off your own second factor under My profile, with your password.',
+  );
+  expect((await row(owner)).totpSince).not.toBeNull();
+});
+
+test('what counts is the role of this moment', async () => {
+  // The attack: the confirmation was open while its reader was demoted, or the user promoted.
+  const [manager, member] = [await colleague('manager'), await colleague('member')];
+  await addSecondFactor(db, member, NOW);
+  await db.prisma.user.updateMany({ where: { id: member.userId }, data: { role: 'manager' } });
+  expect(await codeOf(reset(manager, member))).toBe('forbidden');
+  await db.prisma.user.updateMany({ where: { id: member.userId }, data: { role: 'member' } });
+  await db.prisma.user.updateMany({ where: { id: manager.userId }, data: { role: 'viewer' } });
+  expect(await codeOf(reset(manager, member))).toBe('forbidden');
+});
+
+test('an id of another organization is as unknown as one that does not exist', async () => {
+  const foreign = await createAccount(db);
+  await addSecondFactor(db, foreign, NOW);
+  for (const userId of [foreign.userId, NOBODY, 'nonsense']) {
+    expect(await outcomeOf(reset(administrator, { userId }))).toBe('not_found: There is no such user.');
+  }
+  expect((await row(foreign)).totpSince).not.toBeNull();
+});
+
+test('where there is none, or the user is deactivated, it is refused and is no event', async () => {
+  const [none, gone] = [await colleague(), await colleague()];
+  await addSecondFactor(db, gone, NOW);
+  await deactivateUser(db, administrator, { userId: gone.userId });
+  for (const [target, words] of [
+    [none, `${none.email} has no second factor.`],
+    [gone, `${gone.email} is deactivated. Reactivate the user first.`],
+  ] as const) {
+    for (const remove of Object.values(WAYS)) expect(await outcomeOf(remove(target))).toBe(`conflict: ${words}`);
+    expect(await eventsOf(target)).toEqual([]);
+  }
+  expect(await outcomeOf(resetSecondFactorByEmail(db, 'nobody@example.test'))).toBe(
+    'not_found: There is no user with the e-mail nobody@example.test.',
+  );
+});
+
+test('of ten removals at once one is done and audited', async () => {
+  const member = await colleague();
+  await addSecondFactor(db, member, NOW);
+  const outcomes = await Promise.all(Array.from({ length: 10 }, () => codeOf(reset(administrator, member))));
+  expect(outcomes.filter((each) => each === 'done')).toHaveLength(1);
+  expect(await eventsOf(member)).toHaveLength(1);
+});
+
+test('a password of 12 characters, left alone by the removal, opens nothing but the choice of a longer one', async () => {
+  // The attack: a short password is set while there is a factor; an administrator is asked to remove the factor.
+  const member = await colleague();
+  await addSecondFactor(db, member, NOW);
+  const short = 'mauve otters';
+  const passwordHash = await hashPassword(short);
+  await db.prisma.user.updateMany({ where: { id: member.userId }, data: { passwordHash } });
+  await reset(administrator, member);
+  expect(await enter(member, 'wrong otters')).toEqual({ kind: 'refused' });
+  const entered = await enter(member, short);
+  expect(entered).toEqual({ kind: 'new-password', token: expect.any(String) });
+  const token = entered.kind === 'new-password' ? entered.token : '';
+  expect(await isSignedIn(db, token, NOW)).toBe(false);
+  expect(await openLink(db, token, NOW)).toMatchObject({ email: member.email, passwordCharacters: 15 });
+  const choose = (password: string) => setPassword(db, { token, password, trace: newTrace(), now: NOW });
+  expect(await codeOf(choose(short))).toBe('invalid');
+  await choose(PASSWORD);
+  expect(await enter(member)).toMatchObject({ kind: 'signed-in' });
+  const made = { targetUserId: member.userId, act: 'user.reset_link_made' };
+  expect(await db.prisma.auditEvent.findMany({ where: made })).toMatchObject([{ actorUserId: member.userId }]);
+});
