@@ -21,7 +21,7 @@ export type Config = {
   readonly environment: Environment;
   /** The origin under which people reach the dashboard, such as https://charter.example.org. Undefined: where it listens. */
   readonly publicUrl: string | undefined;
-  /** Whose X-Forwarded-For is believed: addresses, subnets, or "loopback", "linklocal", "uniquelocal". */
+  /** Whose X-Forwarded-For and -Proto are believed: addresses, subnets, or "loopback", "linklocal", "uniquelocal". */
   readonly trustedProxies: readonly string[];
   /** Null: no mail is sent; links are shown to whoever makes them. */
   readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
@@ -30,7 +30,7 @@ export type Config = {
 /** Reads the environment once; a wrong value is refused with its name and what is allowed. An empty one counts as unset. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = (name: string) => env[name] || undefined;
-  return {
+  const config = {
     port: integer('PORT', given('PORT'), { fallback: 3000, min: 0, max: 65535 }),
     host: given('HOST') ?? '127.0.0.1',
     databaseUrl: databaseUrl(given('DATABASE_URL')),
@@ -47,6 +47,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
     mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
   };
+  refuseUnknownAddress(config);
+  return config;
 }
 
 function integer(
@@ -109,6 +111,23 @@ function publicUrl(text: string | undefined): string | undefined {
   throw new StartUpError(
     'PUBLIC_URL is not an origin.',
     'Give http or https, a host and at most a port, such as https://charter.example.org, or leave it out.',
+  );
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
+
+/**
+ * Where people come from elsewhere, a proxy ends HTTPS in front, and what one request says of that may be anybody's word:
+ * cookies would go out without "Secure", and the line to paste beside a new key would send it over http. On loopback alone
+ * refusing would be too harsh, as it may be a trial: there the server warns.
+ */
+function refuseUnknownAddress({ nodeEnv, host, trustedProxies, publicUrl }: Omit<Config, 'mail'>): void {
+  const isElsewhere = !LOOPBACK.test(host);
+  if (nodeEnv !== 'production' || publicUrl !== undefined || (!isElsewhere && trustedProxies.length === 0)) return;
+  const why = isElsewhere ? `HOST is "${host}"` : `TRUSTED_PROXIES is "${trustedProxies.join(',')}"`;
+  throw new StartUpError(
+    `PUBLIC_URL is missing: in production, ${why}, so people come from elsewhere.`,
+    'Set PUBLIC_URL to the address under which people reach Charter, such as https://charter.example.org: only with https are the cookies Secure.',
   );
 }
 

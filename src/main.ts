@@ -57,12 +57,8 @@ async function serve({ config, db, logger, keyUses, outbox, stop }: Serving): Pr
   });
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');
   await demonstration?.seed(db);
-  if (publicUrl?.startsWith('https:') && trustedProxies.length === 0) {
-    logger.warn(
-      'PUBLIC_URL is https, so a proxy stands in front: set TRUSTED_PROXIES, or all people share its address',
-    );
-  }
   const server = await listen(app, { ...config, onUnreadable: (seen) => logger.info(seen, 'what came is not HTTP') });
+  warnOfSettings(config, logger);
   const endHousekeeping = startHousekeeping(db, logger);
   logger.info({ url: server.url, environment }, 'Charter serves');
   // A welcome never ends a server that serves.
@@ -75,6 +71,17 @@ async function serve({ config, db, logger, keyUses, outbox, stop }: Serving): Pr
   logger.info({ reason }, 'finishing what is in flight');
   endHousekeeping();
   await server.stop();
+}
+
+/** Of what may be meant so, and is likelier forgotten. */
+function warnOfSettings({ nodeEnv, publicUrl, trustedProxies }: Config, logger: Logger): void {
+  if (publicUrl?.startsWith('https:') && trustedProxies.length === 0) {
+    logger.warn(
+      'PUBLIC_URL is https, so a proxy stands in front: set TRUSTED_PROXIES, or all people share its address',
+    );
+  }
+  if (publicUrl === undefined && nodeEnv === 'production')
+    logger.warn('PUBLIC_URL is missing: cookies are not Secure, so let nobody in through a proxy before it is set');
 }
 
 /** A signal, or the end of the process that started this one. A repeated signal changes nothing. */

@@ -33,11 +33,12 @@ test('every variable is read', () => {
     ...{ PORT: '0', HOST: '0.0.0.0', DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '1000', DATA_DIR: '/var/charter' },
     ...{ LOG_LEVEL: 'silent', NODE_ENV: 'production', CHARTER_ENVIRONMENT: 'test', UNKNOWN: 'x' },
     ...{ TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1', PAGE_MEMORY_MIB: '1' },
+    PUBLIC_URL: 'https://charter.example.org',
   };
   expect(readConfig(env)).toEqual({
     ...{ port: 0, host: '0.0.0.0', databaseUrl, databasePoolSize: 1000, dataDir: '/var/charter' },
-    ...{ logLevel: 'silent', nodeEnv: 'production', environment: 'test', publicUrl: undefined, mail: null },
-    pageMemoryBytes: 1024 * 1024,
+    ...{ logLevel: 'silent', nodeEnv: 'production', environment: 'test', mail: null },
+    ...{ publicUrl: 'https://charter.example.org', pageMemoryBytes: 1024 * 1024 },
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
   });
 });

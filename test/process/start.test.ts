@@ -52,6 +52,7 @@ test('a port in use and an address of another machine are told in one message', 
   expect(await refusalOf({ ...env, PORT: port })).toBe(
     `\nCharter cannot start. Port ${port} of 127.0.0.1 is in use.\n  Stop what uses it, or set PORT to another one.\n`,
   );
-  expect(await refusalOf({ ...env, HOST: '192.0.2.1' })).toContain('HOST 192.0.2.1 is not an address of this machine.');
+  const elsewhere = { HOST: '192.0.2.1', PUBLIC_URL: 'https://charter.example.org' };
+  expect(await refusalOf({ ...env, ...elsewhere })).toContain('HOST 192.0.2.1 is not an address of this machine.');
   await other.close();
 });

@@ -1,0 +1,52 @@
+import { expect, test } from '@jest/globals';
+import { readConfig } from '../../src/config.ts';
+import { logOf, withCharter } from '../support/charter.ts';
+import { withScratchDatabase } from '../support/postgres.ts';
+import { runFile } from '../support/process.ts';
+import { until } from '../support/wait.ts';
+
+// The attack: somebody on the way reads the session's cookie, which a server that does not know that people come over
+// HTTPS gives out without "Secure", and takes the key to the address with http:// that its page shows.
+
+const PRODUCTION = { NODE_ENV: 'production' };
+
+test.each([
+  [{ HOST: '0.0.0.0' }, 'HOST is "0.0.0.0"'],
+  [{ HOST: '::' }, 'HOST is "::"'],
+  [{ HOST: 'charter.internal' }, 'HOST is "charter.internal"'],
+  [{ HOST: '1270.0.0.1' }, 'HOST is "1270.0.0.1"'],
+  [{ TRUSTED_PROXIES: 'loopback' }, 'TRUSTED_PROXIES is "loopback"'],
+])('in production %j without PUBLIC_URL is refused, with what tells that people come from elsewhere', (env, why) => {
+  const message = `PUBLIC_URL is missing: in production, ${why}, so people come from elsewhere.`;
+  const remedy = expect.stringMatching(/^Set PUBLIC_URL to .*https:\/\/charter\.example\.org.*Secure/);
+  expect(() => readConfig({ ...PRODUCTION, ...env })).toThrow(expect.objectContaining({ message, remedy }));
+  expect(readConfig({ ...PRODUCTION, ...env, PUBLIC_URL: 'https://charter.example.org' })).toMatchObject({
+    publicUrl: 'https://charter.example.org',
+  });
+  // Whoever tries it out on the network of an office is not kept from it.
+  expect(readConfig(env)).toMatchObject({ publicUrl: undefined });
+});
+
+test.each(['127.0.0.1', '127.8.9.10', 'localhost', '::1'])('in production HOST=%s needs no PUBLIC_URL', (host) => {
+  expect(readConfig({ ...PRODUCTION, HOST: host })).toMatchObject({ host, publicUrl: undefined });
+});
+
+test('the refusal is one message with its remedy, and the exit code 1', async () => {
+  const { code, stdout, stderr } = await runFile('src/main.ts', [], { ...PRODUCTION, HOST: '0.0.0.0' });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^\nCharter cannot start\. PUBLIC_URL is missing: .*\n {2}Set PUBLIC_URL .*\n$/);
+});
+
+test('in production on loopback the log warns of the missing PUBLIC_URL, once, and not where it is set', async () => {
+  const isWarning = ({ level, msg }: Readonly<Record<string, unknown>>) =>
+    level === 40 && String(msg).includes('PUBLIC_URL');
+  await withScratchDatabase(async (DATABASE_URL) => {
+    await withCharter({ DATABASE_URL }, async (charter) => {
+      expect(logOf(charter).filter(isWarning)).toHaveLength(1);
+    });
+    await withCharter({ DATABASE_URL, PUBLIC_URL: 'http://localhost:3000' }, async (charter) => {
+      await until('the first line', () => logOf(charter).length > 0);
+      expect(logOf(charter).filter(isWarning)).toEqual([]);
+    });
+  });
+});
