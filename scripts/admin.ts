@@ -32,7 +32,7 @@ const program = new Command('npm run admin --')
 program
   .command('create-organization')
   .description('create an organization with its first administrator')
-  .requiredOption('--name <text>', "the organization's name, 1 to 200 characters")
+  .requiredOption('--name <text>', "the organization's name, at most 200 characters")
   .requiredOption('--admin-email <address>', "the first administrator's e-mail")
   .requiredOption('--admin-name <text>', "the first administrator's name")
   .action((options: { name: string; adminEmail: string; adminName: string }) =>

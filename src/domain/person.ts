@@ -6,9 +6,3 @@ export function normalEmail(text: string): string | null {
   const email = text.trim().normalize('NFC').toLowerCase();
   return email.length <= 254 && EMAIL.test(email) ? email : null;
 }
-
-/** Without blanks around it. Null: empty, over 200 characters, or with characters that cannot be shown. */
-export function normalName(text: string): string | null {
-  const name = text.trim().normalize('NFC');
-  return name !== '' && [...name].length <= 200 && !/[\p{Cc}\p{Cs}]/u.test(name) ? name : null;
-}

@@ -2,7 +2,7 @@ import { v7 as newId } from 'uuid';
 import { type Doer, isOperator } from '../domain/actor.ts';
 import { type Environment, expiryOf, MAX_ACTIVE_KEYS, MAX_LIFE_DAYS, mintKey } from '../domain/api-key.ts';
 import { DomainError, invalidField } from '../domain/errors.ts';
-import { parseKeyName } from '../domain/key-name.ts';
+import { lookOf, parseName } from '../domain/name.ts';
 import { type KeyPolicy, type Permission, permissionsOf, type Role } from '../domain/role.ts';
 import { insertApiKey, listStandingKeys } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
@@ -12,7 +12,7 @@ import { lockForKeyDeed } from './key-authority.ts';
 
 export type KeyRequest = {
   readonly userId: string;
-  /** 1 to 100 characters, unique among the user's keys that are neither rotated nor revoked. */
+  /** 1 to 100 characters, and for a reader unlike those of the user's keys that are neither rotated nor revoked. */
   readonly name: string;
   readonly permissions: readonly Permission[];
   /** 1 to 3650, and at most what the organization's policy allows; null: does not expire, where the policy allows it. */
@@ -34,7 +34,7 @@ export type IssuedKey = {
  * is bound by the user's role, not by the organization's policy.
  */
 export async function issueKey(db: Database, by: Doer, request: KeyRequest): Promise<IssuedKey> {
-  const name = parseKeyName(request.name);
+  const name = parseName(request.name, { kind: 'key' });
   refuseInvalid(request);
   return db.prisma.$transaction(async (tx) => {
     const { holder, policy, byUserId } = await lockForKeyDeed(tx, by, { userId: request.userId, deed: 'create' });
@@ -83,16 +83,22 @@ async function refuseBeyondLimits(
   { holder, name, now }: { holder: LockedUser; name: string; now: Date },
 ): Promise<void> {
   const standing = await listStandingKeys(tx, scope, holder.id);
-  if (standing.some((key) => key.name === name)) throw takenName(holder, name);
+  refuseTakenName(holder, { name, others: standing });
   if (standing.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).length >= MAX_ACTIVE_KEYS) {
     const most = `${holder.email} has ${MAX_ACTIVE_KEYS} active keys, the most there may be.`;
     throw new DomainError('conflict', `${most} Revoke one first.`);
   }
 }
 
-export function takenName({ email }: LockedUser, name: string): DomainError {
-  return new DomainError(
+/** Taken is a name that a reader could not tell from another's: whoever revokes or rotates one picks it by its name. */
+export function refuseTakenName(
+  { email }: LockedUser,
+  { name, others }: { name: string; others: readonly { readonly name: string }[] },
+): void {
+  const taken = others.find((key) => lookOf(key.name) === lookOf(name));
+  if (taken === undefined) return;
+  throw new DomainError(
     'conflict',
-    `${email} has a key named ${JSON.stringify(name)} already. Give another name, or revoke that key first.`,
+    `${email} has a key named ${JSON.stringify(taken.name)} already. Give another name, or revoke that key first.`,
   );
 }

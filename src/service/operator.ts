@@ -1,8 +1,9 @@
 import { v7 as newId } from 'uuid';
 import type { Environment } from '../domain/api-key.ts';
 import { DomainError, invalidField } from '../domain/errors.ts';
+import { parseName } from '../domain/name.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
-import { normalEmail, normalName } from '../domain/person.ts';
+import { normalEmail } from '../domain/person.ts';
 import type { Permission } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, isUniqueViolation } from '../store/database.ts';
@@ -39,16 +40,13 @@ export async function createOrganization(db: Database, request: NewOrganization)
 /** As they are stored: organizations and people are named under one rule, whoever makes them. */
 function parse({ name, users }: NewOrganization): NewOrganization {
   return {
-    name: parseName('name', name),
-    users: users.map((user) => ({ ...user, name: parseName('user name', user.name), email: parseEmail(user.email) })),
+    name: parseName(name, { kind: 'organization' }),
+    users: users.map((user) => ({
+      ...user,
+      name: parseName(user.name, { kind: 'person', field: 'user name' }),
+      email: parseEmail(user.email),
+    })),
   };
-}
-
-function parseName(field: string, text: string): string {
-  const name = normalName(text);
-  if (name === null)
-    throw invalidField(field, 'must be 1 to 200 characters, not all blank, all of which can be shown.');
-  return name;
 }
 
 function parseEmail(text: string): string {

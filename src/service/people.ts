@@ -2,7 +2,8 @@ import { v7 as newId } from 'uuid';
 import type { Actor } from '../domain/actor.ts';
 import { DomainError, ForbiddenError, invalidField } from '../domain/errors.ts';
 import { isId } from '../domain/id.ts';
-import { normalEmail, normalName } from '../domain/person.ts';
+import { parseName } from '../domain/name.ts';
+import { normalEmail } from '../domain/person.ts';
 import { isRole, maySeePeople, type Role } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, isUniqueViolation } from '../store/database.ts';
@@ -80,10 +81,8 @@ export async function inviteUser(
 
 function parse({ email, name, role }: Omit<Invitation, 'now'>) {
   const address = normalEmail(email);
-  const fullName = normalName(name);
   if (address === null) throw invalidField('email', 'must be an e-mail address, such as mei@example.org.');
-  if (fullName === null) throw invalidField('name', 'must be 1 to 200 characters, not all blank.');
-  return { email: address, name: fullName, role: parseRole(role) };
+  return { email: address, name: parseName(name, { kind: 'person' }), role: parseRole(role) };
 }
 
 export function parseRole(role: string): Role {

@@ -1,10 +1,10 @@
 import type { Actor } from '../domain/actor.ts';
 import { isId } from '../domain/id.ts';
-import { parseKeyName } from '../domain/key-name.ts';
+import { parseName } from '../domain/name.ts';
 import { listStandingKeys, renameApiKey } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
-import { takenName } from './issue-key.ts';
+import { refuseTakenName } from './issue-key.ts';
 import { lockForKeyDeed } from './key-authority.ts';
 import { explainRefusal, noSuchKey } from './key-conflict.ts';
 
@@ -14,15 +14,15 @@ export type Renaming = { readonly keyId: string; readonly userId: string; readon
 export async function renameKey(db: Database, actor: Actor, request: Renaming): Promise<void> {
   const { scope, trace } = actor;
   const { keyId } = request;
-  const name = parseKeyName(request.name);
+  const name = parseName(request.name, { kind: 'key' });
   await db.prisma.$transaction(async (tx) => {
     const { holder, byUserId } = await lockForKeyDeed(tx, actor, { userId: request.userId, deed: 'rename' });
     if (!isId(keyId)) throw noSuchKey();
     const standing = await listStandingKeys(tx, scope, holder.id);
     const at = new Date();
     // Of a key that is not there to be renamed nobody hears whether the name was free.
-    const isThere = standing.some(({ id }) => id === keyId);
-    if (isThere && standing.some((key) => key.name === name && key.id !== keyId)) throw takenName(holder, name);
+    const others = standing.filter(({ id }) => id !== keyId);
+    if (others.length < standing.length) refuseTakenName(holder, { name, others });
     const renamed = await renameApiKey(tx, scope, { id: keyId, userId: holder.id, at, name });
     if (renamed === null) throw await explainRefusal(tx, scope, { id: keyId, userId: holder.id, now: at });
     if (renamed.oldName === name) return;

@@ -87,6 +87,16 @@ test('of fifty creations of one name at once one makes the key', async () => {
   expect(await standing(tenant)).toBe(1);
 });
 
+// The attack: a key that looks like another one in the list, so that the wrong one of the two is revoked.
+test('a name that only looks like that of another key is taken, a name in other letter case is free', async () => {
+  const tenant = await createTenant(database.db);
+  await createKeyRow(database.db, tenant, { name: 'Café  sync' });
+  for (const name of ['Café sync', 'Cafe\u0301\u00a0sync', ' Ca\u200bfé sync'])
+    expect(await outcomeOf(issue(tenant, { name }))).toMatch(/^conflict: .* has a key named ".*" already/);
+  expect(await outcomeOf(issue(tenant, { name: 'café sync' }))).toBe('issued');
+  expect(await standing(tenant)).toBe(2);
+});
+
 test('keys that have expired do not count to the ten, yet keep their names', async () => {
   const tenant = await createTenant(database.db);
   const expiresAt = new Date(Date.now() - 1);

@@ -66,6 +66,9 @@ test.each<[string, Partial<NewOrganization>]>([
   ['name', { name: 'Acme\r\nBcc: x@example.test' }],
   ['user name', { users: [user({ name: 'Ada\nBcc: x@example.test' })] }],
   ['email', { users: [user({ email: 'ada@example.test,x@example.test' })] }],
+  // The attack: an organization that looks like none, and a name that turns the line around in which it stands.
+  ['name', { name: '\u3164' }],
+  ['user name', { users: [user({ name: 'Ada\u202e' })] }],
 ])('a wrong %s is refused and named: %j', async (field, change) => {
   const refused = createOrganization(database.db, { name: 'Acme', users: [user()], ...change });
   await expect(refused).rejects.toMatchObject({ code: 'invalid', fields: { [field]: expect.any(Array) } });

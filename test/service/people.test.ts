@@ -210,3 +210,20 @@ test.each([
   const { administrator } = await staff();
   expect(await outcomeOf(invite(administrator, 'viewer', email))).toMatch(/^invalid: email must be/);
 });
+
+test.each([
+  '',
+  '\u200b\u2060',
+  'Mei\u202e',
+  'Mei\u2066',
+  'Mei\nTanaka',
+  'x'.repeat(201),
+  `charter_live_${'x'.repeat(46)}`,
+])('refuses %j as the name of a person', async (name) => {
+  // The attack: somebody without a name, or with one that changes what stands beside it, in lists, mails and the audit log.
+  const { administrator } = await staff();
+  const email = `${crypto.randomUUID()}@example.test`;
+  const refused = inviteUser(db, administrator, { email, name, role: 'viewer' });
+  await expect(refused).rejects.toMatchObject({ code: 'invalid', fields: { name: [expect.any(String)] } });
+  expect(await db.prisma.user.count({ where: { email } })).toBe(0);
+});

@@ -55,6 +55,18 @@ test('the name that it has already is no change and no event', async () => {
   expect(await database.db.prisma.auditEvent.count({ where: { keyId, act: 'key.renamed' } })).toBe(0);
 });
 
+test('a name that only looks like that of another key is taken; the own name may be written anew', async () => {
+  const { member } = await createPeople(database.db);
+  const { userId } = member;
+  const { id: keyId } = await giveKey(database.db, member, { name: 'Nightly  sync' });
+  await giveKey(database.db, member, { name: 'Reports' });
+  expect(await outcomeOf(renameKey(database.db, member, { keyId, userId, name: 'Re\u200bports' }))).toMatch(
+    /^conflict: .* has a key named "Reports" already/,
+  );
+  await renameKey(database.db, member, { keyId, userId, name: 'Nightly sync' });
+  expect(await namesOf(userId)).toEqual(['Nightly sync', 'Reports']);
+});
+
 test.each(['revoked', 'expired'])('a key that was %s keeps the name under which it is remembered', async (end) => {
   const { member } = await createPeople(database.db);
   const { userId } = member;

@@ -1,0 +1,97 @@
+import { expect, test } from '@jest/globals';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { lookOf, parseName } from '../../src/domain/name.ts';
+
+const ENGLAND = '\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}';
+
+test.each([
+  ['as it is', 'Nightly sync', 'Nightly sync'],
+  ['without blanks around it', '  Nightly sync\t\ufeff', 'Nightly sync'],
+  // The attack: a second key "Café" that looks like the first, made with a combining accent.
+  ['in one Unicode form', 'Cafe\u0301', 'Caf\u00e9'],
+  ['with an emoji of several code points', '👩‍💻 laptop ❤️', '👩‍💻 laptop ❤️'],
+  ['that is an emoji alone', '👩‍💻', '👩‍💻'],
+  ['with a flag that is written in tags', ENGLAND, ENGLAND],
+  ['with the joiners that Persian words need', 'می\u200cخواهم', 'می\u200cخواهم'],
+  ['from right to left', 'שירה لاوين', 'שירה لاوين'],
+  ['in Hangul', '김민준', '김민준'],
+  ['of one character', '-', '-'],
+  ['of 100 characters outside the basic plane', '🔑'.repeat(100), '🔑'.repeat(100)],
+  ['that looks like markup, which the page escapes', '<script>', '<script>'],
+  ['with as much of a key as lists show', 'After charter_live_Ab3d', 'After charter_live_Ab3d'],
+])('a name is kept %s', (_, text, name) => {
+  for (const kind of ['key', 'person', 'organization'] as const) expect(parseName(text, { kind })).toBe(name);
+});
+
+const { key } = mintKey('live');
+
+test.each([
+  ['nothing', '', /one character that can be seen/],
+  ['blanks', ' \t\u00a0\u3000', /one character that can be seen/],
+  // The attack: somebody without a name in every list and in the audit log.
+  ...['\u200b', '\u2060', '\ufeff', '\u00ad', '\u3164', '\u115f', '\uffa0', '\u2800', '\u200d', '\u200c', '\ufe0f'].map(
+    (character) =>
+      [
+        `only U+${character.charCodeAt(0).toString(16)}`,
+        `${character} ${character}`,
+        /one character that can be seen/,
+      ] as const,
+  ),
+  ['an accent on nothing', '\u0301', /one character that can be seen/],
+  ['101 characters', 'x'.repeat(101), /at most 100 characters/],
+  // The attack: NUL, which PostgreSQL refuses with an error that would be answered as a bug.
+  ['NUL', 'a\0b', /no line breaks/],
+  ['a line break', 'a\nb', /no line breaks/],
+  ['a line separator', 'a\u2028b', /no line breaks/],
+  ['a paragraph separator', 'a\u2029b', /no line breaks/],
+  ['what ends the line of a terminal', 'a\u0085b', /no line breaks/],
+  ['an escape sequence of a terminal', 'a\u001b[2Jb', /no line breaks/],
+  // The attack: a name that turns the text behind it around, so that a list shows something else.
+  ...['\u202e', '\u2066', '\u2069', '\u200f', '\u061c'].map(
+    (character) => [`the direction U+${character.charCodeAt(0).toString(16)}`, `a${character}b`, /direction/] as const,
+  ),
+  ['half a surrogate pair', 'a\ud83d', /no line breaks/],
+  // The attack: a key pasted into the wrong field, from where lists, logs and the audit log would show it.
+  ['an API key', `old ${key}`, /an API key/],
+  ['an API key of the other environment', mintKey('test').key, /an API key/],
+  ['most of an API key', key.slice(0, 40), /an API key/],
+  ['an API key that begins a sentence', key.replace('c', 'C'), /an API key/],
+  ['an API key with an unseen mark in it', `${key.slice(0, 20)}\u200b${key.slice(20)}`, /an API key/],
+])('%s is refused, with the field and the remedy', (_, text, message) => {
+  expect(() => parseName(text, { kind: 'key', field: 'user name' })).toThrow(
+    expect.objectContaining({
+      ...{ code: 'invalid', fields: { 'user name': [expect.stringMatching(message)] } },
+      message: expect.stringMatching(/^user name must /),
+    }),
+  );
+});
+
+test('the refusal of a pasted key does not repeat it', () => {
+  expect(() => parseName(key, { kind: 'person' })).toThrow(
+    expect.objectContaining({ message: expect.not.stringContaining(key.slice(13, 30)) }),
+  );
+});
+
+test.each([
+  ['person', 200],
+  ['organization', 200],
+  ['key', 100],
+] as const)('the name of a %s has at most %d characters', (kind, most) => {
+  expect(parseName(` ${'é'.repeat(most)} `, { kind })).toHaveLength(most);
+  expect(() => parseName('é'.repeat(most + 1), { kind })).toThrow(`name must be at most ${most} characters`);
+});
+
+test.each([
+  ['blanks in a row', 'Nightly  sync'],
+  ['another blank', 'Nightly\u00a0sync'],
+  ['a wide blank', 'Nightly\u3000sync'],
+  ['a filler that looks like a blank', 'Nightly\u3164sync'],
+  ['what is not seen', 'Night\u200bly\u00ad s\u2060ync\u200d'],
+])('names that differ by %s look the same', (_, text) => {
+  // The attack: two keys of one name, of which somebody revokes the wrong one.
+  expect(lookOf(text)).toBe(lookOf('Nightly sync'));
+});
+
+test('names that differ in letter case, or in a letter, do not', () => {
+  expect(new Set(['Nightly sync', 'nightly sync', 'Nightly sync 2', 'Nightlysync'].map(lookOf)).size).toBe(4);
+});
