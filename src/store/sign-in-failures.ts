@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Database, Transaction } from './database.ts';
+import { FORGET_AT_ONCE, forgetInBatches } from './forget.ts';
 
 /** So many attempts in so many seconds, counted from the first. */
 export type Allowance = { readonly name: string; readonly attempts: number; readonly seconds: number };
@@ -65,7 +66,14 @@ export async function noteUnknownEmail(tx: Transaction, { account, at }: { accou
   });
 }
 
-/** Deletes counts that are past their time. */
+/** Deletes counts that are past their time, a bounded number at a time: a flood of guesses leaves a row for each address. */
 export async function forgetOldFailures(db: Database, now: Date): Promise<number> {
-  return (await db.prisma.signInFailure.deleteMany({ where: { expire: { lt: BigInt(now.getTime()) } } })).count;
+  const at = BigInt(now.getTime());
+  return forgetInBatches(
+    // An array, whose rows are found by their keys: with "key in (select ...)" each batch may read the whole table.
+    () => db.prisma.$executeRaw`
+      delete from sign_in_failures where key = any(array(
+        select key from sign_in_failures where expire < ${at}
+        order by expire limit ${FORGET_AT_ONCE}::int for update skip locked))`,
+  );
 }

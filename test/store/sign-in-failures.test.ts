@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { FORGET_AT_ONCE } from '../../src/store/forget.ts';
+import { forgetOldFailures } from '../../src/store/sign-in-failures.ts';
+import { openExplaining, type Planned } from '../support/plans.ts';
+import { withClient } from '../support/postgres.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+
+// What a flood of guesses from many addresses leaves behind: most of it is still counted, some is past its time.
+
+const COUNTED = 40_000;
+const OLD = 2500;
+const NOW = new Date('2026-05-04T12:00:00.000Z');
+
+let database: TestDatabase;
+let planned: Planned;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  planned = await openExplaining(database.url);
+});
+afterAll(async () => {
+  await planned.db.close();
+  await database.close();
+});
+
+async function fill(): Promise<void> {
+  await database.db.pool.query(
+    `insert into sign_in_failures (key, points, expire)
+     select 'password:' || gen_random_uuid(), 1, $1::bigint + case when i <= ${OLD} then -i else i end
+     from generate_series(1, ${COUNTED + OLD}) i`,
+    [NOW.getTime()],
+  );
+  await database.db.pool.query('vacuum analyze sign_in_failures');
+}
+
+const left = () => database.db.prisma.signInFailure.count();
+
+test('old failures are deleted by the index of their end, a bounded number at a time, and no others', async () => {
+  await fill();
+  const plans = await planned.plansOf(async () => expect(await forgetOldFailures(planned.db, NOW)).toBe(OLD));
+  expect(plans).toHaveLength(Math.ceil(OLD / FORGET_AT_ONCE));
+  for (const { text, blocks } of plans) {
+    expect(text).toContain('sign_in_failures_expire_idx');
+    expect(text).not.toContain('Seq Scan');
+    // Each row by one index to be found, by another to be deleted.
+    expect(blocks).toBeLessThan(FORGET_AT_ONCE * 10);
+  }
+  expect(await left()).toBe(COUNTED);
+  expect(await forgetOldFailures(planned.db, NOW)).toBe(0);
+});
+
+test('a count that somebody is changing is left for the next round, and waited for by nobody', async () => {
+  const key = 'password:held';
+  await database.db.prisma.signInFailure.create({ data: { key, points: 1, expire: BigInt(NOW.getTime() - 1) } });
+  await withClient(database.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query('select 1 from sign_in_failures where key = $1 for update', [key]);
+    expect(await forgetOldFailures(database.db, NOW)).toBe(0);
+    await holder.query('rollback');
+  });
+  expect(await forgetOldFailures(database.db, NOW)).toBe(1);
+});
