@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { deactivateUser } from '../../src/service/change-user.ts';
+import { startKeyUses } from '../../src/service/last-used.ts';
+import { createPeople } from '../support/actors.ts';
+import { withClient } from '../support/postgres.ts';
+import { createKeyRow, openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { until } from '../support/wait.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const ids = ['1', '2', '3'].map((digit) => `0000000${digit}-0000-7000-8000-000000000000`);
+
+async function waitingFor(count: number): Promise<void> {
+  await until(`${count} to wait for a lock`, async () => {
+    const { rows } = await database.db.pool.query<{ count: number }>(
+      `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows[0]?.count === count;
+  });
+}
+
+async function addKeysOf({ scope, userId }: Actor, count: number): Promise<void> {
+  await database.db.pool.query(
+    `insert into api_keys (organization_id, id, user_id, name, key_hash, key_prefix, permissions)
+     select $1, gen_random_uuid(), $2, 'Key ' || i, sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}'
+     from generate_series(1, ${count}) i`,
+    [scope.organizationId, userId],
+  );
+  await database.db.pool.query('analyze api_keys');
+}
+
+// Both lock the same keys. Were it in different orders, each could hold one that the other waits for, until PostgreSQL
+// ends one of them: the deactivation is lost, or when keys were last used.
+test('a deactivation and the writing of last-used times never wait for each other in a circle', async () => {
+  const { administrator, member } = await createPeople(database.db);
+  const { organizationId } = member.scope;
+  // The last id has the first name and the first time, by whose indexes a statement without an order of its own finds the
+  // keys of a user among those of many.
+  for (const [i, id] of ids.toReversed().entries()) await createKeyRow(database.db, member, { id, name: `Key ${i}` });
+  await addKeysOf(administrator, 2000);
+  const failures: unknown[] = [];
+  const uses = startKeyUses(database.db, { onFailure: (error) => failures.push(error) });
+  const usedAt = new Date();
+  for (const id of ids.toReversed()) uses.used({ organizationId, id }, usedAt);
+
+  const both = await withClient(database.url, async (holder) => {
+    // Somebody holds the key in the middle, so that each of the two has its first key before it can have its second.
+    await holder.query('begin');
+    await holder.query('select 1 from api_keys where id = $1 for update', [ids[1]]);
+    const writing = uses.stop();
+    await waitingFor(1);
+    const deactivating = deactivateUser(database.db, administrator, { userId: member.userId });
+    await waitingFor(2);
+    await holder.query('rollback');
+    return [writing, deactivating];
+  });
+  await Promise.all(both);
+  expect(failures).toEqual([]);
+  const keys = await database.db.prisma.apiKey.findMany({ where: { userId: member.userId } });
+  expect(keys.map(({ lastUsedAt, revokedAt }) => [lastUsedAt, revokedAt])).toEqual(
+    ids.map(() => [usedAt, expect.any(Date)]),
+  );
+});
