@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { codeOf } from './error-code.ts';
 import { StartUpError } from './start-up-error.ts';
 
 /** Connects, or says in one message what stands in the way. No message holds the password. */
@@ -30,7 +31,7 @@ function makeClient(url: string, applicationName: string): pg.Client {
 function explain({ host, port, user = '', database = '' }: pg.Client, cause: unknown): StartUpError {
   const place = `${host}:${port}`;
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  const code = codeOf(cause);
   const problem = (message: string, remedy: string) => new StartUpError(message, remedy, { cause });
 
   if (code === '3D000') {

@@ -3,6 +3,7 @@ import { isNativeError } from 'node:util/types';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import { codeOf, memberOf } from './error-code.ts';
 
 export type Transaction = Prisma.TransactionClient;
 
@@ -98,21 +99,14 @@ const OUTAGE_MESSAGE =
 
 /** True where the database could not be asked, or could not answer in time; false for a bug. */
 export function isOutage(error: unknown): boolean {
-  // Not instanceof: an error of another realm counts too, as Node's own are in a test.
   if (!isNativeError(error)) return false;
-  const codes = [memberOf(error, 'code'), memberOf(error.cause, 'originalCode')].filter(
-    (code) => typeof code === 'string',
-  );
+  const codes = [codeOf(error), String(memberOf(error.cause, 'originalCode'))];
   if (OUTAGE.some((pattern) => codes.some((code) => pattern.test(code))) || OUTAGE_MESSAGE.test(error.message))
     return true;
   const several = memberOf(error, 'errors');
   // Of a raw statement's failure Prisma says P2010, and what it was only further inside.
   const within = [error.cause, memberOf(memberOf(error, 'meta'), 'driverAdapterError')];
   return [...within, ...(Array.isArray(several) ? several : [])].some((each) => each !== error && isOutage(each));
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /** True where a write met a unique index. */

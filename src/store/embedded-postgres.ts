@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type Cluster, findCluster, getCluster } from './embedded-cluster.ts';
 import { findPort, type Settings, START_SECONDS, startServer, stopServer } from './embedded-server.ts';
+import { codeOf } from './error-code.ts';
 import { StartUpError } from './start-up-error.ts';
 
 export type EmbeddedPostgres = {
@@ -102,10 +103,6 @@ async function ensureDatabase(client: pg.Client): Promise<void> {
     // Another process made it at the same moment: known by now (duplicate_database), or not yet (unique_violation).
     if (codeOf(error) !== '42P04' && codeOf(error) !== '23505') throw error;
   });
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 function isPassing(error: unknown): boolean {

@@ -2,6 +2,7 @@ import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Cluster, getBinariesFor } from './embedded-cluster.ts';
+import { codeOf } from './error-code.ts';
 import { type Outcome, run } from './system-user.ts';
 
 export type Settings = Readonly<Record<string, string>>;
@@ -73,7 +74,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 
