@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { codeOf } from '../store/error-code.ts';
 import type { Html } from './html.ts';
 
 type Extras = { readonly headers?: Readonly<Record<string, string>>; readonly cookies?: readonly string[] };
@@ -53,10 +54,16 @@ export async function writeAnswer(res: ServerResponse, answer: Answer): Promise<
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': `attachment; filename="${answer.fileName}"`,
       });
-      await pipeline(Readable.from(lines), res);
+      await pipeline(Readable.from(lines), res).catch((error: unknown) => {
+        // Whoever cancels a download is no fault, unlike rows that cannot be read: that file breaks off.
+        if (!CANCELLED.test(codeOf(error))) throw error;
+      });
     }
   }
 }
+
+/** While the lines are sent, and before the first one is. */
+const CANCELLED = /^ERR_STREAM_(PREMATURE_CLOSE|UNABLE_TO_PIPE)$/;
 
 /** The same lines, the first two of which are there: a database that does not answer is noticed while it can be told. */
 async function begun(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {

@@ -72,8 +72,7 @@ function serve<V extends Visit>(dashboard: Dashboard, pages: readonly Page<V>[],
       } catch (error) {
         const { answer: told, isFault } = answerOf(error, visitor);
         if (told.kind === 'page' && told.status === 405) res.setHeader('Allow', allowed(page));
-        // Whoever cancels a download is no fault.
-        if (isFault && !res.destroyed) dashboard.onFault(error, visit.trace.requestId);
+        if (isFault) dashboard.onFault(error, visit.trace.requestId);
         if (res.headersSent || res.destroyed) res.destroy();
         else await writeAnswer(res, told);
       }
