@@ -47,8 +47,9 @@ document.addEventListener('keydown', ({ key }) => {
 });
 
 // What is shown once is gone once one has left the page, whatever the browser keeps for the way back.
+// All of it: a field that is emptied still has its text in the page, and a QR code is a secret too.
 addEventListener('pagehide', () => {
-  for (const field of document.querySelectorAll('[data-secret] textarea')) field.value = '';
+  for (const secret of document.querySelectorAll('[data-secret]')) secret.replaceChildren();
 });
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted && document.querySelector('[data-secret]') !== null)

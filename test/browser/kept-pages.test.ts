@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { codeAt } from '../support/accounts.ts';
+import { launchOptions, openContext } from '../support/browser.ts';
+import { step } from '../support/history.ts';
+import { createKey, openOwnKeys } from '../support/key-steps.ts';
+import { signIn, useStage } from '../support/stage.ts';
+import { until } from '../support/wait.ts';
+
+// The attack: somebody at a machine that was left goes back, and the browser shows the page as it kept it in memory. Chromium
+// keeps neither what is not to be stored nor the answer to a form, but others do, and it may some day: so here the very page
+// that was shown is given to it once more, in a way in which it keeps it.
+
+const stage = useStage();
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch({ ...launchOptions(), ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+});
+afterAll(() => browser.close());
+
+const KEPT = '/kept';
+/** What a page holds at the moment at which it is shown, before any script of ours has heard of it. */
+const PROBE = `addEventListener('pageshow', ({ persisted, timeStamp }) => console.info(JSON.stringify({
+  at: performance.timeOrigin + timeStamp,
+  persisted,
+  path: location.pathname,
+  holds: document.documentElement.outerHTML + Array.from(document.querySelectorAll('textarea'), ({ value }) => value),
+  pictures: document.querySelectorAll('img').length,
+})))`;
+
+type Sight = { readonly persisted: boolean; readonly path: string; readonly holds: string; readonly pictures: number };
+
+/** Each leads to a page that shows secrets, and tells them. */
+const SECRETS: Record<string, (page: Page) => Promise<string[]>> = {
+  'a key': async (page) => {
+    await openOwnKeys(page);
+    return [await createKey(page, 'Once')];
+  },
+  'the QR code and the secret of a second factor': async (page) => [(await beginSecondFactor(page)).secret],
+  'the recovery codes': async (page) => {
+    await page.getByLabel('Code').fill(codeAt((await beginSecondFactor(page)).uri, new Date()));
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    return (await page.getByLabel('Recovery codes').inputValue()).split('\n');
+  },
+};
+
+async function beginSecondFactor(page: Page): Promise<{ uri: string; secret: string }> {
+  await page.getByRole('link', { name: 'Set up the second factor' }).click();
+  await page.getByRole('button', { name: 'Set up' }).click();
+  const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
+  return { uri, secret: new URL(uri).searchParams.get('secret') ?? '' };
+}
+
+test.each(Object.keys(SECRETS))('%s: gone from a page that the browser kept, back and forward', async (what) => {
+  const { member } = await stage.team();
+  const context = await openContext(browser, { baseURL: stage.server.url, problems: stage.problems });
+  const page = await context.newPage();
+  await page.goto('/sign-in');
+  await signIn(page, member);
+  await page.getByRole('heading', { name: 'My profile' }).waitFor();
+  const secrets = (await SECRETS[what]?.(page)) ?? [];
+  const body = await page.content();
+  for (const secret of secrets) expect(body).toContain(secret);
+  await page.goto('/profile');
+  const back = await step(page, () => page.goBack());
+  for (const secret of secrets) expect(back).not.toContain(secret);
+
+  // A page that comes back tells once more what it has told before.
+  const told = new Set<string>();
+  page.on('console', (message) => told.add(message.text()));
+  const sights = () => [...told].map((text): Sight => JSON.parse(text));
+  await context.addInitScript(PROBE);
+  await page.route(KEPT, (route) => route.fulfill({ contentType: 'text/html', body }));
+  await page.goto(KEPT);
+  await page.goto('/profile');
+  await page.goBack();
+  const [shown, , kept, instead] = await until('a page instead', () => (sights().length >= 4 ? sights() : null));
+  expect(shown).toMatchObject({ path: KEPT, persisted: false, holds: expect.stringContaining(secrets[0] ?? '') });
+  expect(kept).toMatchObject({ path: KEPT, persisted: true, pictures: 0 });
+  expect(instead?.path).toMatch(/^\/profile(\/api-keys)?$/);
+  // Pages that are shown from memory are not loaded again.
+  await page.goForward({ waitUntil: 'commit' });
+  await page.goBack({ waitUntil: 'commit' });
+  await until('both to be shown', () => sights().length >= 6);
+  for (const { holds } of sights().slice(1)) for (const secret of secrets) expect(holds).not.toContain(secret);
+  await context.close();
+});
+
+test('after signing out, back shows nothing of what the browser kept', async () => {
+  const { administrator } = await stage.team();
+  const context = await openContext(browser, { baseURL: stage.server.url, problems: stage.problems });
+  const page = await context.newPage();
+  await page.goto('/sign-in');
+  await signIn(page, administrator);
+  await page.getByRole('link', { name: 'People' }).click();
+  await page.getByRole('link', { name: 'Mei Tanaka' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You are signed out.').waitFor();
+  await page.goBack({ waitUntil: 'commit' });
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await page.content()).not.toContain('Mei Tanaka');
+  await context.close();
+});
