@@ -57,6 +57,23 @@ test('a database that stops in the middle is 503, and the same process answers 2
   await proxy.stop();
 });
 
+// The attack: a flood of probes, each of which takes a place in the queue of those who wait for the database.
+test('while every connection is taken it is told not to be ready, in time, and however many ask, one waits', async () => {
+  const { pool } = server.db;
+  const patience = pool.options.connectionTimeoutMillis;
+  // As long as a statement may take, and longer.
+  pool.options.connectionTimeoutMillis = 0;
+  const held = await Promise.all(Array.from({ length: pool.options.max ?? 0 }, () => pool.connect()));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => server.anonymous.get('/readyz')));
+  for (const answer of answers)
+    expect(answer).toMatchObject({ status: 503, body: { status: 'the database answers too slowly' } });
+  expect(pool.waitingCount).toBe(1);
+  expect((await server.anonymous.get('/livez')).status).toBe(200);
+  for (const connection of held) connection.release();
+  pool.options.connectionTimeoutMillis = patience;
+  expect((await server.anonymous.get('/readyz')).status).toBe(200);
+});
+
 // Whoever routes to this process must hear that it stops before its port is closed.
 test('a process that stops is not ready any more, yet alive', async () => {
   await withCharter({ DATABASE_URL: database.url }, async ({ url, child, printed, ended }) => {

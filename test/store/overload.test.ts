@@ -24,8 +24,13 @@ test('where many wait for a connection already, one more gets 503 with Retry-Aft
   ]);
   // The probe of whoever would restart the process is not refused with the rest.
   expect((await client.get('/livez')).status).toBe(200);
+  // Whoever routes to it hears what any other request would hear.
+  expect(await server.anonymous.get('/readyz')).toMatchObject({
+    ...{ status: 503, body: { status: 'too many requests wait for the database' } },
+  });
   for (const connection of held) connection.release();
   await Promise.all(waiting);
   expect(isOverloaded()).toBe(false);
   expect((await client.get('/api/parent_programs')).status).toBe(200);
+  expect((await server.anonymous.get('/readyz')).status).toBe(200);
 });
