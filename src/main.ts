@@ -9,20 +9,23 @@ import { connect } from './store/connect.ts';
 import type { Database } from './store/database.ts';
 import { StartUpError } from './store/start-up-error.ts';
 
+// From the first moment, so that a signal in the middle of the start leaves no PostgreSQL behind.
+const stop = requestedStop();
 try {
   await main();
 } catch (error) {
   if (!(error instanceof StartUpError)) throw error;
-  process.stderr.write(`\nCharter cannot start. ${error.message}\n  ${error.remedy}\n`);
-  process.exitCode = 1;
+  // A terminal's Ctrl-C interrupts what PostgreSQL is made with as well: that it fails is no reason to tell.
+  if (!stop.isRequested()) {
+    process.stderr.write(`\nCharter cannot start. ${error.message}\n  ${error.remedy}\n`);
+    process.exitCode = 1;
+  }
 } finally {
   // Listening for the end of the parent would keep this process.
   process.channel?.unref();
 }
 
 async function main(): Promise<void> {
-  // From the first moment, so that a signal in the middle of the start leaves no PostgreSQL behind.
-  const stop = requestedStop();
   const config = readConfig(process.env);
   const logger = createLogger(config.logLevel);
   const outbox = createOutbox(config.mail, (error) => logger.warn({ err: error }, 'a mail could not be sent'));
@@ -31,12 +34,12 @@ async function main(): Promise<void> {
     onFailure: (error) => logger.warn({ err: error }, 'when keys were last used could not be written; will try again'),
   });
   try {
-    await serve({ config, db, logger, keyUses, outbox, stop });
+    if (!stop.isRequested()) await serve({ config, db, logger, keyUses, outbox });
     await Promise.all([keyUses.stop(), outbox.settle()]);
   } finally {
     await leave();
   }
-  logger.info('stopped');
+  logger.info({ reason: await stop.reason }, 'stopped');
 }
 
 type Serving = {
@@ -45,10 +48,9 @@ type Serving = {
   logger: Logger;
   keyUses: KeyUses;
   outbox: Outbox;
-  stop: Promise<string>;
 };
 
-async function serve({ config, db, logger, keyUses, outbox, stop }: Serving): Promise<void> {
+async function serve({ config, db, logger, keyUses, outbox }: Serving): Promise<void> {
   let isStopping = false;
   const { environment, publicUrl, trustedProxies, pageMemoryBytes } = config;
   const app = await createApp({
@@ -57,7 +59,9 @@ async function serve({ config, db, logger, keyUses, outbox, stop }: Serving): Pr
   });
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');
   await demonstration?.seed(db);
+  if (stop.isRequested()) return;
   const server = await listen(app, { ...config, onUnreadable: (seen) => logger.info(seen, 'what came is not HTTP') });
+  stop.started();
   warnOfSettings(config, logger);
   const endHousekeeping = startHousekeeping(db, logger);
   logger.info({ url: server.url, environment }, 'Charter serves');
@@ -66,7 +70,7 @@ async function serve({ config, db, logger, keyUses, outbox, stop }: Serving): Pr
     logger.warn({ err: error }, 'the demonstration could not be shown');
   });
   process.stdout.write((await welcome) ?? '');
-  const reason = await stop;
+  const reason = await stop.reason;
   isStopping = true;
   logger.info({ reason }, 'finishing what is in flight');
   endHousekeeping();
@@ -84,13 +88,36 @@ function warnOfSettings({ nodeEnv, publicUrl, trustedProxies }: Config, logger: 
     logger.warn('PUBLIC_URL is missing: cookies are not Secure, so let nobody in through a proxy before it is set');
 }
 
-/** A signal, or the end of the process that started this one. A repeated signal changes nothing. */
-function requestedStop(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => resolve(signal));
-    const orphaned = () => resolve('the parent process ended');
+type Stop = {
+  /** A signal, or the end of the process that started this one. A repeated signal changes nothing. */
+  readonly reason: Promise<string>;
+  isRequested(): boolean;
+  /** From now on the log tells of a stop. Before, the start says so itself: it ends once what it has begun is whole. */
+  started(): void;
+};
+
+function requestedStop(): Stop {
+  let [isRequested, isStarting] = [false, true];
+  // The terminal may be gone, and is what ends it.
+  process.stderr.on('error', () => {});
+  const reason = new Promise<string>((resolve) => {
+    const request = (why: string) => {
+      if (isStarting && !isRequested)
+        process.stderr.write('\nCharter stops. What its start has begun is finished first.\n');
+      isRequested = true;
+      resolve(why);
+    };
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => request(signal));
+    const orphaned = () => request('the parent process ended');
     // It may have ended while this one was starting; without a parent to listen to, this is undefined.
     if (process.connected === false) orphaned();
     process.once('disconnect', orphaned);
   });
+  return {
+    reason,
+    isRequested: () => isRequested,
+    started() {
+      isStarting = false;
+    },
+  };
 }

@@ -125,7 +125,7 @@ test("where the demonstration is used up by keys of somebody's own it serves all
 // The attack: the demonstration's password, which everybody knows, on a server that is meant.
 test('in production there is no demonstration: no organization, no sign-in, no key, nothing but the log', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
-    const charter = await startCharter({ DATABASE_URL });
+    const charter = await startCharter({ DATABASE_URL, PUBLIC_URL: 'http://localhost:3000' });
     await kill(charter);
     expect(await contents(DATABASE_URL)).toEqual({ organizations: 0, users: 0, 'of them first': 0, programs: 0 });
     expect(charter.printed.stdout.trim().split('\n')).toEqual([expect.stringMatching(/^\{.*"Charter serves"\}$/)]);

@@ -1,0 +1,76 @@
+import { createServer, type Socket } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { withClient, withScratchDatabase } from '../support/postgres.ts';
+import { kill, type Running, startFile } from '../support/process.ts';
+import { until } from '../support/wait.ts';
+
+// Ctrl-C while it starts, which on a first start takes its time: whoever pressed it sees at once that it was heard.
+
+const HEARD = '\nCharter stops. What its start has begun is finished first.\n';
+const untilHeard = ({ printed }: Running) => until('a word at once', () => printed.stderr === HEARD);
+
+/** A start that waits for its migrations, which another process does, as far as it can see, until `meanwhile` is over. */
+async function whileStarting(env: Record<string, string>, meanwhile: (running: Running) => Promise<void>) {
+  const running = startFile('src/main.ts', [], { PORT: '0', ...env });
+  await withClient(env['DATABASE_URL'] ?? '', async (holder) => {
+    await holder.query('select pg_advisory_lock(7240113)');
+    await until('it to wait for the migrations', async () => {
+      const { rows } = await holder.query(
+        `select 1 from pg_stat_activity where datname = current_database() and query like '%pg_try_advisory_lock%'
+         and application_name = 'charter-migrate'`,
+      );
+      return rows.length > 0;
+    });
+    await meanwhile(running);
+    expect(running.child.exitCode).toBeNull();
+  });
+  return running.ended;
+}
+
+test('a start that is interrupted says so at once, leaves nothing half done, and serves nobody', async () => {
+  await withScratchDatabase(async (DATABASE_URL) => {
+    const { code, stdout, stderr } = await whileStarting({ DATABASE_URL }, async (running) => {
+      running.child.kill('SIGINT');
+      await untilHeard(running);
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: HEARD });
+    expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/"reason":"SIGINT","msg":"stopped"\}$/)]);
+    await withClient(DATABASE_URL, async (client) => {
+      const { rows } = await client.query('select count(*)::int as organizations from organizations');
+      expect(rows).toEqual([{ organizations: 0 }]);
+    });
+  }, 'template0');
+});
+
+test('so does one whose terminal is closed, so that nobody reads what it says', async () => {
+  await withScratchDatabase(async (DATABASE_URL) => {
+    const { code, stdout } = await whileStarting({ DATABASE_URL }, async ({ child }) => {
+      child.stderr?.destroy();
+      child.disconnect();
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain('"reason":"the parent process ended","msg":"stopped"');
+  }, 'template0');
+});
+
+// On a terminal it reaches what PostgreSQL is made with as well, which then fails: that is no fault to be mended.
+test('what fails because it was interrupted is not told as a reason why Charter cannot start', async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const address = silent.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const running = startFile('src/main.ts', [], { DATABASE_URL: `postgresql://x:x@127.0.0.1:${port}/x`, PORT: '0' });
+  try {
+    await until('it to connect', () => sockets.length > 0);
+    running.child.kill('SIGINT');
+    await untilHeard(running);
+    for (const socket of sockets) socket.destroy();
+    expect(await running.ended).toEqual({ code: 0, stdout: '', stderr: HEARD });
+  } finally {
+    await kill(running);
+    silent.close();
+  }
+});
