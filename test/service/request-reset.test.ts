@@ -1,4 +1,3 @@
-import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openLink } from '../../src/service/access-links.ts';
 import { createOutbox, type Outbox } from '../../src/service/mail.ts';
@@ -6,51 +5,25 @@ import { requestReset } from '../../src/service/request-reset.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createAccount, newTrace } from '../support/accounts.ts';
 import { times } from '../support/actors.ts';
+import { type Smtp, startSmtp } from '../support/smtp.ts';
 import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
 let database: TestDatabase;
 let db: Database;
-let server: Server;
+let smtp: Smtp;
 let outbox: Outbox;
 const failures: unknown[] = [];
-let mails: string[] = [];
 const publicUrl = 'https://charter.example.org';
-
-/** As much of SMTP (RFC 5321) as taking a mail needs. */
-function startSmtp(): Promise<Server> {
-  const smtp = createServer((socket) => {
-    let [text, isData] = ['', false];
-    socket.write('220 test\r\n');
-    socket.on('data', (chunk) => {
-      text += chunk.toString();
-      if (isData && text.includes('\r\n.\r\n')) {
-        // Long lines come folded (quoted-printable, RFC 2045 section 6.7).
-        mails.push(text.replaceAll('=\r\n', ''));
-        [text, isData] = ['', false];
-        socket.write('250 taken\r\n');
-      }
-      while (!isData && text.includes('\r\n')) {
-        const line = text.slice(0, text.indexOf('\r\n'));
-        text = text.slice(line.length + 2);
-        isData = line === 'DATA';
-        socket.write(isData ? '354 go on\r\n' : line === 'QUIT' ? '221 bye\r\n' : '250 fine\r\n');
-      }
-    });
-  });
-  return new Promise((resolve) => smtp.listen(0, '127.0.0.1', () => resolve(smtp)));
-}
 
 beforeAll(async () => {
   database = await openTestDatabase();
   db = database.db;
-  server = await startSmtp();
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const config = { smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom: 'Charter <charter@example.org>' };
+  smtp = await startSmtp();
+  const config = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
   outbox = createOutbox(config, (error) => failures.push(error));
 });
 afterAll(async () => {
-  server.close();
+  smtp.close();
   await database.close();
 });
 
@@ -63,12 +36,12 @@ async function ask(email: string, trace = newTrace(), through = outbox): Promise
 test('mails a link to the account, under the configured address, and answers alike for everybody', async () => {
   // The attack: who gets another answer has an account; and a Host header that makes the link lead elsewhere.
   const account = await createAccount(db);
-  mails = [];
+  smtp.mails.length = 0;
   for (const email of ['nobody@example.test', 'no e-mail', account.email.toUpperCase()])
     expect(await ask(email)).toBeUndefined();
   expect(failures).toEqual([]);
-  expect(mails).toHaveLength(1);
-  const [mail = ''] = mails;
+  expect(smtp.mails).toHaveLength(1);
+  const [mail = ''] = smtp.mails;
   expect(mail).toContain(`To: The member <${account.email}>`);
   const token = /https:\/\/charter\.example\.org\/welcome\/([\w-]{43})/.exec(mail)?.[1] ?? '';
   expect(await openLink(db, token)).toMatchObject({ kind: 'password_reset', email: account.email });
@@ -80,22 +53,22 @@ test('mails a link to the account, under the configured address, and answers ali
 test('a mailbox is not flooded', async () => {
   // The attack: the form is posted a thousand times with somebody's e-mail.
   const account = await createAccount(db);
-  mails = [];
+  smtp.mails.length = 0;
   const trace = newTrace();
   await times(10, () => ask(account.email, trace));
-  expect(mails).toHaveLength(3);
+  expect(smtp.mails).toHaveLength(3);
   await times(20, () => ask(account.email));
-  expect(mails.length).toBeLessThanOrEqual(10);
+  expect(smtp.mails.length).toBeLessThanOrEqual(10);
 });
 
 test('somebody who asks for a reset voids nobody’s link', async () => {
   // The attack: the invitation of another person is made worthless by asking for resets.
   const account = await createAccount(db);
-  mails = [];
+  smtp.mails.length = 0;
   await ask(account.email);
   await ask(account.email);
-  expect(mails).toHaveLength(2);
-  for (const mail of mails) {
+  expect(smtp.mails).toHaveLength(2);
+  for (const mail of smtp.mails) {
     const token = /\/welcome\/([\w-]{43})/.exec(mail)?.[1] ?? '';
     expect(await openLink(db, token)).not.toBeNull();
   }
@@ -104,9 +77,9 @@ test('somebody who asks for a reset voids nobody’s link', async () => {
 test('a deactivated account gets no mail', async () => {
   const account = await createAccount(db);
   await db.prisma.user.updateMany({ where: { id: account.userId }, data: { deactivatedAt: new Date() } });
-  mails = [];
+  smtp.mails.length = 0;
   await ask(account.email);
-  expect(mails).toEqual([]);
+  expect(smtp.mails).toEqual([]);
 });
 
 test('without a mail server it answers the same and makes no link', async () => {

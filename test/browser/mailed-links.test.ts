@@ -1,0 +1,112 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { createOutbox, type Outbox } from '../../src/service/mail.ts';
+import { PASSWORD } from '../support/accounts.ts';
+import { launchOptions, openContext } from '../support/browser.ts';
+import { startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { type Smtp, startSmtp } from '../support/smtp.ts';
+import { signIn } from '../support/stage.ts';
+import { createTeam } from '../support/team.ts';
+import { until } from '../support/wait.ts';
+
+// Where a mail server is configured, and people reach the dashboard under a name: this Chromium finds it there.
+
+const PUBLIC_URL = 'http://charter.localhost';
+const PASSWORD_CHOSEN = 'entirely other words 9 lamps';
+
+let smtp: Smtp;
+let outbox: Outbox;
+let dashboard: TestDashboard;
+let browser: Browser;
+const problems: string[] = [];
+const failures: unknown[] = [];
+beforeAll(async () => {
+  smtp = await startSmtp();
+  const config = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
+  outbox = createOutbox(config, (error) => failures.push(error));
+  dashboard = await startDashboard({ publicUrl: PUBLIC_URL, outbox });
+  const { args, ...options } = launchOptions();
+  const resolver = `MAP charter.localhost:80 ${new URL(dashboard.url).host}`;
+  browser = await chromium.launch({ ...options, args: [...args, `--host-resolver-rules=${resolver}`] });
+});
+afterEach(() => {
+  smtp.mails.length = 0;
+  expect({ problems: problems.splice(0), failures: failures.splice(0) }).toEqual({ problems: [], failures: [] });
+});
+afterAll(async () => {
+  await browser.close();
+  await dashboard.close();
+  smtp.close();
+});
+
+async function visit(): Promise<Page> {
+  const context = await openContext(browser, { baseURL: PUBLIC_URL, problems });
+  const page = await context.newPage();
+  await page.goto('/sign-in');
+  return page;
+}
+
+/** The one mail that has come, and the link in it. */
+async function readMail(): Promise<{ mail: string; link: string }> {
+  const mail = await until('a mail', () => smtp.mails[0]);
+  expect(smtp.mails).toHaveLength(1);
+  const [link = ''] = /http:\/\/charter\.localhost\/welcome\/[\w-]{43}/.exec(mail) ?? [];
+  return { mail, link };
+}
+
+async function choosePassword(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel('Password').fill(PASSWORD_CHOSEN);
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByText('Your password is set.').waitFor();
+}
+
+async function askForReset(page: Page, email: string): Promise<string> {
+  await page.goto('/sign-in');
+  await page.getByRole('link', { name: 'Forgotten your password?' }).click();
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('button', { name: 'Send the link' }).click();
+  await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+  return page.getByRole('main').innerText();
+}
+
+test('whoever has forgotten the password gets a link by mail, chooses another one, and signs in with it', async () => {
+  const { member } = await createTeam(dashboard.db);
+  const page = await visit();
+  const told = await askForReset(page, member.email);
+  const { mail, link } = await readMail();
+  expect(mail).toContain(`To: Mei Tanaka <${member.email}>`);
+  expect(mail).toContain('From: Charter <charter@example.org>');
+  await choosePassword(page, link);
+  await signIn(page, { email: member.email, password: PASSWORD });
+  await page.getByText('The e-mail or the password is not right.').waitFor();
+  await signIn(page, { email: member.email, password: PASSWORD_CHOSEN });
+  await page.getByRole('heading', { name: 'My profile' }).waitFor();
+  expect((await page.goto(link))?.status()).toBe(404);
+
+  // The attack: an e-mail is tried to learn whether it has an account.
+  smtp.mails.length = 0;
+  expect(await askForReset(await visit(), 'nobody@northwind.example')).toBe(told);
+  await outbox.settle();
+  expect(smtp.mails).toEqual([]);
+});
+
+test('an invitation is mailed to whom it is for, who comes in by it', async () => {
+  const { manager } = await createTeam(dashboard.db);
+  const page = await visit();
+  await signIn(page, manager);
+  await page.getByRole('link', { name: 'People' }).click();
+  await page.getByRole('link', { name: 'Invite a user' }).click();
+  await page.getByLabel('Name').fill('Noor Haddad');
+  const email = `noor.${crypto.randomUUID()}@northwind.example`;
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('button', { name: 'Invite' }).click();
+  await page.getByText(`We send this link to ${email}.`).waitFor();
+  const { mail, link } = await readMail();
+  expect(mail).toContain(`To: Noor Haddad <${email}>`);
+  expect(await page.getByLabel('Link', { exact: true }).inputValue()).toBe(link);
+  const theirs = await visit();
+  await choosePassword(theirs, link);
+  await signIn(theirs, { email, password: PASSWORD_CHOSEN });
+  await theirs.getByRole('heading', { name: 'My profile' }).waitFor();
+});

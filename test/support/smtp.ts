@@ -1,0 +1,47 @@
+import { createServer } from 'node:net';
+
+export type Smtp = {
+  /** For SMTP_URL. */
+  readonly url: string;
+  /** What was taken so far: each mail with its headers, long lines unfolded. */
+  readonly mails: string[];
+  /** True once somebody has connected. */
+  isAsked(): boolean;
+  /** Lets whoever came to a slow one go on. */
+  greet(): void;
+  close(): void;
+};
+
+/** As much of SMTP (RFC 5321) as taking a mail needs; a slow one lets whoever comes wait until it is told to greet. */
+export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
+  const mails: string[] = [];
+  let greet: (() => void) | undefined;
+  const server = createServer((socket) => {
+    let [text, isData] = ['', false];
+    greet = () => socket.write('220 test\r\n');
+    if (!isSlow) greet();
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+      if (isData && text.includes('\r\n.\r\n')) {
+        // Long lines come folded (RFC 2045 section 6.7, and in the head RFC 5322 section 2.2.3).
+        mails.push(text.replaceAll('=\r\n', '').replace(/\r\n[ \t]+/g, ' '));
+        [text, isData] = ['', false];
+        socket.write('250 taken\r\n');
+      }
+      while (!isData && text.includes('\r\n')) {
+        const line = text.slice(0, text.indexOf('\r\n'));
+        text = text.slice(line.length + 2);
+        isData = line === 'DATA';
+        socket.write(isData ? '354 go on\r\n' : line === 'QUIT' ? '221 bye\r\n' : '250 fine\r\n');
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    ...{ url: `smtp://127.0.0.1:${port}`, mails, isAsked: () => greet !== undefined },
+    greet: () => greet?.(),
+    close: () => server.close(),
+  };
+}
