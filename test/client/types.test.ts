@@ -1,0 +1,124 @@
+// Held by the type check of `npm test`: an @ts-expect-error above what does compile is an error itself.
+import { expect, test } from '@jest/globals';
+import {
+  type Answer,
+  AnswerError,
+  type CharterClient,
+  createClient,
+  type ErrorAnswer,
+  type Schemas,
+} from '../../src/client/charter-client.ts';
+
+/** Takes exactly T: neither more nor less compiles. */
+declare function exactly<T>(): <U>(value: U & (Same<T, U> extends true ? unknown : never)) => void;
+type Same<T, U> = (<X>() => X extends T ? 1 : 2) extends <X>() => X extends U ? 1 : 2 ? true : false;
+
+const PROGRAMS = '/api/parent_programs';
+const PROGRAM = '/api/parent_programs/{id}';
+const id = '019c2291-34b8-752e-bca9-6513269e0d37';
+
+/** Never called, like all of these: it is there to be compiled. */
+async function answers(charter: CharterClient): Promise<void> {
+  const list = await charter.GET(PROGRAMS, { params: { query: { limit: 25 } } });
+  exactly<200 | 400 | 401 | 403 | 405 | 406 | 414 | 422 | 500 | 503>()(list.status);
+  if (list.ok) exactly<Schemas['ParentProgramPage']>()(list.data);
+  else exactly<string>()(list.error.message);
+  if (list.status === 422) exactly<Schemas['ValidationException']>()(list.error);
+  // @ts-expect-error: only a 422 names fields
+  if (!list.ok) accept(list.error.errors);
+  // @ts-expect-error: there is no data before the status is known
+  accept(list.data.data);
+  // @ts-expect-error: a status that the contract does not show
+  if (list.status === 418) accept(list);
+
+  const program = await charter.GET(PROGRAM, { params: { path: { id } } });
+  if (program.status === 404) exactly<Schemas['NotFoundException']>()(program.error);
+  if (program.ok) exactly<Schemas['ParentProgram']>()(program.data);
+
+  const created = await charter.POST(PROGRAMS, { body: { name: 'Nordic Scholars' } });
+  if (created.ok) exactly<201>()(created.status);
+  if (created.status === 409) exactly<Schemas['ConflictException']>()(created.error);
+
+  const deleted = await charter.DELETE(PROGRAM, { params: { path: { id } } });
+  if (deleted.ok) exactly<undefined>()(deleted.data);
+  exactly<Answer<'/api/key', 'get'>>()(await charter.GET('/api/key'));
+}
+
+async function conditional(charter: CharterClient, etag: string | undefined): Promise<void> {
+  const header = etag === undefined ? {} : { 'If-None-Match': etag };
+  const answer = await charter.GET(PROGRAM, { params: { path: { id }, header } });
+  if (answer.status === 304) exactly<false>()(answer.ok);
+  // @ts-expect-error: a 304 is not ok and has no error
+  if (!answer.ok) accept(answer.error.message);
+  // @ts-expect-error: nor has it data
+  if (answer.status === 304) accept(answer.data.name);
+
+  const unconditional = await charter.GET(PROGRAM, { params: { path: { id } } });
+  // @ts-expect-error: without If-None-Match there is no 304
+  if (unconditional.status === 304) accept(unconditional);
+}
+
+async function headers(charter: CharterClient): Promise<void> {
+  const list = await charter.GET(PROGRAMS);
+  exactly<string | null>()(list.headers.get('X-Anything'));
+  if (list.status !== 200) return;
+  exactly<string>()(list.headers.get('ETag'));
+  exactly<string | null>()(list.headers.get('Link'));
+  const program = await charter.GET(PROGRAM, { params: { path: { id } } });
+  if (program.status === 503) exactly<string>()(program.headers.get('Retry-After'));
+  const isRead: Headers = program.headers;
+  accept(isRead);
+}
+
+async function refused(charter: CharterClient): Promise<void> {
+  // @ts-expect-error: a path that the contract does not have
+  await charter.GET('/api/parent_program');
+  // @ts-expect-error: a method that the path does not take
+  await charter.DELETE(PROGRAMS);
+  // @ts-expect-error: the path's parameter is missing
+  await charter.GET(PROGRAM);
+  // @ts-expect-error: a mistyped parameter beside a right one
+  await charter.GET(PROGRAMS, { params: { query: { limit: 25, serach: 'abc' } } });
+  // @ts-expect-error: a mistyped header beside a right one
+  await charter.GET(PROGRAMS, { params: { header: { 'If-None-Match': '"x"', 'If-Nonmatch': '"x"' } } });
+  // @ts-expect-error: an order that there is not
+  await charter.GET(PROGRAMS, { params: { query: { sort: 'id' } } });
+  // @ts-expect-error: null is no filter
+  await charter.GET(PROGRAMS, { params: { query: { external_id: null } } });
+  // @ts-expect-error: a header that may be missing, in the place of one that must not be
+  await charter.PATCH(PROGRAM, { params: { path: { id }, header: { 'If-Match': new Headers().get('ETag') } }, body: {} });
+  // @ts-expect-error: the name is missing
+  await charter.POST(PROGRAMS, { body: {} });
+  // @ts-expect-error: a field that the contract does not have
+  await charter.POST(PROGRAMS, { body: { name: 'Nordic Scholars', organization_id: id } });
+  // @ts-expect-error: a body where there is none
+  await charter.GET('/api/key', { body: {} });
+  // @ts-expect-error: the base is fixed
+  await charter.GET('/api/key', { baseUrl: 'https://other.example' });
+  // @ts-expect-error: no client without a key
+  createClient({ baseUrl: 'https://charter.example.org' });
+}
+
+async function lists(charter: CharterClient): Promise<void> {
+  for await (const program of charter.items(PROGRAMS, { params: { query: { search: 'abc' } } })) {
+    exactly<Schemas['ParentProgram']>()(program);
+  }
+  for await (const page of charter.pages(PROGRAMS)) exactly<Schemas['ParentProgramPage']>()(page);
+  // @ts-expect-error: no list
+  charter.items('/api/key');
+  // @ts-expect-error: a page that is not sent would be an item that is left out
+  charter.pages(PROGRAMS, { params: { header: { 'If-None-Match': '"x"' } } });
+  try {
+    await charter.pages(PROGRAMS).next();
+  } catch (error) {
+    if (!(error instanceof AnswerError)) throw error;
+    exactly<ErrorAnswer>()(error.answer);
+    if (error.answer.status === 422) exactly<Record<string, string[]>>()({ ...error.answer.error.errors });
+  }
+}
+
+test('the assertions above are compiled by the type check, not run', () => {
+  expect([answers, conditional, headers, refused, lists]).toHaveLength(5);
+});
+
+declare function accept(value: unknown): void;
