@@ -65,10 +65,9 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** A `fetch` says "fetch failed" and hides the reason in its causes. */
+/** A `fetch` says "fetch failed" and hides the reason in its causes. It may be of another realm: no `instanceof`. */
 function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'the connection failed';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  const words = error.message === '' ? code : error.message;
-  return error.cause instanceof Error ? `${words}: ${wordsOf(error.cause)}` : words;
+  const { message, code, cause } = Object(error);
+  const words = [message, code].find((each) => typeof each === 'string' && each !== '') ?? 'the connection failed';
+  return cause === undefined ? words : `${words}: ${wordsOf(cause)}`;
 }

@@ -48,7 +48,8 @@ type Tried = { readonly tries: number; readonly headers: Headers | undefined; re
 function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const at = Date.parse(text);
+  // `Date.parse` alone takes nearly anything: "-1" is a day in 2001.
+  const at = / GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const now = Date.parse(headers.get('Date') ?? '');
   return Math.max(0, at - (Number.isNaN(now) ? Date.now() : now));

@@ -85,8 +85,9 @@ async function refused(charter: CharterClient): Promise<void> {
   await charter.GET(PROGRAMS, { params: { query: { sort: 'id' } } });
   // @ts-expect-error: null is no filter
   await charter.GET(PROGRAMS, { params: { query: { external_id: null } } });
+  const header = { 'If-Match': new Headers().get('ETag') };
   // @ts-expect-error: a header that may be missing, in the place of one that must not be
-  await charter.PATCH(PROGRAM, { params: { path: { id }, header: { 'If-Match': new Headers().get('ETag') } }, body: {} });
+  await charter.PATCH(PROGRAM, { params: { path: { id }, header }, body: {} });
   // @ts-expect-error: the name is missing
   await charter.POST(PROGRAMS, { body: {} });
   // @ts-expect-error: a field that the contract does not have

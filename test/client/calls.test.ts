@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CharterClient, createClient, type Schemas } from '../../src/client/charter-client.ts';
+import { TARGETS, type Target } from '../support/client-targets.ts';
+
+const PROGRAMS = '/api/parent_programs';
+const PROGRAM = '/api/parent_programs/{id}';
+
+describe.each(TARGETS)('against $name', ({ start }) => {
+  let target: Target;
+  let charter: CharterClient;
+  let listed: Schemas['ParentProgram'];
+  beforeAll(async () => {
+    target = await start();
+    charter = createClient({ baseUrl: target.url, apiKey: target.apiKey });
+    const { value } = await charter.items(PROGRAMS).next();
+    if (value === undefined) throw new Error('The list is empty.');
+    listed = value;
+  });
+  afterAll(() => target.close());
+
+  test('listParentPrograms: 200, with its page and headers', async () => {
+    const answer = await charter.GET(PROGRAMS, { params: { query: { limit: 2, sort: '-created_at' } } });
+    if (!answer.ok) throw new Error(answer.error.message);
+    expect(answer).toMatchObject({ ok: true, status: 200, tries: 1 });
+    expect(answer.data.data[0]?.id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.headers.get('ETag')).toMatch(/^".+"$/);
+    expect(answer.response.status).toBe(200);
+  });
+
+  test('listParentPrograms: 422, which names the parameter', async () => {
+    const answer = await charter.GET(PROGRAMS, { params: { query: { limit: 101 } } });
+    expect(answer.ok).toBe(false);
+    if (answer.status !== 422) throw new Error(`It answered ${answer.status}.`);
+    expect(answer.error.errors['limit']).toEqual([expect.stringContaining('100')]);
+    expect(answer.data).toBeUndefined();
+  });
+
+  test('getParentProgram: 304, with neither data nor error', async () => {
+    const path = { id: listed.id };
+    const first = await charter.GET(PROGRAM, { params: { path } });
+    if (!first.ok) throw new Error(first.error.message);
+    const header = { 'If-None-Match': first.headers.get('ETag') };
+    const again = await charter.GET(PROGRAM, { params: { path, header } });
+    expect(again).toMatchObject({ ok: false, status: 304 });
+    expect(again).not.toHaveProperty('data');
+    expect(again).not.toHaveProperty('error');
+  });
+
+  test('createParentProgram: 201, and its Location', async () => {
+    const answer = await charter.POST(PROGRAMS, { body: { name: 'Größe & Ähre', metadata: { region: 'nordic' } } });
+    if (!answer.ok) throw new Error(answer.error.message);
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('Location')).toBe(`/api/parent_programs/${answer.data.id}`);
+  });
+
+  test('createParentProgram: 422, which names the field', async () => {
+    const answer = await charter.POST(PROGRAMS, { body: { name: '' } });
+    if (answer.status !== 422) throw new Error(`It answered ${answer.status}.`);
+    expect(Object.keys(answer.error.errors)).toEqual(['name']);
+  });
+
+  test('updateParentProgram: 200', async () => {
+    const params = { path: { id: listed.id }, header: { 'If-Match': '*' } };
+    const answer = await charter.PATCH(PROGRAM, { params, body: { description: null } });
+    expect(answer).toMatchObject({ ok: true, status: 200 });
+  });
+
+  test('deleteParentProgram: 204, with neither data nor error', async () => {
+    const created = await charter.POST(PROGRAMS, { body: { name: 'Short-lived' } });
+    if (!created.ok) throw new Error(created.error.message);
+    const answer = await charter.DELETE(PROGRAM, { params: { path: { id: created.data.id } } });
+    expect(answer).toMatchObject({ ok: true, status: 204 });
+    expect(answer).not.toHaveProperty('data');
+  });
+
+  test('getKey: 200', async () => {
+    const answer = await charter.GET('/api/key');
+    if (!answer.ok) throw new Error(answer.error.message);
+    expect(answer.data.permissions).toContain('parent_programs:read');
+  });
+
+  test('a list ends, whatever the size of its pages', async () => {
+    const names: string[] = [];
+    for await (const { name } of charter.items(PROGRAMS, { params: { query: { limit: 1 } } })) names.push(name);
+    expect(names).toContain(listed.name);
+  });
+});

@@ -1,0 +1,83 @@
+// The server does what it is asked, and the answer gets lost on the way back: the case that retries are made for, and
+// in which they do harm where they are made without care.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
+import { createClientOn, createTestClock } from '../support/charter-client.ts';
+import { losesAnswerOf, passesOn, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+const PROGRAMS = '/api/parent_programs';
+const PROGRAM = '/api/parent_programs/{id}';
+
+let server: TestServer;
+let network: ScriptedServer;
+beforeAll(async () => {
+  server = await startServer();
+  network = await startScriptedServer();
+});
+afterAll(() => Promise.all([network.close(), server.close()]));
+
+async function ours(): Promise<CharterClient> {
+  const { key } = await createTestOrganization(server);
+  return createClientOn(createTestClock(), { baseUrl: network.url, apiKey: key });
+}
+
+async function createdBy(charter: CharterClient) {
+  network.play(passesOn(server.url));
+  const created = await charter.POST(PROGRAMS, { body: { name: 'First name' } });
+  if (!created.ok) throw new Error(created.error.message);
+  return { path: { id: created.data.id }, etag: created.headers.get('ETag') };
+}
+
+async function namesOf(charter: CharterClient): Promise<string[]> {
+  network.play(passesOn(server.url));
+  const names: string[] = [];
+  for await (const { name } of charter.items(PROGRAMS)) names.push(name);
+  return names;
+}
+
+test('a creation whose answer got lost is made once, and answered as the first', async () => {
+  const charter = await ours();
+  network.play(losesAnswerOf(server.url), losesAnswerOf(server.url), passesOn(server.url));
+  const created = await charter.POST(PROGRAMS, { body: { name: 'Only one' } });
+  expect(created).toMatchObject({ status: 201, tries: 3, data: { name: 'Only one' } });
+  expect(await namesOf(charter)).toEqual(['Only one']);
+});
+
+test('two calls are two creations, also of the same body', async () => {
+  const charter = await ours();
+  network.play(passesOn(server.url));
+  await charter.POST(PROGRAMS, { body: { name: 'Twin' } });
+  await charter.POST(PROGRAMS, { body: { name: 'Twin' } });
+  expect(await namesOf(charter)).toEqual(['Twin', 'Twin']);
+});
+
+test('a change with If-Match whose answer got lost is made once: 412 after more than one try', async () => {
+  const charter = await ours();
+  const { path, etag } = await createdBy(charter);
+  network.play(losesAnswerOf(server.url), passesOn(server.url));
+  const params = { path, header: { 'If-Match': etag } };
+  expect(await charter.PATCH(PROGRAM, { params, body: { name: 'Second name' } })).toMatchObject({
+    status: 412,
+    tries: 2,
+  });
+  expect(await namesOf(charter)).toEqual(['Second name']);
+});
+
+test('a change without If-Match is not sent again, so that it cannot undo what came between', async () => {
+  const charter = await ours();
+  const { path } = await createdBy(charter);
+  network.play(losesAnswerOf(server.url), passesOn(server.url));
+  const changing = charter.PATCH(PROGRAM, { params: { path }, body: { name: 'Second name' } });
+  await expect(changing).rejects.toBeInstanceOf(NetworkError);
+  expect(network.received).toHaveLength(1);
+});
+
+test('a deletion whose answer got lost is gone: 404 after more than one try', async () => {
+  const charter = await ours();
+  const { path, etag } = await createdBy(charter);
+  network.play(losesAnswerOf(server.url), passesOn(server.url));
+  const params = { path, header: { 'If-Match': etag } };
+  expect(await charter.DELETE(PROGRAM, { params })).toMatchObject({ status: 404, tries: 2 });
+  expect(await namesOf(charter)).toEqual([]);
+});

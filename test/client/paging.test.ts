@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { AnswerError, type CharterClient, createClient } from '../../src/client/charter-client.ts';
+import { revokeKeyById } from '../../src/service/operator.ts';
+import { insertPrograms } from '../support/programs.ts';
+import { answers, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+const PROGRAMS = '/api/parent_programs';
+const NAMES = Array.from({ length: 7 }, (_, i) => `Program ${i + 1}`);
+
+let server: TestServer;
+let scripted: ScriptedServer;
+beforeAll(async () => {
+  server = await startServer();
+  scripted = await startScriptedServer();
+});
+afterAll(() => Promise.all([server.close(), scripted.close()]));
+
+/** A client of an organization with seven parent programs, and the addresses that it asks for. */
+async function furnished(): Promise<{ charter: CharterClient; asked: URL[] }> {
+  const ours = await createTestOrganization(server);
+  await insertPrograms(
+    server,
+    ours,
+    NAMES.map((name, i) => ({ name, createdAt: new Date(Date.UTC(2026, 0, i + 1)) })),
+  );
+  const asked: URL[] = [];
+  const charter = createClient({
+    ...{ baseUrl: server.url, apiKey: ours.key },
+    fetch: (request) => {
+      asked.push(new URL(request.url));
+      return fetch(request);
+    },
+  });
+  return { charter, asked };
+}
+
+test('items go through every page, in order', async () => {
+  const { charter, asked } = await furnished();
+  const names: string[] = [];
+  for await (const { name } of charter.items(PROGRAMS, { params: { query: { limit: 3 } } })) names.push(name);
+  expect(names).toEqual(NAMES);
+  expect(asked).toHaveLength(3);
+});
+
+test('the filters and the order go with every page', async () => {
+  const { charter, asked } = await furnished();
+  const query = { search: 'program', sort: '-name', limit: 4 } as const;
+  const sizes: number[] = [];
+  for await (const { data } of charter.pages(PROGRAMS, { params: { query } })) sizes.push(data.length);
+  expect(sizes).toEqual([4, 3]);
+  for (const { searchParams } of asked) {
+    expect(Object.fromEntries(searchParams)).toMatchObject({ search: 'program', sort: '-name', limit: '4' });
+  }
+});
+
+test('pages go on from a cursor', async () => {
+  const { charter } = await furnished();
+  const first = await charter.GET(PROGRAMS, { params: { query: { limit: 5 } } });
+  if (!first.ok || first.data.page.next_cursor === null) throw new Error('There is no second page.');
+  const query = { cursor: first.data.page.next_cursor };
+  const names: string[] = [];
+  for await (const { name } of charter.items(PROGRAMS, { params: { query } })) names.push(name);
+  expect(names).toEqual(NAMES.slice(5));
+});
+
+test('an empty list is one page without items', async () => {
+  const { charter } = await furnished();
+  const query = { search: 'nothing like it' };
+  for await (const item of charter.items(PROGRAMS, { params: { query } })) expect(item).toBeUndefined();
+  const pages = charter.pages(PROGRAMS, { params: { query } });
+  expect(await pages.next()).toMatchObject({ done: false, value: { data: [] } });
+  expect(await pages.next()).toMatchObject({ done: true });
+});
+
+test('whoever stops early has asked for no page in vain', async () => {
+  const { charter, asked } = await furnished();
+  let seen = 0;
+  for await (const _ of charter.items(PROGRAMS, { params: { query: { limit: 2 } } })) {
+    seen += 1;
+    if (seen === 2) break;
+  }
+  expect(asked).toHaveLength(1);
+});
+
+test('a key that is revoked between two pages ends the list with the exception', async () => {
+  const { charter } = await furnished();
+  const pages = charter.pages(PROGRAMS, { params: { query: { limit: 3 } } });
+  expect(await pages.next()).toMatchObject({ done: false });
+  const key = await charter.GET('/api/key');
+  if (!key.ok) throw new Error(key.error.message);
+  await revokeKeyById(server.db, key.data.id);
+  const failing = pages.next();
+  await expect(failing).rejects.toBeInstanceOf(AnswerError);
+  await expect(failing).rejects.toMatchObject({
+    name: 'AnswerError',
+    message: expect.stringMatching(/^GET \/api\/parent_programs got 401: .*revoked/),
+    status: 401,
+    exception: { message: expect.stringContaining('revoked') },
+    answer: { status: 401, ok: false, tries: 1 },
+  });
+  expect(await pages.next()).toEqual({ done: true, value: undefined });
+});
+
+test('a filter that is refused is an exception with its fields', async () => {
+  const { charter } = await furnished();
+  const failing = charter.items(PROGRAMS, { params: { query: { search: 'ab' } } }).next();
+  await expect(failing).rejects.toMatchObject({ status: 422, exception: { errors: { search: [expect.any(String)] } } });
+});
+
+test("the caller's signal ends a list between two items too", async () => {
+  const { charter, asked } = await furnished();
+  const ending = new AbortController();
+  const items = charter.items(PROGRAMS, { signal: ending.signal });
+  expect(await items.next()).toMatchObject({ value: { name: NAMES[0] } });
+  ending.abort('no more');
+  await expect(items.next()).rejects.toBe('no more');
+  expect(asked).toHaveLength(1);
+});
+
+test('a list that leads back to itself is not read for ever', async () => {
+  scripted.play(answers(200, {}, { data: [{ name: 'Once' }], page: { limit: 1, next_cursor: 'same' } }));
+  const pages = createClient({ baseUrl: scripted.url, apiKey: 'charter_test_key' }).pages(PROGRAMS);
+  await pages.next();
+  await pages.next();
+  await expect(pages.next()).rejects.toMatchObject({ name: 'UnexpectedAnswerError' });
+  expect(scripted.received).toHaveLength(2);
+});
+
+test('what is no page is not taken for one', async () => {
+  for (const body of [null, 'page', { data: [] }, { data: {}, page: { next_cursor: null } }]) {
+    scripted.play(answers(200, {}, body));
+    const pages = createClient({ baseUrl: scripted.url, apiKey: 'charter_test_key' }).pages(PROGRAMS);
+    await expect(pages.next()).rejects.toMatchObject({ name: 'UnexpectedAnswerError', status: 200 });
+  }
+});

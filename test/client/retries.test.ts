@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
+import { createClientOn, createTestClock } from '../support/charter-client.ts';
+import { answers, hangsUp, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+
+const PROGRAMS = '/api/parent_programs';
+const PROGRAM = '/api/parent_programs/{id}';
+const path = { id: '019c2291-34b8-752e-bca9-6513269e0d37' };
+const busy = answers(503, { 'Retry-After': '2' });
+const fine = answers(200);
+
+let server: ScriptedServer;
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.close());
+
+function client(): CharterClient {
+  return createClientOn(createTestClock(), { baseUrl: server.url, apiKey: 'charter_test_key' });
+}
+
+describe('what is sent again', () => {
+  type Case = [
+    title: string,
+    tries: number,
+    call: (charter: CharterClient) => Promise<{ status: number; tries: number }>,
+  ];
+  const cases: Case[] = [
+    ['GET', 2, (charter) => charter.GET(PROGRAMS)],
+    ['DELETE', 2, (charter) => charter.DELETE(PROGRAM, { params: { path } })],
+    ['POST, by the key that it gets', 2, (charter) => charter.POST(PROGRAMS, { body: { name: 'Nordic' } })],
+    [
+      'PATCH with an entity tag in If-Match',
+      2,
+      (charter) =>
+        charter.PATCH(PROGRAM, { params: { path, header: { 'If-Match': '"x"' } }, body: { name: 'Nordic' } }),
+    ],
+    // A late second change could undo somebody else's, made in between.
+    [
+      'not PATCH without If-Match',
+      1,
+      (charter) => charter.PATCH(PROGRAM, { params: { path }, body: { name: 'Nordic' } }),
+    ],
+    [
+      'not PATCH with If-Match: *, which any version meets',
+      1,
+      (charter) =>
+        charter.PATCH(PROGRAM, { params: { path, header: { 'If-Match': ' * ' } }, body: { name: 'Nordic' } }),
+    ],
+  ];
+  for (const [title, tries, call] of cases) {
+    test(`${title}: after a 503`, async () => {
+      server.play(busy, fine);
+      expect(await call(client())).toMatchObject({ status: tries === 1 ? 503 : 200, tries });
+      expect(server.received).toHaveLength(tries);
+    });
+    test(`${title}: after a connection that broke`, async () => {
+      server.play(hangsUp, fine);
+      const answer = call(client());
+      if (tries === 1) await expect(answer).rejects.toBeInstanceOf(NetworkError);
+      else expect(await answer).toMatchObject({ status: 200, tries });
+      expect(server.received).toHaveLength(tries);
+    });
+  }
+
+  test.each([429, 502, 504])('%d, as a limit or a proxy gives it', async (status) => {
+    server.play(answers(status), fine);
+    expect(await client().GET(PROGRAMS)).toMatchObject({ status: 200, tries: 2 });
+  });
+
+  test.each([400, 401, 403, 404, 409, 412, 422, 500])('not %d, which would be the answer again', async (status) => {
+    server.play(answers(status), fine);
+    expect(await client().GET(PROGRAMS)).toMatchObject({ status, tries: 1 });
+  });
+
+  test('the same request, to the letter', async () => {
+    server.play(busy, hangsUp, fine);
+    const answer = await client().POST(PROGRAMS, { body: { name: 'Größe', metadata: { a: 'b' } } });
+    expect(answer.tries).toBe(3);
+    const [first, ...others] = server.received;
+    expect(JSON.parse(first?.body ?? '')).toEqual({ name: 'Größe', metadata: { a: 'b' } });
+    for (const other of others) expect(other).toEqual(first);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  const keysSent = () => server.received.map(({ headers }) => headers['idempotency-key']);
+
+  test('is another one for each call, and the same for all tries of a call', async () => {
+    server.play(busy, fine, fine);
+    const charter = client();
+    await charter.POST(PROGRAMS, { body: { name: 'Nordic' } });
+    await charter.POST(PROGRAMS, { body: { name: 'Nordic' } });
+    const [first, again, second] = keysSent();
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(again).toBe(first);
+    expect(second).toMatch(/^[0-9a-f]{32}$/);
+    expect(second).not.toBe(first);
+  });
+
+  test("is the caller's own where there is one", async () => {
+    server.play(busy, fine);
+    const header = { 'Idempotency-Key': 'order-1' };
+    await client().POST(PROGRAMS, { params: { header }, body: { name: 'Nordic' } });
+    expect(keysSent()).toEqual(['order-1', 'order-1']);
+  });
+
+  test('goes with creations alone', async () => {
+    server.play(fine);
+    await client().GET(PROGRAMS);
+    await client().DELETE(PROGRAM, { params: { path } });
+    expect(keysSent()).toEqual([undefined, undefined]);
+  });
+});

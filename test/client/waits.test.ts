@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CharterClient, createClient } from '../../src/client/charter-client.ts';
+import type { ClientOptions } from '../../src/client/settings.ts';
+import { createClientOn, createTestClock, type TestClock } from '../support/charter-client.ts';
+import { answers, hangsUp, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+
+const PROGRAMS = '/api/parent_programs';
+const busy = answers(503, { 'Retry-After': '2' });
+const fine = answers(200);
+
+let server: ScriptedServer;
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.close());
+
+function client(options: Partial<ClientOptions> & { clock?: TestClock } = {}): CharterClient {
+  const { clock = createTestClock(), ...rest } = options;
+  return createClientOn(clock, { baseUrl: server.url, apiKey: 'charter_test_key', ...rest });
+}
+
+describe('how long it waits', () => {
+  async function waitsFor(
+    steps: Parameters<ScriptedServer['play']>,
+    options: Partial<ClientOptions> & { chance?: number } = {},
+  ) {
+    const { chance = 0, ...rest } = options;
+    const clock = createTestClock({ chance });
+    server.play(...steps);
+    const answer = await client({ clock, ...rest }).GET(PROGRAMS);
+    return { status: answer.status, tries: answer.tries, waitsMs: clock.waitsMs };
+  }
+
+  test('as many seconds as Retry-After says, and a little by chance', async () => {
+    expect(await waitsFor([busy, fine])).toEqual({ status: 200, tries: 2, waitsMs: [2000] });
+    const { waitsMs } = await waitsFor([busy, fine], { chance: 1 });
+    expect(waitsMs).toEqual([2500]);
+  });
+
+  test("until the date that Retry-After says, by the server's clock", async () => {
+    // This server's clock is years behind ours.
+    const late = answers(503, {
+      Date: 'Fri, 01 Jan 2021 10:00:00 GMT',
+      'Retry-After': 'Fri, 01 Jan 2021 10:00:07 GMT',
+    });
+    expect(await waitsFor([late, fine])).toMatchObject({ status: 200, waitsMs: [7000] });
+    const past = answers(503, {
+      Date: 'Fri, 01 Jan 2021 10:00:00 GMT',
+      'Retry-After': 'Fri, 01 Jan 2021 09:00:00 GMT',
+    });
+    expect(await waitsFor([past, fine])).toMatchObject({ status: 200, waitsMs: [0] });
+  });
+
+  test.each(['soon', '-1', '1.5', ''])('as without it where Retry-After is "%s"', async (value) => {
+    expect(await waitsFor([answers(503, { 'Retry-After': value }), fine])).toMatchObject({ waitsMs: [250] });
+  });
+
+  test('otherwise twice as long each time, up to eight seconds, half of it by chance', async () => {
+    const doubling = [500, 1000, 2000, 4000, 8000, 8000, 8000];
+    const steps: Parameters<ScriptedServer['play']> = [answers(503)];
+    expect(await waitsFor(steps, { retries: 7, chance: 1 })).toEqual({ status: 503, tries: 8, waitsMs: doubling });
+    expect((await waitsFor(steps, { retries: 7 })).waitsMs).toEqual(doubling.map((ms) => ms / 2));
+  });
+});
+
+describe('when it gives up', () => {
+  test('after three tries, with the last answer', async () => {
+    server.play(busy, busy, answers(503, {}, { message: 'Still not.' }));
+    const answer = await client().GET(PROGRAMS);
+    expect(answer).toMatchObject({ status: 503, tries: 3, error: { message: 'Still not.' } });
+    expect(server.received).toHaveLength(3);
+  });
+
+  test('after the first where no retries are wanted', async () => {
+    server.play(busy, fine);
+    expect(await client({ retries: 0 }).GET(PROGRAMS)).toMatchObject({ status: 503, tries: 1 });
+  });
+
+  test('with an error that says so where there was no answer', async () => {
+    server.play(hangsUp);
+    const failing = client().GET(PROGRAMS, { params: { query: { search: 'private' } } });
+    await expect(failing).rejects.toMatchObject({ name: 'NetworkError', tries: 3 });
+    await expect(failing).rejects.toThrow(
+      /^GET http:\/\/127\.0\.0\.1:\d+\/api\/parent_programs got no answer: .+ \(tried 3 times\)$/,
+    );
+  });
+
+  test('at once where Retry-After asks for more time than the call has', async () => {
+    const clock = createTestClock();
+    server.play(answers(503, { 'Retry-After': '3600' }), fine);
+    const answer = await client({ clock }).GET(PROGRAMS);
+    expect(answer).toMatchObject({ status: 503, tries: 1 });
+    expect(answer.headers.get('Retry-After')).toBe('3600');
+    expect(clock.waitsMs).toEqual([]);
+  });
+
+  test('when the time of the whole call is used up', async () => {
+    const clock = createTestClock();
+    server.play(answers(503, { 'Retry-After': '40' }));
+    expect(await client({ clock, retries: 10 }).GET(PROGRAMS)).toMatchObject({ status: 503, tries: 3 });
+    expect(clock.waitsMs).toEqual([40_000, 40_000]);
+  });
+
+  test('a server that is not there is tried as well', async () => {
+    const gone = await startScriptedServer();
+    await gone.close();
+    await expect(client({ baseUrl: gone.url }).GET('/api/key')).rejects.toThrow(/ECONNREFUSED.*tried 3 times/);
+  });
+});
+
+test('on the real clock a retry waits for what Retry-After says', async () => {
+  const charter = createClient({ baseUrl: server.url, apiKey: 'charter_test_key' });
+  server.play(answers(503, { 'Retry-After': '1' }), fine);
+  const startedAt = performance.now();
+  expect(await charter.GET(PROGRAMS)).toMatchObject({ status: 200, tries: 2 });
+  // Node's timers may fire a millisecond early.
+  expect(performance.now() - startedAt).toBeGreaterThan(990);
+});

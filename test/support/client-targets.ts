@@ -1,0 +1,18 @@
+import { createTestOrganization, startServer } from './server.ts';
+
+export type Target = { readonly url: string; readonly apiKey: string; close(): Promise<void> };
+
+/** Everything that answers as the contract says; what holds of the client holds against each. */
+export const TARGETS: readonly { readonly name: string; start(): Promise<Target> }[] = [
+  { name: 'the server', start: startRealServer },
+];
+
+/** With an organization that has enough parent programs for several pages. */
+async function startRealServer(): Promise<Target> {
+  const server = await startServer();
+  const { key, client } = await createTestOrganization(server);
+  for (const name of ['Nordic Scholars', 'Baltic Scholars', 'Alpine Scholars']) {
+    await client.post('/api/parent_programs', { name });
+  }
+  return { url: server.url, apiKey: key, close: () => server.close() };
+}

@@ -1,0 +1,94 @@
+// A server that fails on cue: what a network, a proxy or a busy server does to a client, which the real one does not.
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
+
+export type Received = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+};
+
+/** What it does with one request. */
+export type Step = (res: ServerResponse, received: Received) => void;
+
+export type ScriptedServer = {
+  readonly url: string;
+  /** Every request since the last script, in order. */
+  readonly received: Received[];
+  /** One step a request, and the last one for all that follow. */
+  play(...steps: [Step, ...Step[]]): void;
+  close(): Promise<void>;
+};
+
+export async function startScriptedServer(): Promise<ScriptedServer> {
+  let script: readonly Step[] = [];
+  const received: Received[] = [];
+  const server = createServer(async (req, res) => {
+    const asked = { method: req.method ?? '', url: req.url ?? '', headers: req.headers, body: await textOf(req) };
+    received.push(asked);
+    script[Math.min(received.length, script.length) - 1]?.(res, asked);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : address}`,
+    received,
+    play(...steps) {
+      script = steps;
+      received.length = 0;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Answers in JSON, with an exception's body where none is given. */
+export function answers(
+  status: number,
+  headers: Record<string, string> = {},
+  body: unknown = { message: 'No.' },
+): Step {
+  return (res) => {
+    res.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', ...headers });
+    res.end(status === 204 || status === 304 ? undefined : JSON.stringify(body));
+  };
+}
+
+export const hangsUp: Step = (res) => void res.socket?.destroy();
+
+export const staysSilent: Step = () => {};
+
+/** Begins an answer and never ends it. */
+export const stallsMidway: Step = (res) => {
+  res.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' });
+  res.write('{"data":');
+};
+
+/** Passes the request on to a real server and its answer back. */
+export function passesOn(target: string): Step {
+  return (res, received) =>
+    void forward(target, received, (answer) => answer.pipe(res.writeHead(answer.statusCode ?? 0, answer.headers)));
+}
+
+/** Passes the request on, lets the server do it, and loses the answer. */
+export function losesAnswerOf(target: string): Step {
+  return (res, received) =>
+    void forward(target, received, (answer) => answer.resume().once('end', () => res.socket?.destroy()));
+}
+
+function forward(
+  target: string,
+  { method, url, headers, body }: Received,
+  take: (answer: IncomingMessage) => void,
+): void {
+  request(new URL(url, target), { method, headers, agent: false }, take).end(body);
+}
+
+async function textOf(req: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of req) text += String(chunk);
+  return text;
+}
