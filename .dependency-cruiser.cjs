@@ -50,9 +50,23 @@ module.exports = {
       to: { path: '^(test|scripts)/' },
     },
     {
+      name: 'client-stands-alone',
+      comment: 'It is packed for integrators, who have nothing else of ours, and not always Node.',
+      severity: 'error',
+      from: { path: room('client') },
+      to: { pathNot: [room('client'), '^generated/openapi\\.d\\.ts$', '^node_modules/openapi-fetch/'] },
+    },
+    {
+      name: 'nothing-runs-on-the-client',
+      severity: 'error',
+      from: { path: '^(src|prisma)/', pathNot: [room('client')] },
+      to: { path: room('client') },
+    },
+    {
       name: 'no-development-dependencies',
       severity: 'error',
-      from: { path: '^src/' },
+      // The client has its own manifest.
+      from: { path: '^src/', pathNot: [room('client')] },
       to: { dependencyTypes: ['npm-dev'] },
     },
     { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

@@ -19,6 +19,7 @@ const COMMANDS = {
   migration: { entry: 'scripts/migration.ts', generated: true },
   admin: { entry: 'scripts/admin.ts', generated: true },
   bench: { entry: 'scripts/bench.ts', generated: true },
+  client: { entry: 'scripts/client.ts', generated: true },
   format: { entry: 'node_modules/@biomejs/biome/bin/biome', generated: false, flags: ['check', '--write', '.'] },
 };
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { until } from './wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -16,9 +16,9 @@ export type Running = {
   readonly ended: Promise<Ended>;
 };
 
-/** Runs one of our files with this very Node, in an environment of nothing but `env` and the path. */
+/** Runs a file, ours or by its absolute path, with this very Node, in an environment of nothing but `env` and the path. */
 export function startFile(file: string, parameters: readonly string[], env: Record<string, string> = {}): Running {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, file), ...parameters], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],

@@ -1,0 +1,19 @@
+// Packs the client for integrators: generated/client/ and, of it, generated/charter-client-<version>.tgz.
+import { rm, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { buildPackage } from './client/build-package.ts';
+import { pack } from './client/pack.ts';
+
+const root = join(import.meta.dirname, '..');
+const generated = join(root, 'generated');
+try {
+  const folder = join(generated, 'client');
+  await rm(folder, { recursive: true, force: true });
+  await buildPackage(folder);
+  const tarball = await pack(folder, generated);
+  const kibibytes = (await stat(tarball)).size / 1024;
+  process.stdout.write(`${relative(root, tarball)}: ${kibibytes.toFixed(1)} KiB\n`);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

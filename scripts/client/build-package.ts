@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Writes the package `charter-client` into the folder: what `npm pack` then packs, and nothing else. */
+export async function buildPackage(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await compile(folder);
+  await copyFile(join(root, 'generated/openapi.d.ts'), join(folder, 'openapi.d.ts'));
+  await copyFile(join(root, 'src/client/README.md'), join(folder, 'README.md'));
+  await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`);
+}
+
+async function compile(folder: string): Promise<void> {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const child = spawn(process.execPath, [tsc, '--project', join(root, 'src/client'), '--outDir', folder]);
+  let printed = '';
+  child.stdout.on('data', (chunk) => (printed += chunk));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`${printed.trim()}\nThe client does not compile. Mend src/client/.`);
+  const declarations = (await readdir(folder)).filter((name) => name.endsWith('.d.ts'));
+  await Promise.all(declarations.map((name) => rewriteImports(join(folder, name))));
+}
+
+/** The compiler rewrites the extensions of imports in JavaScript, but leaves those in declarations as they are. */
+async function rewriteImports(file: string): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  const rewritten = text
+    .replaceAll(/ from '\.\.\/\.\.\/generated\/openapi\.d\.ts';/g, " from './openapi.js';")
+    .replaceAll(/ from '(\.\/[\w-]+)\.ts';/g, " from '$1.js';");
+  await writeFile(file, rewritten);
+}
+
+async function manifest() {
+  const ours = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const contract = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
+  return {
+    name: 'charter-client',
+    // The contract's own: a client knows what its contract shows.
+    version: contract.info.version,
+    description: "A typed client of Charter's API",
+    license: ours.license,
+    type: 'module',
+    exports: { '.': { types: './charter-client.d.ts', default: './charter-client.js' } },
+    types: './charter-client.d.ts',
+    sideEffects: false,
+    // The oldest Node that is tested with.
+    engines: { node: '>=20' },
+    dependencies: { 'openapi-fetch': ours.devDependencies['openapi-fetch'] },
+  };
+}

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkPackage } from '@arethetypeswrong/core';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { publint } from 'publint';
+import { type PackedClient, packClient } from '../support/client-package.ts';
+
+/** Somebody who writes `require` in Node before 22 cannot use an ES module; the package says that it is one. */
+const OF_COMMONJS = new Set(['node10', 'node16-cjs']);
+
+/** Compiling and packing takes two seconds on an idle machine, and twenty on one that runs the other tests meanwhile. */
+const PATIENCE_MS = 120_000;
+
+let packed: PackedClient;
+beforeAll(async () => {
+  packed = await packClient();
+}, PATIENCE_MS);
+
+describe('the package', () => {
+  test('holds what is needed to use it, and nothing else', () => {
+    const names = [...packed.files.keys()];
+    expect(names).toEqual(
+      expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'charter-client.js', 'openapi.d.ts']),
+    );
+    expect(names.filter((name) => !/^(package\.json|README\.md|LICENSE|[a-z-]+\.(js|d\.ts))$/.test(name))).toEqual([]);
+  });
+
+  test('is small', () => {
+    expect(packed.tarball.length).toBeLessThan(30 * 1024);
+  });
+
+  test(
+    'is the same, to the byte, whenever and wherever it is packed',
+    async () => {
+      const again = await packClient();
+      expect(again.tarball.equals(packed.tarball)).toBe(true);
+    },
+    PATIENCE_MS,
+  );
+
+  test('has the version of the contract, and openapi-fetch in one version as its only dependency', async () => {
+    const manifest = JSON.parse(packed.files.get('package.json') ?? '');
+    expect(manifest).toMatchObject({ name: 'charter-client', type: 'module', sideEffects: false, license: 'MIT' });
+    const contract = JSON.parse(await readFile(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
+    expect(manifest.version).toBe(contract.info.version);
+    expect(manifest.dependencies).toEqual({ 'openapi-fetch': expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+    expect(manifest).not.toHaveProperty('scripts');
+  });
+
+  test('leads nowhere outside itself', () => {
+    for (const [name, text] of packed.files) {
+      const imported = [...text.matchAll(/\bfrom ['"]([^'"]+)['"]/g)].map(([, from]) => from ?? '');
+      if (!/\.(js|ts)$/.test(name)) continue;
+      for (const from of imported) {
+        const isInside =
+          packed.files.has(from.replace(/^\.\//, '')) || packed.files.has(from.replace(/^\.\/(.+)\.js$/, '$1.d.ts'));
+        expect({ name, from, isFine: isInside || from === 'openapi-fetch' }).toEqual({ name, from, isFine: true });
+      }
+      expect(text).not.toMatch(/sourceMappingURL|node:|process\.|require\(/);
+    }
+  });
+
+  test('is without fault to publint', async () => {
+    const tarball = Uint8Array.from(packed.tarball).buffer;
+    expect((await publint({ pack: { tarball }, strict: true })).messages).toEqual([]);
+  });
+
+  test('is without fault to "are the types wrong", as an ES module', async () => {
+    const result = await checkPackage(packed.contents);
+    if (result.types === false) throw new Error('It has no types.');
+    const problems = result.problems.filter(
+      (each) => !('resolutionKind' in each && OF_COMMONJS.has(each.resolutionKind)),
+    );
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,54 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
+import { buildPackage } from '../../scripts/client/build-package.ts';
+import { pack } from '../../scripts/client/pack.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+export type PackedClient = {
+  readonly tarball: Buffer;
+  /** What is in the tarball, as it would lie in `node_modules`. */
+  readonly contents: Package;
+  /** The same by path, from "package.json" on. */
+  readonly files: ReadonlyMap<string, string>;
+};
+
+/** The client as `npm run client` packs it. */
+export async function packClient(): Promise<PackedClient> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-client-'));
+  try {
+    await buildPackage(join(folder, 'client'));
+    const tarball = await readFile(await pack(join(folder, 'client'), folder));
+    const contents = createPackageFromTarballData(tarball);
+    const prefix = `/node_modules/${contents.packageName}/`;
+    const paths = contents.listFiles().map((path) => path.slice(prefix.length));
+    return { tarball, contents, files: new Map(paths.map((path) => [path, contents.readFile(prefix + path)])) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export type Scratch = {
+  readonly folder: string;
+  remove(): Promise<void>;
+};
+
+/** A folder in which somebody has installed the client: the tarball's files, and what it depends on, from ours. */
+export async function installClient({ files }: PackedClient): Promise<Scratch> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-integrator-'));
+  const modules = join(folder, 'node_modules');
+  for (const [path, text] of files) await write(join(modules, 'charter-client', path), text);
+  await mkdir(join(modules, '@types'));
+  for (const name of ['openapi-fetch', '@types/node']) {
+    await symlink(join(ROOT, 'node_modules', name), join(modules, name), 'dir');
+  }
+  await write(join(folder, 'package.json'), JSON.stringify({ name: 'integrator', type: 'module' }));
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+export async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
