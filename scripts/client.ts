@@ -1,5 +1,5 @@
 // Packs the client for integrators: generated/client/ and, of it, generated/charter-client-<version>.tgz.
-import { rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { buildPackage } from './client/build-package.ts';
 import { pack } from './client/pack.ts';
@@ -8,7 +8,8 @@ const root = join(import.meta.dirname, '..');
 const generated = join(root, 'generated');
 try {
   const folder = join(generated, 'client');
-  await rm(folder, { recursive: true, force: true });
+  const made = (await readdir(generated)).filter((name) => /^(client|charter-client-.*\.tgz)$/.test(name));
+  await Promise.all(made.map((name) => rm(join(generated, name), { recursive: true })));
   await buildPackage(folder);
   const tarball = await pack(folder, generated);
   const kibibytes = (await stat(tarball)).size / 1024;

@@ -76,6 +76,7 @@ function generate() {
     'prisma/schema.prisma',
     'redocly.yaml',
     'scripts/generate.ts',
+    ...filesBelow('scripts/generate'),
     ...filesBelow('openapi'),
   ]);
   if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'prisma', 'client.ts'))) return;

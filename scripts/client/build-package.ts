@@ -6,12 +6,14 @@ const root = join(import.meta.dirname, '../..');
 
 /** Writes the package `charter-client` into the folder: what `npm pack` then packs, and nothing else. */
 export async function buildPackage(folder: string): Promise<void> {
+  const manifest = await manifestOf();
+  const readme = await readFile(join(root, 'src/client/README.md'), 'utf8');
   await mkdir(folder, { recursive: true });
   await compile(folder);
   await copyFile(join(root, 'generated/openapi.d.ts'), join(folder, 'openapi.d.ts'));
-  await copyFile(join(root, 'src/client/README.md'), join(folder, 'README.md'));
   await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`);
+  await writeFile(join(folder, 'README.md'), readme.replaceAll('<version>', manifest.version));
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 async function compile(folder: string): Promise<void> {
@@ -34,7 +36,7 @@ async function rewriteImports(file: string): Promise<void> {
   await writeFile(file, rewritten);
 }
 
-async function manifest() {
+async function manifestOf() {
   const ours = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const contract = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
   return {
@@ -47,7 +49,6 @@ async function manifest() {
     exports: { '.': { types: './charter-client.d.ts', default: './charter-client.js' } },
     types: './charter-client.d.ts',
     sideEffects: false,
-    // The oldest Node that is tested with.
     engines: { node: '>=20' },
     dependencies: { 'openapi-fetch': ours.devDependencies['openapi-fetch'] },
   };

@@ -1,0 +1,12 @@
+/** The little that is used of a package without types. */
+declare module 'openapi-to-postmanv2' {
+  export type Result =
+    | { result: true; output: [{ type: 'collection'; data: unknown }] }
+    | { result: false; reason: string };
+
+  export function convertV2(
+    input: { type: 'json'; data: object },
+    options: Readonly<Record<string, string | boolean>>,
+    done: (error: Error | null, result: Result) => void,
+  ): void;
+}

@@ -1,0 +1,142 @@
+// What is made from the contract for tools that cannot read it as it is: every `$ref` followed, and for Postman.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { toPostmanCollection } from '../../scripts/generate/postman.ts';
+import { operations } from '../support/contract.ts';
+import { createProgram, successOf } from '../support/every-operation.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+type Pair = { readonly key: string; readonly value: string; readonly disabled?: boolean };
+type Request = {
+  readonly method: string;
+  readonly url: { readonly host: string[]; readonly path: string[]; readonly query: Pair[]; readonly variable: Pair[] };
+  readonly header: Pair[];
+  readonly body: { readonly mode?: 'raw'; readonly raw?: string };
+  readonly auth: null;
+};
+type Example = { readonly code: number; readonly header: Pair[]; readonly body?: string };
+type Item = { readonly name: string; readonly request: Request; readonly response: Example[] };
+type Collection = {
+  readonly info: { readonly name: string; readonly version: string; readonly schema: string };
+  readonly auth: unknown;
+  readonly variable: Pair[];
+  readonly item: readonly { readonly name: string; readonly item: Item[] }[];
+};
+
+function read(name: string) {
+  const text = readFileSync(join(import.meta.dirname, '../../generated', name), 'utf8');
+  return { text, json: JSON.parse(text) };
+}
+
+const contract = read('openapi.json').json;
+
+describe('openapi.dereferenced.json', () => {
+  const { text, json } = read('openapi.dereferenced.json');
+
+  test('is the contract, with no $ref left', () => {
+    expect(text).not.toContain('"$ref"');
+    expect(json.info).toEqual(contract.info);
+    for (const operation of operations) {
+      const { path, method } = operation;
+      expect({ ...json.paths[path][method], path, method }).toEqual(operation);
+    }
+  });
+});
+
+describe('postman.json', () => {
+  const { text, json } = read('postman.json');
+  const collection: Collection = json;
+  const items = collection.item.flatMap((folder) => folder.item.map((item) => ({ ...item, folder: folder.name })));
+
+  /** The one that the contract's operation has become. */
+  function itemOf({ path, method }: (typeof operations)[number]) {
+    const wanted = path.replaceAll(/\{([^}]+)\}/g, ':$1');
+    const [found, ...more] = items.filter(
+      ({ request }) => request.method === method.toUpperCase() && `/${request.url.path.join('/')}` === wanted,
+    );
+    if (found === undefined || more.length > 0) throw new Error(`${method} ${path} is not there once.`);
+    return found;
+  }
+
+  test('is a collection of format 2.1, of the same version as the contract', () => {
+    expect(collection.info).toMatchObject({
+      name: contract.info.title,
+      version: contract.info.version,
+      schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
+    });
+    expect(items).toHaveLength(operations.length);
+    for (const { request, response } of items) {
+      expect(request.url.host).toEqual(['{{base_url}}']);
+      for (const pairs of [
+        request.header,
+        request.url.query,
+        request.url.variable,
+        ...response.map((each) => each.header),
+      ]) {
+        for (const pair of pairs) expect(pair).toMatchObject({ key: expect.any(String), value: expect.any(String) });
+      }
+    }
+  });
+
+  test('is the same whenever it is made', async () => {
+    expect(`${JSON.stringify(await toPostmanCollection(read('openapi.dereferenced.json').json), null, 2)}\n`).toBe(
+      text,
+    );
+  });
+
+  test('takes the address and the key from variables, and holds no key', () => {
+    expect(collection.variable.map(({ key, value }) => [key, value])).toEqual([
+      ['base_url', contract.servers[0].variables.base_url.default],
+      ['api_key', ''],
+    ]);
+    expect(collection.auth).toEqual({
+      type: 'bearer',
+      bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }],
+    });
+    expect(items.map(({ request }) => request.auth)).toEqual(items.map(() => null));
+    expect(text).not.toMatch(/charter_(live|test)_[0-9A-Za-z]{8}/);
+    expect(text).not.toContain('"Authorization"');
+  });
+
+  describe.each(operations)('$operationId', (operation) => {
+    test('stands in the folder of its tag, under its summary', () => {
+      const { tags, summary } = contract.paths[operation.path][operation.method];
+      expect(itemOf(operation)).toMatchObject({ folder: tags[0], name: summary });
+    });
+
+    test('shows an answer of each status, as the contract does', () => {
+      const { response } = itemOf(operation);
+      expect(new Set(response.map(({ code }) => String(code)))).toEqual(new Set(Object.keys(operation.responses)));
+      const { responses } = read('openapi.dereferenced.json').json.paths[operation.path][operation.method];
+      for (const { code, body } of response) {
+        const shown: { value: unknown }[] = Object.values(responses[code].content?.['application/json'].examples ?? {});
+        if (shown.length === 0) expect(body).toBeUndefined();
+        else expect(shown.map(({ value }) => value)).toContainEqual(JSON.parse(body ?? 'null'));
+      }
+    });
+  });
+
+  describe('against the server', () => {
+    let server: TestServer;
+    beforeAll(async () => {
+      server = await startServer();
+    });
+    afterAll(() => server.close());
+
+    test.each(operations)('$operationId is accepted as it stands, with the id of what is there', async (operation) => {
+      const ours = await createTestOrganization(server);
+      const id = await createProgram(ours);
+      const { url, header, body } = itemOf(operation).request;
+      const ticked = (pairs: Pair[]) =>
+        pairs.flatMap(({ key, value, disabled }): [string, string][] => (disabled === true ? [] : [[key, value]]));
+      const query = String(new URLSearchParams(ticked(url.query)));
+      const path = `/${url.path.join('/').replace(':id', id)}${query === '' ? '' : `?${query}`}`;
+      const { status } = await ours.client.send(operation.method.toUpperCase(), path, {
+        headers: Object.fromEntries(ticked(header)),
+        ...(body.raw !== undefined && { body: body.raw }),
+      });
+      expect(status).toBe(successOf(operation));
+    });
+  });
+});
