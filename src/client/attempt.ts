@@ -65,9 +65,8 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** A `fetch` says "fetch failed" and hides the reason in its causes. It may be of another realm: no `instanceof`. */
+/** A `fetch` says "fetch failed" and hides the reason in the cause. Either may be of another realm: no `instanceof`. */
 function wordsOf(error: unknown): string {
-  const { message, code, cause } = Object(error);
-  const words = [message, code].find((each) => typeof each === 'string' && each !== '') ?? 'the connection failed';
-  return cause === undefined ? words : `${words}: ${wordsOf(cause)}`;
+  const words = [error, Object(error).cause].map((each) => Object(each).message || Object(each).code);
+  return words.filter((each) => typeof each === 'string').join(': ') || 'the connection failed';
 }

@@ -1,8 +1,9 @@
+/** A variable of the environment may be given as it is: where it is not set, `createClient` says so. */
 export type ClientOptions = {
   /** Where Charter is, such as `https://charter.example.org`. The key is sent there and nowhere else. */
-  readonly baseUrl: string;
+  readonly baseUrl: string | undefined;
   /** The API key as it was copied, without `Bearer`. */
-  readonly apiKey: string;
+  readonly apiKey: string | undefined;
   /** How long one try may take, its whole answer included: 1 to 600,000, by default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** How often a request that is safe to repeat is sent again at most: 0 to 10, by default 2. */
@@ -43,7 +44,7 @@ export function settingsFrom(options: ClientOptions): Settings {
   };
 }
 
-function checkedBaseUrl(baseUrl: string): string {
+function checkedBaseUrl(baseUrl: unknown): string {
   const example = 'such as https://charter.example.org';
   if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) {
     throw new TypeError(`baseUrl must be an absolute URL, ${example}.`);
@@ -59,9 +60,8 @@ function checkedBaseUrl(baseUrl: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-function checkedApiKey(apiKey: string): string {
-  if (typeof apiKey !== 'string' || apiKey === '')
-    throw new TypeError('apiKey is empty. Give the API key as a string.');
+function checkedApiKey(apiKey: unknown): string {
+  if (typeof apiKey !== 'string' || apiKey === '') throw new TypeError('apiKey is missing or empty.');
   if (/^bearer\s/i.test(apiKey)) throw new TypeError('apiKey must be the API key alone, without "Bearer".');
   if (apiKey.length > MAX_TOKEN_CHARACTERS || !TOKEN.test(apiKey)) {
     throw new TypeError('apiKey is not a whole API key: it holds blanks or other characters that no key has.');

@@ -1,6 +1,8 @@
 // A program in JavaScript, or one whose types are not strict, can give what the types refuse.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createClient } from '../../src/client/charter-client.ts';
+import { type Call, createCall } from '../../src/client/calling.ts';
+import { realClock } from '../../src/client/clock.ts';
+import { settingsFrom } from '../../src/client/settings.ts';
 import { answers, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
@@ -12,31 +14,29 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-type Untyped = (path: string, options: object) => Promise<unknown>;
-
-function call(method: 'GET' | 'POST' | 'PATCH', path: string, options: object): Promise<unknown> {
+/** Beneath the types. */
+async function call(...parameters: Parameters<Call>): Promise<void> {
   server.play(answers(200));
-  const untyped: Untyped = Reflect.get(createClient({ baseUrl: server.url, apiKey: 'charter_test_key' }), method);
-  return untyped(path, options);
+  await createCall(settingsFrom({ baseUrl: server.url, apiKey: 'charter_test_key' }), realClock)(...parameters);
 }
 
 // openapi-fetch leaves null out: the change would be made without the condition that it was to have.
 test('If-Match: null is refused, not left out', async () => {
   const params = { path: { id: 'x' }, header: { 'If-Match': null } };
-  await expect(call('PATCH', PROGRAM, { params, body: {} })).rejects.toThrow('params.header.If-Match is null.');
+  await expect(call('patch', PROGRAM, { params, body: {} })).rejects.toThrow('params.header.If-Match is null.');
   expect(server.received).toHaveLength(0);
 });
 
 // The same here: the answer would be everything.
 test('a filter that is null is refused, not left out', async () => {
   const params = { query: { external_id: null } };
-  await expect(call('GET', PROGRAMS, { params })).rejects.toThrow('params.query.external_id is null.');
+  await expect(call('get', PROGRAMS, { params })).rejects.toThrow('params.query.external_id is null.');
   expect(server.received).toHaveLength(0);
 });
 
 test('undefined means left out', async () => {
   const params = { query: { limit: 1, search: undefined }, header: { 'If-None-Match': undefined } };
-  await call('GET', PROGRAMS, { params });
+  await call('get', PROGRAMS, { params });
   expect(server.received[0]?.url).toBe('/api/parent_programs?limit=1');
   expect(server.received[0]?.headers).not.toHaveProperty('if-none-match');
 });
@@ -44,15 +44,15 @@ test('undefined means left out', async () => {
 test.each([[{}], [{ path: {} }], [{ path: { id: undefined } }]])(
   'a path without its parameter is refused: %j',
   async (params) => {
-    await expect(call('GET', PROGRAM, { params })).rejects.toThrow('params.path.id is missing.');
+    await expect(call('get', PROGRAM, { params })).rejects.toThrow('params.path.id is missing.');
     expect(server.received).toHaveLength(0);
   },
 );
 
 test('whatever a parameter holds, it stays one', async () => {
-  await call('GET', PROGRAM, { params: { path: { id: 'a/b?c#d%2e$&é' } } });
+  await call('get', PROGRAM, { params: { path: { id: 'a/b?c#d%2e$&é' } } });
   expect(server.received[0]?.url).toBe(`/api/parent_programs/${encodeURIComponent('a/b?c#d%2e$&é')}`);
-  await call('GET', PROGRAMS, {
+  await call('get', PROGRAMS, {
     params: { query: { search: 'a&limit=1+%20é', updated_since: '2026-01-01T00:00:00+01:00' } },
   });
   const asked = new URL(server.received[0]?.url ?? '', server.url);
@@ -64,6 +64,6 @@ test('whatever a parameter holds, it stays one', async () => {
 
 test('an Idempotency-Key is found in any letter case', async () => {
   const params = { header: { 'idempotency-key': 'order-1' } };
-  await call('POST', PROGRAMS, { params, body: { name: 'Nordic' } });
+  await call('post', PROGRAMS, { params, body: { name: 'Nordic' } });
   expect(server.received[0]?.headers['idempotency-key']).toBe('order-1');
 });

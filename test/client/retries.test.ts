@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createCall } from '../../src/client/calling.ts';
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
+import { settingsFrom } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock } from '../support/charter-client.ts';
 import { answers, hangsUp, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
@@ -71,6 +73,14 @@ describe('what is sent again', () => {
   test.each([400, 401, 403, 404, 409, 412, 422, 500])('not %d, which would be the answer again', async (status) => {
     server.play(answers(status), fine);
     expect(await client().GET(PROGRAMS)).toMatchObject({ status, tries: 1 });
+  });
+
+  test('not POST without an Idempotency-Key, should the contract ever have one', async () => {
+    server.play(busy, fine);
+    const settings = settingsFrom({ baseUrl: server.url, apiKey: 'charter_test_key' });
+    const answer = await createCall(settings, createTestClock())('post', '/api/another', { body: {} });
+    expect(answer).toMatchObject({ status: 503, tries: 1 });
+    expect(server.received[0]?.headers).not.toHaveProperty('idempotency-key');
   });
 
   test('the same request, to the letter', async () => {

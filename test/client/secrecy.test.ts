@@ -81,15 +81,26 @@ describe('the key is not in', () => {
     expect(shown(error)).not.toContain(apiKey);
   });
 
-  test.each(['', ' ', `${apiKey}\n`, ` ${apiKey}`, `Bearer ${apiKey}`, `"${apiKey}"`, `${apiKey}ü`, apiKey.repeat(99)])(
-    'the error of a key that cannot be one: %j',
-    async (malformed) => {
-      const error = await failureOf(() => createClient({ baseUrl: server.url, apiKey: malformed }));
-      expect(error).toBeInstanceOf(TypeError);
-      expect(String(error)).toMatch(/^TypeError: apiKey /);
-      expect(shown(error)).not.toContain(apiKey);
-    },
-  );
+  test.each([
+    undefined,
+    '',
+    ' ',
+    `${apiKey}\n`,
+    ` ${apiKey}`,
+    `Bearer ${apiKey}`,
+    `"${apiKey}"`,
+    `${apiKey}ü`,
+    apiKey.repeat(99),
+  ])('the error of a key that cannot be one: %j', async (malformed) => {
+    const error = await failureOf(() => createClient({ baseUrl: server.url, apiKey: malformed }));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).toMatch(/^TypeError: apiKey /);
+    expect(shown(error)).not.toContain(apiKey);
+  });
+});
+
+test('a key with "Bearer" before it is refused with what to do', () => {
+  expect(() => client({ apiKey: `bearer ${apiKey}` })).toThrow('apiKey must be the API key alone, without "Bearer".');
 });
 
 describe('the key is sent to nobody else', () => {
@@ -136,13 +147,15 @@ describe('the key is sent to nobody else', () => {
 });
 
 describe('a baseUrl is refused', () => {
-  test.each<[string, string, string]>([
+  test.each<[string, string | undefined, string]>([
     ['with credentials', 'https://ada:secret@charter.example.org', 'must hold no user name and no password'],
+    ['with a password', 'https://:secret@charter.example.org', 'must hold no user name and no password'],
     ['with a user name', 'https://secret@charter.example.org', 'must hold no user name and no password'],
     ['of another scheme', 'ftp://charter.example.org/secret', 'must begin with https:// or http://'],
     ['of a scheme that runs', 'javascript:alert("secret")', 'must begin with https:// or http://'],
     ['that is relative', '/secret', 'must be an absolute URL'],
     ['that is empty', '', 'must be an absolute URL'],
+    ['that is missing', undefined, 'must be an absolute URL'],
     ['with a query', 'https://charter.example.org?key=secret', 'must end before any query or fragment'],
     ['with a fragment', 'https://charter.example.org/#secret', 'must end before any query or fragment'],
     ['with a parameter', 'https://charter.example.org/{id}', 'must end before any query or fragment'],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CharterClient, createClient, TimeoutError } from '../../src/client/charter-client.ts';
+import { realClock } from '../../src/client/clock.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock } from '../support/charter-client.ts';
 import {
@@ -21,8 +22,17 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-function client(options: Partial<ClientOptions> = {}): CharterClient {
-  return createClient({ baseUrl: server.url, apiKey: 'charter_test_key', ...options });
+function options(): ClientOptions {
+  return { baseUrl: server.url, apiKey: 'charter_test_key' };
+}
+
+function client(others: Partial<ClientOptions> = {}): CharterClient {
+  return createClient({ ...options(), ...others });
+}
+
+/** Those that would keep a program from ending. */
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
 describe('a time-out', () => {
@@ -37,21 +47,26 @@ describe('a time-out', () => {
   });
 
   test('is followed by a new try', async () => {
-    server.play(staysSilent, stallsMidway, answers(200));
     const clock = createTestClock();
-    const options = { timeoutMs: 500, retries: 10, totalTimeoutMs: 3_600_000 };
-    const charter = createClientOn(clock, { baseUrl: server.url, apiKey: 'charter_test_key', ...options });
-    const answer = await charter.GET(PROGRAMS);
-    expect(answer.status).toBe(200);
-    // More than three where the machine is so busy that the real answer comes late as well.
-    expect(answer.tries).toBeGreaterThanOrEqual(3);
-    expect(clock.waitsMs.slice(0, 2)).toEqual([250, 500]);
+    const silent = () => new Promise<Response>(() => {});
+    // At once, and not by the network, which on a busy machine could be late as well.
+    const prompt = async () => Response.json({ data: [] });
+    const tries = [silent, silent, prompt];
+    const charter = createClientOn(clock, { ...options(), timeoutMs: 20, fetch: () => (tries.shift() ?? prompt)() });
+    expect(await charter.GET(PROGRAMS)).toMatchObject({ status: 200, tries: 3 });
+    expect(clock.waitsMs).toEqual([250, 500]);
   });
 
   test('is cut to what the call has left', async () => {
     server.play(staysSilent);
     const failing = client({ totalTimeoutMs: 50 }).GET(PROGRAMS);
     await expect(failing).rejects.toMatchObject({ name: 'TimeoutError', tries: 1, timeoutMs: 50 });
+  });
+
+  test('leaves no timer behind once the answer is there', async () => {
+    const before = timers();
+    await client({ fetch: async () => Response.json({ data: [] }) }).GET(PROGRAMS);
+    expect(timers()).toBe(before);
   });
 
   test('ends a try even where the given fetch pays no heed', async () => {
@@ -67,19 +82,41 @@ describe("the caller's signal", () => {
     expect(server.received).toHaveLength(0);
   });
 
-  test.each<[string, Step]>([
-    ['while it waits for an answer', staysSilent],
-    ['while an answer arrives', stallsMidway],
-    ['while it waits to be sent again', busy],
-  ])('ends a call %s', async (_title, step) => {
+  type Moment = 'sent' | 'begun' | 'waiting';
+  test.each<[string, Step, Moment]>([
+    ['while it waits for an answer', staysSilent, 'sent'],
+    ['while an answer arrives', stallsMidway, 'begun'],
+    ['while it waits to be sent again', busy, 'waiting'],
+  ])('ends a call %s', async (_title, step, moment) => {
     const ending = new AbortController();
+    const seen: Moment[] = [];
+    const wait: typeof realClock.wait = (milliseconds, signal) => {
+      seen.push('waiting');
+      return realClock.wait(milliseconds, signal);
+    };
+    const noting = async (request: Request) => {
+      seen.push('sent');
+      const response = await fetch(request);
+      seen.push('begun');
+      return response;
+    };
     server.play(step);
-    const failing = client().GET(PROGRAMS, { signal: ending.signal });
-    const isRefused = expect(failing).rejects.toBe('no more');
-    await until('the request to arrive', () => server.received.length === 1);
+    const charter = createClientOn({ ...realClock, wait }, { ...options(), fetch: noting });
+    const isRefused = expect(charter.GET(PROGRAMS, { signal: ending.signal })).rejects.toBe('no more');
+    await until(`it to be ${moment}`, () => seen.at(-1) === moment);
     ending.abort('no more');
     await isRefused;
-    expect(server.received).toHaveLength(1);
+    expect(seen.at(-1)).toBe(moment);
+  });
+
+  test('leaves no timer of a wait that it has ended', async () => {
+    const ending = new AbortController();
+    const before = timers();
+    const isRefused = expect(realClock.wait(60_000, ending.signal)).rejects.toBe('no more');
+    expect(timers()).toBe(before + 1);
+    ending.abort('no more');
+    expect(timers()).toBe(before);
+    await isRefused;
   });
 
   test('leaves nothing behind on a signal that lives on', async () => {
