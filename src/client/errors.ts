@@ -44,7 +44,7 @@ export class UnexpectedAnswerError extends CharterError {
   constructor(what: string, { status, reason }: { status: number; reason: string }) {
     super(
       'UnexpectedAnswerError',
-      `${what} got ${status}, but ${reason}. Does baseUrl name the Charter server itself?`,
+      `${what} got ${status === 0 ? 'an answer' : status}, but ${reason}. Does baseUrl name the Charter server itself?`,
     );
     this.status = status;
   }
