@@ -11,11 +11,13 @@ const NODE_VERSION = '24.21.0';
 const OLDEST_NODE = [24, 18];
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** What each command runs, and whether it needs the generated code first. */
+/** What each command runs, and whether it needs the generated code and the documentation first. */
 const COMMANDS = {
-  start: { entry: 'src/main.ts', generated: true },
-  test: { entry: 'scripts/test.ts', generated: true },
+  start: { entry: 'src/main.ts', generated: true, docs: true },
+  test: { entry: 'scripts/test.ts', generated: true, docs: true },
   generate: { entry: 'scripts/generate.ts', generated: false },
+  docs: { entry: 'scripts/docs.ts', generated: true },
+  'docs:preview': { entry: 'scripts/docs-preview.ts', generated: false },
   migration: { entry: 'scripts/migration.ts', generated: true },
   admin: { entry: 'scripts/admin.ts', generated: true },
   bench: { entry: 'scripts/bench.ts', generated: true },
@@ -31,6 +33,7 @@ process.chdir(root);
 const node = findNode();
 installDependencies();
 if (command.generated) generate();
+if (command.docs) buildDocs();
 if (name === 'test') bringBrowser();
 run();
 
@@ -88,6 +91,28 @@ function generate() {
     'Mend what it names, then try again.',
   );
   if (name !== 'test') writeFileSync(stamp, wanted);
+}
+
+function buildDocs() {
+  const stamp = join(root, 'generated', 'docs', '.charter-docs');
+  const wanted = digest([
+    ...[
+      'package-lock.json',
+      'generated/openapi.json',
+      'generated/openapi.yaml',
+      'scripts/docs.ts',
+      'scripts/tool.ts',
+      'src/dashboard/pages/marks.ts',
+    ],
+    ...['openapi/guides', 'scripts/docs', 'src/dashboard/assets'].flatMap(filesBelow),
+  ]);
+  if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'docs', 'index.html'))) return;
+  step(
+    'Documentation',
+    () => spawnSync(node, ['scripts/docs.ts'], { encoding: 'utf8' }),
+    'Mend what it names, then try again.',
+  );
+  writeFileSync(stamp, wanted);
 }
 
 /** The browser tests use the machine's own; where there is none, one is installed, or whoever asked for tests is told. */

@@ -6,6 +6,7 @@ import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
 import { healthRoutes } from './operations/health.ts';
 import { type Logger, logRequests } from './operations/logs.ts';
+import { publicationRoutes } from './publication/routes.ts';
 import type { KeyUses } from './service/last-used.ts';
 import type { Outbox } from './service/mail.ts';
 import type { Database } from './store/database.ts';
@@ -54,6 +55,7 @@ export async function createApp({
   // Before the other rooms, so that the API's requests pass none of their routes; last, for its 404 wherever nothing is.
   app.use((req, res, next) => (req.url.startsWith('/api/') ? api(req, res) : next()));
   app.use(healthRoutes({ db, isStopping }));
+  app.use(publicationRoutes());
   app.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));
   app.use(api);
   return (req, res) => {

@@ -1,0 +1,92 @@
+// The writers' pages. Their text is nowhere but in openapi/guides; a page of the documentation says only where their
+// links lead on it.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Heading, headingsOf, linksOf } from './markdown.ts';
+import { DocsError, type Problem } from './problem.ts';
+
+export type Guide = {
+  /** From the root of the checkout. */
+  readonly file: string;
+  /** "getting-started", of getting-started.md. */
+  readonly slug: string;
+  readonly title: string;
+  /** The Markdown, with an empty line in the place of the title. */
+  readonly text: string;
+  readonly headings: readonly Heading[];
+};
+
+export type Guides = {
+  readonly all: readonly Guide[];
+  /** By how a guide names it ("images/x.png"), the data URI that it becomes. */
+  readonly images: ReadonlyMap<string, string>;
+};
+
+const FOLDER = 'openapi/guides';
+const LIST = `${FOLDER}/guides.yaml`;
+
+/** Every guide, in the order of guides.yaml. */
+export async function readGuides(root: string): Promise<Guides> {
+  const problems: Problem[] = [];
+  const names = await readList(root, problems);
+  const all = (await Promise.all(names.map((name) => readGuide(root, name, problems)))).filter(
+    (guide) => guide !== null,
+  );
+  const images = await readImages(root, all, problems);
+  if (problems.length > 0) throw new DocsError(problems);
+  return { all, images };
+}
+
+type Listed = { readonly name: string; readonly line: number };
+
+async function readList(root: string, problems: Problem[]): Promise<Listed[]> {
+  const text = await readFile(join(root, LIST), 'utf8');
+  return text.split(/\r?\n/).flatMap((written, i) => {
+    if (/^\s*(#.*)?$/.test(written)) return [];
+    const name = /^- ([a-z0-9-]+\.md)\s*$/.exec(written)?.[1];
+    if (name !== undefined) return [{ name, line: i + 1 }];
+    problems.push({ file: LIST, line: i + 1, message: 'This is no line of the list. Write "- name-of-the-guide.md".' });
+    return [];
+  });
+}
+
+async function readGuide(root: string, { name, line }: Listed, problems: Problem[]): Promise<Guide | null> {
+  const file = `${FOLDER}/${name}`;
+  const whole = await readFile(join(root, file), 'utf8').catch(() => null);
+  if (whole === null) {
+    problems.push({ file: LIST, line, message: `There is no ${file}. Write it, or take it off the list.` });
+    return null;
+  }
+  const title = /^# +(.+?) *$/m.exec(whole.split('\n', 1)[0] ?? '')?.[1];
+  if (title === undefined) {
+    problems.push({ file, line: 1, message: 'A guide begins with its title: "# Title".' });
+    return null;
+  }
+  const text = whole.replace(/^.*/, '').replaceAll('\r\n', '\n');
+  const headings = headingsOf(text);
+  for (const { line: at } of headings.filter(({ level }) => level === 1))
+    problems.push({ file, line: at, message: 'A guide has one title. Begin this heading with "##".' });
+  return { file, slug: name.slice(0, -'.md'.length), title, text, headings };
+}
+
+async function readImages(root: string, guides: readonly Guide[], problems: Problem[]): Promise<Map<string, string>> {
+  const images = new Map<string, string>();
+  for (const { file, text } of guides) {
+    for (const { target, line } of linksOf(text).filter(({ isImage }) => isImage)) {
+      const uri = await readImage(root, target);
+      if (uri !== null) images.set(target, uri);
+      else {
+        const message = `There is no picture "${target}". Put it into ${FOLDER}/images, as .png or .svg.`;
+        problems.push({ file, line, message });
+      }
+    }
+  }
+  return images;
+}
+
+async function readImage(root: string, name: string): Promise<string | null> {
+  const type = /^images\/[\w-]+\.(png|svg)$/.exec(name)?.[1];
+  if (type === undefined) return null;
+  const bytes = await readFile(join(root, FOLDER, name)).catch(() => null);
+  return bytes && `data:image/${type === 'svg' ? 'svg+xml' : type};base64,${bytes.toString('base64')}`;
+}

@@ -1,0 +1,90 @@
+// What the documentation has to know of Markdown as text: where headings and links stand, and what is code and neither.
+// The rest is left to whoever renders it.
+
+export type Heading = {
+  readonly line: number;
+  readonly level: number;
+  readonly text: string;
+  /** As GitHub makes it, where the guides are read too. */
+  readonly anchor: string;
+};
+export type Link = {
+  readonly line: number;
+  /** Where the target begins, in characters. */
+  readonly index: number;
+  readonly target: string;
+  readonly isImage: boolean;
+};
+
+const BLOCK_OF_CODE = /^ *(?<fence>`{3,}|~{3,})[\s\S]*?(?:^ *\k<fence>[`~]*[ \t]*$|(?![\s\S]))/m;
+/** Within one paragraph. */
+const SPAN_OF_CODE = /(?<!`)(?<tick>`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S])*?(?<!`)\k<tick>(?!`)/;
+const TITLE = /^(?<marks>#{1,6}) +(?<words>.+?)(?: +#+)? *$/m;
+/** [text](target), ![text](target) or [name]: target */
+const TARGET = /(?<before>!?\[(?:[^[\]\\]|\\.)*\]\(|^\[[^\]]+\]:[ \t]+)(?<target>[^()\s]+)(?=[)\s]|$)/m;
+
+/** What is code is found first, and has none of the groups that are asked for. */
+const HEADING = alternatives(BLOCK_OF_CODE, SPAN_OF_CODE, TITLE);
+const LINK = alternatives(BLOCK_OF_CODE, SPAN_OF_CODE, TARGET);
+
+function alternatives(...patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'), 'gm');
+}
+
+export function headingsOf(text: string): Heading[] {
+  const taken = new Map<string, number>();
+  return [...text.matchAll(HEADING)].flatMap(({ index, groups = {} }) => {
+    const { marks, words } = groups;
+    if (marks === undefined || words === undefined) return [];
+    const slug = anchorOf(words);
+    const times = taken.get(slug) ?? 0;
+    taken.set(slug, times + 1);
+    const anchor = times === 0 ? slug : `${slug}-${times}`;
+    return [{ line: lineOf(text, index), level: marks.length, text: words, anchor }];
+  });
+}
+
+export function linksOf(text: string): Link[] {
+  return [...text.matchAll(LINK)].flatMap(({ index, groups = {} }) => {
+    const { before, target } = groups;
+    if (before === undefined || target === undefined) return [];
+    const start = index + before.length;
+    return [{ line: lineOf(text, start), index: start, target, isImage: before.startsWith('!') }];
+  });
+}
+
+/** The same text with each target replaced. */
+export function withTargets(text: string, replace: (link: Link) => string): string {
+  let written = '';
+  let end = 0;
+  for (const link of linksOf(text)) {
+    written += text.slice(end, link.index) + replace(link);
+    end = link.index + link.target.length;
+  }
+  return written + text.slice(end);
+}
+
+/** The same text with each heading replaced. */
+export function withHeadings(text: string, replace: (heading: Heading) => string): string {
+  const headings = new Map(headingsOf(text).map((heading) => [heading.line, heading]));
+  return text
+    .split('\n')
+    .map((line, i) => {
+      const heading = headings.get(i + 1);
+      return heading === undefined ? line : replace(heading);
+    })
+    .join('\n');
+}
+
+function anchorOf(heading: string): string {
+  const words = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*`]/g, '');
+  return words
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+}
+
+function lineOf(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}

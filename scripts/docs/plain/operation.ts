@@ -1,0 +1,75 @@
+import { STATUS_CODES } from 'node:http';
+import { type Html, html } from '../../../src/dashboard/html.ts';
+import { firstOf, type Header, type Operation, type Parameter, type Response } from '../contract.ts';
+import { operationPlace } from '../places.ts';
+import { samplesOf } from '../samples.ts';
+import { exampleList, fieldList, kind } from './schema.ts';
+import { code, text, words } from './text.ts';
+
+export function operationSection(operation: Operation): Html {
+  const { method, path, summary, description, parameters = [], requestBody, responses } = operation;
+  const body = requestBody?.content['application/json'];
+  const place = operationPlace(operation);
+  return html`<section class="operation">
+<h3 id="${place}">${summary}</h3>
+<p class="address"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>
+${text(description, 4)}
+<p>${permission(operation)}</p>
+${(['path', 'query', 'header'] as const).map((location) => parameterList(location, parameters))}
+${body !== undefined && html`<h4>Body</h4>${text(requestBody?.description ?? '', 5)}<p class="kind">application/json: ${kind(body.schema)}</p>${exampleList(body.examples, { open: true })}`}
+<h4>Samples</h4>
+<div class="samples">${samplesOf(operation).map(({ label, source }) => html`<figure><figcaption>${label}</figcaption>${code(source)}</figure>`)}</div>
+<h4>Answers</h4>
+${Object.entries(responses).map(([status, response]) => answer(status, response))}
+</section>`;
+}
+
+const LOCATIONS = { path: 'In the path', query: 'In the query', header: 'Headers' } as const;
+
+function parameterList(location: Parameter['in'], parameters: readonly Parameter[]): Html | null {
+  const here = parameters.filter((parameter) => parameter.in === location);
+  if (here.length === 0) return null;
+  const fields = here.map(({ name, schema, description, required, examples }) => {
+    return { name, schema, description, isRequired: required, example: firstOf(examples) };
+  });
+  return html`<h4>${LOCATIONS[location]}</h4>${fieldList(fields)}`;
+}
+
+function permission({ security }: Operation): Html {
+  const [needed] = security.flatMap((scheme) => Object.values(scheme)).flat();
+  if (needed === undefined) return html`Every accepted key may call it.`;
+  return html`The key needs the permission <code>${needed}</code>.`;
+}
+
+function answer(status: string, { description, headers = {}, content = {} }: Response): Html {
+  const body = content['application/json'];
+  return html`<section class="answer">
+<h5><code>${status}</code> ${STATUS_CODES[Number(status)] ?? ''}</h5>
+${text(description, 6)}
+<p class="kind">Headers: ${Object.entries(headers).map(([name, header], i) => html`${i > 0 && ', '}<a href="#${headerPlace(name)}"><code>${header.schema.const === undefined ? name : `${name}: ${String(header.schema.const)}`}</code></a>`)}</p>
+${body === undefined ? html`<p class="kind">No body</p>` : html`<p class="kind">Body: ${kind(body.schema)}</p>${exampleList(body.examples, { open: status.startsWith('2') })}`}
+</section>`;
+}
+
+export function headerPlace(name: string): string {
+  return `/headers/${name.toLowerCase()}`;
+}
+
+/** Every header of every answer, told once. */
+export function headerSections(operations: readonly Operation[]): Html[] {
+  const told = new Map<string, Map<string, Header>>();
+  for (const { responses } of operations) {
+    for (const { headers = {} } of Object.values(responses)) {
+      for (const [name, header] of Object.entries(headers)) {
+        told.set(name, (told.get(name) ?? new Map()).set(header.description, header));
+      }
+    }
+  }
+  return [...told].map(
+    ([name, meanings]) =>
+      html`<section><h3 id="${headerPlace(name)}"><code>${name}</code></h3>${[...meanings.values()].map(
+        ({ description, schema, examples }) =>
+          html`<p>${words(description)}</p><p class="kind">${kind(schema)}. Example: <code>${String(firstOf(examples))}</code></p>`,
+      )}</section>`,
+  );
+}

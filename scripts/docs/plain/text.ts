@@ -1,0 +1,51 @@
+import { raw } from 'hono/html';
+import markdownIt from 'markdown-it';
+import { type Html, html } from '../../../src/dashboard/html.ts';
+
+/** As `placed` and `withHeadings` are to write a heading, so that it gets its anchor here. */
+export function anchoredHeading(
+  place: string,
+  { level, text, anchor }: { level: number; text: string; anchor: string },
+) {
+  return `${'#'.repeat(level)} ${text} {#${place}/${anchor}}`;
+}
+
+const markdown = markdownIt({ html: false });
+
+markdown.core.ruler.after('block', 'anchors', ({ tokens }) => {
+  for (const [i, token] of tokens.entries()) {
+    const words = tokens[i + 1];
+    if (token.type !== 'heading_open' || words === undefined) continue;
+    const [whole, anchor] = / \{#(\S+)\}$/.exec(words.content) ?? [];
+    if (whole === undefined || anchor === undefined) continue;
+    words.content = words.content.slice(0, -whole.length);
+    token.attrSet('id', anchor);
+  }
+});
+
+// What is wider than the page scrolls by itself, and can be reached by the keyboard to do so.
+markdown.renderer.rules['table_open'] = () => '<div class="scrolls" tabindex="0"><table>';
+markdown.renderer.rules['table_close'] = () => '</table></div>';
+markdown.renderer.rules['fence'] = (tokens, i) => String(code(tokens[i]?.content.trimEnd() ?? ''));
+
+/** Markdown whose highest headings are of this level. */
+export function text(source: string, topLevel = 3): Html {
+  const tokens = markdown.parse(source, {});
+  for (const token of tokens) {
+    if (token.type.startsWith('heading_')) token.tag = `h${Math.min(6, Number(token.tag.slice(1)) + topLevel - 2)}`;
+  }
+  return raw(markdown.renderer.render(tokens, markdown.options, {}));
+}
+
+/** On one line, without a paragraph around it. */
+export function words(source: string): Html {
+  return raw(markdown.renderInline(source));
+}
+
+export function code(source: string): Html {
+  return html`<pre tabindex="0"><code>${source}</code></pre>`;
+}
+
+export function json(value: unknown): Html {
+  return code(JSON.stringify(value, null, 2));
+}

@@ -1,0 +1,32 @@
+// What Redoc's markup lacks for whoever reads by ear or keyboard, added as the markup appears.
+const REPAIRS = [
+  ['.menu-content', landmark],
+  ['[data-testid="search-trigger"]', pressable],
+  // What scrolls can be reached (axe: scrollable-region-focusable).
+  ['pre, [data-component-name="Table/Table"]', (region) => region.setAttribute('tabindex', '0')],
+  // The name that is heard holds the words that are seen (WCAG 2.5.3).
+  ['button[aria-label][aria-haspopup]', (button) => button.removeAttribute('aria-label')],
+];
+
+function repair(root) {
+  for (const [selector, mend] of REPAIRS) {
+    if (root.matches(selector)) mend(root);
+    for (const element of root.querySelectorAll(selector)) mend(element);
+  }
+}
+
+function landmark(menu) {
+  menu.setAttribute('role', 'navigation');
+  menu.setAttribute('aria-label', 'Contents');
+}
+
+function pressable(trigger) {
+  trigger.setAttribute('role', 'button');
+  trigger.tabIndex = 0;
+  trigger.onkeydown = (event) => ['Enter', ' '].includes(event.key) && trigger.click();
+}
+
+repair(document.body);
+new MutationObserver((changes) => {
+  for (const { addedNodes } of changes) for (const node of addedNodes) if (node instanceof Element) repair(node);
+}).observe(document.body, { childList: true, subtree: true });

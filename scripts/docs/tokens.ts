@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The declarations of the dashboard's design: colours, type and space, by name. `dark` holds only what differs. */
+export type Tokens = { readonly light: string; readonly dark: string };
+
+const LIGHT = /^:root \{\n([^}]*)\}/m;
+const DARK = /^@media \(prefers-color-scheme: dark\) \{\n {2}:root \{\n([^}]*)\}/m;
+
+export async function readTokens(root: string): Promise<Tokens> {
+  const css = await readFile(join(root, 'src/dashboard/assets/dashboard.css'), 'utf8');
+  const [light, dark] = [LIGHT, DARK].map((pattern) => pattern.exec(css)?.[1]?.replace(/^ *color-scheme.*\n/m, ''));
+  if (light === undefined || dark === undefined) throw new Error('dashboard.css names its colours in another way now.');
+  return { light, dark };
+}
+
+export async function readIcon(root: string): Promise<string> {
+  const icon = await readFile(join(root, 'src/dashboard/assets/icon.svg'));
+  return `data:image/svg+xml;base64,${icon.toString('base64')}`;
+}

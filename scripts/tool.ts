@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const PACKAGES = { redocly: '@redocly/cli', prisma: 'prisma' } as const;
+
+export type Tool = keyof typeof PACKAGES;
+
+/** Runs a tool of node_modules with this very Node; what it printed is shown only when it fails. */
+export async function runTool(
+  tool: Tool,
+  parameters: readonly string[],
+  remedy: string,
+  env = process.env,
+): Promise<void> {
+  const { code, printed } = await tryTool(tool, parameters, env);
+  if (code !== 0) throw new Error(`${printed.trim()}\n${remedy}`);
+}
+
+/** The same, for whoever reads what it prints; `stdout` is part of `printed`. */
+export async function tryTool(
+  tool: Tool,
+  parameters: readonly string[],
+  env = process.env,
+): Promise<{ code: number | null; printed: string; stdout: string }> {
+  const folder = join(root, 'node_modules', PACKAGES[tool]);
+  const { bin } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const child = spawn(process.execPath, [join(folder, typeof bin === 'string' ? bin : bin[tool]), ...parameters], {
+    cwd: root,
+    env: { ...env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  });
+  let printed = '';
+  let stdout = '';
+  child.stdout.on('data', (chunk) => {
+    printed += chunk;
+    stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    printed += chunk;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, printed, stdout };
+}
