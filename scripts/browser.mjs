@@ -1,8 +1,6 @@
 // Finds the machine's own Chromium for the browser tests, or says how one gets here. Nothing but Debian's packages is ever
 // downloaded. Plain JavaScript, as run.mjs is.
-import { spawnSync } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { canInstallPackages, findOnPath, installPackages, isProgram } from './debian.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 const FIXED = {
@@ -19,35 +17,14 @@ export const REMEDY =
 /** The program's path, or null. CHROMIUM_PATH decides alone where it is set. */
 export function findBrowser(env = process.env, platform = process.platform) {
   if (env.CHROMIUM_PATH) return isProgram(env.CHROMIUM_PATH) ? env.CHROMIUM_PATH : null;
-  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  const named = folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));
-  return [...named, ...(FIXED[platform] ?? [])].find(isProgram) ?? null;
+  return findOnPath(NAMES, env) ?? (FIXED[platform] ?? []).find(isProgram) ?? null;
 }
 
-/** Whether installBrowser can do it: as root, where Debian's packages are, and where no other one is asked for. */
+/** Whether installBrowser can do it, and no other one is asked for. */
 export function canInstallBrowser(env = process.env) {
-  return !env.CHROMIUM_PATH && process.getuid?.() === 0 && aptGet(env) !== undefined;
+  return !env.CHROMIUM_PATH && canInstallPackages(env);
 }
 
 export function installBrowser(env = process.env) {
-  const apt = aptGet(env);
-  const options = { encoding: 'utf8', env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } };
-  const lists = spawnSync(apt, ['update'], options);
-  if (lists.status !== 0) return lists;
-  return spawnSync(apt, ['install', '-y', '--no-install-recommends', 'chromium', 'fonts-dejavu-core'], options);
-}
-
-function aptGet({ PATH = '' }) {
-  return PATH.split(delimiter)
-    .map((folder) => join(folder, 'apt-get'))
-    .find(isProgram);
-}
-
-function isProgram(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
+  return installPackages(['chromium', 'fonts-dejavu-core'], env);
 }

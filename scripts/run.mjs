@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canInstallBrowser, findBrowser, installBrowser, REMEDY } from './browser.mjs';
+import { canInstallPrograms, installPrograms, missingPrograms, REMEDY as PROGRAMS_REMEDY } from './sample-programs.mjs';
 
 const NODE_VERSION = '24.21.0';
 const OLDEST_NODE = [24, 18];
@@ -34,7 +35,10 @@ const node = findNode();
 installDependencies();
 if (command.generated) generate();
 if (command.docs) buildDocs();
-if (name === 'test') bringBrowser();
+if (name === 'test') {
+  bringBrowser();
+  bringSamplePrograms();
+}
 run();
 
 function findNode() {
@@ -121,6 +125,16 @@ function bringBrowser() {
   if (!canInstallBrowser()) fail(`The browser tests find no Chromium.\n  ${REMEDY}`);
   step('Chromium for the browser tests', () => installBrowser(), REMEDY);
   if (findBrowser() === null) fail(`Chromium was installed, but is not found.\n  ${REMEDY}`);
+}
+
+/** The samples of the documentation are run as they are shown; none is passed over. */
+function bringSamplePrograms() {
+  const missing = missingPrograms();
+  if (missing.length === 0) return;
+  const problem = `The tests run the documentation's samples, and find no ${missing.join(', no ')}.\n  ${PROGRAMS_REMEDY}`;
+  if (!canInstallPrograms()) fail(problem);
+  step(`For the documentation's samples: ${missing.join(', ')}`, () => installPrograms(), PROGRAMS_REMEDY);
+  if (missingPrograms().length > 0) fail(problem);
 }
 
 function run() {

@@ -14,7 +14,7 @@ export async function runTool(
   remedy: string,
   env = process.env,
 ): Promise<void> {
-  const { code, printed } = await tryTool(tool, parameters, env);
+  const { code, printed } = await tryTool(tool, parameters, { env });
   if (code !== 0) throw new Error(`${printed.trim()}\n${remedy}`);
 }
 
@@ -22,12 +22,12 @@ export async function runTool(
 export async function tryTool(
   tool: Tool,
   parameters: readonly string[],
-  env = process.env,
+  { env = process.env, cwd = root }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
 ): Promise<{ code: number | null; printed: string; stdout: string }> {
   const folder = join(root, 'node_modules', PACKAGES[tool]);
   const { bin } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   const child = spawn(process.execPath, [join(folder, typeof bin === 'string' ? bin : bin[tool]), ...parameters], {
-    cwd: root,
+    cwd,
     env: { ...env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   });
   let printed = '';

@@ -4,6 +4,7 @@ import { type Heading, withHeadings } from './markdown.ts';
 import { placed } from './places.ts';
 import { DocsError } from './problem.ts';
 import { samplesOf } from './samples.ts';
+import { unwrapped } from './unwrapped.ts';
 
 /** What the contract says of every request, after the first words that say what it is. */
 export const GENERAL = { name: 'every-request', title: 'Every request' };
@@ -15,7 +16,7 @@ const SAMPLES =
 export function documentOf(contract: Contract, guides: Guides, icon: string): Json {
   const { document } = contract;
   const { introduction, rules } = descriptionOf(contract);
-  return {
+  const shown = {
     ...document,
     info: { ...contract.info, description: introduction, 'x-logo': { url: icon, altText: 'Charter' } },
     tags: [
@@ -29,6 +30,9 @@ export function documentOf(contract: Contract, guides: Guides, icon: string): Js
     ],
     paths: withSamples(contract),
   };
+  return JSON.parse(JSON.stringify(shown), (name, value) =>
+    name === 'description' && typeof value === 'string' ? unwrapped(value) : value,
+  );
 }
 
 /** The contract's own description, parted where its sections begin. */

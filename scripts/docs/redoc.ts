@@ -43,6 +43,22 @@ export async function renderRedoc(root: string, contract: Contract, guides: Guid
   }
 }
 
+const ROOT = ['<div id="redoc">', '</div>\n      <script type="module">'] as const;
+const DEFINITION = ['const __redoc_definition = ', ';\n      const __redoc_options = '] as const;
+
+/** A page that was made before, with another document; the browser alone renders it, which takes no time here. */
+export async function withDocument(root: string, page: string, contract: Contract, guides: Guides): Promise<string> {
+  const document = JSON.stringify(documentOf(contract, guides, await readIcon(root))).replaceAll('<', '\\u003c');
+  return between(between(page, ROOT, ''), DEFINITION, document);
+}
+
+function between(page: string, [before, after]: readonly [string, string], content: string): string {
+  const start = page.indexOf(before) + before.length;
+  const end = page.indexOf(after, start);
+  if (start < before.length || end < 0) throw new Error(`Redocly's page is built in another way now: ${before}`);
+  return page.slice(0, start) + content + page.slice(end);
+}
+
 async function templateOf(root: string, { title, summary }: Contract['info'], icon: string): Promise<string> {
   const [{ light, dark }, theme, repairs] = await Promise.all([
     readTokens(root),

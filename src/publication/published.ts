@@ -12,7 +12,8 @@ export type Published = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-const GENERATED = new URL('../../generated/', import.meta.url);
+/** Where `npm run generate` and `npm run docs` write. */
+export const GENERATED = new URL('../../generated/', import.meta.url);
 
 /** The addresses of the documentation's files, which link to each other by their names in one folder. */
 const ADDRESSES: Readonly<Record<string, string>> = {
@@ -24,8 +25,8 @@ const ADDRESSES: Readonly<Record<string, string>> = {
 const LINK = /href="(index\.html|plain\.html|openapi\.json|openapi\.yaml)"/g;
 
 /** Null: the documentation has not been built. */
-export async function readPage(name: 'index.html' | 'plain.html'): Promise<Published | null> {
-  const built = await readFile(new URL(`docs/${name}`, GENERATED), 'utf8').catch(nullWhereMissing);
+export async function readPage(folder: URL, name: 'index.html' | 'plain.html'): Promise<Published | null> {
+  const built = await readFile(new URL(`docs/${name}`, folder), 'utf8').catch(nullWhereMissing);
   if (built === null) return null;
   const page = built.replace(LINK, (_, file: string) => `href="${ADDRESSES[file]}"`);
   return prepare(Buffer.from(page), {
@@ -35,8 +36,8 @@ export async function readPage(name: 'index.html' | 'plain.html'): Promise<Publi
   });
 }
 
-export async function readDocument(name: 'openapi.json' | 'openapi.yaml'): Promise<Published> {
-  return prepare(await readFile(new URL(name, GENERATED)), { ...DOCUMENT_HEADERS, 'Content-Type': TYPES[name] });
+export async function readDocument(folder: URL, name: 'openapi.json' | 'openapi.yaml'): Promise<Published> {
+  return prepare(await readFile(new URL(name, folder)), { ...DOCUMENT_HEADERS, 'Content-Type': TYPES[name] });
 }
 
 /**
@@ -84,7 +85,7 @@ function policyOf(page: string): string {
     "default-src 'none'",
     `script-src ${scripts.length === 0 ? "'none'" : [...new Set(scripts)].join(' ')}`,
     "style-src 'unsafe-inline'",
-    'img-src data:',
+    ...['img-src data:', 'font-src data:'],
     'worker-src blob:',
     ...["form-action 'none'", "frame-ancestors 'none'", "base-uri 'none'"],
   ].join('; ');
@@ -93,14 +94,14 @@ function policyOf(page: string): string {
 async function prepare(bytes: Buffer, headers: Record<string, string>): Promise<Published> {
   const [br, zipped] = await Promise.all([
     promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
-    promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
+    promisify(gzip)(bytes),
   ]);
   const representations = { br: represent(br), gzip: represent(zipped), identity: represent(bytes) };
   return { representations, headers };
 }
 
-/** The best costs seconds for the last twentieth. */
-const BROTLI_QUALITY = 9;
+/** The best would take ten times as long for the last fortieth. */
+const BROTLI_QUALITY = 5;
 
 /** Each encoding has its own strong tag (RFC 9110 section 8.8.3). */
 function represent(bytes: Buffer): Representation {

@@ -1,19 +1,19 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
-import { type Encoding, LINKS, type Published, readDocument, readPage } from './published.ts';
+import { type Encoding, GENERATED, LINKS, type Published, readDocument, readPage } from './published.ts';
 
 /** The contract and its documentation, for everybody; not part of the contract. */
-export function publicationRoutes(): Router {
+export function publicationRoutes(generated: URL = GENERATED): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.all('/', (_req: Request, res: Response, next: NextFunction) => {
     res.setHeader('Link', LINKS);
     next();
   });
-  router.all('/docs', answer(once(() => readPage('index.html'))));
-  router.all('/docs/plain.html', answer(once(() => readPage('plain.html'))));
+  router.all('/docs', answer(once(() => readPage(generated, 'index.html'))));
+  router.all('/docs/plain.html', answer(once(() => readPage(generated, 'plain.html'))));
   router.all(['/docs/', '/docs/index.html'], (_req: Request, res: Response) => res.redirect(308, '/docs'));
-  router.all('/openapi.json', answer(once(() => readDocument('openapi.json'))));
-  router.all('/openapi.yaml', answer(once(() => readDocument('openapi.yaml'))));
+  router.all('/openapi.json', answer(once(() => readDocument(generated, 'openapi.json'))));
+  router.all('/openapi.yaml', answer(once(() => readDocument(generated, 'openapi.yaml'))));
   return router;
 }
 
@@ -31,7 +31,8 @@ function once(read: Read): Read {
 }
 
 const METHODS = 'GET, HEAD, OPTIONS';
-const ENCODINGS: Encoding[] = ['br', 'gzip', 'identity'];
+/** The smallest first. */
+const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 
 function answer(read: Read) {
   return async (req: Request, res: Response): Promise<void> => {
@@ -40,14 +41,21 @@ function answer(read: Read) {
     if (published === null) return missing(res);
     for (const [name, value] of Object.entries(published.headers)) res.setHeader(name, value);
     if (req.method === 'OPTIONS') return allow(res);
-    const encoding = ENCODINGS.find((each) => each === accepts(req).encoding(ENCODINGS)) ?? 'identity';
+    const accepted = accepts(req).encodings();
+    const encoding = ENCODINGS.find((each) => accepted.includes(each)) ?? 'identity';
     const { bytes, entityTag } = published.representations[encoding];
     res.setHeader('ETag', entityTag);
-    if (req.fresh) return void res.writeHead(304).end();
+    if (isKnown(entityTag, req.headers['if-none-match'])) return void res.writeHead(304).end();
     if (encoding !== 'identity') res.setHeader('Content-Encoding', encoding);
     res.writeHead(200, { 'Content-Length': bytes.length });
     res.end(bytes);
   };
+}
+
+/** RFC 9110 section 13.1.2. Not Express's `fresh`: it asks for the body whenever a script sends the header by itself. */
+function isKnown(entityTag: string, header = ''): boolean {
+  const tags: readonly string[] = header.match(/"[^"]*"/g) ?? [];
+  return header.trim() === '*' || tags.includes(entityTag);
 }
 
 /** Asked by a browser before it sends If-None-Match from another origin. */

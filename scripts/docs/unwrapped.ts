@@ -1,0 +1,26 @@
+import markdownIt from 'markdown-it';
+
+const markdown = markdownIt();
+
+/**
+ * The same Markdown with each paragraph on one line. Redoc's search would join the last word of a line and the first of
+ * the next one.
+ */
+export function unwrapped(text: string): string {
+  if (!text.includes('\n')) return text;
+  const lines: (string | null)[] = text.split('\n');
+  for (const { type, map } of markdown.parse(text, {})) {
+    if (type !== 'paragraph_open' || map === null) continue;
+    const [first, end] = map;
+    for (let i = first + 1, last = first; i < end; i += 1) {
+      const before = lines[last] ?? '';
+      // Two blanks or a backslash at the end are a break that is meant.
+      if (/( {2}|\\)$/.test(before)) last = i;
+      else {
+        lines[last] = `${before.trimEnd()} ${(lines[i] ?? '').replace(/^[\s>]*/, '')}`;
+        lines[i] = null;
+      }
+    }
+  }
+  return lines.filter((line) => line !== null).join('\n');
+}

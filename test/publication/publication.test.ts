@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import express from 'express';
+import { publicationRoutes } from '../../src/publication/routes.ts';
+import { listen } from '../../src/server.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+const GENERATED = join(import.meta.dirname, '../../generated');
+const PATHS = ['/docs', '/docs/plain.html', '/openapi.json', '/openapi.yaml'];
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+type Sending = { method?: string; headers?: Record<string, string> };
+
+async function send(path: string, { method = 'GET', headers = {} }: Sending = {}) {
+  const answer = await fetch(`${server.url}${path}`, { method, headers, redirect: 'manual' });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+test.each([
+  ['/openapi.json', 'openapi.json', 'application/vnd.oai.openapi+json;version=3.1'],
+  ['/openapi.yaml', 'openapi.yaml', 'application/vnd.oai.openapi+yaml;version=3.1'],
+])('%s is the contract, to the byte, for readers of every origin', async (path, file, type) => {
+  const { status, headers, text } = await send(path, { headers: { Origin: 'https://editor.example' } });
+  expect(status).toBe(200);
+  expect(text).toBe(await readFile(join(GENERATED, file), 'utf8'));
+  expect(headers.get('content-type')).toBe(type);
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+});
+
+test.each(PATHS)('%s may be kept, is asked for again each time, and is then 304 without a body', async (path) => {
+  const first = await send(path);
+  const entityTag = first.headers.get('etag') ?? '';
+  expect(entityTag).toMatch(/^"[\w-]+"$/);
+  expect(first.headers.get('cache-control')).toBe('public, no-cache');
+  const again = await send(path, { headers: { 'If-None-Match': `"other", ${entityTag}` } });
+  expect(again).toMatchObject({ status: 304, text: '' });
+  expect(again.headers.get('etag')).toBe(entityTag);
+  expect((await send(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
+});
+
+test.each(PATHS)('%s answers HEAD with the headers of GET, and no other method', async (path) => {
+  const [got, head] = await Promise.all([send(path), send(path, { method: 'HEAD' })]);
+  expect(head).toMatchObject({ status: 200, text: '' });
+  const relevant = ({ headers }: { headers: Headers }) =>
+    [...headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name));
+  expect(relevant(head)).toEqual(relevant(got));
+  const posted = await send(path, { method: 'POST' });
+  expect(posted.status).toBe(405);
+  expect(posted.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+});
+
+test.each([
+  ['br', brotliDecompressSync],
+  ['gzip', gunzipSync],
+] as const)(
+  '%s where the reader takes it: other bytes, so another tag, and the same text',
+  async (encoding, unpack) => {
+    for (const path of PATHS) {
+      const plain = await send(path, { headers: { 'Accept-Encoding': 'identity' } });
+      expect(plain.headers.get('content-encoding')).toBeNull();
+      const packed = await new Promise<{ bytes: Buffer; encoding: unknown; tag: unknown }>((resolve, reject) => {
+        get(`${server.url}${path}`, { headers: { 'Accept-Encoding': encoding }, agent: false }, (res) => {
+          const chunks: Buffer[] = [];
+          res.on('data', (chunk: Buffer) => chunks.push(chunk));
+          res.on('end', () => {
+            resolve({ bytes: Buffer.concat(chunks), encoding: res.headers['content-encoding'], tag: res.headers.etag });
+          });
+        }).on('error', reject);
+      });
+      expect(packed.encoding).toBe(encoding);
+      expect(packed.tag).not.toBe(plain.headers.get('etag'));
+      expect(unpack(packed.bytes).toString()).toBe(plain.text);
+      expect(plain.headers.get('vary')).toBe('Accept-Encoding');
+    }
+  },
+);
+
+// The attack: whatever gets into the page, it runs no script that was not there when it was built.
+test.each(['/docs', '/docs/plain.html'])(
+  '%s allows its own scripts by their hashes, and loads nothing',
+  async (path) => {
+    const { headers, text } = await send(path);
+    const policy = new Map(
+      (headers.get('content-security-policy') ?? '').split('; ').map((directive): [string, string[]] => {
+        const [name = '', ...sources] = directive.split(' ');
+        return [name, sources];
+      }),
+    );
+    const scripts = [...text.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
+    const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+    expect(policy.get('script-src')).toEqual(path === '/docs' ? [...new Set(hashes)] : ["'none'"]);
+    expect(policy.get('default-src')).toEqual(["'none'"]);
+    expect(policy.get('frame-ancestors')).toEqual(["'none'"]);
+    for (const sources of policy.values()) expect(sources.join(' ')).not.toMatch(/https?:|\*/);
+  },
+);
+
+test('the pages and the documents are found from the start, in the way of RFC 8631', async () => {
+  for (const path of ['/', ...PATHS]) {
+    const { headers } = await send(path, { headers: { Accept: 'text/html' } });
+    expect(headers.get('link')).toBe('</openapi.json>; rel="service-desc", </docs>; rel="service-doc"');
+  }
+});
+
+test('the pages link to each other and to the documents where the server has them', async () => {
+  const [docs, plain] = await Promise.all([send('/docs'), send('/docs/plain.html')]);
+  expect(docs.text).toContain('<a href="/docs/plain.html">');
+  for (const address of ['/docs', '/openapi.json', '/openapi.yaml']) expect(plain.text).toContain(`href="${address}"`);
+  for (const other of ['/docs/', '/docs/index.html']) {
+    const { status, headers } = await send(other);
+    expect([status, headers.get('location')]).toEqual([308, '/docs']);
+  }
+});
+
+test('a page of another origin may ask whether the document has changed', async () => {
+  const { status, headers } = await send('/openapi.json', {
+    method: 'OPTIONS',
+    headers: { Origin: 'https://editor.example', 'Access-Control-Request-Headers': 'if-none-match' },
+  });
+  expect(status).toBe(204);
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  expect(headers.get('access-control-allow-headers')).toBe('*');
+  expect(headers.get('access-control-expose-headers')).toContain('ETag');
+});
+
+test('where the documentation has not been built, the page says how; once it is, it is there', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-unbuilt-'));
+  const app = express().use(publicationRoutes(pathToFileURL(`${folder}/`)));
+  const unbuilt = await listen(app, { host: '127.0.0.1', port: 0 });
+  const missing = await fetch(`${unbuilt.url}/docs`);
+  expect(missing.status).toBe(503);
+  expect(missing.headers.get('cache-control')).toBe('no-store');
+  expect(await missing.text()).toContain('<code>npm run docs</code>');
+  await cp(join(GENERATED, 'docs'), join(folder, 'docs'), { recursive: true });
+  expect((await fetch(`${unbuilt.url}/docs`)).status).toBe(200);
+  await unbuilt.stop();
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { firstOf, type Operation, readContract, successOf } from '../../scripts/docs/contract.ts';
+import { samplesOf } from '../../scripts/docs/samples.ts';
+import { missingPrograms, REMEDY } from '../../scripts/sample-programs.mjs';
+import type { TestDashboard } from './dashboard-server.ts';
+import { createTestOrganization } from './server.ts';
+import { until } from './wait.ts';
+
+const { operations } = await readContract(join(import.meta.dirname, '../../generated/openapi.json'));
+
+/** The id of a parent program that the contract shows, and that the samples therefore ask for. */
+const SHOWN_ID = String(
+  firstOf(operations.flatMap(({ parameters = [] }) => parameters).find(({ name }) => name === 'id')?.examples ?? {}),
+);
+
+export type RunnableSample = {
+  readonly operationId: string;
+  readonly label: string;
+  readonly source: string;
+  /** What the server must have logged: "GET /api/key 200". */
+  readonly request: string;
+};
+
+export const samples: readonly RunnableSample[] = operations.flatMap(runnable);
+
+/** Those of an operation whose contract shows this body. */
+export function samplesWithBody(operationId: string, body: unknown): readonly RunnableSample[] {
+  return operations
+    .filter((operation) => operation.operationId === operationId)
+    .flatMap((operation) => {
+      const examples = { shown: { value: body } };
+      const content = { 'application/json': { schema: {}, examples } };
+      return runnable({ ...operation, requestBody: { description: '', content } });
+    });
+}
+
+function runnable(operation: Operation): readonly RunnableSample[] {
+  const { operationId, method, path } = operation;
+  const request = `${method.toUpperCase()} ${path.replace('{id}', SHOWN_ID)} ${successOf(operation).status}`;
+  return samplesOf(operation).map(({ label, source }) => ({ operationId, label, source, request }));
+}
+
+/** What a reader would type, with the file that they would have pasted the sample into. */
+const RUNNERS: Readonly<Record<string, readonly [program: string, extension: string]>> = {
+  curl: ['bash', 'sh'],
+  TypeScript: [process.execPath, 'ts'],
+  JavaScript: [process.execPath, 'mjs'],
+  Python: ['python3', 'py'],
+};
+
+/** Runs it as it is shown, in an organization that has what it asks for; fails unless it ends well. Returns what it prints. */
+export async function runSample(
+  dashboard: TestDashboard,
+  { operationId, label, source, request }: RunnableSample,
+  folder: string,
+): Promise<string> {
+  const missing = missingPrograms();
+  if (missing.length > 0) throw new Error(`There is no ${missing.join(', no ')}. ${REMEDY}`);
+  const [program, extension] = RUNNERS[label] ?? [];
+  if (program === undefined) throw new Error(`Nobody has said how a sample in ${label} is run.`);
+  const { id: organizationId, key } = await createTestOrganization(dashboard);
+  await dashboard.db.prisma.parentProgram.create({ data: { organizationId, id: SHOWN_ID, name: 'Nordic Scholars' } });
+  const file = join(folder, `${operationId}.${extension}`);
+  await writeFile(file, source);
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, CHARTER_URL: dashboard.url, CHARTER_API_KEY: key };
+  const before = dashboard.logged.length;
+  const { stdout } = await promisify(execFile)(program, [file], { env, cwd: folder });
+  await until(`${request} to be logged`, () =>
+    dashboard.logged.slice(before).some((line) => requestIn(line) === request),
+  );
+  return stdout;
+}
+
+function requestIn(line: string): string {
+  const { method, path, status } = JSON.parse(line);
+  return `${method} ${path} ${status}`;
+}
