@@ -16,13 +16,31 @@ const SIGHTS = [
   { width: 1280, colorScheme: 'light' },
 ] as const;
 
+const SERIOUS = new Set(['serious', 'critical']);
+
 /** WCAG 2.2, success criterion 1.4.10: nothing to scroll sideways from here on. */
 const NARROWEST = 320;
 
-type Violation = { readonly id: string; readonly help: string; readonly nodes: readonly { readonly html: string }[] };
+type Violation = {
+  readonly id: string;
+  readonly impact?: string | null;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string }[];
+};
+
+export type LookOptions = {
+  /** What axe calls less than serious is passed over: for a page whose markup others make. */
+  readonly least?: 'minor' | 'serious';
+  /** False: what is to be seen first, of a page that is very long. */
+  readonly fullPage?: boolean;
+};
 
 /** Pictures of the page in both widths and themes, and whatever is wrong with any of them. Leaves it wide and light. */
-export async function look(page: Page, name: string): Promise<string[]> {
+export async function look(
+  page: Page,
+  name: string,
+  { least = 'minor', fullPage = true }: LookOptions = {},
+): Promise<string[]> {
   await mkdir(FOLDER, { recursive: true });
   const wrong: string[] = [];
   await page.setViewportSize({ width: NARROWEST, height: 800 });
@@ -32,20 +50,24 @@ export async function look(page: Page, name: string): Promise<string[]> {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
     const path = join(FOLDER, `${name}-${width}-${colorScheme}.png`);
-    await page.screenshot({ path, fullPage: true });
-    wrong.push(...(await violations(page)).map((found) => `${name}, ${width} px, ${colorScheme}: ${words(found)}`));
+    await page.screenshot({ path, fullPage });
+    const found = (await violations(page)).filter(({ impact = '' }) => least === 'minor' || SERIOUS.has(impact ?? ''));
+    wrong.push(...found.map((each) => `${name}, ${width} px, ${colorScheme}: ${words(each)}`));
   }
   if (name === process.env['README_PICTURE']) await page.screenshot({ path: PICTURE });
   return wrong;
 }
 
+/** Nobody reads what is right, and on a long page it takes longest to tell. */
+const AXE = { resultTypes: ['violations' as const] };
+
 /** What axe finds, of whatever impact. */
 async function violations(page: Page): Promise<readonly Violation[]> {
   // Bringing axe into the page takes longer than all that it does there.
   if (await page.evaluate<boolean>('"axe" in window'))
-    return page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');
+    return page.evaluate<Violation[]>(`axe.run(${JSON.stringify(AXE)}).then(({ violations }) => violations)`);
   // There are no frames, for which alone it would open another page.
-  return (await new AxeBuilder({ page }).setLegacyMode(true).analyze()).violations;
+  return (await new AxeBuilder({ page }).setLegacyMode(true).options(AXE).analyze()).violations;
 }
 
 function words({ id, help, nodes }: Violation): string {

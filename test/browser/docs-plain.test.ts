@@ -1,0 +1,66 @@
+import { access } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
+import { samplesOf } from '../../scripts/docs/samples.ts';
+import { BUILT, contract, guides } from '../support/docs.ts';
+import { look } from '../support/look.ts';
+import { useStage } from '../support/stage.ts';
+
+const stage = useStage();
+const WITHOUT = { javaScriptEnabled: false };
+
+test('with JavaScript off the documentation leads to the page that needs none', async () => {
+  const page = await stage.visit(WITHOUT);
+  await page.goto('/docs');
+  await page.getByRole('link', { name: 'The same without it' }).click();
+  await page.getByRole('heading', { name: contract.info.title }).waitFor();
+  await page.getByRole('link', { name: 'openapi.yaml' }).waitFor();
+});
+
+test('with JavaScript off every guide, operation, sample, schema and answer is there to be read', async () => {
+  const page = await stage.visit(WITHOUT);
+  await page.goto('/docs/plain.html');
+  const titles = await page.getByRole('heading', { level: 2 }).allTextContents();
+  for (const { slug, title, headings } of guides.all) {
+    expect(titles).toContain(title);
+    for (const { anchor } of headings) expect(await page.locator(`[id="${guidePlace(slug, anchor)}"]`).count()).toBe(1);
+  }
+  const samples = await page.locator('figure pre').allTextContents();
+  for (const operation of contract.operations) {
+    await page.locator(`h3[id="${operationPlace(operation)}"]`, { hasText: operation.summary }).waitFor();
+    for (const { source } of samplesOf(operation)) expect(samples).toContain(source);
+  }
+  const answers = await page.locator('.answer h5 code').allTextContents();
+  expect(answers).toEqual(contract.operations.flatMap(({ responses }) => Object.keys(responses)));
+  const schemas = await page.locator('h3[id^="/schemas/"]').allTextContents();
+  expect(schemas).toEqual(Object.keys(contract.schemas));
+});
+
+test('every link on the page leads somewhere, on the server and in the folder of files', async () => {
+  for (const address of ['/docs/plain.html', `${BUILT}plain.html`]) {
+    const page = await stage.visit(WITHOUT);
+    await page.goto(address);
+    const links = await page
+      .locator('a[href]')
+      .evaluateAll((all) => all.map((each) => each.getAttribute('href') ?? ''));
+    const ids = new Set(await page.locator('[id]').evaluateAll((all) => all.map((each) => `#${each.id}`)));
+    expect(links.filter((link) => link.startsWith('#') && !ids.has(link))).toEqual([]);
+    const others = [...new Set(links.filter((link) => !/^(#|https:)/.test(link)))];
+    expect(others).toHaveLength(3);
+    for (const link of others) {
+      const target = new URL(link, page.url());
+      if (target.protocol === 'file:') await access(target);
+      else expect((await fetch(target)).status).toBe(200);
+    }
+  }
+});
+
+test('the page looks well, and prints without what leads elsewhere', async () => {
+  const page = await stage.visit();
+  await page.goto('/docs/plain.html');
+  expect(await look(page, 'docs-plain', { fullPage: false })).toEqual([]);
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.getByRole('link', { name: 'With search' }).isVisible()).toBe(false);
+  const closed = page.locator('details:not([open]) pre').first();
+  expect(await closed.isVisible()).toBe(true);
+}, 180_000);

@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
+import { samplesOf } from '../../scripts/docs/samples.ts';
+import { BUILT, contract, guides } from '../support/docs.ts';
+import { look } from '../support/look.ts';
+import { useStage } from '../support/stage.ts';
+
+// The page of the documentation, as the server has it and as a file. A request to any other host fails the test, and so
+// does whatever the browser writes to its console of a script or a style that the policy keeps out.
+
+const stage = useStage();
+
+function section(page: Page, place: string) {
+  return page.locator(`[data-section-id="${place}"]`);
+}
+
+async function open(page: Page, place: string, title: string): Promise<void> {
+  await page.goto(`/docs#${place}`);
+  await section(page, place).getByRole('heading', { name: title }).first().waitFor();
+}
+
+/** What is to be read in a sample, whatever marks the colours need. */
+async function sampleIn(page: Page, place: string): Promise<string> {
+  const lines = await section(page, place).locator('.panel-request-samples pre .line').allTextContents();
+  return lines.map((line) => line.replace(/\n$/, '')).join('\n');
+}
+
+test('every guide is shown, and each of its headings is where its address says', async () => {
+  const page = await stage.visit();
+  expect(guides.all.length).toBeGreaterThan(1);
+  for (const { slug, title, headings } of guides.all) {
+    await open(page, guidePlace(slug), title);
+    for (const { anchor, text } of headings) {
+      await open(page, guidePlace(slug, anchor), text.replaceAll('`', ''));
+    }
+  }
+}, 120_000);
+
+test('every operation is shown, with its samples in four languages', async () => {
+  const page = await stage.visit();
+  for (const operation of contract.operations) {
+    const place = operationPlace(operation);
+    await open(page, place, operation.summary);
+    for (const { label, source } of samplesOf(operation)) {
+      const choice = section(page, place)
+        .locator('.panel-request-samples [data-component-name="Panel/PanelHeader"] [aria-haspopup]')
+        .last();
+      await choice.click();
+      await page.getByRole('menuitem', { name: label, exact: true }).click();
+      expect(await sampleIn(page, place)).toBe(source);
+    }
+  }
+}, 120_000);
+
+async function findByWord(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Search' }).press('Enter');
+  await page.keyboard.type('If-Match');
+  const found = page.getByText('Update a parent program').last();
+  await found.click();
+  await page.waitForURL(/#\/parent-programs\/updateparentprogram/);
+}
+
+test('the search finds an operation, in workers that the policy allows', async () => {
+  const page = await stage.visit();
+  await page.goto('/docs');
+  await findByWord(page);
+});
+
+test('opened as a file, with the network cut off, the page is whole and the search works', async () => {
+  const page = await stage.visit();
+  await page.context().route(/^(?!file:|data:|blob:)/, (route) => route.abort());
+  await page.goto(`${BUILT}index.html`);
+  await page.getByRole('heading', { name: contract.info.title }).first().waitFor();
+  await findByWord(page);
+});
+
+test('the page looks well', async () => {
+  const page = await stage.visit();
+  const wrong: string[] = [];
+  for (const { name, place, title } of [
+    { name: 'docs', place: '/', title: contract.info.title },
+    { name: 'docs-guide', place: '/getting-started', title: 'Getting started' },
+    { name: 'docs-operation', place: '/parent-programs/createparentprogram', title: 'Create a parent program' },
+  ]) {
+    await open(page, place, title);
+    wrong.push(...(await look(page, name, { least: 'serious', fullPage: false })));
+  }
+  expect(wrong).toEqual([]);
+}, 120_000);
