@@ -84,7 +84,11 @@ test('the page looks well', async () => {
     { name: 'docs-operation', place: '/parent-programs/createparentprogram', title: 'Create a parent program' },
   ]) {
     await open(page, place, title);
-    wrong.push(...(await look(page, name, { least: 'serious', fullPage: false })));
+    const again = async () => {
+      await page.reload();
+      await open(page, place, title);
+    };
+    wrong.push(...(await look(page, name, { least: 'serious', fullPage: false, again })));
   }
   expect(wrong).toEqual([]);
 }, 120_000);

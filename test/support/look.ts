@@ -33,13 +33,15 @@ export type LookOptions = {
   readonly least?: 'minor' | 'serious';
   /** False: what is to be seen first, of a page that is very long. */
   readonly fullPage?: boolean;
+  /** Called in each theme before it is looked at: for a page that asks for the theme only while it loads. */
+  readonly again?: () => Promise<void>;
 };
 
 /** Pictures of the page in both widths and themes, and whatever is wrong with any of them. Leaves it wide and light. */
 export async function look(
   page: Page,
   name: string,
-  { least = 'minor', fullPage = true }: LookOptions = {},
+  { least = 'minor', fullPage = true, again = async () => {} }: LookOptions = {},
 ): Promise<string[]> {
   await mkdir(FOLDER, { recursive: true });
   const wrong: string[] = [];
@@ -49,6 +51,7 @@ export async function look(
   for (const { width, colorScheme } of SIGHTS) {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
+    await again();
     const path = join(FOLDER, `${name}-${width}-${colorScheme}.png`);
     await page.screenshot({ path, fullPage });
     const found = (await violations(page)).filter(({ impact = '' }) => least === 'minor' || SERIOUS.has(impact ?? ''));

@@ -1,0 +1,118 @@
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser, openContext } from '../support/browser.ts';
+import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';
+
+// The preview of a checkout of the test's own, whose files it may spoil.
+
+const ROOT = join(import.meta.dirname, '../..');
+const KEY_PAGE = '#/key/getkey';
+
+let checkout: string;
+let running: Running;
+let browser: Browser;
+let url: string;
+const problems: string[] = [];
+
+beforeAll(async () => {
+  checkout = await mkdtemp(join(tmpdir(), 'charter-checkout-'));
+  const copied = ['openapi', 'scripts', 'src', 'redocly.yaml', 'package.json'];
+  await Promise.all(copied.map((name) => cp(join(ROOT, name), join(checkout, name), { recursive: true })));
+  await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+  running = startFile(join(checkout, 'scripts/docs-preview.ts'), ['--port', '0']);
+  [, url = ''] = await untilPrinted(running, /(http:\S+) shows openapi\//);
+  browser = await launchBrowser();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await kill(running);
+  await rm(checkout, { recursive: true });
+  expect(problems).toEqual([]);
+});
+
+async function visit(path: string): Promise<Page> {
+  const context = await openContext(browser, { baseURL: url, problems });
+  const page = await context.newPage();
+  await page.goto(path);
+  return page;
+}
+
+/** Saves the file with other words, waits for what the reader then sees, and tells how long that took. */
+async function save(
+  file: string,
+  [from, to]: readonly [string, string],
+  seen: () => Promise<unknown>,
+): Promise<string> {
+  const path = join(checkout, file);
+  const text = await readFile(path, 'utf8');
+  expect(text).toContain(from);
+  const savedAt = Date.now();
+  await writeFile(path, text.replace(from, to));
+  await seen();
+  // Not asserted: a machine that runs other tests meanwhile takes as long as it takes.
+  console.log(`${file}: shown ${Date.now() - savedAt} ms after it was saved`);
+  return text;
+}
+
+test('what is saved in the contract is shown in the open page, which stays where it was', async () => {
+  const page = await visit(`/${KEY_PAGE}`);
+  await page.getByRole('heading', { name: 'Get the calling key' }).first().waitFor();
+  const changed = page.getByRole('heading', { name: 'Ask whose key it is' }).first();
+  await save('openapi/paths/key.yaml', ['Get the calling key', 'Ask whose key it is'], () => changed.waitFor());
+  expect(new URL(page.url()).hash).toBe(KEY_PAGE);
+});
+
+test('what is saved in a guide is shown on the page without search as well', async () => {
+  const page = await visit('/plain.html');
+  const changed = page.getByRole('heading', { name: 'Begin here' });
+  await save('openapi/guides/getting-started.md', ['# Getting started', '# Begin here'], () => changed.waitFor());
+});
+
+test.each([
+  [
+    'a contract that cannot be read',
+    'openapi/components/schemas/Page.yaml',
+    ['type: object', 'type: [object'],
+    /Page\.yaml:\d+/,
+  ],
+  ['a contract that breaks a rule', 'openapi/paths/key.yaml', ['tags: [Key]', 'tags: [Keys]'], /key\.yaml:\d+/],
+  [
+    'a guide whose link leads nowhere',
+    'openapi/guides/errors.md',
+    ['\n\n', '\n\n[x](nowhere.md)\n\n'],
+    /errors\.md:\d+/,
+  ],
+] as const)(
+  '%s is told on the page and on the terminal, with file and line, until it is mended',
+  async (_what, file, words, place) => {
+    const page = await visit('/');
+    const alert = page.getByRole('alert');
+    const good = await save(file, words, () => alert.filter({ hasText: place }).waitFor());
+    expect(running.printed.stdout).toMatch(place);
+    await writeFile(join(checkout, file), good);
+    await alert.waitFor({ state: 'hidden' });
+  },
+);
+
+test('the contract itself is there for tools that want to follow it', async () => {
+  expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
+  expect((await fetch(`${url}/nothing`)).status).toBe(404);
+});
+
+test('Ctrl-C ends it with 0, though a page is still looking', async () => {
+  const other = startFile(join(checkout, 'scripts/docs-preview.ts'), ['--port', '0']);
+  const [, address = ''] = await untilPrinted(other, /(http:\S+) shows openapi\//);
+  const events = await fetch(`${address}/events`);
+  const cut = events.text().catch(() => 'cut');
+  other.child.kill('SIGINT');
+  expect((await other.ended).code).toBe(0);
+  expect(await cut).toBe('cut');
+});
+
+test.each([['http'], ['70000']])('port %s is refused with what is allowed', async (port) => {
+  const { code, stderr } = await startFile('scripts/docs-preview.ts', ['--port', port]).ended;
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `--port is "${port}". Give an integer from 0 to 65535.\n` });
+});
