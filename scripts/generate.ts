@@ -1,12 +1,12 @@
 // Lints the contract, bundles it, and makes the types, the Postman collection and the Prisma client. `--check` writes
 // nothing and fails where a committed file is stale; `--uncommitted` makes only what is never committed.
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { runTool } from './tool.ts';
 
 const COMMITTED = ['openapi.yaml', 'openapi.json', 'openapi.d.ts'];
 const UNCOMMITTED = ['openapi.dereferenced.json', 'postman.json'];
@@ -30,7 +30,7 @@ try {
 }
 
 async function lint(): Promise<void> {
-  await run('redocly', ['lint', 'openapi/openapi.yaml'], 'The contract has problems. Mend them in openapi/.');
+  await runTool('redocly', ['lint', 'openapi/openapi.yaml'], 'The contract has problems. Mend them in openapi/.');
 }
 
 async function bundle(): Promise<void> {
@@ -43,7 +43,7 @@ async function dereference(): Promise<void> {
 }
 
 async function bundleTo(name: string, flags: string[] = []): Promise<void> {
-  await run(
+  await runTool(
     'redocly',
     ['bundle', 'openapi/openapi.yaml', '--ext', extname(name).slice(1), '-o', join(folder, name), ...flags],
     'The contract cannot be bundled. Mend what is named, in openapi/.',
@@ -73,7 +73,7 @@ async function generatePrismaClient(): Promise<void> {
     CHECKPOINT_DISABLE: '1',
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
   };
-  await run('prisma', ['generate'], 'The Prisma client cannot be made. Mend prisma/schema.prisma.', env);
+  await runTool('prisma', ['generate'], 'The Prisma client cannot be made. Mend prisma/schema.prisma.', env);
 }
 
 async function compare(name: string): Promise<void> {
@@ -87,28 +87,4 @@ async function compare(name: string): Promise<void> {
 
 async function publish(name: string): Promise<void> {
   await writeFile(join(root, 'generated', name), await readFile(join(folder, name)));
-}
-
-/** Runs a tool of node_modules with this very Node; what it printed is shown only when it fails. */
-async function run(tool: string, parameters: string[], remedy: string, env = process.env): Promise<void> {
-  const manifest = JSON.parse(await readFile(join(root, 'node_modules', packageOf(tool), 'package.json'), 'utf8'));
-  const script = join(
-    root,
-    'node_modules',
-    packageOf(tool),
-    typeof manifest.bin === 'string' ? manifest.bin : manifest.bin[tool],
-  );
-  const child = spawn(process.execPath, [script, ...parameters], {
-    cwd: root,
-    env: { ...env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-  });
-  let printed = '';
-  child.stdout.on('data', (chunk) => (printed += chunk));
-  child.stderr.on('data', (chunk) => (printed += chunk));
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`${printed.trim()}\n${remedy}`);
-}
-
-function packageOf(tool: string): string {
-  return tool === 'redocly' ? '@redocly/cli' : tool;
 }

@@ -20,6 +20,7 @@ const COMMANDS = {
   docs: { entry: 'scripts/docs.ts', generated: true },
   'docs:preview': { entry: 'scripts/docs-preview.ts', generated: false },
   migration: { entry: 'scripts/migration.ts', generated: true },
+  'release-contract': { entry: 'scripts/release-contract.ts', generated: true },
   admin: { entry: 'scripts/admin.ts', generated: true },
   bench: { entry: 'scripts/bench.ts', generated: true },
   client: { entry: 'scripts/client.ts', generated: true },
@@ -84,6 +85,7 @@ function generate() {
     'redocly.yaml',
     'scripts/generate.ts',
     ...filesBelow('scripts/generate'),
+    'scripts/tool.ts',
     ...filesBelow('openapi'),
   ]);
   if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'prisma', 'client.ts'))) return;

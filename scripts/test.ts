@@ -14,6 +14,11 @@ const CHECKS: readonly Check[] = [
     remedy: 'Mend the contract, or run "npm run generate" and commit what it writes.',
   },
   {
+    title: 'the contract has the version that its changes ask for',
+    parameters: ['scripts/release-contract.ts', '--check'],
+    remedy: 'Do what it says above. "npm run release-contract -- --dry-run" names every change.',
+  },
+  {
     title: 'migrations match the schema',
     parameters: ['scripts/migration.ts', '--check'],
     remedy: 'Run "npm run migration -- --name what_changed" and commit what it writes.',

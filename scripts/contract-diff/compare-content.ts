@@ -1,0 +1,54 @@
+// Compares bodies, and what else a media type or a schema describes.
+import { compareSchema } from './compare-schema.ts';
+import { type Comparison, compareFields, type FieldRules, type Pair, resolvePair } from './comparison.ts';
+import { hasOwn, type Node, namesOf, nodeOf } from './document.ts';
+import { atPart } from './place.ts';
+
+const WORDS = 'words changed';
+const MEDIA_TYPE: FieldRules = { schema: null, examples: null, example: WORDS, encoding: 'serialization changed' };
+const EXAMPLE: FieldRules = { summary: WORDS, description: WORDS, value: WORDS, externalValue: WORDS };
+
+/** The `content` of a body, by media type. The one media type of this API goes without saying in the place. */
+export function compareContent(comparison: Comparison, holder: Pair<Node>): void {
+  const { spot, direction } = holder;
+  const [before, after] = [nodeOf(holder.before['content']), nodeOf(holder.after['content'])];
+  for (const name of namesOf(before, after)) {
+    if (!hasOwn(before, name)) comparison.report('media type added', spot, direction, { name });
+    else if (!hasOwn(after, name)) comparison.report('media type removed', spot, direction, { name });
+    else {
+      const inner = name === 'application/json' ? spot : atPart(spot, name);
+      compareMediaType(comparison, {
+        direction,
+        spot: inner,
+        before: nodeOf(before[name]),
+        after: nodeOf(after[name]),
+      });
+    }
+  }
+}
+
+/** The `schema` of a holder; one that has none takes everything. */
+export function compareHeldSchema(comparison: Comparison, { before, after, ...rest }: Pair<Node>): void {
+  compareSchema(comparison, { ...rest, before: before['schema'] ?? true, after: after['schema'] ?? true });
+}
+
+function compareMediaType(comparison: Comparison, pair: Pair<Node>): void {
+  compareFields(comparison, pair, MEDIA_TYPE);
+  compareExamples(comparison, {
+    ...pair,
+    before: nodeOf(pair.before['examples']),
+    after: nodeOf(pair.after['examples']),
+  });
+  compareHeldSchema(comparison, pair);
+}
+
+function compareExamples(comparison: Comparison, { spot, direction, before, after }: Pair<Node>): void {
+  for (const name of namesOf(before, after)) {
+    if (!hasOwn(before, name)) comparison.report('example added', spot, direction, { name });
+    else if (!hasOwn(after, name)) comparison.report('example removed', spot, direction, { name });
+    else {
+      const pair = { direction, spot: atPart(spot, `example ${name}`), before: before[name], after: after[name] };
+      compareFields(comparison, resolvePair(comparison, pair), EXAMPLE);
+    }
+  }
+}

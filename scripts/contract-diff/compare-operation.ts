@@ -1,0 +1,90 @@
+// Compares two operations: who may call them, what they take and what they answer.
+import { compareContent } from './compare-content.ts';
+import { compareParameters } from './compare-parameters.ts';
+import { compareResponses } from './compare-responses.ts';
+import { compareSecurity } from './compare-security.ts';
+import {
+  type Comparison,
+  compareDeprecation,
+  compareFields,
+  compareRequirement,
+  type FieldRules,
+  type Pair,
+  resolvePair,
+} from './comparison.ts';
+import { isNode, listOf, type Node, nodeOf } from './document.ts';
+import { atPart, spotOf } from './place.ts';
+import type { Direction } from './rules.ts';
+
+/** An operation, with what its path and its document say for all of theirs. */
+export type Operation = { readonly node: Node; readonly parameters: readonly unknown[]; readonly security: unknown };
+
+/** Which way its two sides travel: of a webhook it is the client who answers. */
+export type Travel = { readonly sent: Direction; readonly answered: Direction };
+
+const WORDS = 'words changed';
+const OPERATION: FieldRules = {
+  summary: WORDS,
+  description: WORDS,
+  externalDocs: WORDS,
+  tags: WORDS,
+  operationId: null,
+  deprecated: null,
+  parameters: null,
+  requestBody: null,
+  responses: null,
+  security: null,
+};
+const BODY: FieldRules = { description: WORDS, required: null, content: null };
+
+export function operationOf(document: Node, item: Node, method: string): Operation | null {
+  const node = item[method];
+  if (!isNode(node)) return null;
+  const parameters = [...listOf(item['parameters']), ...listOf(node['parameters'])];
+  return { node, parameters, security: node['security'] ?? document['security'] };
+}
+
+export function compareOperation(
+  comparison: Comparison,
+  { name, before, after, travel }: { name: string; before: Operation; after: Operation; travel: Travel },
+): void {
+  const pair = { spot: spotOf(name), direction: travel.sent, before: before.node, after: after.node };
+  compareFields(comparison, pair, OPERATION);
+  compareDeprecation(comparison, pair);
+  compareOperationId(comparison, pair);
+  compareSecurity(comparison, { ...pair, before: before.security, after: after.security });
+  compareParameters(comparison, { ...pair, before: before.parameters, after: after.parameters });
+  compareRequestBody(comparison, {
+    ...pair,
+    spot: atPart(pair.spot, 'body'),
+    before: before.node['requestBody'],
+    after: after.node['requestBody'],
+  });
+  compareResponses(comparison, {
+    ...pair,
+    direction: travel.answered,
+    before: nodeOf(before.node['responses']),
+    after: nodeOf(after.node['responses']),
+  });
+}
+
+export function compareRequestBody(comparison: Comparison, written: Pair<unknown>): void {
+  const { report } = comparison;
+  const { spot, direction } = written;
+  if (written.before === undefined && written.after === undefined) return;
+  const pair = resolvePair(comparison, written);
+  if (written.after === undefined) report('body removed', spot, direction);
+  else if (written.before === undefined)
+    report(pair.after['required'] === true ? 'required body added' : 'body added', spot, direction);
+  else {
+    compareFields(comparison, pair, BODY);
+    compareRequirement(comparison, pair);
+    compareContent(comparison, pair);
+  }
+}
+
+function compareOperationId({ report }: Comparison, { spot, direction, ...pair }: Pair<Node>): void {
+  const [before, after] = [pair.before['operationId'], pair.after['operationId']];
+  if (before === after) return;
+  report(before === undefined ? 'operationId added' : 'operationId changed', spot, direction, { before, after });
+}

@@ -1,0 +1,43 @@
+// Compares what an operation answers.
+import { compareContent } from './compare-content.ts';
+import { compareParameter } from './compare-parameters.ts';
+import { type Comparison, compareFields, type FieldRules, type Pair, resolvePair } from './comparison.ts';
+import { hasOwn, type Node, namesOf, nodeOf } from './document.ts';
+import { atPart } from './place.ts';
+import type { RuleName } from './rules.ts';
+
+const RESPONSE: FieldRules = { summary: 'words changed', description: 'words changed', headers: null, content: null };
+
+export function compareResponses(comparison: Comparison, { spot, direction, before, after }: Pair<Node>): void {
+  for (const status of namesOf(before, after)) {
+    const within = atPart(spot, `response ${status}`);
+    if (!hasOwn(after, status)) comparison.report('status removed', within, direction);
+    else if (!hasOwn(before, status)) comparison.report(newStatusRule(status), within, direction);
+    else compareResponse(comparison, { direction, spot: within, before: before[status], after: after[status] });
+  }
+}
+
+export function compareResponse(comparison: Comparison, written: Pair<unknown>): void {
+  const pair = resolvePair(comparison, written);
+  compareFields(comparison, pair, RESPONSE);
+  compareHeaders(comparison, { ...pair, before: nodeOf(pair.before['headers']), after: nodeOf(pair.after['headers']) });
+  compareContent(comparison, pair);
+}
+
+/** Who sends If-None-Match waits for a 304, and every client must be ready for a refusal that it does not know. */
+function newStatusRule(status: string): RuleName {
+  return /^([45]|304$)/.test(status) ? 'status added' : 'success added';
+}
+
+function compareHeaders(comparison: Comparison, { spot, direction, before, after }: Pair<Node>): void {
+  for (const name of namesOf(before, after)) {
+    const within = atPart(spot, `header ${name}`);
+    if (!hasOwn(before, name)) comparison.report('header added', within, direction);
+    else if (hasOwn(after, name))
+      compareParameter(comparison, { direction, spot: within, before: before[name], after: after[name] });
+    else {
+      const wasDeprecated = comparison.before(before[name]).node['deprecated'] === true;
+      comparison.report('header removed', within, direction, { wasDeprecated });
+    }
+  }
+}

@@ -1,0 +1,191 @@
+// Compares what two schemas take, by the shapes that they come down to.
+import { type Comparison, compareFields, type Pair, resolvePair, spotOfBoth } from './comparison.ts';
+import { canonical, isSame, listOf, member, type Node, namesOf, nodeOf } from './document.ts';
+import { atField, atItems, atPart } from './place.ts';
+import type { RuleName } from './rules.ts';
+import { fieldOf, KEYWORDS, REMARKS, type Shape, shapesOf, TYPES } from './schema-shapes.ts';
+
+type Schemas = Pair<unknown>;
+type Shapes = Pair<Shape>;
+
+/** `within` are the pairs under comparison, so that a schema that holds itself comes to an end. */
+export function compareSchema(comparison: Comparison, schemas: Schemas, within: readonly string[] = []): void {
+  const itself = `${canonical(schemas.before)} ${canonical(schemas.after)}`;
+  if (within.includes(itself)) return;
+  const { report } = comparison;
+  const resolved = resolvePair(comparison, schemas);
+  compareRemarks(comparison, resolved);
+
+  const { spot, direction } = resolved;
+  const before = shapesOf(schemas.before, comparison.before);
+  const after = shapesOf(schemas.after, comparison.after);
+  const [lost, gained] = [typesBeyond(before, after), typesBeyond(after, before)];
+  if (lost.length + gained.length > 0) {
+    const rule =
+      gained.length === 0 ? 'constraint narrowed' : lost.length === 0 ? 'constraint widened' : 'type changed';
+    report(rule, spot, direction, { name: 'type', before: typeWords(before), after: typeWords(after) });
+  }
+  for (const type of TYPES) {
+    const [left, right] = [before, after].map((shapes) => shapes.filter((shape) => shape.type === type));
+    if (left === undefined || right === undefined || left.length === 0 || right.length === 0) continue;
+    const { pairs, removed, added } = matched(left, right);
+    for (const { component } of removed) report('alternative removed', spot, direction, { name: component ?? type });
+    for (const { component } of added) report('alternative added', spot, direction, { name: component ?? type });
+    for (const [one, other] of pairs)
+      compareShapes(
+        comparison,
+        { direction, spot: spotOfBoth(comparison, spot, one, other), before: one, after: other },
+        [...within, itself],
+      );
+  }
+}
+
+function compareRemarks(comparison: Comparison, pair: Pair<Node>): void {
+  const remarks = (node: Node) =>
+    Object.fromEntries(Object.entries(node).filter(([name]) => REMARKS.includes(name) || name.startsWith('x-')));
+  const rules = Object.fromEntries(REMARKS.map((name) => [name, 'words changed'] as const));
+  compareFields(comparison, { ...pair, before: remarks(pair.before), after: remarks(pair.after) }, rules);
+}
+
+function typesBeyond(shapes: readonly Shape[], others: readonly Shape[]): readonly string[] {
+  return shapes.map(({ type }) => type).filter((type) => others.every((other) => other.type !== type));
+}
+
+function typeWords(shapes: readonly Shape[]): string {
+  const types: readonly string[] = TYPES.filter((type) => shapes.some((shape) => shape.type === type));
+  if (types.length === TYPES.length) return 'any';
+  const isNumber = types.includes('fraction');
+  const names = types
+    .filter((type) => !(type === 'integer' && isNumber))
+    .map((type) => (type === 'fraction' ? 'number' : type));
+  return names.length === 0 ? 'nothing' : names.join(' or ');
+}
+
+/** The alternatives of one type that belong together: equal, or of one name, or the one that each side has left. */
+function matched(before: readonly Shape[], after: readonly Shape[]) {
+  const pairs: [Shape, Shape][] = [];
+  let [removed, added] = [before, after];
+  const isNamesake = (one: Shape, other: Shape) => one.component !== null && one.component === other.component;
+  const isLast = () => removed.length === 1 && added.length === 1;
+  for (const isMatch of [isSame, isNamesake, isLast]) {
+    for (const one of removed) {
+      const other = added.find((candidate) => isMatch(one, candidate));
+      if (other === undefined) continue;
+      pairs.push([one, other]);
+      removed = removed.filter((shape) => shape !== one);
+      added = added.filter((shape) => shape !== other);
+    }
+  }
+  return { pairs, removed, added };
+}
+
+function compareShapes(comparison: Comparison, shapes: Shapes, within: readonly string[]): void {
+  const { spot, direction, before, after } = shapes;
+  compareValues(comparison, shapes);
+  if (before.type === 'object') compareObjects(comparison, shapes, within);
+  for (const name of namesOf(before.keywords, after.keywords)) {
+    const [one, other] = [member(before.keywords, name), member(after.keywords, name)];
+    if (KEYWORDS[name]?.kind === 'schema') {
+      const inner = name === 'items' ? atItems(spot) : atPart(spot, 'names of its fields');
+      compareSchema(comparison, { direction, spot: inner, before: one ?? true, after: other ?? true }, within);
+    } else {
+      const rule = keywordRule(name, one, other);
+      if (rule !== null) comparison.report(rule, spot, direction, { name, before: one, after: other });
+    }
+  }
+}
+
+function compareValues({ report }: Comparison, { spot, direction, ...shapes }: Shapes): void {
+  const [before, after] = [shapes.before.values, shapes.after.values];
+  if (before === null || after === null) {
+    const rule = after === null ? 'constraint widened' : 'constraint narrowed';
+    if (before !== after) report(rule, spot, direction, { name: 'values', before: list(before), after: list(after) });
+    return;
+  }
+  const lost = before.filter((value) => !after.some((other) => isSame(value, other)));
+  const gained = after.filter((value) => !before.some((other) => isSame(value, other)));
+  if (lost.length > 0) report('value removed', spot, direction, { before: list(lost) });
+  if (gained.length > 0) report('value added', spot, direction, { after: list(gained) });
+}
+
+function list(values: readonly unknown[] | null): string {
+  return values?.map((value) => JSON.stringify(value)).join(', ') ?? 'any';
+}
+
+function keywordRule(name: string, before: unknown, after: unknown): RuleName | null {
+  if (isSame(before, after)) return null;
+  const kind = KEYWORDS[name]?.kind ?? 'unknown';
+  switch (kind) {
+    case 'at most':
+      return boundRule(-asNumber(before, Infinity), -asNumber(after, Infinity));
+    case 'at least': {
+      // No length and no count is below nought.
+      const least = name.includes('imum') ? -Infinity : 0;
+      return boundRule(asNumber(before, least), asNumber(after, least));
+    }
+    case 'flag':
+      return boundRule(Number(before === true), Number(after === true));
+    case 'form':
+      return before === undefined
+        ? 'constraint narrowed'
+        : after === undefined
+          ? 'constraint widened'
+          : 'constraint changed';
+    case 'default':
+      return before === undefined ? 'default added' : 'default changed';
+    case 'deprecation':
+      if ((before === true) === (after === true)) return null;
+      return after === true ? 'deprecation added' : 'deprecation removed';
+    case 'access':
+      return (before === true) === (after === true) ? null : 'access changed';
+    case 'unknown':
+      return 'unknown changed';
+    default:
+      return null; // compared by their parts
+  }
+}
+
+function boundRule(before: number, after: number): RuleName | null {
+  return before === after ? null : after > before ? 'constraint narrowed' : 'constraint widened';
+}
+
+function asNumber(value: unknown, absent: number): number {
+  return typeof value === 'number' ? value : absent;
+}
+
+function compareObjects(comparison: Comparison, shapes: Shapes, within: readonly string[]): void {
+  const { spot, direction } = shapes;
+  const [before, after] = [shapes.before.keywords, shapes.after.keywords];
+  const named = (keywords: Node) => [
+    ...Object.keys(nodeOf(keywords['properties'])),
+    ...listOf(keywords['required']).map(String),
+  ];
+  for (const name of [...new Set([...named(before), ...named(after)])].sort())
+    compareField(comparison, { ...shapes, spot: atField(spot, name), before, after }, name, within);
+
+  const [was, is] = [before['additionalProperties'] ?? true, after['additionalProperties'] ?? true];
+  if (isSame(was, is) && typeof was === 'boolean') return;
+  if (was === false || is === false)
+    comparison.report(is === false ? 'object closed' : 'object opened', spot, direction);
+  else compareSchema(comparison, { direction, spot: atField(spot, '*'), before: was, after: is }, within);
+}
+
+function compareField(comparison: Comparison, pair: Pair<Node>, name: string, within: readonly string[]): void {
+  const { report } = comparison;
+  const { spot, direction } = pair;
+  const [before, after] = [fieldOf(pair.before, name), fieldOf(pair.after, name)];
+  const [wasNamed, isNamed] = [pair.before, pair.after].map((node) => Object.hasOwn(nodeOf(node['properties']), name));
+  const [wasRequired, isRequired] = [pair.before, pair.after].map((node) => listOf(node['required']).includes(name));
+
+  if (wasNamed && !isNamed) {
+    const wasDeprecated = shapesOf(before, comparison.before).some(({ keywords }) => keywords['deprecated'] === true);
+    report('field removed', spot, direction, { wasDeprecated });
+  } else if (isNamed && !wasNamed) {
+    const claimed = before === false ? 'field added' : 'free field claimed';
+    report(isRequired && !wasRequired ? 'required field added' : claimed, spot, direction);
+  } else {
+    if (wasRequired !== isRequired)
+      report(isRequired ? 'requirement narrowed' : 'requirement widened', spot, direction);
+    if (isNamed) compareSchema(comparison, { direction, spot, before, after }, within);
+  }
+}

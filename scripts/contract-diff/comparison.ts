@@ -1,0 +1,61 @@
+// What every comparison of two documents carries along, and how it compares what is plainly a value.
+import { isSame, member, type Node, namesOf, type Resolve, type Resolved } from './document.ts';
+import type { Report } from './findings.ts';
+import { inComponent, type Spot } from './place.ts';
+import type { Direction, RuleName } from './rules.ts';
+
+export type Comparison = {
+  readonly before: Resolve;
+  readonly after: Resolve;
+  readonly report: Report;
+  /** The components that were compared, wherever they were met. */
+  readonly compared: Set<string>;
+};
+
+/** Two things that stand at one spot, and which way they travel. */
+export type Pair<T> = { readonly spot: Spot; readonly direction: Direction; readonly before: T; readonly after: T };
+
+/** The rule for each field; null for one that is compared elsewhere. A field that no table names is unknown. */
+export type FieldRules = Readonly<Record<string, RuleName | null>>;
+
+export function resolvePair(comparison: Comparison, pair: Pair<unknown>): Pair<Node> {
+  const before = comparison.before(pair.before);
+  const after = comparison.after(pair.after);
+  return { ...pair, before: before.node, after: after.node, spot: spotOfBoth(comparison, pair.spot, before, after) };
+}
+
+/** Where both are the same component, changes are the component's. */
+export function spotOfBoth(
+  { compared }: Comparison,
+  spot: Spot,
+  before: Pick<Resolved, 'component'>,
+  after: Pick<Resolved, 'component'>,
+): Spot {
+  if (before.component === null || before.component !== after.component) return spot;
+  compared.add(before.component);
+  return inComponent(spot, before.component);
+}
+
+export function compareFields({ report }: Comparison, pair: Pair<Node>, rules: FieldRules): void {
+  for (const name of namesOf(pair.before, pair.after)) {
+    const [before, after] = [member(pair.before, name), member(pair.after, name)];
+    if (isSame(before, after)) continue;
+    const rule =
+      rules[name] === undefined ? (name.startsWith('x-') ? 'words changed' : 'unknown changed') : rules[name];
+    if (rule !== null) report(rule, pair.spot, pair.direction, { name, before, after });
+  }
+}
+
+export function compareDeprecation({ report }: Comparison, { spot, direction, before, after }: Pair<Node>): void {
+  const [was, is] = [before['deprecated'] === true, after['deprecated'] === true];
+  if (was !== is) report(is ? 'deprecation added' : 'deprecation removed', spot, direction);
+}
+
+/** Whether it must be there: by its flag `required`. */
+export function compareRequirement(
+  { report }: Comparison,
+  { spot, direction, before, after }: Pair<{ readonly [name: string]: unknown }>,
+): void {
+  const [was, is] = [before['required'] === true, after['required'] === true];
+  if (was !== is) report(is ? 'requirement narrowed' : 'requirement widened', spot, direction);
+}

@@ -1,0 +1,75 @@
+// Collects what a comparison finds. The same change of a component that several operations hold is one change.
+
+import { holderOf, type Place, type Spot, wordsOf } from './place.ts';
+import { type Direction, RULES, type Rule, type RuleName, type Verdict } from './rules.ts';
+
+export type Change = {
+  readonly rule: RuleName;
+  readonly direction: Direction;
+  readonly verdict: Verdict;
+  readonly place: string;
+  readonly words: string;
+  /** Why it is breaking; empty for the others. */
+  readonly why: string;
+  /** It takes away what could have been published as deprecated first, and was not. */
+  readonly isUnannounced: boolean;
+};
+
+export type Details = {
+  readonly name?: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+  /** What is taken away was deprecated in the old document. */
+  readonly wasDeprecated?: boolean;
+};
+export type Report = (rule: RuleName, spot: Spot, direction: Direction, details?: Details) => void;
+
+type Found = Omit<Change, 'place'> & { readonly within: Place; readonly places: Place[] };
+
+export function newFindings(): { readonly report: Report; readonly changes: () => Change[] } {
+  const found = new Map<string, Found>();
+  const report: Report = (name, spot, direction, details = {}) => {
+    const rule: Rule = RULES[name];
+    const { verdict } = rule[direction];
+    const words = fill(rule.says, details);
+    const key = JSON.stringify([wordsOf(spot.within), words, verdict, rule[direction].why]);
+    const one = found.get(key) ?? {
+      rule: name,
+      direction,
+      verdict,
+      words,
+      why: fill(rule[direction].why, details),
+      isUnannounced: verdict === 'breaking' && rule.isAnnounced && details.wasDeprecated !== true,
+      within: spot.within,
+      places: [],
+    };
+    one.places.push(spot.at);
+    found.set(key, one);
+  };
+  return {
+    report,
+    changes: () =>
+      [...found.values()].map(({ within, places, ...change }) => ({ ...change, place: placeOf(within, places) })),
+  };
+}
+
+/** The one place that it has; of a component in several places, the component and the first few that hold it. */
+function placeOf(within: Place, places: readonly Place[]): string {
+  const whole = [...new Set(places.map(wordsOf))];
+  if (whole.length === 1) return whole.join();
+  const holders = [...new Set(places.map(holderOf))];
+  const shown = holders.length > 4 ? [...holders.slice(0, 3), `${holders.length - 3} more`] : holders;
+  return `${wordsOf(within)} (${shown.join('; ')})`;
+}
+
+function fill(says: string, { name = '', before, after }: Details): string {
+  const words: Record<string, string> = { '{name}': name, '{before}': show(before), '{after}': show(after) };
+  return says.replaceAll(/\{(?:name|before|after)\}/g, (mark) => words[mark] ?? mark);
+}
+
+const LONGEST = 120;
+
+function show(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none');
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
+}

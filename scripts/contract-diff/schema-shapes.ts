@@ -1,0 +1,215 @@
+// A schema in its normal form: what it takes of each JSON type. `type: [string, 'null']`, `anyOf` of the two, and a
+// reference to either come out alike, so that what is only written in another way is no change.
+import {
+  canonical,
+  hasOwn,
+  isNode,
+  isSame,
+  listOf,
+  member,
+  type Node,
+  namesOf,
+  nodeOf,
+  type Resolve,
+} from './document.ts';
+
+/** A number is an integer or a fraction, so that "number" takes more than "integer" and nothing else. */
+export const TYPES = ['boolean', 'integer', 'fraction', 'string', 'array', 'object', 'null'] as const;
+export type Type = (typeof TYPES)[number];
+
+/** What a schema takes of one type. Several of one type are alternatives (`anyOf`, `oneOf`). */
+export type Shape = {
+  readonly type: Type;
+  /** The component that it is, where it is nothing else. */
+  readonly component: string | null;
+  /** All that it may be; null where no `enum` and no `const` says so. */
+  readonly values: readonly unknown[] | null;
+  readonly keywords: Node;
+};
+
+/** How a change of a keyword is read, and which types heed the keyword; others than these heed all. */
+export const KEYWORDS: Readonly<Record<string, { readonly kind: Kind; readonly types: readonly Type[] }>> = {
+  minLength: { kind: 'at least', types: ['string'] },
+  maxLength: { kind: 'at most', types: ['string'] },
+  pattern: { kind: 'form', types: ['string'] },
+  format: { kind: 'form', types: ['string', 'integer', 'fraction'] },
+  contentEncoding: { kind: 'form', types: ['string'] },
+  contentMediaType: { kind: 'form', types: ['string'] },
+  minimum: { kind: 'at least', types: ['integer', 'fraction'] },
+  exclusiveMinimum: { kind: 'at least', types: ['integer', 'fraction'] },
+  maximum: { kind: 'at most', types: ['integer', 'fraction'] },
+  exclusiveMaximum: { kind: 'at most', types: ['integer', 'fraction'] },
+  multipleOf: { kind: 'form', types: ['integer', 'fraction'] },
+  minItems: { kind: 'at least', types: ['array'] },
+  maxItems: { kind: 'at most', types: ['array'] },
+  uniqueItems: { kind: 'flag', types: ['array'] },
+  items: { kind: 'schema', types: ['array'] },
+  minProperties: { kind: 'at least', types: ['object'] },
+  maxProperties: { kind: 'at most', types: ['object'] },
+  propertyNames: { kind: 'schema', types: ['object'] },
+  properties: { kind: 'fields', types: ['object'] },
+  required: { kind: 'fields', types: ['object'] },
+  additionalProperties: { kind: 'fields', types: ['object'] },
+  default: { kind: 'default', types: TYPES },
+  deprecated: { kind: 'deprecation', types: TYPES },
+  readOnly: { kind: 'access', types: TYPES },
+  writeOnly: { kind: 'access', types: TYPES },
+};
+export type Kind =
+  | 'at least'
+  | 'at most'
+  | 'form'
+  | 'flag'
+  | 'schema'
+  | 'fields'
+  | 'default'
+  | 'deprecation'
+  | 'access'
+  | 'unknown';
+
+/** Keywords that constrain nothing; so do all that begin with "x-". */
+export const REMARKS: readonly string[] = ['title', 'description', 'examples', 'example', 'externalDocs', '$comment'];
+
+const COMPOSITION = ['type', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', '$ref'];
+
+/** No schema takes everything, and so does `true`; `false` takes nothing. */
+export function shapesOf(schema: unknown, resolve: Resolve, expanding: readonly string[] = []): readonly Shape[] {
+  if (schema === false) return [];
+  const node = nodeOf(schema);
+  const itself = canonical(node);
+  if (expanding.includes(itself)) throw new Error(`This schema is made of itself: ${itself}`);
+  const within = [...expanding, itself];
+  const expand = (part: unknown) => shapesOf(part, resolve, within);
+  if (hasOwn(node, '$ref')) return named(resolve({ $ref: node['$ref'] }), node, expand);
+
+  const oneOf = listOf(node['oneOf']).map(expand);
+  const parts = [
+    ...listOf(node['allOf']).map(expand),
+    ...(hasOwn(node, 'anyOf') ? [listOf(node['anyOf']).flatMap(expand)] : []),
+    ...(hasOwn(node, 'oneOf') ? [oneOf.flat()] : []),
+  ];
+  // What two alternatives of `oneOf` take is refused, so that more can be less; nobody can judge that by its parts.
+  const own = areApart(oneOf) ? ownShapes(node) : ownShapes({ ...node, 'oneOf that overlap': node['oneOf'] });
+  return parts.reduce((shapes, part) => shapes.flatMap((shape) => part.flatMap((other) => meet(shape, other))), own);
+}
+
+export function both(one: unknown, other: unknown): unknown {
+  if (one === false || other === false) return false;
+  const parts = [one, other].flatMap((schema) => {
+    const node = nodeOf(schema);
+    return isSame(Object.keys(node), ['allOf']) ? listOf(node['allOf']) : isSame(node, {}) ? [] : [node];
+  });
+  const unique = [...new Map(parts.map((part) => [canonical(part), part])).values()];
+  return unique.length > 1 ? { allOf: unique } : (unique[0] ?? true);
+}
+
+function named(
+  { node, component }: ReturnType<Resolve>,
+  { $ref: _, ...beside }: Node,
+  expand: (part: unknown) => readonly Shape[],
+): readonly Shape[] {
+  const constraints = Object.keys(beside).filter((name) => !isRemark(name));
+  if (constraints.length > 0) return expand({ allOf: [node, beside] });
+  return expand(node).map((shape) => ({ ...shape, component: shape.component ?? component }));
+}
+
+function ownShapes(node: Node): readonly Shape[] {
+  const allowed = allowedValues(node);
+  return typesOf(node).flatMap((type) => {
+    const values = allowed?.filter((value) => typeOf(value) === type) ?? null;
+    if (values !== null && values.length === 0) return [];
+    const keywords = Object.entries(node).filter(
+      ([name]) => !isRemark(name) && !COMPOSITION.includes(name) && (KEYWORDS[name]?.types ?? TYPES).includes(type),
+    );
+    return [{ type, component: null, values: type === 'null' ? null : values, keywords: Object.fromEntries(keywords) }];
+  });
+}
+
+function isRemark(name: string): boolean {
+  return REMARKS.includes(name) || name.startsWith('x-');
+}
+
+function typesOf(node: Node): readonly Type[] {
+  if (!hasOwn(node, 'type')) return TYPES;
+  const names = [node['type']].flat();
+  return TYPES.filter(
+    (type) => names.includes(type) || (names.includes('number') && (type === 'integer' || type === 'fraction')),
+  );
+}
+
+function allowedValues(node: Node): readonly unknown[] | null {
+  const constant = hasOwn(node, 'const') ? [node['const']] : null;
+  const list = hasOwn(node, 'enum') ? listOf(node['enum']) : null;
+  return common(constant, list);
+}
+
+function common(one: readonly unknown[] | null, other: readonly unknown[] | null): readonly unknown[] | null {
+  if (one === null || other === null) return one ?? other;
+  return one.filter((value) => other.some((allowed) => isSame(value, allowed)));
+}
+
+function typeOf(value: unknown): Type {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (isNode(value)) return 'object';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'fraction';
+  return typeof value === 'boolean' ? 'boolean' : 'string';
+}
+
+/** What both shapes take; nothing where their types or their values have nothing in common. */
+function meet(one: Shape, other: Shape): readonly Shape[] {
+  if (one.type !== other.type) return [];
+  const values = common(one.values, other.values);
+  if (values !== null && values.length === 0) return [];
+  const plain = namesOf(one.keywords, other.keywords).filter((name) => KEYWORDS[name]?.kind !== 'fields');
+  const keywords = {
+    ...Object.fromEntries(plain.map((name) => [name, meetKeyword(name, one.keywords, other.keywords)])),
+    ...meetFields(one.keywords, other.keywords),
+  };
+  const isOne = isSame(one.keywords, {}) && one.values === null;
+  return [{ type: one.type, component: isOne ? other.component : null, values, keywords }];
+}
+
+function meetKeyword(name: string, one: Node, other: Node): unknown {
+  if (!hasOwn(one, name) || !hasOwn(other, name)) return member(one, name) ?? member(other, name);
+  const [left, right] = [one[name], other[name]];
+  const kind = KEYWORDS[name]?.kind;
+  if (kind === 'schema') return both(left, right);
+  if (typeof left === 'number' && typeof right === 'number' && kind === 'at least') return Math.max(left, right);
+  if (typeof left === 'number' && typeof right === 'number' && kind === 'at most') return Math.min(left, right);
+  if (kind === 'flag') return left === true || right === true;
+  return isSame(left, right) ? left : { both: [left, right] };
+}
+
+/** Each side's `additionalProperties` speaks of what that side does not name, so a field that one names is under it. */
+function meetFields(one: Node, other: Node): Node {
+  const named = namesOf(nodeOf(one['properties']), nodeOf(other['properties']));
+  const fields = {
+    properties: Object.fromEntries(named.map((name) => [name, both(fieldOf(one, name), fieldOf(other, name))])),
+    required: [...new Set([one, other].flatMap((node) => listOf(node['required'])))],
+    additionalProperties: both(one['additionalProperties'] ?? true, other['additionalProperties'] ?? true),
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => hasOwn(one, name) || hasOwn(other, name)));
+}
+
+/** What an object takes as its field of that name. */
+export function fieldOf(keywords: Node, name: string): unknown {
+  const named = nodeOf(keywords['properties']);
+  return hasOwn(named, name) ? named[name] : (keywords['additionalProperties'] ?? true);
+}
+
+/** No value fits two of the alternatives: they differ in type, or in the values of a field that all require. */
+function areApart(alternatives: readonly (readonly Shape[])[]): boolean {
+  return alternatives.every((shapes, i) =>
+    alternatives.slice(i + 1).every((others) => shapes.every((one) => others.every((other) => isApart(one, other)))),
+  );
+}
+
+function isApart(one: Shape, other: Shape): boolean {
+  if (one.type !== other.type || common(one.values, other.values)?.length === 0) return true;
+  const required = listOf(one.keywords['required']).filter((name) => listOf(other.keywords['required']).includes(name));
+  return required.some((name) => {
+    const [left, right] = [one, other].map(({ keywords }) => allowedValues(nodeOf(fieldOf(keywords, String(name)))));
+    return left != null && right != null && common(left, right)?.length === 0;
+  });
+}

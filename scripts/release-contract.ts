@@ -1,0 +1,103 @@
+// Publishes a version of the contract: names every change since the last one, holds the number to them, and writes
+// openapi/released/ and openapi/CHANGELOG.md.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compareDocuments } from './contract-diff/compare-documents.ts';
+import { type Node, nodeOf } from './contract-diff/document.ts';
+import type { Change } from './contract-diff/findings.ts';
+import { TITLES, withEntry } from './release-contract/changelog.ts';
+import { type Decision, decide } from './release-contract/decide.ts';
+import { findLastReleased, publish, readChangelog } from './release-contract/released.ts';
+import { written } from './release-contract/version.ts';
+
+const HELP = `npm run release-contract                publishes the contract under its info.version
+npm run release-contract -- --dry-run   says what would be published, and writes nothing
+npm run release-contract -- --check     fails when the contract has outgrown its info.version; writes nothing
+
+The contract is compared with the last file in openapi/released/. The changes decide the number: words only make 1.0.1
+of 1.0.0, additive changes 1.1.0, breaking ones 2.0.0. Set info.version in openapi/openapi.yaml.
+`;
+const generated = join(import.meta.dirname, '../generated');
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.exitCode = 1;
+  console.error(error instanceof Error ? error.message : error);
+}
+
+async function main(): Promise<number> {
+  const options = readArguments();
+  if (options.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const document: Node = nodeOf(JSON.parse(await readFile(join(generated, 'openapi.json'), 'utf8')));
+  const last = await findLastReleased();
+  const changes = last === null ? [] : compareDocuments(last.document, document);
+  const number = String(nodeOf(document['info'])['version']);
+  const decision = decide({ number, last: last?.version ?? null, changes });
+
+  if (options.check) return check(decision, changes);
+  if (last !== null) console.log(`Compared with ${written(last.version)}:\n\n${listed(changes)}`);
+  if (decision.kind === 'release') return release(decision, changes, options['dry-run']);
+  return conclude(decision);
+}
+
+function readArguments() {
+  const options = {
+    'dry-run': { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+  }
+}
+
+/** For every run of the tests: a contract under work passes, one that breaks its own number does not. */
+function check(decision: Decision, changes: readonly Change[]): number {
+  if (decision.kind !== 'refused' || !decision.isWrong) return 0;
+  console.error(listed(changes.filter(({ verdict }) => verdict !== 'words')));
+  return conclude(decision);
+}
+
+async function release(
+  { version }: Extract<Decision, { kind: 'release' }>,
+  changes: readonly Change[],
+  isDry: boolean,
+): Promise<number> {
+  if (isDry) {
+    console.log(`Would publish ${written(version)}. Nothing was written.`);
+    return 0;
+  }
+  const text = await readFile(join(generated, 'openapi.yaml'), 'utf8');
+  const changelog = withEntry(await readChangelog(), { version, date: new Date(), changes });
+  await publish({ version, text, changelog });
+  console.log(
+    `Published ${written(version)}: openapi/released/${written(version)}.yaml and openapi/CHANGELOG.md. Commit both.`,
+  );
+  return 0;
+}
+
+function conclude(decision: Exclude<Decision, { kind: 'release' }>): number {
+  if (decision.kind === 'nothing') {
+    console.log('There is nothing to release.');
+    return 0;
+  }
+  console.error(`${decision.message}\n${decision.remedy}`);
+  return 1;
+}
+
+function listed(changes: readonly Change[]): string {
+  const groups = Object.entries(TITLES).flatMap(([verdict, title]) => {
+    const lines = changes
+      .filter((change) => change.verdict === verdict)
+      .map(({ place, words, why }) => `  ${place}: ${words}\n${why === '' ? '' : `    ${why}\n`}`);
+    return lines.length === 0 ? [] : [`${title} (${lines.length})\n${lines.join('')}`];
+  });
+  return groups.length === 0 ? 'No change.\n' : groups.join('\n');
+}

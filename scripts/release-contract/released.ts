@@ -1,0 +1,78 @@
+// The published versions: openapi/released/1.0.0.yaml and so on, never changed once they are there.
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Node, nodeOf } from '../contract-diff/document.ts';
+import { runTool } from '../tool.ts';
+import { byOrder, parseVersion, type Version, written } from './version.ts';
+
+const openapi = join(import.meta.dirname, '../../openapi');
+const folder = join(openapi, 'released');
+const changelogFile = join(openapi, 'CHANGELOG.md');
+
+export type Released = { readonly version: Version; readonly document: Node };
+
+/** Null where nothing is published yet. */
+export async function findLastReleased(): Promise<Released | null> {
+  const names = await readdir(folder).catch(unlessMissing([]));
+  const versions = names.map((name) => {
+    const version = name.endsWith('.yaml') ? parseVersion(name.slice(0, -'.yaml'.length)) : null;
+    if (version === null) throw new Error(`openapi/released/${name} is no published version. Remove it.`);
+    return version;
+  });
+  const version = versions.sort(byOrder).at(-1);
+  if (version === undefined) return null;
+  const document = await readYaml(`openapi/released/${written(version)}.yaml`);
+  const number = nodeOf(document['info'])['version'];
+  if (number !== written(version))
+    throw new Error(`openapi/released/${written(version)}.yaml calls itself ${number}. Restore it: git checkout.`);
+  return { version, document };
+}
+
+export async function readChangelog(): Promise<string> {
+  return readFile(changelogFile, 'utf8').catch(unlessMissing(''));
+}
+
+/**
+ * Both files or, cut short between the two, the changelog alone: the version counts as published with its own file, and
+ * the next try writes the changelog's entry anew.
+ */
+export async function publish({
+  version,
+  text,
+  changelog,
+}: {
+  version: Version;
+  text: string;
+  changelog: string;
+}): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const scratch = await mkdtemp(join(openapi, '.release-'));
+  try {
+    await writeFile(join(scratch, 'CHANGELOG.md'), changelog);
+    await writeFile(join(scratch, 'document.yaml'), text);
+    await rename(join(scratch, 'CHANGELOG.md'), changelogFile);
+    await rename(join(scratch, 'document.yaml'), join(folder, `${written(version)}.yaml`));
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Through the tool that wrote it, which reads YAML as everybody who uses the file does. */
+async function readYaml(file: string): Promise<Node> {
+  const scratch = await mkdtemp(join(tmpdir(), 'charter-release-'));
+  try {
+    const json = join(scratch, 'document.json');
+    await runTool('redocly', ['bundle', file, '--ext', 'json', '-o', json], `Restore ${file}: git checkout.`);
+    return nodeOf(JSON.parse(await readFile(json, 'utf8')));
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function unlessMissing<T>(instead: T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return instead;
+    throw error;
+  };
+}
