@@ -55,9 +55,7 @@ function compareSection(comparison: Comparison, pair: Pair<Node>, section: strin
       news.delete(successor);
       report('component renamed', spot, direction, { before: component, after: `${kind} ${successor}` });
     } else {
-      const wasDeprecated = nodeOf(before[name])['deprecated'] === true;
-      const rule = section === 'schemas' ? 'schema removed' : 'component removed';
-      report(rule, spot, direction, { name: component, wasDeprecated });
+      report('component removed', spot, direction, { name: component });
     }
   }
   for (const name of news) report('component added', spot, direction, { name: `${kind} ${name}` });

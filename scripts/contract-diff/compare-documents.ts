@@ -3,8 +3,8 @@
 
 import { compareComponents } from './compare-components.ts';
 import { compareOperation, operationOf, type Travel } from './compare-operation.ts';
-import { type Comparison, compareFields, type FieldRules, type Pair } from './comparison.ts';
-import { isSame, listOf, member, type Node, namesOf, nodeOf, resolverOf } from './document.ts';
+import { type Comparison, compareFields, type FieldRules, newComparison, type Pair } from './comparison.ts';
+import { isSame, listOf, member, type Node, namesOf, nodeOf } from './document.ts';
 import { type Change, newFindings } from './findings.ts';
 import { atPart, spotOf } from './place.ts';
 
@@ -39,8 +39,8 @@ const PATH_ITEM: FieldRules = {
 const SERVER: FieldRules = { url: null, description: WORDS, variables: null };
 const SERVER_VARIABLE: FieldRules = { description: WORDS, default: 'server changed', enum: 'server changed' };
 export function compareDocuments(before: Node, after: Node): Change[] {
-  const { report, changes } = newFindings();
-  const comparison = { before: resolverOf(before), after: resolverOf(after), report, compared: new Set<string>() };
+  const findings = newFindings();
+  const comparison = newComparison(before, after, findings);
   const pair = { spot: spotOf('The document'), direction: 'request', before, after } as const;
 
   compareSpecification(comparison, pair);
@@ -51,9 +51,9 @@ export function compareDocuments(before: Node, after: Node): Change[] {
   comparePaths(comparison, pair, 'webhooks', { sent: 'response', answered: 'request' });
   compareComponents(comparison, inside(pair, 'components'));
 
-  if (changes().length === 0 && !isSame(unnumbered(before), unnumbered(after)))
-    report('writing changed', pair.spot, pair.direction);
-  return changes();
+  if (findings.changes().length === 0 && !isSame(unnumbered(before), unnumbered(after)))
+    findings.report('writing changed', pair.spot, pair.direction);
+  return findings.changes();
 }
 
 /** The document without its own version number, which a release changes by itself. */

@@ -56,9 +56,9 @@ export function compareParameters(comparison: Comparison, pair: Pair<readonly un
 export function compareParameter(comparison: Comparison, written: Pair<unknown>): void {
   const pair = resolvePair(comparison, written);
   const { spot, direction } = pair;
-  const [before, after] = [withDefaults(pair.before), withDefaults(pair.after)];
-  if (before['in'] !== after['in'])
-    comparison.report('parameter moved', spot, direction, { before: before['in'], after: after['in'] });
+  const [was, is] = [pair.before['in'], pair.after['in']];
+  if (was !== is) comparison.report('parameter moved', spot, direction, { before: was, after: is });
+  const [before, after] = [withDefaults(pair.before, was), withDefaults(pair.after, was)];
   compareFields(comparison, { ...pair, before, after }, PARAMETER);
   compareRequirement(comparison, pair);
   compareDeprecation(comparison, pair);
@@ -83,8 +83,8 @@ function namesake({ node }: Parameter, candidates: Parameters, others: Parameter
 }
 
 /** What OpenAPI reads where nothing is written, so that writing it down is no change. */
-function withDefaults(parameter: Node): Node {
-  const style = parameter['in'] === 'query' || parameter['in'] === 'cookie' ? 'form' : 'simple';
+function withDefaults(parameter: Node, place: unknown): Node {
+  const style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
   const filled = { style, allowReserved: false, allowEmptyValue: false, ...parameter };
   return { explode: filled.style === 'form', ...filled };
 }

@@ -1,7 +1,8 @@
 // Compares what two schemas take, by the shapes that they come down to.
 import { type Comparison, compareFields, type Pair, resolvePair, spotOfBoth } from './comparison.ts';
 import { canonical, isSame, listOf, member, type Node, namesOf, nodeOf } from './document.ts';
-import { atField, atItems, atPart } from './place.ts';
+import type { Report } from './findings.ts';
+import { atField, atItems, atNames } from './place.ts';
 import type { RuleName } from './rules.ts';
 import { fieldOf, KEYWORDS, REMARKS, type Shape, shapesOf, TYPES } from './schema-shapes.ts';
 
@@ -10,8 +11,18 @@ type Shapes = Pair<Shape>;
 
 /** `within` are the pairs under comparison, so that a schema that holds itself comes to an end. */
 export function compareSchema(comparison: Comparison, schemas: Schemas, within: readonly string[] = []): void {
-  const itself = `${canonical(schemas.before)} ${canonical(schemas.after)}`;
-  if (within.includes(itself)) return;
+  const itself = `${schemas.direction} ${canonical(schemas.before)} ${canonical(schemas.after)}`;
+  if (within.includes(itself) || comparison.same.has(itself)) return;
+  let hasChanged = false;
+  const report: Report = (...found) => {
+    hasChanged = true;
+    comparison.report(...found);
+  };
+  compareResolved({ ...comparison, report }, schemas, [...within, itself]);
+  if (!hasChanged) comparison.same.add(itself);
+}
+
+function compareResolved(comparison: Comparison, schemas: Schemas, within: readonly string[]): void {
   const { report } = comparison;
   const resolved = resolvePair(comparison, schemas);
   compareRemarks(comparison, resolved);
@@ -35,7 +46,7 @@ export function compareSchema(comparison: Comparison, schemas: Schemas, within: 
       compareShapes(
         comparison,
         { direction, spot: spotOfBoth(comparison, spot, one, other), before: one, after: other },
-        [...within, itself],
+        within,
       );
   }
 }
@@ -61,13 +72,13 @@ function typeWords(shapes: readonly Shape[]): string {
   return names.length === 0 ? 'nothing' : names.join(' or ');
 }
 
-/** The alternatives of one type that belong together: equal, or of one name, or the one that each side has left. */
+/** The alternatives of one type that belong together: equal, or of one name, or all that are left in their order. */
 function matched(before: readonly Shape[], after: readonly Shape[]) {
   const pairs: [Shape, Shape][] = [];
   let [removed, added] = [before, after];
   const isNamesake = (one: Shape, other: Shape) => one.component !== null && one.component === other.component;
-  const isLast = () => removed.length === 1 && added.length === 1;
-  for (const isMatch of [isSame, isNamesake, isLast]) {
+  const isRest = () => removed.length === added.length;
+  for (const isMatch of [isSame, isNamesake, isRest]) {
     for (const one of removed) {
       const other = added.find((candidate) => isMatch(one, candidate));
       if (other === undefined) continue;
@@ -86,7 +97,7 @@ function compareShapes(comparison: Comparison, shapes: Shapes, within: readonly 
   for (const name of namesOf(before.keywords, after.keywords)) {
     const [one, other] = [member(before.keywords, name), member(after.keywords, name)];
     if (KEYWORDS[name]?.kind === 'schema') {
-      const inner = name === 'items' ? atItems(spot) : atPart(spot, 'names of its fields');
+      const inner = name === 'items' ? atItems(spot) : atNames(spot);
       compareSchema(comparison, { direction, spot: inner, before: one ?? true, after: other ?? true }, within);
     } else {
       const rule = keywordRule(name, one, other);
@@ -181,8 +192,11 @@ function compareField(comparison: Comparison, pair: Pair<Node>, name: string, wi
     const wasDeprecated = shapesOf(before, comparison.before).some(({ keywords }) => keywords['deprecated'] === true);
     report('field removed', spot, direction, { wasDeprecated });
   } else if (isNamed && !wasNamed) {
-    const claimed = before === false ? 'field added' : 'free field claimed';
-    report(isRequired && !wasRequired ? 'required field added' : claimed, spot, direction);
+    const isClaimed = before !== false;
+    const rule = isRequired && !wasRequired ? 'required field added' : isClaimed ? 'free field claimed' : 'field added';
+    report(rule, spot, direction);
+    // It was there without a name, and held what every such field may hold.
+    if (isClaimed) compareSchema(comparison, { direction, spot, before, after }, within);
   } else {
     if (wasRequired !== isRequired)
       report(isRequired ? 'requirement narrowed' : 'requirement widened', spot, direction);

@@ -1,5 +1,5 @@
 // What every comparison of two documents carries along, and how it compares what is plainly a value.
-import { isSame, member, type Node, namesOf, type Resolve, type Resolved } from './document.ts';
+import { isSame, member, type Node, namesOf, type Resolve, type Resolved, resolverOf } from './document.ts';
 import type { Report } from './findings.ts';
 import { inComponent, type Spot } from './place.ts';
 import type { Direction, RuleName } from './rules.ts';
@@ -10,7 +10,19 @@ export type Comparison = {
   readonly report: Report;
   /** The components that were compared, wherever they were met. */
   readonly compared: Set<string>;
+  /** Pairs of schemas, and their direction, that turned out the same: most of them are met many times. */
+  readonly same: Set<string>;
 };
+
+export function newComparison(before: Node, after: Node, findings: { readonly report: Report }): Comparison {
+  return {
+    before: resolverOf(before),
+    after: resolverOf(after),
+    report: findings.report,
+    compared: new Set(),
+    same: new Set(),
+  };
+}
 
 /** Two things that stand at one spot, and which way they travel. */
 export type Pair<T> = { readonly spot: Spot; readonly direction: Direction; readonly before: T; readonly after: T };

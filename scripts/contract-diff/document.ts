@@ -47,13 +47,22 @@ export function namesOf(...nodes: readonly Node[]): string[] {
   return [...new Set(nodes.flatMap((node) => Object.keys(node)))].sort();
 }
 
-/** A text that is the same for equal values, whatever the order of their keys. */
+/** A text that is the same for equal values, whatever the order of their keys. Documents do not change while compared. */
 export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (!isNode(value)) return JSON.stringify(value) ?? 'undefined';
-  return `{${namesOf(value)
-    .map((name) => `${JSON.stringify(name)}:${canonical(member(value, name))}`)
-    .join()}}`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
+  const known = CANONICAL.get(value);
+  if (known !== undefined) return known;
+  const text = Array.isArray(value) ? `[${value.map(canonical).join()}]` : `{${canonicalMembers(nodeOf(value))}}`;
+  CANONICAL.set(value, text);
+  return text;
+}
+
+const CANONICAL = new WeakMap<object, string>();
+
+function canonicalMembers(node: Node): string {
+  return namesOf(node)
+    .map((name) => `${JSON.stringify(name)}:${canonical(node[name])}`)
+    .join();
 }
 
 export function isSame(one: unknown, other: unknown): boolean {
@@ -62,6 +71,12 @@ export function isSame(one: unknown, other: unknown): boolean {
 
 /** Follows references within the document; what stands beside a reference counts for more than what it leads to. */
 export function resolverOf(document: Node): Resolve {
+  const targets = new Map<string, Node>();
+  const targetOf = (reference: string) => {
+    const target = targets.get(reference) ?? findTarget(document, reference);
+    targets.set(reference, target);
+    return target;
+  };
   return (value) => {
     let node = nodeOf(value);
     let component: string | null = null;
@@ -71,15 +86,15 @@ export function resolverOf(document: Node): Resolve {
       const reference = String($ref);
       if (followed.has(reference)) throw new Error(`The reference ${reference} leads to itself.`);
       followed.add(reference);
-      // Words beside a reference make no other component of it.
-      if (component === null && followed.size === 1) component = componentOf(reference);
-      node = { ...targetOf(document, reference), ...beside };
+      component ??= componentOf(reference);
+      const target = targetOf(reference);
+      node = Object.keys(beside).length === 0 ? target : { ...target, ...beside };
     }
     return { node, component };
   };
 }
 
-function targetOf(document: Node, reference: string): Node {
+function findTarget(document: Node, reference: string): Node {
   const target = pointerNames(reference).reduce<unknown>((value, name) => {
     return Array.isArray(value) ? value[Number(name)] : member(nodeOf(value), name);
   }, document);

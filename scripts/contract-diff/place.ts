@@ -28,6 +28,11 @@ export function atItems(spot: Spot): Spot {
   return both(spot, (place) => ({ ...place, field: `${place.field}[]` }));
 }
 
+/** The names of an object's fields, rather than what the fields hold. */
+export function atNames(spot: Spot): Spot {
+  return both(spot, (place) => ({ ...place, field: `${place.field} (names)`.trim() }));
+}
+
 /** The spot is the whole of a component, which other operations may hold too. */
 export function inComponent(spot: Spot, component: string): Spot {
   return { at: spot.at, within: spotOf(component).within };

@@ -39,7 +39,7 @@ const widened = (says: string) => byDirection(says, ADDITIVE, UNEXPECTED);
 const change = '{name} {before} -> {after}';
 
 export const RULES = {
-  'words changed': always('{name} reworded', WORDS),
+  'words changed': always('{name} changed', WORDS),
   'writing changed': always('written in another way, with the same meaning', WORDS),
   'unknown changed': always(change, breaking('No rule knows this, so the worst is assumed.')),
   'specification changed': always(
@@ -54,7 +54,6 @@ export const RULES = {
 
   'component added': always('new {name}', ADDITIVE),
   'component removed': always('{name} removed', TYPE_NAME),
-  'schema removed': announced(always('{name} removed', TYPE_NAME)),
   'component renamed': always('{before} renamed to {after}', TYPE_NAME),
 
   'operation added': always('new', ADDITIVE),

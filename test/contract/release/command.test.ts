@@ -1,0 +1,165 @@
+// The command itself, in a checkout of its own: what it publishes, what it refuses, and what it leaves alone.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { set } from '../../support/planted.ts';
+import { type ReleaseFolder, withReleaseFolder } from '../../support/release-folder.ts';
+
+const WORDS = set('info summary', 'Programs');
+const ADDITIVE = set('components parameters Limit schema maximum', 200);
+const BREAKING = set('components parameters Limit schema maximum', 50);
+const REMOVAL = set('components parameters Search', undefined);
+const UNUSED = set('paths /api/parent_programs get parameters', [{ $ref: '#/components/parameters/Limit' }]);
+const SECONDS = 120;
+
+/** With 1.0.0 published. */
+function afterFirst(work: (folder: ReleaseFolder) => Promise<void>) {
+  return () =>
+    withReleaseFolder(async (folder) => {
+      expect(await folder.release('1.0.0', [])).toMatchObject({ code: 0, stderr: '' });
+      await work(folder);
+    });
+}
+
+async function refuses(folder: ReleaseFolder, attempt: Parameters<ReleaseFolder['release']>, why: RegExp) {
+  const before = await folder.files();
+  const { code, stderr } = await folder.release(...attempt);
+  expect(stderr).toMatch(why);
+  expect(code).toBe(1);
+  expect(await folder.files()).toEqual(before);
+}
+
+test(
+  'the first version is written with its changelog, and a second try has nothing to release',
+  afterFirst(async ({ files, release }) => {
+    const first = await files();
+    expect(Object.keys(first)).toEqual(['CHANGELOG.md', 'released/1.0.0.yaml']);
+    expect(first['CHANGELOG.md']).toMatch(/\n## 1\.0\.0 - \d{4}-\d\d-\d\d\n\nThe first version\.\n$/);
+    const again = await release('1.0.0', []);
+    expect(again.stdout).toContain('There is nothing to release.');
+    expect(again.code).toBe(0);
+    expect(await files()).toEqual(first);
+  }),
+  SECONDS * 1000,
+);
+
+test(
+  'each version is the last one plus its changes, grouped, on top of the changelog',
+  afterFirst(async ({ files, release }) => {
+    expect(await release('1.0.1', [WORDS])).toMatchObject({ code: 0 });
+    expect(await release('1.1.0', [WORDS, ADDITIVE, set('info title', 'Charter')])).toMatchObject({ code: 0 });
+    const { stdout } = await release('2.0.0', [WORDS, BREAKING, set('info title', 'Charter')]);
+    expect(stdout).toContain(
+      'Breaking (1)\n  GET /api/parent_programs, parameter limit: maximum 200 -> 50\n    A request that was taken until now is refused.\n',
+    );
+    const written = await files();
+    expect(Object.keys(written)).toEqual([
+      'CHANGELOG.md',
+      ...['1.0.0', '1.0.1', '1.1.0', '2.0.0'].map((n) => `released/${n}.yaml`),
+    ]);
+    const [, ...entries] = (written['CHANGELOG.md'] ?? '').replaceAll(/\d{4}-\d\d-\d\d/g, 'TODAY').split(/^(?=## )/m);
+    expect(entries).toEqual([
+      '## 2.0.0 - TODAY\n\n### Breaking\n\n- `GET /api/parent_programs, parameter limit: maximum 200 -> 50` A request that was taken until now is refused.\n\n',
+      '## 1.1.0 - TODAY\n\n### Additive\n\n- `GET /api/parent_programs, parameter limit: maximum 100 -> 200`\n\n### Words only\n\n- `The document: title changed`\n\n',
+      '## 1.0.1 - TODAY\n\n### Words only\n\n- `The document: summary changed`\n\n',
+      '## 1.0.0 - TODAY\n\nThe first version.\n',
+    ]);
+  }),
+  SECONDS * 1000,
+);
+
+test(
+  'a number that does not say what has changed is refused, with the one that does',
+  afterFirst(async (folder) => {
+    await refuses(folder, ['1.0.0', [ADDITIVE]], /1\.0\.0 is published[\s\S]*Write 1\.1\.0 in openapi\/openapi\.yaml/);
+    await refuses(
+      folder,
+      ['1.1.0', [BREAKING]],
+      /1\.1\.0 is too small[\s\S]*Within \/api only additive changes are promised/,
+    );
+  }),
+  SECONDS * 1000,
+);
+
+test(
+  'what can be deprecated is removed only after a version in which it was',
+  afterFirst(async (folder) => {
+    await refuses(
+      folder,
+      ['2.0.0', [UNUSED, REMOVAL]],
+      /A removal is announced first[\s\S]*parameter search: removed[\s\S]*publish that \(as 1\.1\.0\)/,
+    );
+    const names = ['Cursor', 'Sort', 'Search', 'ExternalId', 'UpdatedSince', 'IfNoneMatch'];
+    const deprecated = names.map((name) => set(`components parameters ${name} deprecated`, true));
+    expect(await folder.release('1.1.0', deprecated)).toMatchObject({ code: 0 });
+    expect(await folder.release('2.0.0', [...deprecated, UNUSED])).toMatchObject({ code: 0 });
+  }),
+  SECONDS * 1000,
+);
+
+test(
+  'a dry run names everything and writes nothing',
+  afterFirst(async ({ files, release }) => {
+    const before = await files();
+    const { code, stdout } = await release('1.1.0', [ADDITIVE], ['--dry-run']);
+    expect(stdout).toMatch(/maximum 100 -> 200[\s\S]*Would publish 1\.1\.0\. Nothing was written\./);
+    expect(code).toBe(0);
+    expect(await files()).toEqual(before);
+  }),
+  SECONDS * 1000,
+);
+
+test(
+  'the check lets a contract under work pass, and none that has outgrown its number',
+  afterFirst(async ({ release }) => {
+    expect(await release('1.0.0', [WORDS], ['--check'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect(await release('1.2.0', [ADDITIVE], ['--check'])).toMatchObject({ code: 0 });
+    expect(await release('1.1.0', [BREAKING], ['--check'])).toMatchObject({ code: 1 });
+    const { stderr } = await release('1.0.0', [WORDS, BREAKING], ['--check']);
+    expect(stderr).toMatch(/^Breaking \(1\)\n {2}GET \/api\/parent_programs, parameter limit: maximum 100 -> 50\n/);
+    expect(stderr).not.toContain('Words');
+  }),
+  SECONDS * 1000,
+);
+
+test(
+  'a release that was cut short, or taken back, is made anew and stands in the changelog once',
+  afterFirst(async ({ path, files, release }) => {
+    await release('1.1.0', [ADDITIVE]);
+    await rm(join(path, 'openapi/released/1.1.0.yaml'));
+    expect(await release('1.1.0', [ADDITIVE, WORDS])).toMatchObject({ code: 0 });
+    const changelog = (await files())['CHANGELOG.md'] ?? '';
+    expect(changelog.match(/^## .*/gm)?.map((line) => line.slice(0, 8))).toEqual(['## 1.1.0', '## 1.0.0']);
+    expect(changelog).toContain('summary changed');
+  }),
+  SECONDS * 1000,
+);
+
+test(
+  'a published file that is not what its name says stops the command',
+  afterFirst(async (folder) => {
+    const stray = join(folder.path, 'openapi/released/notes.md');
+    await writeFile(stray, '');
+    await refuses(folder, ['1.1.0', [ADDITIVE]], /openapi\/released\/notes\.md is no published version/);
+    await rm(stray);
+    await mkdir(join(folder.path, 'openapi/released'), { recursive: true });
+    await writeFile(
+      join(folder.path, 'openapi/released/1.0.9.yaml'),
+      'openapi: 3.1.0\ninfo: {title: A, version: 1.0.0}\npaths: {}\n',
+    );
+    await refuses(folder, ['1.1.0', [ADDITIVE]], /1\.0\.9\.yaml calls itself 1\.0\.0/);
+  }),
+  SECONDS * 1000,
+);
+
+test(
+  'it explains itself, and an option that it does not know',
+  () =>
+    withReleaseFolder(async (folder) => {
+      const help = await folder.release('1.0.0', [], ['--help']);
+      expect(help).toMatchObject({ code: 0, stderr: '' });
+      for (const flag of ['--dry-run', '--check']) expect(help.stdout).toContain(flag);
+      await refuses(folder, ['1.0.0', [], ['--force']], /Unknown option '--force'[\s\S]*--dry-run/);
+    }),
+  SECONDS * 1000,
+);

@@ -1,0 +1,241 @@
+// Changes of what a value may be.
+import { append, type Case, drop, remove, set } from '../../support/planted.ts';
+
+const SCHEMAS = 'components schemas';
+const PARAMETERS = 'components parameters';
+const HEADERS = 'components headers';
+const BODY = 'components schemas ParentProgramCreate';
+const ANSWER = 'components schemas Key';
+
+export const constraintCases: readonly Case[] = [
+  // Bounds
+  {
+    title: 'a lower maximum of a parameter',
+    plants: [set(`${PARAMETERS} Limit schema maximum`, 50)],
+    found: ['breaking: GET /api/parent_programs, parameter limit: maximum 100 -> 50'],
+  },
+  {
+    title: 'a higher maximum of a parameter',
+    plants: [set(`${PARAMETERS} Limit schema maximum`, 200)],
+    found: ['additive: GET /api/parent_programs, parameter limit: maximum 100 -> 200'],
+  },
+  {
+    title: 'a higher minimum of a parameter',
+    plants: [set(`${PARAMETERS} Limit schema minimum`, 2)],
+    found: ['breaking: GET /api/parent_programs, parameter limit: minimum 1 -> 2'],
+  },
+  {
+    title: 'no minimum of a parameter any more',
+    plants: [remove(`${PARAMETERS} Limit schema minimum`)],
+    found: ['additive: GET /api/parent_programs, parameter limit: minimum 1 -> none'],
+  },
+  {
+    title: 'a longer text in an answer',
+    plants: [set(`${ANSWER} properties name maxLength`, 200)],
+    found: ['breaking: GET /api/key, response 200, field name: maxLength 100 -> 200'],
+  },
+  {
+    title: 'a shorter text in an answer',
+    plants: [set(`${ANSWER} properties name maxLength`, 50)],
+    found: ['additive: GET /api/key, response 200, field name: maxLength 100 -> 50'],
+  },
+  {
+    title: 'more entries in what is sent and answered',
+    plants: [set(`${SCHEMAS} Metadata maxProperties`, 60)],
+    found: [
+      'additive: POST /api/parent_programs, body, field metadata: maxProperties 50 -> 60',
+      'breaking: schema Metadata (GET /api/parent_programs, response 200; POST /api/parent_programs, response 201; GET /api/parent_programs/{id}, response 200; PATCH /api/parent_programs/{id}, response 200): maxProperties 50 -> 60',
+    ],
+  },
+  {
+    title: 'longer names of entries in what is sent and answered',
+    plants: [set(`${SCHEMAS} Metadata propertyNames maxLength`, 60)],
+    found: [
+      'additive: POST /api/parent_programs, body, field metadata (names): maxLength 40 -> 60',
+      'breaking: schema Metadata, field (names) (GET /api/parent_programs, response 200; POST /api/parent_programs, response 201; GET /api/parent_programs/{id}, response 200; PATCH /api/parent_programs/{id}, response 200): maxLength 40 -> 60',
+    ],
+  },
+  {
+    title: 'a shorter entry in what is sent',
+    plants: [set(`${SCHEMAS} ParentProgramUpdate properties metadata additionalProperties maxLength`, 400)],
+    found: ['breaking: PATCH /api/parent_programs/{id}, body, field metadata.*: maxLength 500 -> 400'],
+  },
+  {
+    title: 'a new shortest length of what is sent',
+    plants: [set(`${BODY} properties description minLength`, 1)],
+    found: ['breaking: POST /api/parent_programs, body, field description: minLength none -> 1'],
+  },
+  {
+    title: 'a shortest length of nought, written down',
+    plants: [set(`${BODY} properties description minLength`, 0)],
+    found: ['words: The document: written in another way, with the same meaning'],
+  },
+  {
+    title: 'an answer that may repeat an item',
+    plants: [remove(`${ANSWER} properties permissions uniqueItems`)],
+    found: ['breaking: GET /api/key, response 200, field permissions: uniqueItems true -> none'],
+  },
+  {
+    title: 'a number that must be a multiple',
+    plants: [set(`${PARAMETERS} Limit schema multipleOf`, 5)],
+    found: ['breaking: GET /api/parent_programs, parameter limit: multipleOf none -> 5'],
+  },
+  // Values
+  {
+    title: 'a new value of a parameter',
+    plants: [append(`${PARAMETERS} Sort schema enum`, 'external_id')],
+    found: ['additive: GET /api/parent_programs, parameter sort: new value "external_id"'],
+  },
+  {
+    title: 'a value less of a parameter',
+    plants: [drop(`${PARAMETERS} Sort schema enum`, '-name')],
+    found: ['breaking: GET /api/parent_programs, parameter sort: value "-name" removed'],
+  },
+  {
+    title: 'a new value in an answer',
+    plants: [append(`${SCHEMAS} Permission enum`, 'parent_programs:delete')],
+    found: ['breaking: GET /api/key, response 200, field permissions[]: new value "parent_programs:delete"'],
+  },
+  {
+    title: 'a value less in an answer',
+    plants: [drop(`${SCHEMAS} Permission enum`, 'parent_programs:write')],
+    found: ['additive: GET /api/key, response 200, field permissions[]: value "parent_programs:write" removed'],
+  },
+  {
+    title: 'any value in an answer',
+    plants: [remove(`${SCHEMAS} Permission enum`)],
+    found: [
+      'breaking: GET /api/key, response 200, field permissions[]: values "parent_programs:read", "parent_programs:write" -> any',
+    ],
+  },
+  {
+    title: 'few values of what took any',
+    plants: [set(`${BODY} properties name enum`, ['A', 'B'])],
+    found: ['breaking: POST /api/parent_programs, body, field name: values any -> "A", "B"'],
+  },
+  {
+    title: 'another constant of a header',
+    plants: [set(`${HEADERS} CacheControlNoStore schema const`, 'no-store, private')],
+    found: [
+      'additive: header CacheControlNoStore (GET /api/key, response 200; GET /api/key, response 400; GET /api/key, response 401; more): value "no-store" removed',
+      'breaking: header CacheControlNoStore (GET /api/key, response 200; GET /api/key, response 400; GET /api/key, response 401; more): new value "no-store, private"',
+    ],
+  },
+  {
+    title: 'a constant written as the only value',
+    plants: [set(`${HEADERS} CacheControlNoStore schema`, { type: 'string', enum: ['no-store'] })],
+    found: ['words: The document: written in another way, with the same meaning'],
+  },
+  // Forms
+  {
+    title: 'another pattern of what is sent',
+    plants: [set(`${BODY} properties name pattern`, '^[A-Z]')],
+    found: [
+      'breaking: POST /api/parent_programs, body, field name: pattern ^\\s*[^\\s\\u0000\\uD800-\\uDFFF][^\\u0000\\uD800-\\uDFFF]*$ -> ^[A-Z]',
+    ],
+  },
+  {
+    title: 'no pattern of what is sent',
+    plants: [remove(`${BODY} properties name pattern`)],
+    found: [
+      'additive: POST /api/parent_programs, body, field name: pattern ^\\s*[^\\s\\u0000\\uD800-\\uDFFF][^\\u0000\\uD800-\\uDFFF]*$ -> none',
+    ],
+  },
+  {
+    title: 'no pattern in an answer',
+    plants: [remove(`${SCHEMAS} Page properties next_cursor pattern`)],
+    found: [
+      'breaking: GET /api/parent_programs, response 200, field page.next_cursor: pattern ^[A-Za-z0-9_-]+$ -> none',
+    ],
+  },
+  {
+    title: 'a new format of what is sent',
+    plants: [set(`${BODY} properties external_id format`, 'uuid')],
+    found: ['breaking: POST /api/parent_programs, body, field external_id: format none -> uuid'],
+  },
+  {
+    title: 'no format in an answer',
+    plants: [remove(`${ANSWER} properties id format`)],
+    found: ['breaking: GET /api/key, response 200, field id: format uuid -> none'],
+  },
+  // Types
+  {
+    title: 'null no longer taken',
+    plants: [set(`${BODY} properties description type`, 'string')],
+    found: ['breaking: POST /api/parent_programs, body, field description: type string or null -> string'],
+  },
+  {
+    title: 'null taken',
+    plants: [set(`${BODY} properties name type`, ['string', 'null'])],
+    found: ['additive: POST /api/parent_programs, body, field name: type string -> string or null'],
+  },
+  {
+    title: 'null in an answer',
+    plants: [set(`${ANSWER} properties name type`, ['string', 'null'])],
+    found: ['breaking: GET /api/key, response 200, field name: type string -> string or null'],
+  },
+  {
+    title: 'no null in an answer',
+    plants: [set(`${ANSWER} properties expires_at type`, 'string')],
+    found: ['additive: GET /api/key, response 200, field expires_at: type string or null -> string'],
+  },
+  {
+    title: 'any number for an integer, sent',
+    plants: [set(`${PARAMETERS} Limit schema type`, 'number')],
+    found: ['additive: GET /api/parent_programs, parameter limit: type integer -> number'],
+  },
+  {
+    title: 'any number for an integer, answered',
+    plants: [set(`${SCHEMAS} Page properties limit type`, 'number')],
+    found: ['breaking: GET /api/parent_programs, response 200, field page.limit: type integer -> number'],
+  },
+  {
+    title: 'another type',
+    plants: [
+      set(`${ANSWER} properties id`, {
+        type: 'integer',
+        description: 'The id of the key. It is no secret.',
+        examples: ['019de2fb-197b-76ca-83c8-90c1d3ac94af'],
+      }),
+    ],
+    found: ['breaking: GET /api/key, response 200, field id: type string -> integer'],
+  },
+  {
+    title: 'null written as an alternative',
+    plants: [
+      set(`${ANSWER} properties name`, {
+        description: 'The name that the key was given in the dashboard.',
+        examples: ['Nightly sync'],
+        anyOf: [{ type: 'string', minLength: 1, maxLength: 100 }, { type: 'null' }],
+      }),
+    ],
+    given: [set(`${ANSWER} properties name type`, ['null', 'string'])],
+    found: ['words: The document: written in another way, with the same meaning'],
+  },
+  // Defaults, and who may write
+  {
+    title: 'another default of a parameter',
+    plants: [set(`${PARAMETERS} Limit schema default`, 10)],
+    found: ['breaking: GET /api/parent_programs, parameter limit: default 25 -> 10'],
+  },
+  {
+    title: 'no default of a parameter',
+    plants: [remove(`${PARAMETERS} Sort schema default`)],
+    found: ['breaking: GET /api/parent_programs, parameter sort: default created_at -> none'],
+  },
+  {
+    title: 'a new default of a parameter',
+    plants: [set(`${PARAMETERS} Search schema default`, 'program')],
+    found: ['breaking: GET /api/parent_programs, parameter search: new default program'],
+  },
+  {
+    title: 'a new default in an answer',
+    plants: [set(`${ANSWER} properties name default`, 'Key')],
+    found: ['additive: GET /api/key, response 200, field name: new default Key'],
+  },
+  {
+    title: 'a field that can only be read',
+    plants: [set(`${BODY} properties external_id readOnly`, true)],
+    found: ['breaking: POST /api/parent_programs, body, field external_id: readOnly none -> true'],
+  },
+];

@@ -1,0 +1,276 @@
+// Changes of what stands around the operations, of names, and of words alone.
+import type { Node } from '../../../scripts/contract-diff/document.ts';
+import {
+  append,
+  at,
+  type Case,
+  contract,
+  drop,
+  remove,
+  rename,
+  replaceEach,
+  set,
+  within,
+} from '../../support/planted.ts';
+
+const LIST = 'paths /api/parent_programs get';
+const ONE = 'paths /api/parent_programs/{id}';
+const KEY = 'paths /api/key get';
+const SCHEMAS = 'components schemas';
+const PARAMETERS = 'components parameters';
+const RESPONSES = 'components responses';
+const BODY = 'components schemas ParentProgramCreate';
+
+const COLOUR = { name: 'colour', in: 'query', schema: { type: 'string' } };
+const NAMELESS = [
+  replaceEach({ $ref: '#/components/schemas/KeyOrganization' }, at(contract, `${SCHEMAS} KeyOrganization`)),
+  remove(`${SCHEMAS} KeyOrganization`),
+];
+
+export const documentCases: readonly Case[] = [
+  // Security
+  {
+    title: 'an operation that asks for no key',
+    plants: [set(`${KEY} security`, [])],
+    found: ['breaking: GET /api/key: asks for no key any more'],
+  },
+  {
+    title: 'an operation that takes a key and nobody',
+    plants: [append(`${KEY} security`, {})],
+    found: ['breaking: GET /api/key: asks for no key any more'],
+  },
+  {
+    title: 'no key by default',
+    given: [remove(`${KEY} security`)],
+    plants: [remove('security')],
+    found: ['breaking: GET /api/key: asks for no key any more'],
+  },
+  {
+    title: 'an operation that asks for a key now',
+    given: [set(`${KEY} security`, [])],
+    plants: [remove(`${KEY} security`)],
+    found: ['breaking: GET /api/key: asks for a key now'],
+  },
+  {
+    title: 'the security of the document, written at the operation',
+    given: [remove(`${KEY} security`)],
+    plants: [set(`${KEY} security`, [{ apiKey: [] }])],
+    found: ['words: The document: written in another way, with the same meaning'],
+  },
+  {
+    title: 'another permission',
+    plants: [set(`${ONE} delete security`, [{ apiKey: ['parent_programs:delete'] }])],
+    found: [
+      'breaking: DELETE /api/parent_programs/{id}: needs parent_programs:delete instead of parent_programs:write',
+    ],
+  },
+  {
+    title: 'no permission needed',
+    plants: [set(`${ONE} delete security`, [{ apiKey: [] }])],
+    found: ['breaking: DELETE /api/parent_programs/{id}: needs no permission instead of parent_programs:write'],
+  },
+  {
+    title: 'another way to authenticate',
+    plants: [
+      append(`${KEY} security`, { basic: [] }),
+      set('components securitySchemes basic', { type: 'http', scheme: 'basic' }),
+    ],
+    found: ['additive: GET /api/key: takes also basic', 'additive: The document: new security scheme basic'],
+  },
+  {
+    title: 'a way less to authenticate',
+    given: [append(`${KEY} security`, { basic: [] })],
+    plants: [set(`${KEY} security`, [{ apiKey: [] }])],
+    found: ['breaking: GET /api/key: no longer takes basic'],
+  },
+  {
+    title: 'another scheme of the key',
+    plants: [set('components securitySchemes apiKey scheme', 'basic')],
+    found: ['breaking: security scheme apiKey: scheme bearer -> basic'],
+  },
+  {
+    title: 'another description of the key',
+    plants: [set('components securitySchemes apiKey bearerFormat', 'charter_...')],
+    found: ['words: security scheme apiKey: bearerFormat changed'],
+  },
+  // Servers
+  {
+    title: 'another server',
+    plants: [append('servers', { url: 'https://api.example.org' })],
+    found: ['additive: The document: new server https://api.example.org'],
+  },
+  {
+    title: 'a server less',
+    given: [append('servers', { url: 'https://api.example.org' })],
+    plants: [drop('servers', { url: 'https://api.example.org' })],
+    found: ['breaking: The document: server https://api.example.org removed'],
+  },
+  {
+    title: 'another address of the server',
+    plants: [set('servers 0 variables base_url default', 'https://api.example.org')],
+    found: [
+      'breaking: The document, server {base_url}, variable base_url: default http://127.0.0.1:3000 -> https://api.example.org',
+    ],
+  },
+  {
+    title: 'servers of an operation',
+    plants: [set(`${KEY} servers`, [{ url: 'https://keys.example.org' }])],
+    found: ['breaking: GET /api/key: servers none -> [{"url":"https://keys.example.org"}]'],
+  },
+  // Components
+  {
+    title: 'another name of a schema',
+    plants: [
+      rename(SCHEMAS, 'KeyOrganization', 'Organization'),
+      replaceEach('#/components/schemas/KeyOrganization', '#/components/schemas/Organization'),
+    ],
+    found: ['breaking: The document: schema KeyOrganization renamed to schema Organization'],
+  },
+  {
+    title: 'a schema without its name',
+    plants: NAMELESS,
+    found: ['breaking: The document: schema KeyOrganization removed'],
+  },
+  {
+    title: 'a name for a schema',
+    given: NAMELESS,
+    plants: [within('', () => contract)],
+    found: ['additive: The document: new schema KeyOrganization'],
+  },
+  {
+    title: 'another name of a response',
+    plants: [
+      rename(RESPONSES, 'NotModified', 'Unchanged'),
+      replaceEach('#/components/responses/NotModified', '#/components/responses/Unchanged'),
+    ],
+    found: ['breaking: The document: response NotModified renamed to response Unchanged'],
+  },
+  {
+    title: 'a parameter without its name',
+    plants: [
+      replaceEach({ $ref: '#/components/parameters/IfMatch' }, at(contract, `${PARAMETERS} IfMatch`)),
+      remove(`${PARAMETERS} IfMatch`),
+    ],
+    found: ['breaking: The document: parameter IfMatch removed'],
+  },
+  {
+    title: 'another name of what holds an example',
+    plants: [
+      rename('components examples', 'KeyReadOnly', 'KeyForReading'),
+      replaceEach('#/components/examples/KeyReadOnly', '#/components/examples/KeyForReading'),
+    ],
+    found: ['words: The document: written in another way, with the same meaning'],
+  },
+  {
+    title: 'a schema that nothing uses',
+    given: [set(`${SCHEMAS} Spare`, { type: 'string', maxLength: 5 })],
+    plants: [set(`${SCHEMAS} Spare maxLength`, 6)],
+    found: ['additive: schema Spare: maxLength 5 -> 6', 'breaking: schema Spare: maxLength 5 -> 6'],
+  },
+  {
+    title: 'a schema less that nothing uses',
+    given: [set(`${SCHEMAS} Spare`, { type: 'string', deprecated: true })],
+    plants: [remove(`${SCHEMAS} Spare`)],
+    found: ['breaking: The document: schema Spare removed'],
+  },
+  {
+    title: 'a component of a kind that is not compared',
+    given: [set('components links Next', { operationId: 'getKey' })],
+    plants: [set('components links Next operationId', 'listParentPrograms')],
+    found: ['breaking: link Next: content ... -> ...'],
+  },
+  // Webhooks: the client is who answers
+  {
+    title: 'a new webhook',
+    plants: [set('webhooks', webhook(['created']))],
+    found: ['additive: webhook parent_program.changed: new'],
+  },
+  {
+    title: 'a new event of a webhook',
+    given: [set('webhooks', webhook(['created']))],
+    plants: [set('webhooks', webhook(['created', 'deleted']))],
+    found: ['breaking: webhook parent_program.changed, body: new value "deleted"'],
+  },
+  {
+    title: 'an event less of a webhook',
+    given: [set('webhooks', webhook(['created', 'deleted']))],
+    plants: [set('webhooks', webhook(['created']))],
+    found: ['additive: webhook parent_program.changed, body: value "deleted" removed'],
+  },
+  // Words
+  {
+    title: 'another description of an operation',
+    plants: [set(`${KEY} description`, 'Tells whose key it is.')],
+    found: ['words: GET /api/key: description changed'],
+  },
+  {
+    title: 'another description of a field',
+    plants: [set(`${SCHEMAS} ParentProgram properties name description`, 'Its name.')],
+    found: [
+      'words: schema ParentProgram, field name (GET /api/parent_programs, response 200; POST /api/parent_programs, response 201; GET /api/parent_programs/{id}, response 200; PATCH /api/parent_programs/{id}, response 200): description changed',
+    ],
+  },
+  {
+    title: 'another remedy of a field',
+    plants: [set(`${BODY} properties name x-remedy`, 'Give a name.')],
+    found: ['words: POST /api/parent_programs, body, field name: x-remedy changed'],
+  },
+  {
+    title: 'another tag of an operation, and another text of the document',
+    plants: [
+      set(`${KEY} tags`, ['Parent programs']),
+      set('info description', 'Programs.'),
+      set('tags 1 description', 'Keys.'),
+    ],
+    found: [
+      'words: GET /api/key: tags changed',
+      'words: The document: description changed',
+      'words: The document: tags changed',
+    ],
+  },
+  {
+    title: 'another description of a path and of a response',
+    plants: [set(`${ONE} summary`, 'One parent program'), set(`${RESPONSES} ConflictException description`, 'Taken.')],
+    found: [
+      'words: /api/parent_programs/{id}: summary changed',
+      'words: response ConflictException (POST /api/parent_programs, response 409; PATCH /api/parent_programs/{id}, response 409): description changed',
+    ],
+  },
+  {
+    title: 'another patch of OpenAPI',
+    plants: [set('openapi', '3.1.1')],
+    found: ['words: The document: OpenAPI 3.1.0 -> 3.1.1'],
+  },
+  {
+    title: 'another OpenAPI',
+    plants: [set('openapi', '3.2.0')],
+    found: ['breaking: The document: OpenAPI 3.1.0 -> 3.2.0'],
+  },
+  {
+    title: 'a field of the document that no rule knows',
+    plants: [set('jsonSchemaDialect', 'https://example.org/dialect')],
+    found: ['breaking: The document: jsonSchemaDialect none -> https://example.org/dialect'],
+  },
+  { title: 'another number of the version alone', plants: [set('info version', '9.9.9')], found: [] },
+  // Several at once
+  {
+    title: 'words, something new and something less',
+    plants: [
+      set(`${KEY} summary`, 'Get your key'),
+      append(`${LIST} parameters`, COLOUR),
+      remove(`${LIST} responses 200 headers Link`),
+    ],
+    found: [
+      'additive: GET /api/parent_programs, parameter colour: new',
+      'breaking (unannounced): GET /api/parent_programs, response 200, header Link: removed',
+      'words: GET /api/key: summary changed',
+    ],
+  },
+];
+
+function webhook(events: readonly string[]): Node {
+  const content = { 'application/json': { schema: { type: 'string', enum: events } } };
+  return {
+    'parent_program.changed': { post: { requestBody: { content }, responses: { '204': { description: 'Taken.' } } } },
+  };
+}

@@ -1,0 +1,57 @@
+// What each change of the contract means for whoever has built on it: planted one by one in the contract itself.
+import { expect, test } from '@jest/globals';
+import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
+import { type Direction, RULES, type Rule } from '../../../scripts/contract-diff/rules.ts';
+import { largestOf } from '../../../scripts/release-contract/decide.ts';
+import { type Case, contract, planted, set } from '../../support/planted.ts';
+import { constraintCases } from './constraint-cases.ts';
+import { documentCases } from './document-cases.ts';
+import { objectCases } from './object-cases.ts';
+import { operationCases } from './operation-cases.ts';
+
+const CASES = [...constraintCases, ...objectCases, ...operationCases, ...documentCases];
+
+function changesOf({ given = [], plants }: Pick<Case, 'given' | 'plants'>) {
+  const before = planted(contract, given);
+  return compareDocuments(before, planted(before, plants));
+}
+
+const PLANTED = CASES.map((one) => ({ ...one, changes: changesOf(one) }));
+
+test.each(PLANTED)('$title', ({ changes, found: expected }) => {
+  const found = changes.map(({ verdict, place, words, isUnannounced }) => {
+    // How many places hold a component changes with every new operation.
+    const where = place.replace(/; \d+ more\)$/, '; more)');
+    return `${verdict}${isUnannounced ? ' (unannounced)' : ''}: ${where}: ${words}`;
+  });
+  expect(found.sort()).toEqual(expected);
+});
+
+test('every rule is planted, in both directions where they differ', () => {
+  const found = new Set(
+    PLANTED.flatMap(({ changes }) => changes).map(({ rule, direction }) => `${rule}, ${direction}`),
+  );
+  const missing = Object.entries<Rule>(RULES).flatMap(([name, rule]) => {
+    const directions: readonly Direction[] = ['request', 'response'];
+    const hits = directions.filter((direction) => found.has(`${name}, ${direction}`));
+    return rule.request.verdict === rule.response.verdict && hits.length > 0
+      ? []
+      : directions.filter((direction) => !hits.includes(direction)).map((direction) => `${name}, ${direction}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+test('a breaking change says why, and no other does', () => {
+  for (const { verdict, why } of PLANTED.flatMap(({ changes }) => changes))
+    expect(why !== '').toBe(verdict === 'breaking');
+});
+
+test('the largest of several changes decides', () => {
+  const words = set('info summary', 'Programs');
+  const additive = set('paths /api/key get deprecated', true);
+  const breaking = set('components parameters Limit schema maximum', 50);
+  expect(largestOf(changesOf({ plants: [words] }))).toBe('words');
+  expect(largestOf(changesOf({ plants: [words, additive] }))).toBe('additive');
+  expect(largestOf(changesOf({ plants: [additive, breaking, words] }))).toBe('breaking');
+  expect(largestOf(changesOf({ plants: [] }))).toBe(null);
+});

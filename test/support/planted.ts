@@ -1,0 +1,75 @@
+// Plants changes in a copy of the contract.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isNode, type Node, nodeOf } from '../../scripts/contract-diff/document.ts';
+
+export const contract: Node = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'),
+);
+
+export type Case = {
+  readonly title: string;
+  /** What the old document has beyond the contract. */
+  readonly given?: readonly Planted[];
+  readonly plants: readonly Planted[];
+  /** Every change that must be found: "verdict: place: words". */
+  readonly found: readonly string[];
+};
+
+/** What stands at the path becomes something else. The steps of a path are apart by a blank; undefined is nothing. */
+export type Planted = { readonly path: string; readonly change: (old: unknown) => unknown };
+
+export function within(path: string, change: (old: unknown) => unknown): Planted {
+  return { path, change };
+}
+
+export function set(path: string, value: unknown): Planted {
+  return within(path, () => value);
+}
+
+export function remove(path: string): Planted {
+  return set(path, undefined);
+}
+
+export function append(path: string, ...values: readonly unknown[]): Planted {
+  return { path, change: (old) => [...(Array.isArray(old) ? old : []), ...values] };
+}
+
+/** The list at the path without those that are equal to the value. */
+export function drop(path: string, value: unknown): Planted {
+  const text = JSON.stringify(value);
+  return { path, change: (old) => (Array.isArray(old) ? old.filter((one) => JSON.stringify(one) !== text) : old) };
+}
+
+export function rename(path: string, name: string, newName: string): Planted {
+  const renamed = (old: Node) => Object.entries(old).map(([key, value]) => [key === name ? newName : key, value]);
+  return { path, change: (old) => (isNode(old) ? Object.fromEntries(renamed(old)) : old) };
+}
+
+/** Every value of the document that is equal to the first becomes the second. */
+export function replaceEach(value: unknown, other: unknown): Planted {
+  const text = JSON.stringify(value);
+  return { path: '', change: (old) => JSON.parse(JSON.stringify(old).replaceAll(text, JSON.stringify(other))) };
+}
+
+export function at(document: Node, path: string): unknown {
+  return stepsOf(path).reduce<unknown>((value, step) => nodeOf(value)[step], document);
+}
+
+export function planted(document: Node, plants: readonly Planted[]): Node {
+  const result = plants.reduce<unknown>((value, { path, change }) => changedAt(value, stepsOf(path), change), document);
+  if (!isNode(result)) throw new Error('A document is an object.');
+  return result;
+}
+
+function stepsOf(path: string): readonly string[] {
+  return path === '' ? [] : path.split(' ');
+}
+
+function changedAt(value: unknown, [step, ...rest]: readonly string[], change: (old: unknown) => unknown): unknown {
+  if (step === undefined) return change(value);
+  if (Array.isArray(value)) return value.map((item, i) => (String(i) === step ? changedAt(item, rest, change) : item));
+  const { [step]: old, ...others } = isNode(value) ? value : {};
+  const changed = changedAt(old, rest, change);
+  return changed === undefined ? others : { ...others, [step]: changed };
+}

@@ -1,0 +1,70 @@
+// A checkout in which versions of the contract are published: our own commands, on a contract of the test's.
+
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Node, nodeOf } from '../../scripts/contract-diff/document.ts';
+import { contract, type Planted, planted } from './planted.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+export type Printed = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+export type ReleaseFolder = {
+  readonly path: string;
+  /** Writes the contract with these changes, under this number, and runs the command. */
+  readonly release: (number: string, plants: readonly Planted[], flags?: readonly string[]) => Promise<Printed>;
+  /** Every file below openapi/, with what is in it. */
+  readonly files: () => Promise<Record<string, string>>;
+};
+
+export async function withReleaseFolder(work: (folder: ReleaseFolder) => Promise<void>): Promise<void> {
+  const path = await mkdtemp(join(tmpdir(), 'charter-release-test-'));
+  try {
+    await cp(join(ROOT, 'scripts'), join(path, 'scripts'), { recursive: true });
+    await cp(join(ROOT, 'package.json'), join(path, 'package.json'));
+    await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
+    await mkdir(join(path, 'openapi'));
+    await mkdir(join(path, 'generated'));
+    await work({
+      path,
+      release: (...parameters) => release(path, ...parameters),
+      files: () => filesIn(join(path, 'openapi')),
+    });
+  } finally {
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function release(
+  path: string,
+  number: string,
+  plants: readonly Planted[],
+  flags: readonly string[] = [],
+): Promise<Printed> {
+  const changed = planted(contract, plants);
+  const document: Node = { ...changed, info: { ...nodeOf(changed['info']), version: number } };
+  // JSON is YAML too.
+  for (const name of ['openapi.json', 'openapi.yaml'])
+    await writeFile(join(path, 'generated', name), `${JSON.stringify(document, null, 2)}\n`);
+  return run(join(path, 'scripts/release-contract.ts'), flags);
+}
+
+async function run(script: string, flags: readonly string[]): Promise<Printed> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...flags], {
+    env: { PATH: process.env['PATH'] },
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => (stdout += chunk));
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, stdout, stderr };
+}
+
+async function filesIn(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const read = files.sort().map(async (file) => [file.slice(folder.length + 1), await readFile(file, 'utf8')]);
+  return Object.fromEntries(await Promise.all(read));
+}
