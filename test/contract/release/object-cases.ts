@@ -100,7 +100,12 @@ export const objectCases: readonly Case[] = [
   },
   {
     title: 'a name of its own for an entry of a free object',
-    plants: [set(`${SCHEMAS} Metadata properties`, { region: { type: 'string', maxLength: 500 } })],
+    plants: [
+      within(`${SCHEMAS} Metadata`, (old) => {
+        const metadata = nodeOf(old);
+        return { ...metadata, properties: { region: metadata['additionalProperties'] } };
+      }),
+    ],
     found: [
       'additive: schema Metadata, field region (GET /api/parent_programs, response 200; POST /api/parent_programs, response 201; GET /api/parent_programs/{id}, response 200; PATCH /api/parent_programs/{id}, response 200): new',
       'breaking: POST /api/parent_programs, body, field metadata.region: new',
