@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { sealCursor } from '../../src/api/cursor.ts';
 import type { ListQuery, Position } from '../../src/store/parent-program-pages.ts';
 import type { Data, Organization } from './data.ts';
-import { COMMON_WORD, RARE_WORD } from './fill.ts';
+import { COMMON_WORD, RARE_WORD, WRITTEN } from './fill.ts';
 import type { Asked, Load } from './load.ts';
 import type { List } from './plans.ts';
 import type { RunningServer } from './servers.ts';
@@ -163,9 +163,6 @@ async function writes({ charter, raw }: Servers, one: Organization, client: pg.C
   });
   return { subject: load(charter), base: { title: 'raw doing the same', load: load(raw) } };
 }
-
-/** The name of what a run creates. */
-export const WRITTEN = 'Written by the bench';
 
 async function oneProgram({ charter, raw }: Servers, one: Organization, client: pg.Client) {
   const [id] = await someIds(client, one, 1);

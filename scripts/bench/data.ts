@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { mintKey } from '../../src/domain/api-key.ts';
-import { WRITTEN } from './cases.ts';
-import { FILL_ORGANIZATIONS, FILL_PROGRAMS, FILL_USERS, WORDS } from './fill.ts';
+import { FILL_ORGANIZATIONS, FILL_PROGRAMS, FILL_USERS, WORDS, WRITTEN } from './fill.ts';
 
 /** Organizations of 1,000 rows; one more has 1,000,000. */
 const SMALL = 100;

@@ -2,6 +2,8 @@
 
 export const RARE_WORD = 'Zanzibar';
 export const COMMON_WORD = 'Academy';
+/** The name of what a run creates. */
+export const WRITTEN = 'Written by the bench';
 
 const KINDS = [COMMON_WORD, 'Camp', 'Workshop', 'Fellowship', 'Residency', 'Course', 'League', 'Programme'];
 const SUBJECTS = [

@@ -5,12 +5,14 @@ import type { Caller } from '../domain/caller.ts';
 import { isPermission, type Permission } from '../domain/role.ts';
 import type { Contract } from './contract.ts';
 import type { HandlerDeps, Handlers, OperationId } from './operation.ts';
-import { KEPT } from './rendered-pages.ts';
 import type { ParameterTypes } from './request-input.ts';
 import { Routes } from './routes.ts';
 import type { Vocabulary } from './violations.ts';
 
 // What openapi-backend would look up in the contract on every request, made ready once, at the start.
+
+/** Their answers depend on the organization's data and the address alone: on no key, on no time. */
+const KEPT: ReadonlySet<string> = new Set<OperationId>(['listParentPrograms', 'getParentProgram']);
 
 export type Plan = {
   /** Undefined: any key will do. */

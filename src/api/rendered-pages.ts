@@ -1,9 +1,5 @@
 import type { Caller } from '../domain/caller.ts';
 import type { Rendered } from './answer.ts';
-import type { OperationId } from './operation.ts';
-
-/** Their answers depend on the organization's data and the address alone: on no key, on no time. */
-export const KEPT: ReadonlySet<string> = new Set<OperationId>(['listParentPrograms', 'getParentProgram']);
 
 /** What a page takes in memory besides its characters. */
 const OVERHEAD_BYTES = 1024;
