@@ -11,7 +11,7 @@ import type { KeyPlace } from './key-place.ts';
 import { page } from './layout.ts';
 import { errorPage } from './pages/error.ts';
 import { createForm, type Typed, untyped } from './pages/key-create.ts';
-import { alreadySent, newOnceId, takeOnceId } from './reveal.ts';
+import { newOnceId, once } from './reveal.ts';
 import type { SignedIn } from './visit.ts';
 
 export async function showCreate(visit: SignedIn, place: KeyPlace): Promise<Answer> {
@@ -34,10 +34,12 @@ export async function create(
       const lifeDays = readLifeDays(typed.expiry);
       // Read before: between the making of a key and its showing nothing may fail.
       const list = await listKeys(db, visit.actor, userId, visit.now);
-      if (!(await takeOnceId(visit, form.text('once')))) return alreadySent(visit, toKeys(place.base(visit)));
-      const request = { userId, name: typed.name, permissions, lifeDays, environment };
-      const issued = await issueKey(db, visit.actor, request);
-      return reveal(visit, place, { issued, list, replaced: null });
+      const sent = { onceId: form.text('once'), made: 'key', link: toKeys(place.base(visit)) } as const;
+      return once(visit, sent, async (formId) => {
+        const request = { userId, name: typed.name, permissions, lifeDays, environment, formId };
+        const issued = await issueKey(db, visit.actor, request);
+        return reveal(visit, place, { issued, list, replaced: null });
+      });
     },
     (problem) => createPage(visit, place, { problem, typed }),
   );

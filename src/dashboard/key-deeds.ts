@@ -10,7 +10,7 @@ import type { KeyPlace } from './key-place.ts';
 import { page } from './layout.ts';
 import { type Deed, deedPage } from './pages/key-deeds.ts';
 import { Refusal } from './refusal.ts';
-import { alreadySent, newOnceId, takeOnceId } from './reveal.ts';
+import { newOnceId, once } from './reveal.ts';
 import type { SignedIn } from './visit.ts';
 
 /** What is done to one key is asked first: on a page of its own, so that it works without a script. */
@@ -37,9 +37,12 @@ export async function rotate(visit: SignedIn, place: KeyPlace, form: Form<'once'
   return orAgain(
     async () => {
       const list = await listKeys(db, visit.actor, request.userId, visit.now);
-      if (!(await takeOnceId(visit, form.text('once')))) return alreadySent(visit, toKeys(place.base(visit)));
-      const issued = await rotateKey(db, visit.actor, request);
-      return reveal(visit, place, { issued, list, replaced: list.keys.find(({ id }) => id === request.keyId) ?? null });
+      const replaced = list.keys.find(({ id }) => id === request.keyId) ?? null;
+      const sent = { onceId: form.text('once'), made: 'rotation', link: toKeys(place.base(visit)) } as const;
+      return once(visit, sent, async (formId) => {
+        const issued = await rotateKey(db, visit.actor, { ...request, formId });
+        return reveal(visit, place, { issued, list, replaced });
+      });
     },
     async (problem) => conflict(visit, place, problem),
   );

@@ -9,7 +9,7 @@ import { orAgain, type Problem } from './errors.ts';
 import type { Form } from './forms.ts';
 import { page } from './layout.ts';
 import * as pages from './pages/people-links.ts';
-import { alreadySent, newOnceId, takeOnceId } from './reveal.ts';
+import { newOnceId, once } from './reveal.ts';
 import { idOf, rolesToGive, showUser } from './user.ts';
 import type { SignedIn } from './visit.ts';
 
@@ -28,11 +28,13 @@ export function invitePage(visit: SignedIn, problem: Problem | null, typed?: Typ
 
 export async function invite(visit: SignedIn, form: Form<'name' | 'email' | 'role' | 'once'>): Promise<Answer> {
   const typed = { name: form.text('name'), email: form.text('email'), role: form.text('role') };
+  const sent = { onceId: form.text('once'), made: 'invitation', link: TO_USERS } as const;
   return orAgain(
-    async () => {
-      if (!(await takeOnceId(visit, form.text('once')))) return alreadySent(visit, TO_USERS);
-      return linkPage(visit, await inviteUser(visit.dashboard.db, visit.actor, { ...typed, now: visit.now }));
-    },
+    () =>
+      once(visit, sent, async (formId) => {
+        const invitation = { ...typed, formId, now: visit.now };
+        return linkPage(visit, await inviteUser(visit.dashboard.db, visit.actor, invitation));
+      }),
     async (problem) => invitePage(visit, problem, typed),
   );
 }
@@ -40,13 +42,14 @@ export async function invite(visit: SignedIn, form: Form<'name' | 'email' | 'rol
 export async function sendLink(visit: SignedIn, form: Form<'kind' | 'once'>): Promise<Answer> {
   const kind = readKind(form.text('kind'));
   const userId = idOf(visit);
+  const link = { name: 'See the user', href: `/people/users/${userId}` };
+  const sent = { onceId: form.text('once'), made: 'link', link } as const;
   return orAgain(
-    async () => {
-      if (!(await takeOnceId(visit, form.text('once')))) {
-        return alreadySent(visit, { name: 'See the user', href: `/people/users/${userId}` });
-      }
-      return linkPage(visit, await makeLink(visit.dashboard.db, visit.actor, { userId, kind, now: visit.now }));
-    },
+    () =>
+      once(visit, sent, async (formId) => {
+        const order = { userId, kind, formId, now: visit.now };
+        return linkPage(visit, await makeLink(visit.dashboard.db, visit.actor, order));
+      }),
     (problem) => showUser(visit, problem),
   );
 }

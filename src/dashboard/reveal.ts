@@ -1,15 +1,16 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { claimIdempotencyKey } from '../store/idempotency-keys.ts';
+import { randomBytes } from 'node:crypto';
+import { SentBeforeError } from '../domain/errors.ts';
 import type { Answer } from './answer.ts';
-import { html } from './html.ts';
 import { page } from './layout.ts';
-import { errorPage } from './pages/error.ts';
+import { errorPage, type Told } from './pages/error.ts';
+import { type OnceMade, sentBefore } from './pages/sent-before.ts';
 import { Refusal } from './refusal.ts';
 import { isSame, sign } from './session.ts';
 import type { SignedIn } from './visit.ts';
 
 // What is shown once is the answer to a form, and each such form may be sent once: reloading the answer, going back and
-// sending again, or sending from two tabs must neither show a key again nor make a second one, on whichever process.
+// sending again, or sending from two tabs must neither show a key again nor make a second one, on whichever process. The
+// act takes the form's number in its own transaction, so that a form whose act has failed can be sent again.
 
 /** For a hidden field: a number used once, and proof that it was given to this session. */
 export function newOnceId({ token }: SignedIn): string {
@@ -17,18 +18,31 @@ export function newOnceId({ token }: SignedIn): string {
   return `${id}.${sign(token, `once ${id}`)}`;
 }
 
-/** True the first time only; of many at once, for one. */
-export async function takeOnceId({ token, actor, dashboard }: SignedIn, onceId: string): Promise<boolean> {
-  const [id = '', proof = ''] = onceId.split('.');
-  if (!isSame(proof, sign(token, `once ${id}`))) throw new Refusal('forged');
-  // Kept 24 hours, which no session outlives. Its space is shared with the API's, whose callers cannot guess an id.
-  const claim = { key: `dashboard form ${id}`, requestHash: createHash('sha256').update(id).digest() };
-  return (await claimIdempotencyKey(dashboard.db.prisma, actor.scope, claim)).kind === 'ours';
+export type Once = {
+  /** As it was sent. */
+  readonly onceId: string;
+  readonly made: OnceMade;
+  /** Where to go from the answer that says so. */
+  readonly link: NonNullable<Told['link']>;
+};
+
+/** Does what the form asks for; whoever sends it after it was done is told what it made then. */
+export async function once(
+  visit: SignedIn,
+  { onceId, made, link }: Once,
+  work: (formId: string) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work(readOnceId(visit, onceId));
+  } catch (error) {
+    if (!(error instanceof SentBeforeError)) throw error;
+    const told = { status: 409, title: 'This form was sent already', message: sentBefore(made), link };
+    return page(visit, { status: told.status, title: told.title, main: errorPage(told) });
+  }
 }
 
-export function alreadySent(visit: SignedIn, link: { name: string; href: string }): Answer {
-  const message = html`<p>If it made something, that was shown then and cannot be shown again. Nothing was made a second time.</p>
-<p>If you did not copy what was shown, make a new one: of an API key, with Rotate in its menu.</p>`;
-  const told = { status: 409, title: 'This form was sent already', message, link };
-  return page(visit, { status: 409, title: told.title, main: errorPage(told) });
+function readOnceId({ token }: SignedIn, onceId: string): string {
+  const [id = '', proof = ''] = onceId.split('.');
+  if (!isSame(proof, sign(token, `once ${id}`))) throw new Refusal('forged');
+  return id;
 }

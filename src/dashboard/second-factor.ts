@@ -10,7 +10,7 @@ import type { Form } from './forms.ts';
 import type { Html } from './html.ts';
 import { page } from './layout.ts';
 import * as pages from './pages/second-factor.ts';
-import { alreadySent, newOnceId, takeOnceId } from './reveal.ts';
+import { newOnceId, once } from './reveal.ts';
 import { act, type Room } from './room.ts';
 import { formTokenOf, sessionCookie } from './session.ts';
 import type { SignedIn } from './visit.ts';
@@ -75,16 +75,19 @@ function renewPage(visit: SignedIn, problem: Problem | null): Answer {
 }
 
 async function renew(visit: SignedIn, form: Form<'password' | 'once'>): Promise<Answer> {
+  const sent = {
+    onceId: form.text('once'),
+    made: 'recovery-codes',
+    link: { name: 'My profile', href: '/profile' },
+  } as const;
   return orAgain(
-    async () => {
+    () =>
       // Sent again, by reloading what it showed, it would void the codes that were just copied.
-      if (!(await takeOnceId(visit, form.text('once'))))
-        return alreadySent(visit, { name: 'My profile', href: '/profile' });
-      const { recoveryCodes } = await renewRecoveryCodes(visit.dashboard.db, visit.actor, {
-        password: form.text('password'),
-      });
-      return codesPage(visit, 'Your new recovery codes', recoveryCodes);
-    },
+      once(visit, sent, async (formId) => {
+        const request = { password: form.text('password'), formId };
+        const { recoveryCodes } = await renewRecoveryCodes(visit.dashboard.db, visit.actor, request);
+        return codesPage(visit, 'Your new recovery codes', recoveryCodes);
+      }),
     async (problem) => renewPage(visit, problem),
   );
 }

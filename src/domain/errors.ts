@@ -49,3 +49,10 @@ export class UnauthenticatedError extends DomainError {
     this.presented = presented;
   }
 }
+
+/** A form that may be sent once was sent before, and what it asks for was done then. */
+export class SentBeforeError extends DomainError {
+  constructor() {
+    super('conflict', 'This form was sent already, and what it asks for was done then.');
+  }
+}

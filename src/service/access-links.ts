@@ -11,6 +11,7 @@ import type { Database } from '../store/database.ts';
 import { getOrganization } from '../store/organizations.ts';
 import { findAccessLinkByHash, findCredentials } from '../store/unscoped.ts';
 import { type LockedUser, lockUser, lockUsers } from '../store/users.ts';
+import { type ByForm, claimForm } from './form-claim.ts';
 import { type AccessLink, addLink } from './make-link.ts';
 import { hashPassword, refuseWeakPassword, replacePassword } from './password.ts';
 import { lockToManage } from './people-authority.ts';
@@ -19,9 +20,10 @@ import { lockToManage } from './people-authority.ts';
 export async function makeLink(
   db: Database,
   actor: Actor,
-  { userId, kind, now = new Date() }: { userId: string; kind: AccessLinkKind; now?: Date },
+  { userId, kind, formId, now = new Date() }: ByForm & { userId: string; kind: AccessLinkKind; now?: Date },
 ): Promise<AccessLink> {
   return db.prisma.$transaction(async (tx) => {
+    await claimForm(tx, actor.scope, { formId });
     const { actor: maker, target } = await lockToManage(tx, actor, userId);
     refuseUnfit(target, kind);
     await voidAccessLinksOf(tx, actor.scope, target.id);

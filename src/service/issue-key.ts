@@ -8,9 +8,10 @@ import { insertApiKey, listStandingKeys } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import type { LockedUser } from '../store/users.ts';
+import { type ByForm, claimForm } from './form-claim.ts';
 import { lockForKeyDeed } from './key-authority.ts';
 
-export type KeyRequest = {
+export type KeyRequest = ByForm & {
   readonly userId: string;
   /** 1 to 100 characters, and for a reader unlike those of the user's keys that are neither rotated nor revoked. */
   readonly name: string;
@@ -37,6 +38,7 @@ export async function issueKey(db: Database, by: Doer, request: KeyRequest): Pro
   const name = parseName(request.name, { kind: 'key' });
   refuseInvalid(request);
   return db.prisma.$transaction(async (tx) => {
+    await claimForm(tx, by.scope, request);
     const { holder, policy, byUserId } = await lockForKeyDeed(tx, by, { userId: request.userId, deed: 'create' });
     if (!isOperator(by)) refuseBeyondPolicy(request, policy);
     refuseBeyondPower(request, holder.role);

@@ -8,6 +8,7 @@ import { isRole, maySeePeople, type Role } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, isUniqueViolation } from '../store/database.ts';
 import { findUser, insertUser, listUsers as listStored, type UserPosition, type UserView } from '../store/users.ts';
+import { type ByForm, claimForm } from './form-claim.ts';
 import { noSuchUser } from './key-authority.ts';
 import { type AccessLink, addLink } from './make-link.ts';
 import { lockActor, refuseToManage } from './people-authority.ts';
@@ -51,17 +52,23 @@ function refuseToSee(role: Role): void {
     throw new ForbiddenError('You may not see the users of your organization. Contact an administrator or support.');
 }
 
-type Invitation = { readonly email: string; readonly name: string; readonly role: string; readonly now?: Date };
+type Invitation = ByForm & {
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly now?: Date;
+};
 
 /** A user without a password, and the link with which the user sets one. The link is to be shown to the inviter, this once. */
 export async function inviteUser(
   db: Database,
   actor: Actor,
-  { email, name, role, now = new Date() }: Invitation,
+  { email, name, role, formId, now = new Date() }: Invitation,
 ): Promise<AccessLink> {
   const user = { id: newId(), ...parse({ email, name, role }), passwordHash: null };
   try {
     return await db.prisma.$transaction(async (tx) => {
+      await claimForm(tx, actor.scope, { formId });
       const inviter = await lockActor(tx, actor);
       refuseToManage(inviter.role, user.role);
       await insertUser(tx, actor.scope, user);
@@ -79,7 +86,7 @@ export async function inviteUser(
   }
 }
 
-function parse({ email, name, role }: Omit<Invitation, 'now'>) {
+function parse({ email, name, role }: Pick<Invitation, 'email' | 'name' | 'role'>) {
   const address = normalEmail(email);
   if (address === null) throw invalidField('email', 'must be an e-mail address, such as mei@example.org.');
   return { email: address, name: parseName(name, { kind: 'person' }), role: parseRole(role) };

@@ -5,11 +5,12 @@ import { isId } from '../domain/id.ts';
 import { replaceApiKey } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
+import { type ByForm, claimForm } from './form-claim.ts';
 import type { IssuedKey } from './issue-key.ts';
 import { lockForKeyDeed } from './key-authority.ts';
 import { explainRefusal, noSuchKey } from './key-conflict.ts';
 
-export type Rotation = {
+export type Rotation = ByForm & {
   readonly keyId: string;
   /** Whose key it is. */
   readonly userId: string;
@@ -25,10 +26,11 @@ export type Rotation = {
 export async function rotateKey(
   db: Database,
   actor: Actor,
-  { keyId, userId, environment, now = () => new Date() }: Rotation,
+  { keyId, userId, environment, formId, now = () => new Date() }: Rotation,
 ): Promise<IssuedKey> {
   const { scope, trace } = actor;
   return db.prisma.$transaction(async (tx) => {
+    await claimForm(tx, scope, { formId });
     const { holder, byUserId } = await lockForKeyDeed(tx, actor, { userId, deed: 'rotate' });
     if (!isId(keyId)) throw noSuchKey();
     const at = now();

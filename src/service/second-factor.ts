@@ -7,6 +7,7 @@ import { recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 import { endSession, endSessionsOf } from '../store/sessions.ts';
 import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../store/users.ts';
+import { type ByForm, claimForm } from './form-claim.ts';
 import { lockActor } from './people-authority.ts';
 import { lockProven, provePassword } from './prove-password.ts';
 import { acceptedStep, mintSecret } from './second-factor-code.ts';
@@ -74,10 +75,11 @@ export async function confirmSecondFactor(
 export async function renewRecoveryCodes(
   db: Database,
   actor: Actor,
-  { password }: { password: string },
+  { password, formId }: ByForm & { password: string },
 ): Promise<{ recoveryCodes: string[] }> {
   const provenHash = await provePassword(db, actor, { password, field: 'password', to: 'make recovery codes' });
   return db.prisma.$transaction(async (tx) => {
+    await claimForm(tx, actor.scope, { formId });
     const user = await lockProven(tx, actor, provenHash);
     if (user.totpSince === null) throw new DomainError('conflict', 'You have no second factor.');
     const { codes, hashes } = newRecoveryCodes();

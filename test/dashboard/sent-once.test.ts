@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { createAccount } from '../support/accounts.ts';
+import { createPeople, giveKey, times } from '../support/actors.ts';
+import { type Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { until } from '../support/wait.ts';
+
+let dashboard: TestDashboard;
+let second: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  second = await startDashboard({ databaseUrl: dashboard.databaseUrl });
+});
+afterAll(async () => {
+  await second.close();
+  await dashboard.close();
+});
+
+const OWN = '/profile/api-keys';
+const NAMES = { name: 'Once' };
+
+const countKeys = ({ userId }: Actor) => dashboard.db.prisma.apiKey.count({ where: { userId } });
+const createForm = async (browser: Browser) => filled(await browser.form(`${OWN}/new`, OWN), NAMES);
+
+/** Sends the form and cuts its transaction's connection while it waits for the user's row. */
+async function sendIntoOutage(browser: Browser, path: string, fields: Fields, { userId }: Actor): Promise<Page> {
+  const holder = await dashboard.db.pool.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select 1 from users where id = $1 for update', [userId]);
+    const sent = browser.post(path, fields);
+    await until('the act to wait for the row, and its connection to be cut', async () => {
+      // Not by the holder: within a transaction PostgreSQL shows the activity as it was first looked at.
+      const { rowCount } = await second.db.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid() and wait_event_type = 'Lock'`,
+      );
+      return rowCount === 1;
+    });
+    return await sent;
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+  }
+}
+
+test('a key form whose act met an outage can be sent again, and then makes one key', async () => {
+  // The trouble: the form was spent, the key was never made, and the person is told that it was.
+  const account = await createAccount(dashboard.db);
+  const browser = await browserOf(dashboard, account);
+  const fields = await createForm(browser);
+  expect((await sendIntoOutage(browser, OWN, fields, account)).status).toBe(503);
+  expect(await countKeys(account)).toBe(0);
+  const again = await browser.post(OWN, fields);
+  expect([again.status, keysIn(again).length, await countKeys(account)]).toEqual([200, 1, 1]);
+  expect((await browser.post(OWN, fields)).status).toBe(409);
+});
+
+test('a rotation that met an outage can be sent again; the old key works until then', async () => {
+  const account = await createAccount(dashboard.db);
+  const { id, key } = await giveKey(dashboard.db, account);
+  const browser = await browserOf(dashboard, account);
+  const path = `${OWN}/${id}/rotate`;
+  const fields = filled(await browser.form(path));
+  expect((await sendIntoOutage(browser, path, fields, account)).status).toBe(503);
+  expect(await dashboard.statusOf(key)).toBe(200);
+  const [next = ''] = keysIn(await browser.post(path, fields));
+  expect([await dashboard.statusOf(key), await dashboard.statusOf(next)]).toEqual([401, 200]);
+});
+
+test('a form that was refused is the same form when it is corrected with the back button and sent again', async () => {
+  const account = await createAccount(dashboard.db);
+  await giveKey(dashboard.db, account, { name: 'Taken' });
+  const browser = await browserOf(dashboard, account);
+  const fields = await createForm(browser);
+  for (const wrong of [{ name: 'Taken' }, { name: '' }, { expiry: '3651' }, { permissions: 'all' }]) {
+    const answer = await browser.post(OWN, { ...fields, ...wrong });
+    expect([wrong, [409, 422].includes(answer.status), keysIn(answer)]).toEqual([wrong, true, []]);
+  }
+  expect(keysIn(await browser.post(OWN, fields))).toHaveLength(1);
+});
+
+test('a form that a suspended organization refused can be sent once it is resumed', async () => {
+  const account = await createAccount(dashboard.db);
+  const browser = await browserOf(dashboard, account);
+  const fields = await createForm(browser);
+  const suspend = (suspendedAt: Date | null) =>
+    dashboard.db.prisma.organization.update({ where: { id: account.scope.organizationId }, data: { suspendedAt } });
+  await suspend(new Date());
+  expect((await browser.post(OWN, fields)).status).toBe(403);
+  await suspend(null);
+  expect(keysIn(await browser.post(OWN, fields))).toHaveLength(1);
+});
+
+test('an invitation and a reset link that were refused can be sent again, and made once', async () => {
+  const { administrator, member } = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, administrator);
+  const invite = '/people/users/invite';
+  const email = `${crypto.randomUUID()}@example.test`;
+  const fields = filled(await browser.form(invite), { name: 'Mei', email: member.email });
+  expect((await browser.post(invite, fields)).status).toBe(409);
+  expect((await browser.post(invite, { ...fields, email })).status).toBe(200);
+  const user = `/people/users/${member.userId}`;
+  const link = filled(await browser.form(user, `${user}/link`));
+  const deactivate = (deactivatedAt: Date | null) =>
+    dashboard.db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt } });
+  await deactivate(new Date());
+  expect((await browser.post(`${user}/link`, link)).status).toBe(409);
+  await deactivate(null);
+  expect((await browser.post(`${user}/link`, link)).status).toBe(200);
+});
+
+test('one form sent 50 times at once, through two servers, makes one key and shows it once', async () => {
+  // The attack: a double click, fifty times as quick, each with a name of its own.
+  const account = await createAccount(dashboard.db);
+  const browsers = [await browserOf(dashboard, account), await browserOf(second, account)];
+  const [browser] = browsers;
+  if (browser === undefined) throw new Error('There is no browser.');
+  const fields = await createForm(browser);
+  for (const each of browsers) each.cookies.set('charter', browser.cookies.get('charter') ?? '');
+  const answers = await times(50, (i) => (browsers[i % 2] ?? browser).post(OWN, { ...fields, name: `Parallel ${i}` }));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)]);
+  expect([answers.flatMap(keysIn).length, await countKeys(account)]).toEqual([1, 1]);
+});
+
+test('who sends a form a second time is told what the first one made, and what can be done now', async () => {
+  const { administrator, member } = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, administrator);
+  const { id } = await giveKey(dashboard.db, administrator);
+  const user = `/people/users/${member.userId}`;
+  const person = { name: 'Mei', email: `${crypto.randomUUID()}@example.test` };
+  const forms = [
+    { page: `${OWN}/new`, action: OWN, change: NAMES, words: /The key was made\b.* rotate it from its menu/ },
+    { page: `${OWN}/${id}/rotate`, action: `${OWN}/${id}/rotate`, words: /The key was rotated\b.* rotate the new one/ },
+    { page: '/people/users/invite', change: person, words: /The user was invited\b.* make a new link/ },
+    { page: user, action: `${user}/link`, words: /The link was made\b.* make another one/ },
+  ];
+  for (const { page, action = page, change = {}, words } of forms) {
+    const fields = filled(await browser.form(page, action), change);
+    expect([action, (await browser.post(action, fields)).status]).toEqual([action, 200]);
+    const again = await browser.post(action, fields);
+    expect([action, again.status, wordsOf(again)]).toEqual([action, 409, expect.stringMatching(words)]);
+    expect(wordsOf(again)).toContain('This form was sent already');
+    expect(/link/i.test(wordsOf(again).replace(/.*sent already/, ''))).toBe(!/key/.test(words.source));
+  }
+});
