@@ -1,5 +1,6 @@
 import type { IssuedKey } from '../service/issue-key.ts';
-import type { KeyList, KeyView } from '../service/list-keys.ts';
+import type { KeyAccess } from '../service/key-access.ts';
+import type { KeyView } from '../service/list-keys.ts';
 import type { Answer } from './answer.ts';
 import type { Problem } from './errors.ts';
 import type { KeyPlace } from './key-place.ts';
@@ -16,10 +17,9 @@ export function toKeys(base: string): { name: string; href: string } {
 export function reveal(
   visit: SignedIn,
   place: KeyPlace,
-  { issued, list, replaced }: { issued: IssuedKey; list: KeyList; replaced: KeyView | null },
+  { issued, holder, replaced }: { issued: IssuedKey; holder: KeyAccess['holder']; replaced: KeyView | null },
 ): Answer {
   const { actor, origin } = visit;
-  const { holder } = list;
   const isOwn = holder.id === actor.userId;
   const main = revealPage({ issued, holder, isOwn, base: place.base(visit), origin, replaced });
   return page(visit, { title: replaced === null ? 'API key created' : 'API key rotated', main });

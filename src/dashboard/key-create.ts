@@ -1,7 +1,7 @@
 import { invalidField } from '../domain/errors.ts';
 import { isPermission } from '../domain/role.ts';
 import { issueKey } from '../service/issue-key.ts';
-import { type KeyList, listKeys } from '../service/list-keys.ts';
+import { getKeyAccess, type KeyAccess } from '../service/key-access.ts';
 import type { Answer } from './answer.ts';
 import { orAgain, type Problem } from './errors.ts';
 import type { Form } from './forms.ts';
@@ -33,12 +33,12 @@ export async function create(
         throw invalidField('permissions', 'must be among those that are offered.');
       const lifeDays = readLifeDays(typed.expiry);
       // Read before: between the making of a key and its showing nothing may fail.
-      const list = await listKeys(db, visit.actor, userId, visit.now);
+      const { holder } = await getKeyAccess(db, visit.actor, userId);
       const sent = { onceId: form.text('once'), made: 'key', link: toKeys(place.base(visit)) } as const;
       return once(visit, sent, async (formId) => {
         const request = { userId, name: typed.name, permissions, lifeDays, environment, formId };
         const issued = await issueKey(db, visit.actor, request);
-        return reveal(visit, place, { issued, list, replaced: null });
+        return reveal(visit, place, { issued, holder, replaced: null });
       });
     },
     (problem) => createPage(visit, place, { problem, typed }),
@@ -51,17 +51,17 @@ async function createPage(
   { problem, typed }: { problem: Problem | null; typed?: Typed },
 ): Promise<Answer> {
   const { actor, now, formToken } = visit;
-  const list = await listKeys(visit.dashboard.db, actor, place.holderId(visit), now);
+  const access = await getKeyAccess(visit.dashboard.db, actor, place.holderId(visit));
   const base = place.base(visit);
-  if (!list.mayCreate) return refused(visit, { list, base });
+  if (!access.mayCreate) return refused(visit, { access, base });
   const frame = { base, formToken, onceId: newOnceId(visit), problem };
-  const isOwn = list.holder.id === actor.userId;
-  const main = createForm(frame, { list, isOwn, typed: typed ?? untyped(list), now });
+  const isOwn = access.holder.id === actor.userId;
+  const main = createForm(frame, { access, isOwn, typed: typed ?? untyped(access), now });
   return page(visit, { title: 'Create API Key', status: problem?.status ?? 200, main });
 }
 
-async function refused(visit: SignedIn, { list, base }: { list: KeyList; base: string }): Promise<Answer> {
-  const message = await whyNoKey(visit, list);
+async function refused(visit: SignedIn, { access, base }: { access: KeyAccess; base: string }): Promise<Answer> {
+  const message = await whyNoKey(visit, access);
   const told = { status: 403, title: 'You may not create API keys', message, link: toKeys(base) };
   return page(visit, { status: 403, title: told.title, main: errorPage(told) });
 }

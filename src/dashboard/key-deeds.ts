@@ -1,4 +1,4 @@
-import { type KeyView, listKeys } from '../service/list-keys.ts';
+import { getKey, type KeyView } from '../service/list-keys.ts';
 import { renameKey } from '../service/rename-key.ts';
 import { revokeKey } from '../service/revoke-key.ts';
 import { rotateKey } from '../service/rotate-key.ts';
@@ -15,10 +15,8 @@ import type { SignedIn } from './visit.ts';
 
 /** What is done to one key is asked first: on a page of its own, so that it works without a script. */
 export async function showDeed(visit: SignedIn, place: KeyPlace, deed: Deed): Promise<Answer> {
-  const list = await listKeys(visit.dashboard.db, visit.actor, place.holderId(visit), visit.now);
-  const key = list.keys.find(({ id }) => id === keyIdOf(visit));
-  if (key === undefined) throw new Refusal('not-found');
-  if (!(deed === 'revoke' ? list.mayRevoke : list.mayTake)) throw new Refusal('not-yours');
+  const { key, mayRevoke, mayTake } = await getKey(visit.dashboard.db, visit.actor, wanted(visit, place));
+  if (!(deed === 'revoke' ? mayRevoke : mayTake)) throw new Refusal('not-yours');
   return deedAnswer(visit, place, { deed, key, problem: null, typed: key.name });
 }
 
@@ -33,15 +31,14 @@ function deedAnswer(visit: SignedIn, place: KeyPlace, { deed, key, problem, type
 
 export async function rotate(visit: SignedIn, place: KeyPlace, form: Form<'once'>): Promise<Answer> {
   const { db, environment } = visit.dashboard;
-  const request = { keyId: keyIdOf(visit), userId: place.holderId(visit), environment };
   return orAgain(
     async () => {
-      const list = await listKeys(db, visit.actor, request.userId, visit.now);
-      const replaced = list.keys.find(({ id }) => id === request.keyId) ?? null;
+      // Read before: between the making of a key and its showing nothing may fail.
+      const { key: replaced, holder } = await getKey(db, visit.actor, wanted(visit, place));
       const sent = { onceId: form.text('once'), made: 'rotation', link: toKeys(place.base(visit)) } as const;
       return once(visit, sent, async (formId) => {
-        const issued = await rotateKey(db, visit.actor, { ...request, formId });
-        return reveal(visit, place, { issued, list, replaced });
+        const request = { keyId: replaced.id, userId: holder.id, environment, formId };
+        return reveal(visit, place, { issued: await rotateKey(db, visit.actor, request), holder, replaced });
       });
     },
     async (problem) => conflict(visit, place, problem),
@@ -49,10 +46,9 @@ export async function rotate(visit: SignedIn, place: KeyPlace, form: Form<'once'
 }
 
 export async function revoke(visit: SignedIn, place: KeyPlace): Promise<Answer> {
-  const request = { keyId: keyIdOf(visit), userId: place.holderId(visit) };
   return orAgain(
     async () => {
-      await revokeKey(visit.dashboard.db, visit.actor, request);
+      await revokeKey(visit.dashboard.db, visit.actor, wanted(visit, place));
       return redirect(`${place.base(visit)}?done=revoked`);
     },
     async (problem) => conflict(visit, place, problem),
@@ -61,21 +57,20 @@ export async function revoke(visit: SignedIn, place: KeyPlace): Promise<Answer> 
 
 export async function rename(visit: SignedIn, place: KeyPlace, form: Form<'name'>): Promise<Answer> {
   const { db } = visit.dashboard;
-  const userId = place.holderId(visit);
   const name = form.text('name');
   return orAgain(
     async () => {
-      await renameKey(db, visit.actor, { keyId: keyIdOf(visit), userId, name });
+      await renameKey(db, visit.actor, { ...wanted(visit, place), name });
       return redirect(`${place.base(visit)}?done=renamed`);
     },
     async (problem) => {
-      const key = (await listKeys(db, visit.actor, userId, visit.now)).keys.find(({ id }) => id === keyIdOf(visit));
-      if (key === undefined || key.state !== 'active') return conflict(visit, place, problem);
+      const { key } = await getKey(db, visit.actor, wanted(visit, place));
+      if (key.state !== 'active') return conflict(visit, place, problem);
       return deedAnswer(visit, place, { deed: 'rename', key, problem, typed: name });
     },
   );
 }
 
-function keyIdOf({ params }: SignedIn): string {
-  return params['keyId'] ?? '';
+function wanted(visit: SignedIn, place: KeyPlace) {
+  return { keyId: visit.params['keyId'] ?? '', userId: place.holderId(visit), now: visit.now };
 }

@@ -1,4 +1,4 @@
-import type { KeyList } from '../service/list-keys.ts';
+import type { KeyAccess } from '../service/key-access.ts';
 import type { Html } from './html.ts';
 import type { SignedIn } from './visit.ts';
 
@@ -10,5 +10,5 @@ export type KeyPlace = {
   /** Where the keys are, such as "/profile/api-keys". */
   base(visit: SignedIn): string;
   /** What stands above the list. */
-  head(visit: SignedIn, list: KeyList): Html;
+  head(visit: SignedIn, access: KeyAccess): Html;
 };

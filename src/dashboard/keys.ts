@@ -47,12 +47,13 @@ const DONE = new Map([
 
 async function showList(visit: SignedIn, place: KeyPlace): Promise<Answer> {
   const { actor, now } = visit;
-  const list = await listKeys(visit.dashboard.db, actor, place.holderId(visit), now);
+  const after = visit.query.get('after');
+  const list = await listKeys(visit.dashboard.db, actor, place.holderId(visit), { after, now });
   const isOwn = list.holder.id === actor.userId;
   const refusal = list.mayCreate ? null : await whyNoKey(visit, list);
   const base = place.base(visit);
   return page(visit, {
     title: isOwn ? 'API keys' : `API keys of ${list.holder.name}`,
-    main: html`${place.head(visit, list)}${done(DONE.get(visit.query.get('done') ?? ''))}${keyList({ list, isOwn, base, now, refusal })}`,
+    main: html`${place.head(visit, list)}${done(DONE.get(visit.query.get('done') ?? ''))}${keyList({ list, isOwn, isFirst: after === null, base, now, refusal })}`,
   });
 }

@@ -23,9 +23,10 @@ export function rolesToGive(role: Role): Role[] {
 export async function showUser(visit: SignedIn, problem: Problem | null): Promise<Answer> {
   const { actor, dashboard, formToken, now } = visit;
   const user = await getUser(dashboard.db, actor, idOf(visit));
-  const keysForOthers = await listKeysMadeForOthers(dashboard.db, actor, user.id, now);
+  const after = visit.query.get('after');
+  const keysForOthers = await listKeysMadeForOthers(dashboard.db, actor, user.id, { after, now });
   const main = pages.userPage({
-    ...{ user, keysForOthers, problem, formToken, now, onceId: newOnceId(visit) },
+    ...{ user, keysForOthers, problem, formToken, now, onceId: newOnceId(visit), isFirst: after === null },
     isSelf: user.id === actor.userId,
     mayManage: mayManage(actor.role, user.role),
     roles: rolesToGive(actor.role),

@@ -2,7 +2,7 @@ import { endOf } from '../domain/api-key.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Transaction } from '../store/database.ts';
-import { findKeyHistory, findLiveSuccessor } from '../store/key-lists.ts';
+import { findKeyHistory, findLiveSuccessor } from '../store/key-history.ts';
 
 /** Why a key that was to be rotated, renamed or revoked could not be: there is none, or somebody has ended it before. */
 export async function explainRefusal(

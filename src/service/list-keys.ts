@@ -1,24 +1,17 @@
 import type { Actor } from '../domain/actor.ts';
 import { endOf, isExpiringSoon, type KeyState } from '../domain/api-key.ts';
-import { ForbiddenError } from '../domain/errors.ts';
 import { isId } from '../domain/id.ts';
-import {
-  type KeyPolicy,
-  mayCreateOwnKeys,
-  mayRevokeKeysOfOthers,
-  maySeeKeysOfOthers,
-  mayTakeKeysOf,
-  type Role,
-} from '../domain/role.ts';
 import type { Database } from '../store/database.ts';
 import {
-  findKeyHolder,
-  type KeyHolder,
+  findListedKey,
+  type KeyPosition,
   type ListedKey,
   listActiveKeysMadeForOthers,
   listKeysOf,
 } from '../store/key-lists.ts';
-import { noSuchUser } from './key-authority.ts';
+import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
+import { noSuchKey } from './key-conflict.ts';
+import { decodePosition, encodePosition } from './position.ts';
 
 export type KeyView = Pick<
   ListedKey,
@@ -33,65 +26,76 @@ export type KeyView = Pick<
   readonly isExpiringSoon: boolean;
 };
 
-export type KeyList = {
-  readonly holder: { id: string; name: string; email: string; role: Role; isActive: boolean };
-  /** Active ones first, then newest first; at most 500. */
-  readonly keys: readonly KeyView[];
-  readonly policy: KeyPolicy;
-  /** By role and policy, for an active holder in an organization that is not suspended. */
-  readonly mayCreate: boolean;
-  /** Rotate and rename. */
-  readonly mayTake: boolean;
-  readonly mayRevoke: boolean;
+type Keys<K> = {
+  readonly keys: readonly K[];
+  /** For the next page's `after`; null: this is the last. */
+  readonly next: string | null;
 };
+type Page = { after?: string | null; now?: Date };
+
+/** Active ones first, then newest first. */
+export type KeyList = KeyAccess & Keys<KeyView>;
+
+const PAGE = 50;
 
 /** The keys of a user and what the actor may do with them, in two statements however many there are; never a secret. */
-export async function listKeys(db: Database, actor: Actor, userId: string, now = new Date()): Promise<KeyList> {
-  const isOwn = actor.userId === userId;
-  if (!isOwn) refuseUnlessSeesOthers(actor);
-  const found = isId(userId) ? await findKeyHolder(db, actor.scope, userId) : null;
-  if (found === null) throw noSuchUser();
-  const keys = await listKeysOf(db, actor.scope, { userId, now });
-  const { id, name, email, role, deactivatedAt, organizationSuspendedAt } = found;
-  const isActive = deactivatedAt === null;
-  const mayTake = isActive && organizationSuspendedAt === null && mayTakeKeys(actor, found);
-  return {
-    holder: { id, name, email, role, isActive },
-    keys: keys.map((key) => viewOf(key, now)),
-    policy: policyOf(found),
-    ...{ mayCreate: mayTake, mayTake, mayRevoke: isOwn || mayRevokeKeysOfOthers(actor.role) },
-  };
+export async function listKeys(
+  db: Database,
+  actor: Actor,
+  userId: string,
+  { after = null, now = new Date() }: Page = {},
+): Promise<KeyList> {
+  const access = await getKeyAccess(db, actor, userId);
+  const found = await listKeysOf(db, actor.scope, { userId, now, after: positionOf(after), limit: PAGE + 1 });
+  return { ...access, ...pageOf(found, (key) => viewOf(key, now)) };
 }
 
-export type KeyMadeForAnother = KeyView & { readonly holder: { id: string; name: string; email: string } };
+/** One of them. */
+export async function getKey(
+  db: Database,
+  actor: Actor,
+  { userId, keyId, now = new Date() }: { userId: string; keyId: string; now?: Date },
+): Promise<KeyAccess & { readonly key: KeyView }> {
+  const access = await getKeyAccess(db, actor, userId);
+  const found = isId(keyId) ? await findListedKey(db, actor.scope, { userId, id: keyId }) : null;
+  if (found === null) throw noSuchKey();
+  return { ...access, key: viewOf(found, now) };
+}
 
-/** Active keys that this user made for others, and was shown: to be reviewed once the user is not trusted any more. */
+export type KeysMadeForOthers = Keys<KeyView & { readonly holder: { id: string; name: string; email: string } }>;
+
+/** Active keys that this user made for others, and was shown: to be reviewed once the user is not trusted any more. Newest first. */
 export async function listKeysMadeForOthers(
   db: Database,
   actor: Actor,
   userId: string,
-  now = new Date(),
-): Promise<KeyMadeForAnother[]> {
+  { after = null, now = new Date() }: Page = {},
+): Promise<KeysMadeForOthers> {
   refuseUnlessSeesOthers(actor);
-  if (!isId(userId) || (await findKeyHolder(db, actor.scope, userId)) === null) throw noSuchUser();
-  const keys = await listActiveKeysMadeForOthers(db, actor.scope, { userId, now });
-  return keys.map((key) => ({
+  await getKeyAccess(db, actor, userId);
+  const query = { userId, now, after: positionOf(after), limit: PAGE + 1 };
+  return pageOf(await listActiveKeysMadeForOthers(db, actor.scope, query), (key) => ({
     ...viewOf(key, now),
     holder: { id: key.holderId, name: key.holderName, email: key.holderEmail },
   }));
 }
 
-function refuseUnlessSeesOthers({ role }: Actor): void {
-  if (!maySeeKeysOfOthers(role))
-    throw new ForbiddenError('You may not see API keys of other users. Contact an administrator or support.');
+function pageOf<K extends KeyView>(found: readonly ListedKey[], view: (key: ListedKey) => K): Keys<K> {
+  const keys = found.slice(0, PAGE).map(view);
+  const last = keys.at(-1);
+  const isMore = found.length > PAGE && last !== undefined;
+  return { keys, next: isMore ? encodePosition(last.state, last.createdAt.toISOString(), last.id) : null };
 }
 
-function mayTakeKeys({ userId, role }: Actor, holder: KeyHolder): boolean {
-  return userId === holder.id ? mayCreateOwnKeys(role, holder) : mayTakeKeysOf(role, holder.role);
-}
+/** PostgreSQL knows fewer years than a Date does. */
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
-function policyOf({ membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys }: KeyHolder): KeyPolicy {
-  return { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys };
+function positionOf(after: string | null): (KeyPosition & { isActive: boolean }) | null {
+  const position = decodePosition(after);
+  const [state, instant = ''] = position?.parts ?? [];
+  const createdAt = new Date(instant);
+  if (position === null || !INSTANT.test(instant) || Number.isNaN(createdAt.getTime())) return null;
+  return { createdAt, id: position.id, isActive: state === 'active' };
 }
 
 function viewOf(key: ListedKey, now: Date): KeyView {

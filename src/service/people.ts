@@ -12,6 +12,7 @@ import { type ByForm, claimForm } from './form-claim.ts';
 import { noSuchUser } from './key-authority.ts';
 import { type AccessLink, addLink } from './make-link.ts';
 import { lockActor, refuseToManage } from './people-authority.ts';
+import { decodePosition, encodePosition } from './position.ts';
 
 export type { UserView };
 
@@ -32,11 +33,10 @@ export async function listUsers(
 ): Promise<UserPage> {
   refuseToSee(actor.role);
   const text = [...search.replaceAll('\0', '').normalize('NFC').trim()].slice(0, SEARCH_CHARACTERS).join('');
-  const position = after === null ? null : decodePosition(after);
-  const found = await listStored(db, actor.scope, { search: text, after: position, limit: PAGE + 1 });
+  const found = await listStored(db, actor.scope, { search: text, after: positionOf(after), limit: PAGE + 1 });
   const users = found.slice(0, PAGE);
   const last = users.at(-1);
-  return { users, next: found.length > PAGE && last !== undefined ? encodePosition(last) : null };
+  return { users, next: found.length > PAGE && last !== undefined ? encodePosition(last.name, last.id) : null };
 }
 
 /** Anybody themselves; others only for whoever sees the list of them. */
@@ -97,18 +97,8 @@ export function parseRole(role: string): Role {
   return role;
 }
 
-function encodePosition({ name, id }: UserPosition): string {
-  return Buffer.from(JSON.stringify([name, id])).toString('base64url');
-}
-
-/** A place in the order, no secret: whatever somebody makes of it shows no more than the list does. Null: nonsense, so the first page. */
-function decodePosition(text: string): UserPosition | null {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    if (!Array.isArray(value)) return null;
-    const [name, id]: unknown[] = value;
-    return typeof name === 'string' && !name.includes('\0') && typeof id === 'string' && isId(id) ? { name, id } : null;
-  } catch {
-    return null;
-  }
+function positionOf(after: string | null): UserPosition | null {
+  const position = decodePosition(after);
+  const [name] = position?.parts ?? [];
+  return position === null || name === undefined ? null : { name, id: position.id };
 }

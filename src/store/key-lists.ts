@@ -1,6 +1,6 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database } from './database.ts';
 
 // What is shown of keys: each list is one statement, however long it is, and never holds the key's hash.
 
@@ -24,53 +24,108 @@ export type ListedKey = {
   readonly holderEmail: string;
 };
 
-const LISTED_AT_MOST = 500;
-const KEYS = `
-  select k.id, k.name, k.key_prefix as prefix, k.permissions, k.created_at as "createdAt", creator.name as "createdBy",
-         k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt", k.refused_uses as "refusedUses",
-         k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
-         holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail"
-  from api_keys k
+const COLUMNS = `
+  k.id, k.name, k.key_prefix as prefix, k.permissions, k.created_at as "createdAt", creator.name as "createdBy",
+  k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt", k.refused_uses as "refusedUses",
+  k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
+  holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail"`;
+const PEOPLE = `
   join users holder on holder.organization_id = k.organization_id and holder.id = k.user_id
   left join users creator on creator.organization_id = k.organization_id and creator.id = k.created_by_user_id
   left join users rotator on rotator.organization_id = k.organization_id and rotator.id = k.rotated_by_user_id
-  left join users revoker on revoker.organization_id = k.organization_id and revoker.id = k.revoked_by_user_id
-  where k.organization_id = $1`;
+  left join users revoker on revoker.organization_id = k.organization_id and revoker.id = k.revoked_by_user_id`;
 
-const OF_HOLDER = {
-  name: 'list_keys_of_user',
-  text: `${KEYS} and k.user_id = $2
-    order by (k.rotated_at is null and k.revoked_at is null and (k.expires_at is null or k.expires_at > $3)) desc,
-             k.created_at desc, k.id desc
-    limit ${LISTED_AT_MOST}`,
+/** The last key of the page before. */
+export type KeyPosition = { readonly createdAt: Date; readonly id: string };
+
+export type KeyPage<Position extends KeyPosition> = {
+  readonly userId: string;
+  readonly now: Date;
+  /** Null: from the start. */
+  readonly after: Position | null;
+  /** Rows at most: the caller asks for one more than it shows. */
+  readonly limit: number;
 };
 
-/** The user's keys, active ones first, then newest first; at most 500, of which no active one is left out. */
+const STANDING = 'rotated_at is null and revoked_at is null';
+const UNEXPIRED = '(expires_at is null or expires_at > $3)';
+const OF_HOLDER = 'organization_id = $1 and user_id = $2';
+const MADE_FOR_OTHERS = 'organization_id = $1 and created_by_user_id = $2 and user_id <> $2';
+const GOING_ON = '(created_at, id) < ($5::timestamptz, $6::uuid)';
+/**
+ * By an index of those that stand alone: "offset 0" keeps PostgreSQL from looking for the few among all of the user's keys,
+ * in their order, however many have ended.
+ */
+const STANDING_OF_HOLDER = `(select * from api_keys where ${OF_HOLDER} and ${STANDING} offset 0) standing`;
+
+function rows(isActive: boolean, from: string, ...conditions: readonly string[]): string {
+  const all = conditions.join(' and ');
+  return `(select *, ${isActive} as is_active from ${from} where ${all} order by created_at desc, id desc limit $4)`;
+}
+
+const active = (...more: readonly string[]) => rows(true, STANDING_OF_HOLDER, UNEXPIRED, ...more);
+const ended = (...more: readonly string[]) =>
+  rows(false, 'api_keys', OF_HOLDER, `not (${STANDING} and ${UNEXPIRED})`, ...more);
+const madeForOthers = (...more: readonly string[]) =>
+  rows(true, 'api_keys', MADE_FOR_OTHERS, STANDING, UNEXPIRED, ...more);
+
+/** The active ones first, then the newest. */
+function page(name: string, ...ranges: readonly string[]) {
+  const order = 'order by k.is_active desc, k.created_at desc, k.id desc';
+  const keys = `select * from (${ranges.join(' union all ')}) k ${order} limit $4`;
+  return { name, text: `select ${COLUMNS} from (${keys}) k ${PEOPLE} ${order}` };
+}
+
+const LIST = {
+  start: page('list_keys', active(), ended()),
+  active: page('list_keys_after_active', active(GOING_ON), ended()),
+  ended: page('list_keys_after_ended', ended(GOING_ON)),
+};
+
+/** The user's keys. */
 export async function listKeysOf(
   db: Database,
   scope: OrganizationScope,
-  { userId, now }: { userId: string; now: Date },
+  { userId, now, after, limit }: KeyPage<KeyPosition & { readonly isActive: boolean }>,
 ): Promise<ListedKey[]> {
-  const values = [scope.organizationId, userId, now];
-  return (await db.pool.query<ListedKey>({ ...OF_HOLDER, values })).rows;
+  const statement = after === null ? LIST.start : after.isActive ? LIST.active : LIST.ended;
+  const values = [scope.organizationId, userId, now, limit, ...positionOf(after)];
+  return (await db.pool.query<ListedKey>({ ...statement, values })).rows;
 }
 
-const MADE_FOR_OTHERS = {
-  name: 'list_keys_made_for_others',
-  text: `${KEYS} and k.created_by_user_id = $2 and k.user_id <> $2
-      and k.rotated_at is null and k.revoked_at is null and (k.expires_at is null or k.expires_at > $3)
-    order by k.created_at desc, k.id desc
-    limit ${LISTED_AT_MOST}`,
+const LIST_MADE_FOR_OTHERS = {
+  start: page('list_keys_made_for_others', madeForOthers()),
+  goingOn: page('list_keys_made_for_others_going_on', madeForOthers(GOING_ON)),
 };
 
-/** Active keys that this user made, and was shown, for others; newest first, at most 500. */
+/** Active keys that this user made, and was shown, for others. */
 export async function listActiveKeysMadeForOthers(
   db: Database,
   scope: OrganizationScope,
-  { userId, now }: { userId: string; now: Date },
+  { userId, now, after, limit }: KeyPage<KeyPosition>,
 ): Promise<ListedKey[]> {
-  const values = [scope.organizationId, userId, now];
-  return (await db.pool.query<ListedKey>({ ...MADE_FOR_OTHERS, values })).rows;
+  const statement = after === null ? LIST_MADE_FOR_OTHERS.start : LIST_MADE_FOR_OTHERS.goingOn;
+  const values = [scope.organizationId, userId, now, limit, ...positionOf(after)];
+  return (await db.pool.query<ListedKey>({ ...statement, values })).rows;
+}
+
+function positionOf(after: KeyPosition | null): readonly [] | readonly [Date, string] {
+  return after === null ? [] : [after.createdAt, after.id];
+}
+
+const FIND = {
+  name: 'find_listed_key',
+  text: `select ${COLUMNS} from api_keys k ${PEOPLE} where k.organization_id = $1 and k.user_id = $2 and k.id = $3`,
+};
+
+/** Null: the user has no such key. */
+export async function findListedKey(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, id }: { userId: string; id: string },
+): Promise<ListedKey | null> {
+  const { rows: found } = await db.pool.query<ListedKey>({ ...FIND, values: [scope.organizationId, userId, id] });
+  return found[0] ?? null;
 }
 
 export type KeyHolder = {
@@ -99,40 +154,4 @@ const HOLDER = {
 export async function findKeyHolder(db: Database, scope: OrganizationScope, userId: string): Promise<KeyHolder | null> {
   const { rows } = await db.pool.query<KeyHolder>({ ...HOLDER, values: [scope.organizationId, userId] });
   return rows[0] ?? null;
-}
-
-/** How a key of the user ended, and what became of it; null: the user has no such key. */
-export async function findKeyHistory(
-  tx: Transaction,
-  scope: OrganizationScope,
-  { id, userId }: { id: string; userId: string },
-) {
-  const by = { select: { name: true } };
-  return tx.apiKey.findFirst({
-    where: { organizationId: scope.organizationId, id, userId },
-    select: {
-      ...{ name: true, expiresAt: true, rotatedAt: true, revokedAt: true },
-      ...{ rotatedBy: by, revokedBy: by },
-    },
-  });
-}
-
-/** The key that now stands in the place of one that was rotated, however often; null: that one has ended as well. */
-export async function findLiveSuccessor(
-  tx: Transaction,
-  scope: OrganizationScope,
-  { id, now }: { id: string; now: Date },
-): Promise<{ name: string; prefix: string } | null> {
-  const [row] = await tx.$queryRaw<{ name: string; prefix: string }[]>`
-    with recursive line as (
-      select id, successor_id from api_keys where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
-      union
-      select k.id, k.successor_id from api_keys k join line on k.id = line.successor_id
-      where k.organization_id = ${scope.organizationId}::uuid)
-    select k.name, k.key_prefix as prefix
-    from line join api_keys k on k.organization_id = ${scope.organizationId}::uuid and k.id = line.id
-    where k.rotated_at is null and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > ${now.toISOString()}::timestamptz)
-    limit 1`;
-  return row ?? null;
 }

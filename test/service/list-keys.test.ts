@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hashKey } from '../../src/domain/api-key.ts';
 import { issueKey } from '../../src/service/issue-key.ts';
-import { listKeys, listKeysMadeForOthers } from '../../src/service/list-keys.ts';
+import { getKey, listKeys, listKeysMadeForOthers } from '../../src/service/list-keys.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, READ, times } from '../support/actors.ts';
@@ -52,7 +52,7 @@ test('a key is expiring soon from 30 days before its end on, and expired at it',
   const { expiresAt } = await giveKey(db, member, { lifeDays: 90 });
   const end = expiresAt?.getTime() ?? 0;
   const stateAt = async (time: number) => {
-    const { keys } = await listKeys(db, member, member.userId, new Date(time));
+    const { keys } = await listKeys(db, member, member.userId, { now: new Date(time) });
     return [keys[0]?.state, keys[0]?.isExpiringSoon];
   };
   expect(await stateAt(end - 30 * DAY - 1)).toEqual(['active', false]);
@@ -68,18 +68,72 @@ test('200 keys and none take the same two statements', async () => {
   await times(200, () => createKeyRow(db, { scope, userId, email }));
   expect(await countStatements(db, () => listKeys(db, manager, viewer.userId))).toBe(2);
   expect(await countStatements(db, () => listKeys(db, manager, userId))).toBe(2);
-  expect((await listKeys(db, manager, userId)).keys).toHaveLength(200);
 });
 
-test('of 600 ended keys the newest are listed, behind every active one', async () => {
+/** Every page, from the first to the last. */
+async function pagesOf<K>(ask: (after: string | null) => Promise<{ keys: readonly K[]; next: string | null }>) {
+  const pages: (readonly K[])[] = [];
+  let after: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof ask>> = await ask(after);
+    pages.push(page.keys);
+    after = page.next;
+  } while (after !== null && pages.length < 100);
+  return pages;
+}
+
+test.each([3, 60])(
+  '120 keys, %d of them active, come page by page, each once, the active ones first and then the newest',
+  async (count) => {
+    // There are ten active ones at most; should there ever be more, none is left out.
+    const { db } = database;
+    const { scope, member } = await createPeople(db);
+    const { userId, email } = member;
+    await times(count, () => createKeyRow(db, { scope, userId, email }));
+    await times(120 - count, () => createKeyRow(db, { scope, userId, email }, { expiresAt: new Date(1000) }));
+    // Many of one instant, so that the order needs the id.
+    await db.pool.query(
+      `update api_keys set created_at = timestamptz '2026-01-01' + (get_byte(key_hash, 0) % 7) * interval '1 minute'
+     where user_id = $1`,
+      [userId],
+    );
+    const { rows } = await db.pool.query(
+      'select id from api_keys where user_id = $1 order by expires_at is null desc, created_at desc, id desc',
+      [userId],
+    );
+    const pages = await pagesOf((after) => listKeys(db, member, userId, { after }));
+    expect(pages.map((page) => page.length)).toEqual([50, 50, 20]);
+    expect(pages.flat().map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
+    expect(pages.flat().findLastIndex(({ state }) => state === 'active')).toBe(count - 1);
+  },
+);
+
+test('a position that is nonsense begins anew', async () => {
   const { db } = database;
   const { scope, member } = await createPeople(db);
   const { userId, email } = member;
-  const oldest = await createKeyRow(db, { scope, userId, email });
-  await times(600, () => createKeyRow(db, { scope, userId, email }, { expiresAt: new Date(0) }));
-  const { keys } = await listKeys(db, member, userId);
-  expect(keys).toHaveLength(500);
-  expect(keys[0]).toMatchObject({ id: oldest.id, state: 'active' });
+  await times(2, () => createKeyRow(db, { scope, userId, email }, { expiresAt: new Date(1000) }));
+  const first = await listKeys(db, member, userId);
+  const position = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
+  for (const after of [
+    ...['', 'nonsense', position(), position('active', 'x', NOBODY), position('ended', '2026-01-01', 'x')],
+    ...[position('gone', new Date().toISOString(), NOBODY), position('ended', '-271821-04-20T00:00:00.000Z', NOBODY)],
+    ...[position('ended', '99999-01-01', NOBODY), position(1, 2, 3), position('ended', NOBODY)],
+  ]) {
+    expect([after, (await listKeys(db, member, userId, { after })).keys]).toEqual([after, first.keys]);
+  }
+});
+
+test('one key is found by its id among any number, of this user alone', async () => {
+  const { db } = database;
+  const { member, manager, viewer } = await createPeople(db);
+  const { userId } = member;
+  const { id } = await giveKey(db, member, { name: 'Wanted' });
+  expect(await getKey(db, member, { userId, keyId: id })).toMatchObject({ key: { id, name: 'Wanted' }, mayTake: true });
+  for (const keyId of [NOBODY, 'x', (await giveKey(db, manager)).id]) {
+    expect(await outcomeOf(getKey(db, manager, { userId, keyId }))).toBe('not_found: There is no such API key.');
+  }
+  expect(await codeOf(getKey(db, viewer, { userId, keyId: id }))).toBe('forbidden');
 });
 
 test.each([
@@ -132,8 +186,27 @@ test('keys that somebody made for others, or rotated into being, are listed for 
   await issueKey(db, manager, { ...request, userId: manager.userId, name: 'Own' });
   const { id } = await giveKey(db, member);
   const taken = await rotateKey(db, manager, { keyId: id, userId: member.userId, environment: 'live' });
-  expect(await listKeysMadeForOthers(db, administrator, manager.userId)).toMatchObject([
+  const { keys, next } = await listKeysMadeForOthers(db, administrator, manager.userId);
+  expect(keys).toMatchObject([
     { id: taken.id, holder: { id: member.userId, name: 'The member', email: member.email } },
     { id: made.id, holder: { id: viewer.userId } },
   ]);
+  expect(next).toBeNull();
+});
+
+test('120 keys that somebody made for others come page by page, each once, the newest first', async () => {
+  const { db } = database;
+  const { scope, administrator, manager, member } = await createPeople(db);
+  await times(120, () => createKeyRow(db, { scope, userId: member.userId, email: member.email }));
+  await db.pool.query(
+    `update api_keys set created_by_user_id = $2, created_at = timestamptz '2026-01-01' + (get_byte(key_hash, 0) % 7) * interval '1 minute'
+     where user_id = $1`,
+    [member.userId, manager.userId],
+  );
+  const { rows } = await db.pool.query('select id from api_keys where user_id = $1 order by created_at desc, id desc', [
+    member.userId,
+  ]);
+  const pages = await pagesOf((after) => listKeysMadeForOthers(db, administrator, manager.userId, { after }));
+  expect(pages.map((page) => page.length)).toEqual([50, 50, 20]);
+  expect(pages.flat().map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
 });

@@ -4,7 +4,7 @@ import { createTenant, openTestDatabase, type TestDatabase } from '../support/st
 import { apiKeyProofs } from './isolation/api-keys.ts';
 import { auditProofs } from './isolation/audit.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
-import { keyListProofs } from './isolation/key-lists.ts';
+import { keyHistoryProofs, keyListProofs } from './isolation/key-lists.ts';
 import { organizationProofs } from './isolation/organizations.ts';
 import { parentProgramPageProofs, parentProgramProofs } from './isolation/parent-programs.ts';
 import { peopleProofs, policyProofs } from './isolation/people.ts';
@@ -18,6 +18,7 @@ const PROOFS: Record<string, Proofs> = {
   'audit-log.ts': auditLogProofs,
   'audit.ts': auditProofs,
   'idempotency-keys.ts': idempotencyKeyProofs,
+  'key-history.ts': keyHistoryProofs,
   'key-lists.ts': keyListProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
   'parent-program-pages.ts': parentProgramPageProofs,

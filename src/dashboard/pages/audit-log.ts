@@ -2,7 +2,7 @@ import { ACTS, type AuditPage, type AuditRecord } from '../../service/audit-log.
 import type { Problem } from '../errors.ts';
 import { type Html, html } from '../html.ts';
 import { organizationHead } from './organization.ts';
-import { field, problemSummary } from './parts.ts';
+import { addressOf, field, pager, problemSummary } from './parts.ts';
 import { table } from './table.ts';
 import { instant } from './words.ts';
 
@@ -55,7 +55,7 @@ ${field({ name: 'from', label: LABELS.from, errors: problem?.fields }, (attribut
 ${field({ name: 'to', label: LABELS.to, errors: problem?.fields }, (attributes) => html`<input ${attributes} type="date" value="${typed.to}">`)}
 <div class="actions"><button class="button">Filter</button><a class="button plain" href="/organization/audit-log">Clear</a></div></form>
 <section aria-labelledby="events"><div class="section-head"><h2 id="events">Events</h2>
-<a class="button" href="${address('/organization/audit-log.csv', typed)}" download>Export as CSV</a></div>
+<a class="button" href="${addressOf('/organization/audit-log.csv', typed)}" download>Export as CSV</a></div>
 ${
   events.length === 0
     ? html`<div class="card empty"><p>Nothing was recorded that fits.</p></div>`
@@ -65,10 +65,10 @@ ${
         rows: events.map((event) => ({ cells: cells(event) })),
       })}</div>`
 }
-${
-  (next !== null || !isFirst) &&
-  html`<nav class="pager" aria-label="Pages">${!isFirst && html`<a class="button" href="${address('/organization/audit-log', typed)}">Latest</a>`}${next !== null && html`<a class="button" href="${address('/organization/audit-log', typed, next)}">Older</a>`}</nav>`
-}</section>`;
+${pager({
+  first: isFirst ? null : addressOf('/organization/audit-log', typed),
+  next: next === null ? null : addressOf('/organization/audit-log', { ...typed, after: next }),
+})}</section>`;
 }
 
 function cells(event: AuditRecord) {
@@ -95,9 +95,4 @@ function details({ detail, keyName, keyPrefix }: AuditRecord) {
 
 function person(id: string, name: string | null): Html {
   return html`<a href="/people/users/${id}">${name ?? 'Somebody'}</a>`;
-}
-
-function address(path: string, typed: AuditTyped, after?: string): string {
-  const given = Object.entries({ ...typed, after: after ?? '' }).filter(([, text]) => text !== '');
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }

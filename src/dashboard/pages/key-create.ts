@@ -1,6 +1,6 @@
 import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/api-key.ts';
 import { type KeyPolicy, type Permission, permissionsOf } from '../../domain/role.ts';
-import type { KeyList } from '../../service/list-keys.ts';
+import type { KeyAccess } from '../../service/key-access.ts';
 import type { Problem } from '../errors.ts';
 import { type Html, html } from '../html.ts';
 import { field, fieldError, head, hidden, postForm, problemSummary } from './parts.ts';
@@ -14,16 +14,16 @@ const LABELS = { name: 'Name', permissions: 'Permissions', expiry: 'Expiry' };
 const LIVES = [7, 30, 90, 180, 365, 730];
 
 /** What the form starts with: everything that the user may do, for the usual time. */
-export function untyped({ holder, policy }: KeyList): Typed {
+export function untyped({ holder, policy }: KeyAccess): Typed {
   const days = Math.min(DEFAULT_LIFE_DAYS, policy.maxKeyLifeDays);
   return { name: '', permissions: permissionsOf(holder.role), expiry: String(days) };
 }
 
 export function createForm(
   { base, formToken, onceId, problem }: FormFrame,
-  { list, isOwn, typed, now }: { list: KeyList; isOwn: boolean; typed: Typed; now: Date },
+  { access, isOwn, typed, now }: { access: KeyAccess; isOwn: boolean; typed: Typed; now: Date },
 ): Html {
-  const { holder, policy } = list;
+  const { holder, policy } = access;
   const fields = problem?.fields ?? {};
   return html`${head({
     title: 'Create API Key',

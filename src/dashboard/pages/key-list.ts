@@ -1,13 +1,14 @@
 import type { KeyList, KeyView } from '../../service/list-keys.ts';
 import { type Html, html } from '../html.ts';
 import { DOTS, KEY_PICTURE } from './marks.ts';
-import { badge } from './parts.ts';
+import { addressOf, badge, pager } from './parts.ts';
 import { table } from './table.ts';
 import { count, day, daysUntil, instant, permissionChip, since } from './words.ts';
 
 export type KeyListView = {
   readonly list: KeyList;
   readonly isOwn: boolean;
+  readonly isFirst: boolean;
   /** Where this user's keys are, such as "/profile/api-keys". */
   readonly base: string;
   readonly now: Date;
@@ -15,9 +16,9 @@ export type KeyListView = {
   readonly refusal: Html | null;
 };
 
-export function keyList({ list, isOwn, base, now, refusal }: KeyListView): Html {
+export function keyList({ list, isOwn, isFirst, base, now, refusal }: KeyListView): Html {
   const create = refusal === null && html`<a class="button primary" href="${base}/new">Create API Key</a>`;
-  if (list.keys.length === 0) {
+  if (list.keys.length === 0 && isFirst) {
     return html`<section class="card empty" aria-labelledby="keys">${KEY_PICTURE}
 <h2 id="keys">No API keys yet</h2>
 <p>An API key lets a program of yours, such as a nightly import, use the API ${isOwn ? 'in your name' : `in the name of ${list.holder.name}`}.${refusal === null && ' Make one key for each program and each environment, so that each can be replaced alone.'}</p>
@@ -25,11 +26,16 @@ ${refusal ?? html`<p>${create}</p>`}</section>`;
   }
   return html`<section aria-labelledby="keys"><div class="section-head"><h2 id="keys">API keys</h2>${create}</div>
 ${refusal}
-<div class="card flush">${table({
+${list.keys.length === 0 ? html`<div class="card empty"><p>There are no more API keys.</p></div>` : keyTable({ list, base, now })}
+${pager({ first: isFirst ? null : base, next: list.next === null ? null : addressOf(base, { after: list.next }) })}</section>`;
+}
+
+function keyTable({ list, base, now }: Around): Html {
+  return html`<div class="card flush">${table({
     label: `API keys of ${list.holder.name}`,
     columns: ['Name', 'Permissions', 'Created', 'Last used', 'Expires', 'State', 'Actions'],
     rows: list.keys.map((key) => ({ cells: cells(key, { list, base, now }), isQuiet: key.state !== 'active' })),
-  })}</div></section>`;
+  })}</div>`;
 }
 
 type Around = { list: KeyList; base: string; now: Date };

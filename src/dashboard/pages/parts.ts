@@ -119,3 +119,19 @@ export function passwordField({ autocomplete, ...about }: Field & { autocomplete
 export function facts(list: readonly { readonly name: string; readonly value: Shown }[]): Html {
   return html`<dl class="facts">${list.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
+
+/** From a page of a list to the first one and to the one that follows; nothing where one holds all. */
+export function pager({ first, next }: { first: string | null; next: string | null }): Html | false {
+  if (first === null && next === null) return false;
+  return html`<nav class="pager" aria-label="Pages">${first !== null && html`<a class="button" href="${first}">First page</a>`}${
+    next !== null && html`<a class="button" href="${next}" rel="next">Next page</a>`
+  }</nav>`;
+}
+
+/** The path with what is asked of it; what is empty or null is left out. */
+export function addressOf(path: string, query: Readonly<Record<string, string | null>>): string {
+  const given = Object.entries(query).flatMap(([name, text]): [string, string][] =>
+    text === null || text === '' ? [] : [[name, text]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}

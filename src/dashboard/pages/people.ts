@@ -1,6 +1,6 @@
 import type { UserView } from '../../service/people.ts';
 import { type Html, html } from '../html.ts';
-import { badge, head } from './parts.ts';
+import { addressOf, badge, head, pager } from './parts.ts';
 import { table } from './table.ts';
 import { day, ROLE_WORDS } from './words.ts';
 
@@ -30,7 +30,10 @@ ${
         rows: users.map((user) => ({ cells: cells(user, actorId), isQuiet: user.deactivatedAt !== null })),
       })}</div>`
 }
-${pager({ next, isFirst, search })}`;
+${pager({
+  first: isFirst ? null : addressOf('/people/users', { search }),
+  next: next === null ? null : addressOf('/people/users', { search, after: next }),
+})}`;
 }
 
 function cells(user: UserView, actorId: string) {
@@ -46,17 +49,6 @@ function cells(user: UserView, actorId: string) {
 export function userState({ deactivatedAt, hasPassword }: Pick<UserView, 'deactivatedAt' | 'hasPassword'>): Html {
   if (deactivatedAt !== null) return badge('neutral', 'Deactivated');
   return hasPassword ? badge('good', 'Active') : badge('warn', 'Invited');
-}
-
-function pager({ next, isFirst, search }: Pick<UserListView, 'next' | 'isFirst' | 'search'>): Html | false {
-  if (next === null && isFirst) return false;
-  const to = (after: string | null) => {
-    const query = new URLSearchParams({ ...(search !== '' && { search }), ...(after !== null && { after }) });
-    return query.size === 0 ? '/people/users' : `/people/users?${query}`;
-  };
-  return html`<nav class="pager" aria-label="Pages">${!isFirst && html`<a class="button" href="${to(null)}">First page</a>`}${
-    next !== null && html`<a class="button" href="${to(next)}">Next page</a>`
-  }</nav>`;
 }
 
 type Headed = { readonly id: string; readonly name: string; readonly email: string; readonly role: UserView['role'] };

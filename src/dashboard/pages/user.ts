@@ -1,10 +1,10 @@
 import { PASSWORD_CHARACTERS } from '../../domain/password.ts';
 import type { Role } from '../../domain/role.ts';
-import type { KeyMadeForAnother } from '../../service/list-keys.ts';
+import type { KeysMadeForOthers } from '../../service/list-keys.ts';
 import type { UserView } from '../../service/people.ts';
 import type { Problem } from '../errors.ts';
 import { type Html, html } from '../html.ts';
-import { done as doneNotice, facts, head, hidden, postForm, problemSummary } from './parts.ts';
+import { addressOf, done as doneNotice, facts, head, hidden, pager, postForm, problemSummary } from './parts.ts';
 import { userHead, userState } from './people.ts';
 import { roleField } from './people-links.ts';
 import { table } from './table.ts';
@@ -19,7 +19,9 @@ export const DONE = new Map([
 
 type UserPageView = {
   readonly user: UserView;
-  readonly keysForOthers: readonly KeyMadeForAnother[];
+  readonly keysForOthers: KeysMadeForOthers;
+  /** Whether these are the first of them. */
+  readonly isFirst: boolean;
   readonly problem: Problem | null;
   readonly formToken: string;
   readonly onceId: string;
@@ -89,14 +91,15 @@ ${
 }
 
 /** Whoever makes a key is shown it: when that person leaves, these want a look. */
-function review({ keysForOthers, user, now }: UserPageView): Html | false {
-  if (keysForOthers.length === 0) return false;
+function review({ keysForOthers: { keys, next }, user, isFirst, now }: UserPageView): Html | false {
+  if (keys.length === 0 && isFirst) return false;
+  const path = `/people/users/${user.id}`;
   return html`<section aria-labelledby="made"><h2 id="made">Keys made for others</h2>
 <p class="quiet">${user.name} made these and was shown them. When ${user.name} leaves, rotate them.</p>
 <div class="card flush">${table({
     label: `Keys that ${user.name} made for others`,
     columns: ['Key', 'Acts for', 'Created', 'Last used'],
-    rows: keysForOthers.map((key) => ({
+    rows: keys.map((key) => ({
       cells: [
         html`<span class="key-name">${key.name}</span><code class="prefix">${key.prefix}…</code>`,
         html`<a href="/people/users/${key.holder.id}/api-keys">${key.holder.name}</a>`,
@@ -104,7 +107,8 @@ function review({ keysForOthers, user, now }: UserPageView): Html | false {
         key.lastUsedAt === null ? 'Never' : since(key.lastUsedAt, now),
       ],
     })),
-  })}</div></section>`;
+  })}</div>
+${pager({ first: isFirst ? null : `${path}#made`, next: next === null ? null : `${addressOf(path, { after: next })}#made` })}</section>`;
 }
 
 export function confirmDeactivation({

@@ -3,13 +3,8 @@ import { expect } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import { insertApiKey, replaceApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';
-import {
-  findKeyHistory,
-  findKeyHolder,
-  findLiveSuccessor,
-  listActiveKeysMadeForOthers,
-  listKeysOf,
-} from '../../../src/store/key-lists.ts';
+import { findKeyHistory, findLiveSuccessor } from '../../../src/store/key-history.ts';
+import { findKeyHolder, findListedKey, listActiveKeysMadeForOthers, listKeysOf } from '../../../src/store/key-lists.ts';
 import { insertUser } from '../../../src/store/users.ts';
 import { createKeyRow, type Tenant } from '../../support/store.ts';
 import type { Proofs } from './proof.ts';
@@ -42,7 +37,7 @@ async function rotate({ prisma }: Database, { scope, userId }: Tenant, id: strin
 export const keyListProofs: Proofs = {
   async listKeysOf({ db, ours, theirs }) {
     await createKeyRow(db, theirs);
-    const query = { userId: theirs.userId, now: NOW };
+    const query = { userId: theirs.userId, now: NOW, after: null, limit: 10 };
     expect(await listKeysOf(db, ours.scope, query)).toEqual([]);
     await withSameId(db, ours, theirs);
     const own = await createKeyRow(db, { ...theirs, scope: ours.scope });
@@ -51,11 +46,19 @@ export const keyListProofs: Proofs = {
 
   async listActiveKeysMadeForOthers({ db, ours, theirs }) {
     await makeForOther(db, theirs);
-    const query = { userId: theirs.userId, now: NOW };
+    const query = { userId: theirs.userId, now: NOW, after: null, limit: 10 };
     expect(await listActiveKeysMadeForOthers(db, ours.scope, query)).toEqual([]);
     await withSameId(db, ours, theirs);
     const own = await makeForOther(db, { ...theirs, scope: ours.scope });
     expect(await listActiveKeysMadeForOthers(db, ours.scope, query)).toMatchObject([{ id: own, createdBy: 'Same' }]);
+  },
+
+  async findListedKey({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs);
+    for (const { userId } of [ours, theirs]) expect(await findListedKey(db, ours.scope, { userId, id })).toBeNull();
+    await withSameId(db, ours, theirs);
+    await createKeyRow(db, { ...theirs, scope: ours.scope }, { id, name: 'Ours' });
+    expect(await findListedKey(db, ours.scope, { userId: theirs.userId, id })).toMatchObject({ name: 'Ours' });
   },
 
   async findKeyHolder({ db, ours, theirs }) {
@@ -63,7 +66,9 @@ export const keyListProofs: Proofs = {
     const email = await withSameId(db, ours, theirs);
     expect(await findKeyHolder(db, ours.scope, theirs.userId)).toMatchObject({ email });
   },
+};
 
+export const keyHistoryProofs: Proofs = {
   // The attack: a refusal that tells how a key of another organization ended, and by whose hand.
   async findKeyHistory({ db, ours, theirs }) {
     const { id } = await createKeyRow(db, theirs, { name: 'Theirs' });

@@ -1,0 +1,38 @@
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Transaction } from './database.ts';
+
+/** How a key of the user ended, and what became of it; null: the user has no such key. */
+export async function findKeyHistory(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { id, userId }: { id: string; userId: string },
+) {
+  const by = { select: { name: true } };
+  return tx.apiKey.findFirst({
+    where: { organizationId: scope.organizationId, id, userId },
+    select: {
+      ...{ name: true, expiresAt: true, rotatedAt: true, revokedAt: true },
+      ...{ rotatedBy: by, revokedBy: by },
+    },
+  });
+}
+
+/** The key that now stands in the place of one that was rotated, however often; null: that one has ended as well. */
+export async function findLiveSuccessor(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { id, now }: { id: string; now: Date },
+): Promise<{ name: string; prefix: string } | null> {
+  const [row] = await tx.$queryRaw<{ name: string; prefix: string }[]>`
+    with recursive line as (
+      select id, successor_id from api_keys where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
+      union
+      select k.id, k.successor_id from api_keys k join line on k.id = line.successor_id
+      where k.organization_id = ${scope.organizationId}::uuid)
+    select k.name, k.key_prefix as prefix
+    from line join api_keys k on k.organization_id = ${scope.organizationId}::uuid and k.id = line.id
+    where k.rotated_at is null and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > ${now.toISOString()}::timestamptz)
+    limit 1`;
+  return row ?? null;
+}

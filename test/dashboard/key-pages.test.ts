@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../src/domain/actor.ts';
+import { createPeople, giveKey, type People } from '../support/actors.ts';
+import { type Browser, wordsOf } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { textOf } from '../support/forms.ts';
+
+let dashboard: TestDashboard;
+let people: People;
+let browser: Browser;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  people = await createPeople(dashboard.db);
+  browser = await browserOf(dashboard, people.administrator);
+});
+afterAll(() => dashboard.close());
+
+type Rows = { count: number; createdBy: Actor; isStanding: boolean };
+
+/** Keys as if made minutes apart: those that do not stand were revoked. */
+async function insertKeys({ scope, userId }: Actor, { count, createdBy, isStanding }: Rows): Promise<void> {
+  await dashboard.db.pool.query(
+    `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix, permissions, created_at, revoked_at)
+     select $1::uuid, gen_random_uuid(), $2::uuid, $3, 'Key ' || i || '.', sha256(($2::uuid::text || i)::bytea),
+            'charter_live_Abcd', '{parent_programs:read}', now() - i * interval '1 minute', case when $4 then null else now() end
+     from generate_series(1, $5::int) i`,
+    [scope.organizationId, userId, createdBy.userId, isStanding, count],
+  );
+}
+
+/** The names of the keys on each page, by following the link that leads on. */
+async function walk(browser: Browser, start: string): Promise<string[][]> {
+  const pages: string[][] = [];
+  for (let path: string | undefined = start; path !== undefined && pages.length < 20; ) {
+    const page = await browser.get(path);
+    expect(page.status).toBe(200);
+    pages.push([...page.text.matchAll(/class="key-name">([^<]*)</g)].map(([, name = '']) => name));
+    const [, next] = /<a [^>]*href="([^"]*)"[^>]*>Next page</.exec(page.text) ?? [];
+    path = next === undefined ? undefined : textOf(next).replace(/#.*/, '');
+  }
+  return pages;
+}
+
+test('600 ended keys and an active one are all reached, page by page', async () => {
+  // The trouble: the list ended at 500 without a word, and the oldest keys could be found nowhere.
+  const { member } = people;
+  await insertKeys(member, { count: 600, createdBy: member, isStanding: false });
+  await giveKey(dashboard.db, member, { name: 'Active' });
+  const pages = await walk(browser, `/people/users/${member.userId}/api-keys`);
+  expect(pages[0]?.slice(0, 2)).toEqual(['Active', 'Key 1.']);
+  expect(pages.flat()).toEqual(['Active', ...Array.from({ length: 600 }, (_, i) => `Key ${i + 1}.`)]);
+  expect(pages.length).toBe(13);
+});
+
+test('a page behind the last says so, and leads back', async () => {
+  const { viewer } = people;
+  const path = `/people/users/${viewer.userId}/api-keys`;
+  await insertKeys(viewer, { count: 51, createdBy: viewer, isStanding: false });
+  const [, next = ''] = /<a [^>]*href="([^"]*)"[^>]*>Next page</.exec((await browser.get(path)).text) ?? [];
+  await dashboard.db.prisma.apiKey.deleteMany({ where: { userId: viewer.userId, name: 'Key 51.' } });
+  const page = await browser.get(textOf(next));
+  expect([page.status, wordsOf(page)]).toEqual([200, expect.stringContaining('There are no more API keys')]);
+  expect(page.text).toContain(`href="${path}"`);
+  expect(wordsOf(page)).not.toContain('No API keys yet');
+});
+
+test('what can be done with a key is asked on its page, however deep the key lies in the list', async () => {
+  const { manager } = people;
+  await insertKeys(manager, { count: 120, createdBy: manager, isStanding: false });
+  const { id } = await giveKey(dashboard.db, manager, { name: 'Deep' });
+  const data = { expiresAt: new Date(1000), createdAt: new Date(0) };
+  await dashboard.db.prisma.apiKey.updateMany({ where: { id }, data });
+  const keys = `/people/users/${manager.userId}/api-keys`;
+  expect((await walk(browser, keys)).at(-1)?.at(-1)).toBe('Deep');
+  expect((await browser.submit(`${keys}/${id}/revoke`)).status).toBe(303);
+});
+
+test('120 keys that a deactivated user made for others are all there for review, page by page', async () => {
+  // The trouble: whoever leaves has seen every one of them.
+  const { administrator, other, member } = await createPeople(dashboard.db);
+  await insertKeys(member, { count: 120, createdBy: other, isStanding: true });
+  await dashboard.db.prisma.user.updateMany({ where: { id: other.userId }, data: { deactivatedAt: new Date() } });
+  const pages = await walk(await browserOf(dashboard, administrator), `/people/users/${other.userId}`);
+  expect(pages.map((page) => page.length)).toEqual([50, 50, 20]);
+  expect(pages.flat()).toEqual(Array.from({ length: 120 }, (_, i) => `Key ${i + 1}.`));
+});
