@@ -1,8 +1,9 @@
-import { DomainError, type ErrorCode, type FieldErrors } from '../domain/errors.ts';
+import { DomainError, type ErrorCode, type FieldErrors, SlowedError } from '../domain/errors.ts';
 import { isOutage } from '../store/database.ts';
 import type { Answer } from './answer.ts';
 import { page } from './layout.ts';
 import { errorPage } from './pages/error.ts';
+import { count } from './pages/words.ts';
 import { REFUSALS, Refusal } from './refusal.ts';
 import type { Visit } from './visit.ts';
 
@@ -43,12 +44,23 @@ export type Problem = {
   readonly fields: FieldErrors;
 };
 
-/** Does the work; what the visitor can mend in the form, the form is shown again with. */
+/** Does the work; what the visitor can mend in the form, or try again later, the form is shown again with. */
 export async function orAgain(work: () => Promise<Answer>, again: (problem: Problem) => Promise<Answer>) {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof SlowedError) return slowed(error, again);
     if (!(error instanceof DomainError) || !(error.code === 'invalid' || error.code === 'conflict')) throw error;
     return again({ status: PAGES[error.code].status, message: error.message, fields: error.fields ?? {} });
   }
+}
+
+/** RFC 6585 section 4. */
+export async function slowed(
+  { retryAfterSeconds }: { retryAfterSeconds: number },
+  again: (problem: Problem) => Promise<Answer> | Answer,
+): Promise<Answer> {
+  const message = `There were too many attempts. Try again in ${count(Math.ceil(retryAfterSeconds / 60), 'minute')}.`;
+  const answer = await again({ status: 429, message, fields: {} });
+  return { ...answer, headers: { ...answer.headers, 'Retry-After': String(retryAfterSeconds) } };
 }

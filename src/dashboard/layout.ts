@@ -19,7 +19,7 @@ export function page(visit: Visit | SignedIn, { title, main, status = 200, heade
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>${status === 422 || status === 409 ? 'Error: ' : ''}${title} · Charter</title>
+<title>${[409, 422, 429].includes(status) && 'Error: '}${title} · Charter</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">

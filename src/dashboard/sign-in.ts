@@ -2,12 +2,11 @@ import { openLink, setPassword } from '../service/access-links.ts';
 import { requestReset } from '../service/request-reset.ts';
 import { giveSecondFactor, signIn, signOut } from '../service/sign-in.ts';
 import { type Answer, redirect } from './answer.ts';
-import { orAgain, type Problem } from './errors.ts';
+import { orAgain, type Problem, slowed } from './errors.ts';
 import type { Form } from './forms.ts';
 import { page } from './layout.ts';
 import { errorPage } from './pages/error.ts';
 import * as pages from './pages/sign-in.ts';
-import { count } from './pages/words.ts';
 import { act, type OpenPage, signedIn } from './room.ts';
 import { endedSessionCookie, safeNext, sessionCookie } from './session.ts';
 import type { Visit } from './visit.ts';
@@ -15,7 +14,11 @@ import type { Visit } from './visit.ts';
 export const signInPages: readonly OpenPage[] = [
   { path: '/sign-in', show: showSignIn, act: act(['email', 'password', 'next'], enter) },
   { path: '/sign-in/second-factor', show: async (visit) => codePage(visit), act: act(['code', 'next'], giveCode) },
-  { path: '/forgotten-password', show: async (visit) => forgottenPage(visit), act: act(['email'], askReset) },
+  {
+    path: '/forgotten-password',
+    show: async (visit) => forgottenPage(visit, { email: '', problem: null }),
+    act: act(['email'], askReset),
+  },
   { path: '/welcome/:token', show: (visit) => welcome(visit, null), act: act(['password'], choosePassword) },
 ];
 
@@ -75,17 +78,23 @@ async function giveCode(visit: Visit, form: Form<'code' | 'next'>): Promise<Answ
 
 async function askReset(visit: Visit, form: Form<'email'>): Promise<Answer> {
   const { db, outbox, publicUrl } = visit.dashboard;
-  // The address in a mail is the configured one: the request's Host is whatever its sender made it.
-  const canMail = publicUrl !== undefined && outbox.canSend;
-  if (canMail)
-    await requestReset(db, { email: form.text('email'), trace: visit.trace, now: visit.now }, { outbox, publicUrl });
-  return page(visit, { title: 'Look into your mail', main: pages.askedReset() });
+  const email = form.text('email');
+  return orAgain(
+    async () => {
+      // The address in a mail is the configured one: the request's Host is whatever its sender made it.
+      if (publicUrl !== undefined && outbox.canSend)
+        await requestReset(db, { email, trace: visit.trace, now: visit.now }, { outbox, publicUrl });
+      return page(visit, { title: 'Look into your mail', main: pages.askedReset() });
+    },
+    async (problem) => forgottenPage(visit, { email, problem }),
+  );
 }
 
-function forgottenPage(visit: Visit): Answer {
+function forgottenPage(visit: Visit, shown: { email: string; problem: Problem | null }): Answer {
   const { outbox, publicUrl } = visit.dashboard;
   const canMail = publicUrl !== undefined && outbox.canSend;
-  return page(visit, { title: 'Forgotten password', main: pages.forgotten({ formToken: visit.formToken, canMail }) });
+  const main = pages.forgotten({ formToken: visit.formToken, canMail, ...shown });
+  return page(visit, { title: 'Forgotten password', status: shown.problem?.status ?? 200, main });
 }
 
 async function welcome(visit: Visit, problem: Problem | null): Promise<Answer> {
@@ -134,13 +143,6 @@ function codePage(visit: Visit, shown?: { next: string; problem: Problem }): Ans
 
 function refused(message: string): Problem {
   return { status: 422, message, fields: {} };
-}
-
-/** RFC 6585 section 4. */
-function slowed({ retryAfterSeconds }: { retryAfterSeconds: number }, again: (problem: Problem) => Answer): Answer {
-  const minutes = count(Math.max(1, Math.ceil(retryAfterSeconds / 60)), 'minute');
-  const problem = { status: 429, message: `There were too many wrong attempts. Try again in ${minutes}.`, fields: {} };
-  return { ...again(problem), headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) } };
 }
 
 function withNext(path: string, next: string): string {

@@ -56,3 +56,14 @@ export class SentBeforeError extends DomainError {
     super('conflict', 'This form was sent already, and what it asks for was done then.');
   }
 }
+
+/** Too many attempts: the next is judged after so many seconds, at least 1. */
+export class SlowedError extends Error {
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super('There were too many attempts.');
+    this.name = 'SlowedError';
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

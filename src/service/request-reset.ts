@@ -5,14 +5,14 @@ import type { Database } from '../store/database.ts';
 import { makeOwnLink } from './access-links.ts';
 import { linkMail } from './link-mail.ts';
 import type { Outbox } from './mail.ts';
-import { admitAttempt } from './slowing.ts';
+import { refuseWhenSlowed } from './slowing.ts';
 
 export type ResetDeps = { outbox: Outbox; publicUrl: string };
 
 /**
  * For whoever forgot the password. It answers alike, and as fast, whoever the e-mail belongs to: the rest is done after the
  * answer, and only where mail can be sent, because the link goes nowhere but to the account's own e-mail. It voids no
- * other link: anybody can ask. Three an hour and account from one network.
+ * other link: anybody can ask. Three an hour and account from one network; a fourth is slowed, whoever's the e-mail is.
  */
 export async function requestReset(
   db: Database,
@@ -20,8 +20,8 @@ export async function requestReset(
   { outbox, publicUrl }: ResetDeps,
 ): Promise<void> {
   const address = normalEmail(email);
-  const admission = await admitAttempt(db, { at: 'reset-request', account: address ?? email, ip: trace.ip });
-  if (address === null || admission.kind === 'slowed' || !outbox.canSend) return;
+  await refuseWhenSlowed(db, { at: 'reset-request', account: address ?? email, ip: trace.ip });
+  if (address === null || !outbox.canSend) return;
   outbox.later(async () => {
     const link = await makeOwnLink(db, { email: address, trace, now });
     if (link !== null) await outbox.send(linkMail({ ...link, url: linkUrl(publicUrl, link.token) }));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { networkOf } from '../domain/address.ts';
-import { DomainError } from '../domain/errors.ts';
+import { SlowedError } from '../domain/errors.ts';
 import type { Database } from '../store/database.ts';
 import {
   type Admission,
@@ -72,12 +72,10 @@ export async function rememberNetwork(db: Database, { account, ip }: Omit<Attemp
   await remember(db, FAMILIAR, subjectsOf({ account, ip }).pair);
 }
 
-/** For acts of somebody who is signed in and gives the password once more, or a code. */
+/** Counts the attempt and throws a SlowedError where it may not be judged. */
 export async function refuseWhenSlowed(db: Database, attempt: Attempt): Promise<void> {
   const admission = await admitAttempt(db, attempt);
-  if (admission.kind === 'admitted') return;
-  const minutes = Math.ceil(admission.retryAfterSeconds / 60);
-  throw new DomainError('conflict', `There were too many wrong attempts. Try again in ${minutes} minutes.`);
+  if (admission.kind === 'slowed') throw new SlowedError(admission.retryAfterSeconds);
 }
 
 /** Hashed, so that an e-mail typed by whomever is neither kept nor longer than the column. */

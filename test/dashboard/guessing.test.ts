@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { createScope, times } from '../support/actors.ts';
-import { Browser } from '../support/dashboard.ts';
+import { Browser, wordsOf } from '../support/dashboard.ts';
 import { startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 
 let dashboard: TestDashboard;
@@ -78,4 +78,34 @@ test('an address that the client only claims escapes no slowing, and slows nobod
     where: { act: 'user.sign_in_failed', targetUserId: victim.userId },
   });
   expect(event.ip).toBe(guesser.localAddress);
+});
+
+test('whoever is slowed is told so with 429, how long, and in words that fit one minute', async () => {
+  // The attack: a session left open, whose password is guessed at by the forms that ask for it once more.
+  const account = await createAccount(dashboard.db);
+  const browser = browserFrom();
+  await browser.signIn(account.email, PASSWORD);
+  const wrong = { current_password: 'wrong', password: 'another violet marmot 77' };
+  const form_token = await browser.formToken();
+  const answers = await times(30, () => browser.post('/profile/password', { ...wrong, form_token }));
+  const slowed = answers.filter(({ status }) => status === 429);
+  expect([slowed.length, answers.filter(({ status }) => status === 422).length]).toEqual([20, 10]);
+  for (const page of slowed) {
+    expect(wordsOf(page)).toMatch(/There were too many attempts\. Try again in 15 minutes\./);
+    expect(Number(page.headers['retry-after'])).toBeGreaterThan(800);
+    expect(page.text).toContain('role="alert"');
+  }
+  const soon = { expire: BigInt(Date.now() + 50_000) };
+  await dashboard.db.prisma.signInFailure.updateMany({ where: { points: { gt: 10 } }, data: soon });
+  const posts = {
+    '/profile/password': wrong,
+    '/profile/second-factor/remove': { password: 'wrong' },
+  };
+  for (const [path, fields] of Object.entries(posts)) {
+    const page = await browser.post(path, { ...fields, form_token });
+    expect([path, page.status, Number(page.headers['retry-after']) <= 50]).toEqual([path, 429, true]);
+    expect([path, wordsOf(page)]).toEqual([path, expect.stringContaining('Try again in 1 minute.')]);
+  }
+  const guest = browserFrom(browser.localAddress);
+  expect(wordsOf(await guest.signIn(account.email, PASSWORD))).toContain('Try again in 1 minute.');
 });

@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../src/domain/actor.ts';
-import { DomainError } from '../../src/domain/errors.ts';
+import { DomainError, SlowedError } from '../../src/domain/errors.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import type { KeyPolicy, Permission, Role } from '../../src/domain/role.ts';
 import { type IssuedKey, issueKey } from '../../src/service/issue-key.ts';
@@ -73,11 +73,12 @@ export async function changeRoleInTheTable({ prisma }: Database, { userId }: Act
   await prisma.user.updateMany({ where: { id: userId }, data: { role } });
 }
 
-/** "done", or "conflict: ..." for what was refused. */
+/** "done", "conflict: ..." for what was refused, or "slowed". */
 export async function outcomeOf(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'done',
     (error: unknown) => {
+      if (error instanceof SlowedError) return 'slowed';
       if (!(error instanceof DomainError)) throw error;
       return `${error.code}: ${error.message}`;
     },

@@ -53,7 +53,7 @@ ${field(
 <p class="aside"><a href="/sign-in">Start again</a></p></section>`;
 }
 
-export function forgotten({ formToken, canMail }: { formToken: string; canMail: boolean }): Html {
+export function forgotten({ formToken, canMail, email, problem }: Frame & { canMail: boolean; email: string }): Html {
   if (!canMail) {
     return html`<section class="card guest-card"><h1>Forgotten password</h1>
 <p>Ask an administrator or a manager of your organization for a reset link. They find it under <strong>People</strong>, at your name.</p>
@@ -61,11 +61,12 @@ export function forgotten({ formToken, canMail }: { formToken: string; canMail: 
   }
   return html`<section class="card guest-card"><h1>Forgotten password</h1>
 <p>We send you a link with which you choose a new one. It works once, within an hour.</p>
+${problemSummary(problem, {})}
 ${postForm(
   { action: '/forgotten-password', formToken },
   html`${field(
     { name: 'email', label: 'E-mail' },
-    (attributes) => html`<input ${attributes} type="email" autocomplete="username" required>`,
+    (attributes) => html`<input ${attributes} type="email" value="${email}" autocomplete="username" required>`,
   )}
 <div class="actions"><button class="button primary wide">Send the link</button></div>`,
 )}
