@@ -1,9 +1,9 @@
 import { DomainError, type ErrorCode, type FieldErrors, SlowedError } from '../domain/errors.ts';
+import { count } from '../domain/words.ts';
 import { isOutage } from '../store/database.ts';
 import type { Answer } from './answer.ts';
 import { page } from './layout.ts';
 import { errorPage } from './pages/error.ts';
-import { count } from './pages/words.ts';
 import { REFUSALS, Refusal } from './refusal.ts';
 import type { Visit } from './visit.ts';
 

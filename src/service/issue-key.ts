@@ -4,6 +4,7 @@ import { type Environment, expiryOf, MAX_ACTIVE_KEYS, MAX_LIFE_DAYS, mintKey } f
 import { DomainError, invalidField } from '../domain/errors.ts';
 import { lookOf, parseName } from '../domain/name.ts';
 import { type KeyPolicy, type Permission, permissionsOf, type Role } from '../domain/role.ts';
+import { count } from '../domain/words.ts';
 import { insertApiKey, listStandingKeys } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database, Transaction } from '../store/database.ts';
@@ -71,7 +72,10 @@ function refuseBeyondPolicy({ lifeDays }: KeyRequest, { maxKeyLifeDays, allowsUn
   if (lifeDays === null && !allowsUnendingKeys)
     throw invalidField('expiry', 'must be set: your organization allows no key that never expires.');
   if (lifeDays !== null && lifeDays > maxKeyLifeDays)
-    throw invalidField('expiry', `must be at most ${maxKeyLifeDays} days, the longest that your organization allows.`);
+    throw invalidField(
+      'expiry',
+      `must be at most ${count(maxKeyLifeDays, 'day')}, the longest that your organization allows.`,
+    );
 }
 
 function refuseBeyondPower({ permissions }: KeyRequest, role: Role): void {

@@ -1,5 +1,6 @@
 import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/api-key.ts';
 import { type KeyPolicy, type Permission, permissionsOf } from '../../domain/role.ts';
+import { count } from '../../domain/words.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
 import type { Problem } from '../errors.ts';
 import { type Html, html } from '../html.ts';
@@ -75,7 +76,7 @@ function lifeOptions({ maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy, now: Dat
   const lives = [...new Set([...LIVES.filter((days) => days < maxKeyLifeDays), maxKeyLifeDays])];
   const options = lives.map((days) => {
     const until = expiryOf(now, days);
-    return { value: String(days), words: `${days} days${until === null ? '' : `, until ${dayWords(until)}`}` };
+    return { value: String(days), words: `${count(days, 'day')}${until === null ? '' : `, until ${dayWords(until)}`}` };
   });
   return allowsUnendingKeys ? [...options, { value: 'never', words: 'Never expires' }] : options;
 }

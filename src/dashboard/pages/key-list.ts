@@ -1,9 +1,10 @@
+import { count } from '../../domain/words.ts';
 import type { KeyList, KeyView } from '../../service/list-keys.ts';
 import { type Html, html } from '../html.ts';
 import { DOTS, KEY_PICTURE } from './marks.ts';
 import { addressOf, badge, pager } from './parts.ts';
 import { table } from './table.ts';
-import { count, day, daysUntil, instant, permissionChip, since } from './words.ts';
+import { day, daysUntil, instant, permissionChip, since } from './words.ts';
 
 export type KeyListView = {
   readonly list: KeyList;

@@ -1,9 +1,10 @@
 import type { Actor } from '../../domain/actor.ts';
 import { passwordCharacters } from '../../domain/password.ts';
+import { count } from '../../domain/words.ts';
 import type { Problem } from '../errors.ts';
 import { type Html, html } from '../html.ts';
 import { badge, done as doneNotice, facts, head, passwordField, postForm, problemSummary } from './parts.ts';
-import { count, ROLE_WORDS } from './words.ts';
+import { ROLE_WORDS } from './words.ts';
 
 export const DONE = new Map([
   ['password', 'Your password is changed. Every other session of yours has ended.'],

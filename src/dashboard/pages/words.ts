@@ -1,4 +1,5 @@
 import type { Permission, Role } from '../../domain/role.ts';
+import { count } from '../../domain/words.ts';
 import { type Html, html } from '../html.ts';
 
 export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
@@ -63,9 +64,4 @@ export function since(at: Date, now: Date): Html {
 /** Whole days from now until then, at least 0. */
 export function daysUntil(at: Date, now: Date): number {
   return Math.max(0, Math.floor((at.getTime() - now.getTime()) / 86_400_000));
-}
-
-/** "1 day", "3 days". */
-export function count(number: number, unit: string): string {
-  return `${number} ${unit}${number === 1 ? '' : 's'}`;
 }

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPeople } from '../support/actors.ts';
+import { wordsOf } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(() => dashboard.close());
+
+test('where keys live a day at most, the form offers and the refusal names one day, not "1 days"', async () => {
+  const { member } = await createPeople(dashboard.db, { maxKeyLifeDays: 1 });
+  const browser = await browserOf(dashboard, member);
+  const keys = '/profile/api-keys';
+  expect(wordsOf(await browser.get(`${keys}/new`))).toContain(' 1 day, until ');
+  const refused = await browser.submit(`${keys}/new`, { name: 'Long', expiry: '2' }, keys);
+  expect([refused.status, wordsOf(refused)]).toEqual([
+    422,
+    expect.stringContaining('must be at most 1 day, the longest'),
+  ]);
+});
