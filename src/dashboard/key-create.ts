@@ -1,15 +1,14 @@
 import { invalidField } from '../domain/errors.ts';
 import { isPermission } from '../domain/role.ts';
 import { issueKey } from '../service/issue-key.ts';
-import { getKeyAccess, type KeyAccess } from '../service/key-access.ts';
+import { getKeyAccess } from '../service/key-access.ts';
 import type { Answer } from './answer.ts';
 import { orAgain, type Problem } from './errors.ts';
 import type { Form } from './forms.ts';
 import { reveal, toKeys } from './key-answers.ts';
-import { whyNoKey } from './key-contacts.ts';
 import type { KeyPlace } from './key-place.ts';
+import { orRefused, refusedPage } from './key-refusal.ts';
 import { page } from './layout.ts';
-import { errorPage } from './pages/error.ts';
 import { createForm, type Typed, untyped } from './pages/key-create.ts';
 import { newOnceId, once } from './reveal.ts';
 import type { SignedIn } from './visit.ts';
@@ -26,21 +25,22 @@ export async function create(
   const typed = { name: form.text('name'), permissions: form.all('permissions'), expiry: form.text('expiry') };
   const userId = place.holderId(visit);
   const { db, environment } = visit.dashboard;
+  const act = async () => {
+    const permissions = typed.permissions.filter(isPermission);
+    if (permissions.length < typed.permissions.length)
+      throw invalidField('permissions', 'must be among those that are offered.');
+    const lifeDays = readLifeDays(typed.expiry);
+    // Read before: between the making of a key and its showing nothing may fail.
+    const { holder } = await getKeyAccess(db, visit.actor, userId);
+    const sent = { onceId: form.text('once'), made: 'key', link: toKeys(place.base(visit)) } as const;
+    return once(visit, sent, async (formId) => {
+      const request = { userId, name: typed.name, permissions, lifeDays, environment, formId };
+      const issued = await issueKey(db, visit.actor, request);
+      return reveal(visit, place, { issued, holder, replaced: null });
+    });
+  };
   return orAgain(
-    async () => {
-      const permissions = typed.permissions.filter(isPermission);
-      if (permissions.length < typed.permissions.length)
-        throw invalidField('permissions', 'must be among those that are offered.');
-      const lifeDays = readLifeDays(typed.expiry);
-      // Read before: between the making of a key and its showing nothing may fail.
-      const { holder } = await getKeyAccess(db, visit.actor, userId);
-      const sent = { onceId: form.text('once'), made: 'key', link: toKeys(place.base(visit)) } as const;
-      return once(visit, sent, async (formId) => {
-        const request = { userId, name: typed.name, permissions, lifeDays, environment, formId };
-        const issued = await issueKey(db, visit.actor, request);
-        return reveal(visit, place, { issued, holder, replaced: null });
-      });
-    },
+    () => orRefused(visit, place, 'create', act),
     (problem) => createPage(visit, place, { problem, typed }),
   );
 }
@@ -52,18 +52,12 @@ async function createPage(
 ): Promise<Answer> {
   const { actor, now, formToken } = visit;
   const access = await getKeyAccess(visit.dashboard.db, actor, place.holderId(visit));
-  const base = place.base(visit);
-  if (!access.mayCreate) return refused(visit, { access, base });
-  const frame = { base, formToken, onceId: newOnceId(visit), problem };
+  const refused = await refusedPage(visit, place, { access, deed: 'create' });
+  if (refused !== null) return refused;
+  const frame = { base: place.base(visit), formToken, onceId: newOnceId(visit), problem };
   const isOwn = access.holder.id === actor.userId;
   const main = createForm(frame, { access, isOwn, typed: typed ?? untyped(access), now });
   return page(visit, { title: 'Create API Key', status: problem?.status ?? 200, main });
-}
-
-async function refused(visit: SignedIn, { access, base }: { access: KeyAccess; base: string }): Promise<Answer> {
-  const message = await whyNoKey(visit, access);
-  const told = { status: 403, title: 'You may not create API keys', message, link: toKeys(base) };
-  return page(visit, { status: 403, title: told.title, main: errorPage(told) });
 }
 
 /** As the form's choices are written; what is none of them is no number, which the service refuses. */

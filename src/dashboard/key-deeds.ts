@@ -7,6 +7,7 @@ import { orAgain, type Problem } from './errors.ts';
 import type { Form } from './forms.ts';
 import { conflict, reveal, toKeys } from './key-answers.ts';
 import type { KeyPlace } from './key-place.ts';
+import { orRefused, refusedPage } from './key-refusal.ts';
 import { page } from './layout.ts';
 import { type Deed, deedPage } from './pages/key-deeds.ts';
 import { Refusal } from './refusal.ts';
@@ -15,8 +16,10 @@ import type { SignedIn } from './visit.ts';
 
 /** What is done to one key is asked first: on a page of its own, so that it works without a script. */
 export async function showDeed(visit: SignedIn, place: KeyPlace, deed: Deed): Promise<Answer> {
-  const { key, mayRevoke, mayTake } = await getKey(visit.dashboard.db, visit.actor, wanted(visit, place));
-  if (!(deed === 'revoke' ? mayRevoke : mayTake)) throw new Refusal('not-yours');
+  const { key, ...access } = await getKey(visit.dashboard.db, visit.actor, wanted(visit, place));
+  if (deed === 'revoke' && !access.mayRevoke) throw new Refusal('not-yours');
+  const refused = deed === 'revoke' ? null : await refusedPage(visit, place, { access, deed });
+  if (refused !== null) return refused;
   return deedAnswer(visit, place, { deed, key, problem: null, typed: key.name });
 }
 
@@ -31,16 +34,17 @@ function deedAnswer(visit: SignedIn, place: KeyPlace, { deed, key, problem, type
 
 export async function rotate(visit: SignedIn, place: KeyPlace, form: Form<'once'>): Promise<Answer> {
   const { db, environment } = visit.dashboard;
+  const act = async () => {
+    // Read before: between the making of a key and its showing nothing may fail.
+    const { key: replaced, holder } = await getKey(db, visit.actor, wanted(visit, place));
+    const sent = { onceId: form.text('once'), made: 'rotation', link: toKeys(place.base(visit)) } as const;
+    return once(visit, sent, async (formId) => {
+      const request = { keyId: replaced.id, userId: holder.id, environment, formId };
+      return reveal(visit, place, { issued: await rotateKey(db, visit.actor, request), holder, replaced });
+    });
+  };
   return orAgain(
-    async () => {
-      // Read before: between the making of a key and its showing nothing may fail.
-      const { key: replaced, holder } = await getKey(db, visit.actor, wanted(visit, place));
-      const sent = { onceId: form.text('once'), made: 'rotation', link: toKeys(place.base(visit)) } as const;
-      return once(visit, sent, async (formId) => {
-        const request = { keyId: replaced.id, userId: holder.id, environment, formId };
-        return reveal(visit, place, { issued: await rotateKey(db, visit.actor, request), holder, replaced });
-      });
-    },
+    () => orRefused(visit, place, 'rotate', act),
     async (problem) => conflict(visit, place, problem),
   );
 }
@@ -58,11 +62,12 @@ export async function revoke(visit: SignedIn, place: KeyPlace): Promise<Answer> 
 export async function rename(visit: SignedIn, place: KeyPlace, form: Form<'name'>): Promise<Answer> {
   const { db } = visit.dashboard;
   const name = form.text('name');
+  const act = async () => {
+    await renameKey(db, visit.actor, { ...wanted(visit, place), name });
+    return redirect(`${place.base(visit)}?done=renamed`);
+  };
   return orAgain(
-    async () => {
-      await renameKey(db, visit.actor, { ...wanted(visit, place), name });
-      return redirect(`${place.base(visit)}?done=renamed`);
-    },
+    () => orRefused(visit, place, 'rename', act),
     async (problem) => {
       const { key } = await getKey(db, visit.actor, wanted(visit, place));
       if (key.state !== 'active') return conflict(visit, place, problem);

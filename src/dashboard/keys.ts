@@ -1,10 +1,10 @@
 import { listKeys } from '../service/list-keys.ts';
 import type { Answer } from './answer.ts';
 import { html } from './html.ts';
-import { whyNoKey } from './key-contacts.ts';
 import { create, showCreate } from './key-create.ts';
 import { rename, revoke, rotate, showDeed } from './key-deeds.ts';
 import type { KeyPlace } from './key-place.ts';
+import { whyNoKey } from './key-refusal.ts';
 import { page } from './layout.ts';
 import { keyList } from './pages/key-list.ts';
 import { done } from './pages/parts.ts';
@@ -50,7 +50,7 @@ async function showList(visit: SignedIn, place: KeyPlace): Promise<Answer> {
   const after = visit.query.get('after');
   const list = await listKeys(visit.dashboard.db, actor, place.holderId(visit), { after, now });
   const isOwn = list.holder.id === actor.userId;
-  const refusal = list.mayCreate ? null : await whyNoKey(visit, list);
+  const refusal = await whyNoKey(visit, list, 'create');
   const base = place.base(visit);
   return page(visit, {
     title: isOwn ? 'API keys' : `API keys of ${list.holder.name}`,

@@ -13,14 +13,15 @@ import type { Database } from '../store/database.ts';
 import { findKeyHolder, type KeyHolder } from '../store/key-lists.ts';
 import { noSuchUser } from './key-authority.ts';
 
+/** Why none of a user's keys may be created, rotated or renamed. */
+export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
+
 /** A user, and what the actor may do with the user's keys; for showing pages. An act decides again, from the rows it holds. */
 export type KeyAccess = {
-  readonly holder: { id: string; name: string; email: string; role: Role; isActive: boolean };
+  readonly holder: { id: string; name: string; email: string; role: Role };
   readonly policy: KeyPolicy;
-  /** By role and policy, for an active holder in an organization that is not suspended. */
-  readonly mayCreate: boolean;
-  /** Rotate and rename. */
-  readonly mayTake: boolean;
+  /** Null: the actor may create, rotate and rename. */
+  readonly refusal: KeyRefusal | null;
   readonly mayRevoke: boolean;
 };
 
@@ -30,14 +31,19 @@ export async function getKeyAccess(db: Database, actor: Actor, userId: string): 
   if (!isOwn) refuseUnlessSeesOthers(actor);
   const found = isId(userId) ? await findKeyHolder(db, actor.scope, userId) : null;
   if (found === null) throw noSuchUser();
-  const { id, name, email, role, deactivatedAt, organizationSuspendedAt } = found;
-  const isActive = deactivatedAt === null;
-  const mayTake = isActive && organizationSuspendedAt === null && mayTakeKeys(actor, found);
+  const { id, name, email, role } = found;
   return {
-    holder: { id, name, email, role, isActive },
+    holder: { id, name, email, role },
     policy: policyOf(found),
-    ...{ mayCreate: mayTake, mayTake, mayRevoke: isOwn || mayRevokeKeysOfOthers(actor.role) },
+    refusal: refusalOf(actor, found),
+    mayRevoke: isOwn || mayRevokeKeysOfOthers(actor.role),
   };
+}
+
+function refusalOf(actor: Actor, holder: KeyHolder): KeyRefusal | null {
+  if (holder.deactivatedAt !== null) return 'deactivated';
+  if (holder.organizationSuspendedAt !== null) return 'suspended';
+  return mayTakeKeys(actor, holder) ? null : 'role';
 }
 
 export function refuseUnlessSeesOthers({ role }: Actor): void {

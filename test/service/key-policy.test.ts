@@ -47,7 +47,7 @@ test('where members may make no keys, they neither create nor rotate their own; 
     'forbidden: You may not create API keys. Contact an administrator or support.',
   );
   expect(await codeOf(rotateKey(database.db, member, rotation))).toBe('forbidden');
-  expect((await listKeys(database.db, member, member.userId)).mayCreate).toBe(false);
+  expect((await listKeys(database.db, member, member.userId)).refusal).toBe('role');
   expect(await codeOf(create(manager, { userId: member.userId }))).toBe('done');
   expect(await codeOf(rotateKey(database.db, manager, rotation))).toBe('done');
   expect(await codeOf(create(manager))).toBe('done');

@@ -96,6 +96,6 @@ test('in a suspended organization keys are revoked, and nothing else', async () 
   const where = { id: scope.organizationId };
   await database.db.prisma.organization.update({ where, data: { suspendedAt: new Date() } });
   expect(await allowedDeeds(administrator, administrator)).toEqual(['revoke']);
-  const { mayCreate, mayTake, mayRevoke } = await listKeys(database.db, administrator, administrator.userId);
-  expect({ mayCreate, mayTake, mayRevoke }).toEqual({ mayCreate: false, mayTake: false, mayRevoke: true });
+  const { refusal, mayRevoke } = await listKeys(database.db, administrator, administrator.userId);
+  expect({ refusal, mayRevoke }).toEqual({ refusal: 'suspended', mayRevoke: true });
 });

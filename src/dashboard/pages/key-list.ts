@@ -70,7 +70,7 @@ function state({ state: is, endedAt, endedBy, refusedUses }: KeyView): Html {
 
 /** What can still be done with it: an expired key can only be revoked, which frees its name. */
 function menu({ id, name, state: is }: KeyView, { list, base }: Around): Html | false {
-  const takes = list.mayTake && is === 'active' ? ['Rotate', 'Rename'] : [];
+  const takes = list.refusal === null && is === 'active' ? ['Rotate', 'Rename'] : [];
   const ends = list.mayRevoke && (is === 'active' || is === 'expired') ? ['Revoke'] : [];
   const links = [...takes, ...ends].map(
     (word) =>

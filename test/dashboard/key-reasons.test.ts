@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPeople, giveKey, type People } from '../support/actors.ts';
+import { keysIn, wordsOf } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(() => dashboard.close());
+
+const OWN = '/profile/api-keys';
+const suspend = ({ scope }: People) =>
+  dashboard.db.prisma.organization.update({
+    where: { id: scope.organizationId },
+    data: { suspendedAt: new Date() },
+  });
+
+type Case = {
+  readonly who: string;
+  readonly by: 'administrator' | 'manager' | 'member' | 'viewer';
+  /** Whose keys; undefined: one's own. */
+  readonly of?: 'administrator' | 'member';
+  readonly prepare?: (people: People) => Promise<unknown>;
+  readonly policy?: { membersMayCreateKeys: boolean };
+  /** For each deed; on the list it is that of creating. */
+  readonly reason: (deed: string) => string;
+  readonly namesAdministrator: boolean;
+};
+
+const noneWhile = () => 'While the organization is suspended, no API key can be created, rotated or renamed.';
+const roleOwn = (deed: string) => `You may not ${deed} API keys. Contact an administrator or support.`;
+
+const CASES: readonly Case[] = [
+  {
+    who: 'a suspended administrator',
+    by: 'administrator',
+    prepare: suspend,
+    reason: noneWhile,
+    namesAdministrator: false,
+  },
+  {
+    ...{ who: 'a suspended manager at a member', by: 'manager', of: 'member', prepare: suspend },
+    ...{ reason: noneWhile, namesAdministrator: false },
+  },
+  { who: 'a viewer', by: 'viewer', reason: roleOwn, namesAdministrator: true },
+  {
+    ...{ who: 'a member whom the policy keeps from it', by: 'member', policy: { membersMayCreateKeys: false } },
+    ...{ reason: roleOwn, namesAdministrator: true },
+  },
+  {
+    ...{ who: 'a manager at an administrator', by: 'manager', of: 'administrator', namesAdministrator: true },
+    reason: (deed) =>
+      `You may not ${deed} API keys ${deed === 'create' ? 'for' : 'of'} an administrator, because a key has its user’s power.`,
+  },
+];
+
+test.each(CASES)('$who is told the same reason on the list, on each page and after each form', async (each) => {
+  // The trouble: whoever opened Rotate was told that their role does not include the page.
+  const people = await createPeople(dashboard.db, each.policy);
+  const holder = people[each.of ?? each.by];
+  const { id } = await giveKey(dashboard.db, holder);
+  await each.prepare?.(people);
+  const browser = await browserOf(dashboard, people[each.by]);
+  const base = each.of === undefined ? OWN : `/people/users/${holder.userId}/api-keys`;
+  const form_token = await browser.formToken();
+  const expectReason = async (answer: Awaited<ReturnType<typeof browser.get>>, status: number, deed: string) => {
+    const words = wordsOf(answer);
+    expect([answer.status, words]).toEqual([status, expect.stringContaining(each.reason(deed))]);
+    expect(words.includes(people.administrator.email)).toBe(each.namesAdministrator || each.by === 'administrator');
+    expect(keysIn(answer)).toEqual([]);
+  };
+  await expectReason(await browser.get(base), 200, 'create');
+  await expectReason(await browser.get(`${base}/new`), 403, 'create');
+  await expectReason(await browser.get(`${base}/${id}/rotate`), 403, 'rotate');
+  await expectReason(await browser.get(`${base}/${id}/rename`), 403, 'rename');
+  expect((await browser.get(`${base}/${id}/revoke`)).status).toBe(200);
+  await expectReason(await browser.post(`${base}/${id}/rename`, { form_token, name: 'New' }), 403, 'rename');
+});
+
+test('a form that was open when the organization was suspended is refused for that reason', async () => {
+  const people = await createPeople(dashboard.db);
+  const { id } = await giveKey(dashboard.db, people.member);
+  const browser = await browserOf(dashboard, people.member);
+  const forms = [
+    { action: OWN, form: await browser.form(`${OWN}/new`, OWN), change: { name: 'Late' } },
+    { action: `${OWN}/${id}/rotate`, form: await browser.form(`${OWN}/${id}/rotate`), change: {} },
+  ];
+  await suspend(people);
+  for (const { action, form, change } of forms) {
+    const answer = await browser.post(action, { ...Object.fromEntries(form.fields), ...change });
+    expect([action, answer.status, wordsOf(answer)]).toEqual([action, 403, expect.stringContaining(noneWhile())]);
+  }
+});
+
+test('at a deactivated user the pages say so', async () => {
+  const people = await createPeople(dashboard.db);
+  const { userId } = people.member;
+  await dashboard.db.prisma.user.updateMany({ where: { id: userId }, data: { deactivatedAt: new Date() } });
+  const browser = await browserOf(dashboard, people.administrator);
+  const base = `/people/users/${userId}/api-keys`;
+  const reason = expect.stringContaining('The member is deactivated');
+  for (const [path, status] of [
+    [base, 200],
+    [`${base}/new`, 409],
+  ] as const) {
+    const page = await browser.get(path);
+    expect([path, page.status, wordsOf(page)]).toEqual([path, status, reason]);
+  }
+});
