@@ -4,3 +4,17 @@
 export function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? '' : 's'}`;
 }
+
+// Not by Intl: its "Sept" and its commas change with the version of Unicode's tables.
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+
+/** "20 Sep 2026", in UTC. */
+export function dayWords(at: Date): string {
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
+}
+
+/** "20 Sep 2026, 14:05 UTC". */
+export function instantWords(at: Date): string {
+  const [hours, minutes] = [at.getUTCHours(), at.getUTCMinutes()].map((each) => String(each).padStart(2, '0'));
+  return `${dayWords(at)}, ${hours}:${minutes} UTC`;
+}

@@ -1,6 +1,7 @@
 import { endOf } from '../domain/api-key.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
+import { instantWords } from '../domain/words.ts';
 import type { Transaction } from '../store/database.ts';
 import { findKeyHistory, findLiveSuccessor } from '../store/key-history.ts';
 
@@ -16,9 +17,9 @@ export async function explainRefusal(
   if (end === null) return new DomainError('conflict', 'The key has just changed. Try again.');
   const name = JSON.stringify(key.name);
   if (end.kind === 'expired')
-    return new DomainError('conflict', `The key ${name} expired at ${moment(end.at)}. Create a new key instead.`);
+    return new DomainError('conflict', `The key ${name} expired on ${instantWords(end.at)}. Create a new key instead.`);
   const who = (end.kind === 'rotated' ? key.rotatedBy : key.revokedBy)?.name ?? 'an operator';
-  const what = `The key ${name} was ${end.kind} by ${who} at ${moment(end.at)}.`;
+  const what = `The key ${name} was ${end.kind} by ${who} on ${instantWords(end.at)}.`;
   if (end.kind === 'revoked') return new DomainError('conflict', `${what} If one is needed, create a new key.`);
   const successor = await findLiveSuccessor(tx, scope, { id, now });
   const since =
@@ -31,10 +32,4 @@ export async function explainRefusal(
 /** The same for one that does not exist, one of another user and one of another organization. */
 export function noSuchKey(): DomainError {
   return new DomainError('not_found', 'There is no such API key.');
-}
-
-/** "2026-11-20 13:21:01 UTC" */
-function moment(at: Date): string {
-  const text = at.toISOString();
-  return `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
 }

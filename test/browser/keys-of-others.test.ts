@@ -77,7 +77,7 @@ test('of two people who rotate at once one gets the key, and the other is told w
   const [winner, loser] = isOwn ? [own, theirs] : [theirs, own];
   const told = await loser.getByRole('main').innerText();
   const who = isOwn ? 'Mei Tanaka' : 'Mateo Lindqvist';
-  expect(told).toMatch(new RegExp(`"Shared" was rotated by ${who} at \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC`));
+  expect(told).toMatch(new RegExp(`"Shared" was rotated by ${who} on \\d+ \\w{3} \\d{4}, \\d\\d:\\d\\d UTC`));
   expect(told).not.toMatch(/charter_live_\w{5,}/);
   const key = await winner.getByLabel('API key', { exact: true }).inputValue();
   expect(await apiStatus(stage.server, old)).toBe(401);

@@ -74,7 +74,7 @@ test('ten rotations at once by two people, 20 rounds: one key shown a round, the
     for (const { answer } of refused) {
       expect([answer.status, wordsOf(answer)]).toEqual([
         409,
-        expect.stringMatching(/was rotated by The \w+ at 2\d{3}-/),
+        expect.stringMatching(/was rotated by The \w+ on \d+ \w{3} \d{4}, \d\d:\d\d UTC/),
       ]);
     }
     key = shown[0] ?? '';

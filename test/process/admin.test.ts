@@ -64,7 +64,7 @@ test('an operator makes an organization and a key that works, suspends and resum
   expect(again).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/^The key "Staging" was revoked by an operator at .* UTC\. .*\n$/),
+    stderr: expect.stringMatching(/^The key "Staging" was revoked by an operator on .* UTC\. .*\n$/),
   });
   // Ten processes, one after the other.
 }, 90_000);

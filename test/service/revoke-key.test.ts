@@ -32,7 +32,7 @@ test('of ten revocations at once one is the one, and the others hear whose', asy
   const { id: keyId } = await giveKey(database.db, member);
   const outcomes = await times(10, () => outcomeOf(revokeKey(database.db, manager, { keyId, userId: member.userId })));
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
-  expect(outcomes.filter((outcome) => /^conflict: .* was revoked by The manager at /.test(outcome))).toHaveLength(9);
+  expect(outcomes.filter((outcome) => /^conflict: .* was revoked by The manager on /.test(outcome))).toHaveLength(9);
   expect(await database.db.prisma.auditEvent.count({ where: { keyId, act: 'key.revoked' } })).toBe(1);
 });
 
@@ -44,7 +44,7 @@ test('revoking a rotated key says that its successor is active', async () => {
   const { key, id } = await rotateKey(database.db, member, { keyId, userId, environment: 'live' });
   expect(await outcomeOf(revokeKey(database.db, member, { keyId, userId }))).toMatch(
     new RegExp(
-      `^conflict: The key "Sync" was rotated by The member at .* UTC\\. The key that replaced it, "Sync" \\(${key.slice(0, 17)}…\\), is active: revoke that one to end its use\\.$`,
+      `^conflict: The key "Sync" was rotated by The member on .* UTC\\. The key that replaced it, "Sync" \\(${key.slice(0, 17)}…\\), is active: revoke that one to end its use\\.$`,
     ),
   );
   expect(await outcomeOf(revokeKey(database.db, member, { keyId: id, userId }))).toBe('done');
@@ -55,7 +55,7 @@ test('an operator’s revocation is told as one', async () => {
   const { id: keyId } = await giveKey(database.db, member);
   const target = { keyId, userId: member.userId };
   await revokeKey(database.db, { kind: 'operator', scope }, target);
-  expect(await outcomeOf(revokeKey(database.db, member, target))).toContain('was revoked by an operator at');
+  expect(await outcomeOf(revokeKey(database.db, member, target))).toContain('was revoked by an operator on');
 });
 
 test('an expired key can be revoked, which frees its name', async () => {

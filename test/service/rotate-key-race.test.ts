@@ -41,7 +41,7 @@ test('of 10 rotations at once, 20 times, one wins, one key lives, and the losers
     const outcomes = await times(10, (i) => outcomeOf(rotate(by[i % 3] ?? member, id, member.userId)));
     expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
     const losers = outcomes.filter((outcome) =>
-      /^conflict: The key ".*" was rotated by The (administrator|manager|member) at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\. /.test(
+      /^conflict: The key ".*" was rotated by The (administrator|manager|member) on \d+ \w{3} \d{4}, \d\d:\d\d UTC\. /.test(
         outcome,
       ),
     );
@@ -69,11 +69,11 @@ test('of a rotation and a revocation at once, 30 times, one wins: revoked leaves
     if (revoked === 'done') {
       expect(live).toEqual([]);
       expect(rotated).toMatch(
-        /^conflict: The key ".*" was revoked by The manager at .*\. If one is needed, create a new key\.$/,
+        /^conflict: The key ".*" was revoked by The manager on .*\. If one is needed, create a new key\.$/,
       );
     } else {
       expect(live).toHaveLength(1);
-      expect(revoked).toContain('was rotated by The member at');
+      expect(revoked).toContain('was rotated by The member on');
       expect(revoked).toContain(`(${live[0]?.keyPrefix}…), is active: revoke that one to end its use.`);
     }
     winners.add(revoked === 'done' ? 'revoke' : 'rotate');

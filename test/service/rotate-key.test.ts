@@ -75,7 +75,7 @@ test('an expired key is not rotated: a new one must be created', async () => {
   const at = expiresAt ?? new Date();
   const request = { keyId: id, userId: member.userId, environment: 'live' } as const;
   expect(await outcomeOf(rotateKey(database.db, member, { ...request, now: () => at }))).toMatch(
-    /^conflict: The key ".*" expired at .* UTC\. Create a new key instead\.$/,
+    /^conflict: The key ".*" expired on .* UTC\. Create a new key instead\.$/,
   );
   expect(await liveKeys(member.userId)).toHaveLength(1);
   const justBefore = () => new Date(at.getTime() - 1);

@@ -1,6 +1,7 @@
 import { ACTS, type AuditPage, type AuditRecord } from '../../service/audit-log.ts';
 import type { Problem } from '../errors.ts';
 import { type Html, html } from '../html.ts';
+import { detailLines } from './audit-details.ts';
 import { organizationHead } from './organization.ts';
 import { addressOf, field, pager, problemSummary } from './parts.ts';
 import { table } from './table.ts';
@@ -61,7 +62,7 @@ ${
     ? html`<div class="card empty"><p>Nothing was recorded that fits.</p></div>`
     : html`<div class="card flush">${table({
         label: 'Events, the latest first',
-        columns: ['When', 'What', 'By', 'About', 'From'],
+        columns: ['When', 'What', 'By', 'About', 'IP address'],
         rows: events.map((event) => ({ cells: cells(event) })),
       })}</div>`
 }
@@ -75,22 +76,13 @@ function cells(event: AuditRecord) {
   const { act, ip, userAgent, requestId } = event;
   return [
     instant(event.at),
-    html`<span class="strong">${WORD_OF.get(act) ?? act}</span>${details(event).map(([name, text]) => html`<span class="under breakable">${name}: ${text}</span>`)}`,
+    html`<span class="strong">${WORD_OF.get(act) ?? act}</span>${detailLines(event)}`,
     event.actorId === null
       ? html`<span class="quiet">${requestId === '' ? 'An operator' : 'Not known'}</span>`
       : person(event.actorId, event.actorName),
     html`${event.targetId !== null && (event.targetId === event.actorId ? html`<span class="quiet">Themselves</span>` : person(event.targetId, event.targetName))}${event.keyPrefix !== null && html`<span class="under">${event.keyName} <code class="prefix">${event.keyPrefix}…</code></span>`}`,
     html`<span>${ip === '' ? '—' : ip}</span>${userAgent !== '' && html`<details class="more"><summary>More<span class="unseen"> about this request</span></summary><p class="under breakable">${userAgent}</p><p class="under breakable">Request ${requestId}</p></details>`}`,
   ];
-}
-
-/** Without what the key beside it says already. */
-function details({ detail, keyName, keyPrefix }: AuditRecord) {
-  const told = new Map([
-    ['name', keyName],
-    ['prefix', keyPrefix],
-  ]);
-  return Object.entries(detail).filter(([name, text]) => told.get(name) !== text);
 }
 
 function person(id: string, name: string | null): Html {

@@ -1,11 +1,11 @@
 import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/api-key.ts';
 import { type KeyPolicy, type Permission, permissionsOf } from '../../domain/role.ts';
-import { count } from '../../domain/words.ts';
+import { count, dayWords } from '../../domain/words.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
 import type { Problem } from '../errors.ts';
 import { type Html, html } from '../html.ts';
 import { field, fieldError, head, hidden, postForm, problemSummary } from './parts.ts';
-import { dayWords, PERMISSION_WORDS } from './words.ts';
+import { PERMISSION_WORDS } from './words.ts';
 
 export type Typed = { readonly name: string; readonly permissions: readonly string[]; readonly expiry: string };
 

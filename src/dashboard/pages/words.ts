@@ -1,5 +1,5 @@
 import type { Permission, Role } from '../../domain/role.ts';
-import { count } from '../../domain/words.ts';
+import { count, dayWords, instantWords } from '../../domain/words.ts';
 import { type Html, html } from '../html.ts';
 
 export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
@@ -20,30 +20,14 @@ export function permissionChip(permission: string): Html {
   return html`<code>${resource}:<wbr>${right}</code> `;
 }
 
-const DAY_WORDS = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  timeZone: 'UTC',
-});
-const CLOCK_WORDS = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
-
-/** "20 Nov 2026, 13:17 UTC". */
+/** "20 Sep 2026, 14:05 UTC". */
 export function instant(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${instantWords(at)}</time>`;
 }
 
-export function instantWords(at: Date): string {
-  return `${dayWords(at)}, ${CLOCK_WORDS.format(at)} UTC`;
-}
-
-/** "20 Nov 2026", with the minute on pointing at it. */
+/** "20 Sep 2026", with the minute on pointing at it. */
 export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${instantWords(at)}">${dayWords(at)}</time>`;
-}
-
-export function dayWords(at: Date): string {
-  return DAY_WORDS.format(at);
 }
 
 const STEPS = [

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
+import { issueKey } from '../../src/service/issue-key.ts';
+import { updatePolicy } from '../../src/service/organization.ts';
+import { inviteUser } from '../../src/service/people.ts';
+import { renameKey } from '../../src/service/rename-key.ts';
+import { rotateKey } from '../../src/service/rotate-key.ts';
+import { createPeople, READ_WRITE } from '../support/actors.ts';
+import { type Page, wordsOf } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+
+const POLICY = { membersMayCreateKeys: true, maxKeyLifeDays: 365, allowsUnendingKeys: false };
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
+const ISO = /\d{4}-\d\d-\d\dT\d\d:\d\d/;
+
+let dashboard: TestDashboard;
+let page: Page;
+let file: Page;
+let successor: { id: string; key: string };
+let expiresAt: Date | null;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  const { db } = dashboard;
+  const { administrator, member } = await createPeople(db, POLICY);
+  const { userId } = member;
+  const request = { userId, permissions: READ_WRITE, lifeDays: 300, environment: 'live' } as const;
+  const made = await issueKey(db, administrator, { ...request, name: 'First name' });
+  expiresAt = made.expiresAt;
+  await renameKey(db, administrator, { keyId: made.id, userId, name: 'Second name' });
+  successor = await rotateKey(db, administrator, { keyId: made.id, userId, environment: 'live' });
+  await inviteUser(db, administrator, { email: `${crypto.randomUUID()}@example.test`, name: 'Mei', role: 'viewer' });
+  await changeRole(db, administrator, { userId, role: 'manager' });
+  await updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays: 1, allowsUnendingKeys: true });
+  await deactivateUser(db, administrator, { userId });
+  const browser = await browserOf(dashboard, administrator);
+  [page, file] = [await browser.get('/organization/audit-log'), await browser.get('/organization/audit-log.csv')];
+});
+afterAll(() => dashboard.close());
+
+test('the log says what happened in words: names, prefixes, roles and dates as people read them', () => {
+  const words = wordsOf(page);
+  for (const line of [
+    'API key created Named “First name” then Expires ',
+    'UTC parent_programs: read parent_programs: write The administrator',
+    'API key renamed From “First name” to “Second name”',
+    `API key rotated Replaced by ${successor.key.slice(0, 17)}…`,
+    'API key revoked Because the user was deactivated',
+    'User invited As Viewer',
+    'Role changed From Member to Manager',
+    'Longest key life: from 365 days to 1 day',
+    'Keys that never expire: from not allowed to allowed',
+  ]) {
+    expect(words).toContain(line);
+  }
+});
+
+test('the log shows nobody an id or a machine’s time, and marks each date for machines', () => {
+  // Apart from the request's number, which is there for support to be told, and these people's e-mails.
+  expect(wordsOf(page).replaceAll(/Request [\w-]+|[\w-]+@/g, '')).not.toMatch(UUID);
+  expect(wordsOf(page)).not.toMatch(ISO);
+  const iso = expiresAt?.toISOString() ?? '';
+  expect(page.text).toMatch(
+    new RegExp(`Expires <time datetime="${iso}">\\d{1,2} [A-Z][a-z]{2} \\d{4}, \\d\\d:\\d\\d UTC</time>`),
+  );
+});
+
+test('the export has the exact values', () => {
+  const rows = file.text.split('\r\n');
+  const created = rows.find((row) => row.includes('key.created')) ?? '';
+  expect(created).toContain(`expires: ${expiresAt?.toISOString()}`);
+  expect(created).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z,key\.created,/);
+  expect(rows.find((row) => row.includes('key.rotated'))).toContain(`successor: ${successor.id}`);
+  expect(rows.find((row) => row.includes('user.role_changed'))).toContain('after: manager; before: member');
+  expect(file.text).toContain('longest key life: 365 days -> 1 day');
+});
