@@ -9,7 +9,7 @@ import { profileRoom } from './profile.ts';
 import { Refusal } from './refusal.ts';
 import { openRoutes, roomRoutes, signedIn, visitOf } from './room.ts';
 import { signInPages } from './sign-in.ts';
-import type { Dashboard, DashboardDeps } from './visit.ts';
+import type { Dashboard, DashboardDeps, Visit } from './visit.ts';
 
 export type { DashboardDeps };
 
@@ -28,7 +28,11 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use((req: Request, res: Response, next: NextFunction) => unknown(dashboard, { req, res, next }));
   // Express refuses a path's malformed percent-encoding before any page is asked.
   router.use((error: unknown, req: Request, res: Response, _next: NextFunction) =>
-    tell(dashboard, { req, res, error: error instanceof URIError ? new Refusal('unreadable') : error }),
+    tell(dashboard, {
+      res,
+      visit: visitOf(req, dashboard).visit,
+      error: error instanceof URIError ? new Refusal('unreadable') : error,
+    }),
   );
   return router;
 }
@@ -47,11 +51,15 @@ const OURS = /^\/(sign-in|sign-out|forgotten-password|welcome|profile|people|org
 async function unknown(dashboard: Dashboard, { req, res, next }: Passing): Promise<void> {
   const isApi = req.path === '/api' || req.path.startsWith('/api/');
   if (!OURS.test(req.path) && (isApi || !['GET', 'HEAD'].includes(req.method) || !wantsPage(req))) return next();
-  await tell(dashboard, { req, res, error: new Refusal('not-found') });
+  const { visit } = visitOf(req, dashboard);
+  // With the navigation for whoever is signed in; where that cannot be told now, there is still nothing here.
+  const member = await signedIn(visit).catch(() => null);
+  await tell(dashboard, { res, visit: member ?? visit, error: new Refusal('not-found') });
 }
 
-async function tell(dashboard: Dashboard, { req, res, error }: Omit<Passing, 'next'> & { error: unknown }) {
-  const { visit } = visitOf(req, dashboard);
+type Telling = { res: Response; visit: Visit; error: unknown };
+
+async function tell(dashboard: Dashboard, { res, visit, error }: Telling): Promise<void> {
   const { requestId } = visit.trace;
   const { answer, isFault } = answerOf(error, visit);
   if (isFault) dashboard.onFault(error, requestId);

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createPeople } from '../support/actors.ts';
-import type { Browser, Page } from '../support/dashboard.ts';
+import type { Actor } from '../../src/domain/actor.ts';
+import { createPeople, NOBODY } from '../support/actors.ts';
+import { Browser, type Page } from '../support/dashboard.ts';
 import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 
 let dashboard: TestDashboard;
+let administrator: Actor;
 let browser: Browser;
 beforeAll(async () => {
   dashboard = await startDashboard();
-  browser = await browserOf(dashboard, (await createPeople(dashboard.db)).administrator);
+  ({ administrator } = await createPeople(dashboard.db));
+  browser = await browserOf(dashboard, administrator);
 });
 afterAll(() => dashboard.close());
 
@@ -31,6 +34,9 @@ test.each([
   }
 });
 
+/** As a list's link has it. */
+const position = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
+
 test('every odd query is answered with a page that is no fault', async () => {
   // The attack: positions, days and searches that the database cannot take.
   const odd = [
@@ -46,13 +52,17 @@ test('every odd query is answered with a page that is no fault', async () => {
     '_',
     '\\',
     'WyJhIiwiYiJd',
+    position('ended', '-271821-04-20T00:00:00.000Z', NOBODY),
+    position('ended', '0000-01-01T00:00:00.000Z', NOBODY),
+    position('\0', NOBODY),
   ];
   const queries = odd.flatMap((text) => [
     ...['search', 'after', 'done', 'next'].map((name) => `/people/users?${name}=${text}`),
     ...['act', 'person', 'from', 'to', 'after'].map((name) => `/organization/audit-log?${name}=${text}`),
     `/organization/audit-log.csv?from=${text}&to=${text}`,
     `/sign-in?next=${text}&done=${text}`,
-    `/profile/api-keys?done=${text}`,
+    ...['after', 'done'].map((name) => `/profile/api-keys?${name}=${text}`),
+    `/people/users/${administrator.userId}?after=${text}`,
   ]);
   for (const path of [
     ...queries,
@@ -61,5 +71,14 @@ test('every odd query is answered with a page that is no fault', async () => {
   ]) {
     const { status } = await browser.get(path);
     expect([path, status < 500]).toEqual([path, true]);
+  }
+});
+
+test('an address of ours that is none keeps the navigation for whoever is signed in, and for nobody else', async () => {
+  for (const path of ['/profile/nowhere', '/people/', '/nowhere']) {
+    const [member, guest] = [await browser.get(path), await new Browser(dashboard.url).get(path)];
+    expect([path, member.status, guest.status]).toEqual([path, 404, 404]);
+    expect([path, member.text.includes('aria-label="Main"')]).toEqual([path, true]);
+    expect([path, guest.text.includes('aria-label="Main"')]).toEqual([path, false]);
   }
 });
