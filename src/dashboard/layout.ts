@@ -1,19 +1,18 @@
 import { mayGovern, maySeePeople, type Role } from '../domain/role.ts';
 import type { Answer } from './answer.ts';
 import { type Html, html } from './html.ts';
-import { initials, MARK } from './pages/marks.ts';
+import { initials, MARK, ROOM_PICTURES } from './pages/marks.ts';
 import type { SignedIn, Visit } from './visit.ts';
 
-export type PageContent = {
+type PageContent = {
   /** The page's one heading, which its markup shows. */
   readonly title: string;
   readonly main: Html;
   readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
 };
 
 /** The frame of every page: with the navigation for whoever is signed in, alone in the middle for whoever is not. */
-export function page(visit: Visit | SignedIn, { title, main, status = 200, headers = {} }: PageContent): Answer {
+export function page(visit: Visit | SignedIn, { title, main, status = 200 }: PageContent): Answer {
   const { assets } = visit.dashboard;
   const markup = html`<!doctype html>
 <html lang="en">
@@ -30,7 +29,7 @@ export function page(visit: Visit | SignedIn, { title, main, status = 200, heade
 ${'actor' in visit ? memberBody(visit, main) : guestBody(main)}
 </html>
 `;
-  return { kind: 'page', status, html: markup, headers };
+  return { kind: 'page', status, html: markup };
 }
 
 function guestBody(main: Html): Html {
@@ -48,7 +47,7 @@ function memberBody(visit: SignedIn, main: Html): Html {
 <header class="side">
 <div class="side-head"><a class="brand" href="/profile">${MARK}Charter</a>
 <details class="menu top-menu"><summary class="button">Menu</summary><div class="top-panel">${navigation(visit)}${account(visit)}</div></details></div>
-<div class="side-rest"><p class="organization-name">${actor.organizationName}</p>${navigation(visit)}${account(visit)}</div>
+<div class="side-rest"><p class="organization-name clamp">${actor.organizationName}</p>${navigation(visit)}${account(visit)}</div>
 </header>
 <main id="main" tabindex="-1">${
     actor.isSuspended &&
@@ -57,17 +56,19 @@ function memberBody(visit: SignedIn, main: Html): Html {
 </body>`;
 }
 
-const ROOMS: readonly { name: string; path: string; mayEnter: (role: Role) => boolean }[] = [
-  { name: 'My profile', path: '/profile', mayEnter: () => true },
-  { name: 'People', path: '/people', mayEnter: maySeePeople },
-  { name: 'Organization', path: '/organization', mayEnter: mayGovern },
+type RoomLink = { name: string; path: string; picture: Html; mayEnter: (role: Role) => boolean };
+
+const ROOMS: readonly RoomLink[] = [
+  { name: 'My profile', path: '/profile', picture: ROOM_PICTURES.profile, mayEnter: () => true },
+  { name: 'People', path: '/people', picture: ROOM_PICTURES.people, mayEnter: maySeePeople },
+  { name: 'Organization', path: '/organization', picture: ROOM_PICTURES.organization, mayEnter: mayGovern },
 ];
 
 function navigation({ actor, path }: SignedIn): Html {
-  const links = ROOMS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ name, path: to }) => {
+  const links = ROOMS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ name, path: to, picture }) => {
     // The room one is in, rather than the very page, unless it is that.
     const current = path === to ? 'page' : path.startsWith(`${to}/`) ? 'true' : null;
-    return html`<li><a href="${to === '/people' ? '/people/users' : to}"${current !== null && html` aria-current="${current}"`}>${name}</a></li>`;
+    return html`<li><a href="${to === '/people' ? '/people/users' : to}"${current !== null && html` aria-current="${current}"`}>${picture}${name}</a></li>`;
   });
   return html`<nav aria-label="Main"><ul class="rooms">${links}</ul></nav>`;
 }

@@ -43,7 +43,7 @@ export const REFUSALS = {
   },
 } as const;
 
-export type RefusalKind = keyof typeof REFUSALS;
+type RefusalKind = keyof typeof REFUSALS;
 
 export class Refusal extends Error {
   readonly kind: RefusalKind;

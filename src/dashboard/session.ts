@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 // The session's cookie, and the tokens that tie a form to it. Before anybody has signed in, a cookie of its own takes the
 // session's place, so that nobody can be signed in to somebody else's account by a foreign form.
 
-export type Cookies = { readonly session: string | null; readonly form: string | null };
+type Cookies = { readonly session: string | null; readonly form: string | null };
 
 /** `__Host-`: the browser takes it over HTTPS and from this very host only (RFC 6265bis section 4.1.3.2). */
 function namesOf(isSecure: boolean) {

@@ -54,7 +54,7 @@ test('with the keyboard alone one signs in, makes a key, opens its menu and rota
   await page.getByText('Copied.').waitFor();
   await press(page, page.getByRole('link', { name: 'I have copied it' }));
 
-  await press(page, page.locator('summary', { hasText: 'Actions for Typed' }));
+  await press(page, page.locator('summary', { hasText: 'Actions for key Typed' }));
   await press(page, page.getByRole('link', { name: 'Rotate' }));
   await press(page, page.getByRole('button', { name: 'Rotate' }));
   const key = await readKey(page);
@@ -69,7 +69,7 @@ test('Escape closes the menu and gives the focus back to its button; leaving the
   await page.getByLabel('Name').fill('Menu');
   await page.getByRole('button', { name: 'Create API Key' }).click();
   await page.getByRole('link', { name: 'I have copied it' }).click();
-  const summary = page.locator('summary', { hasText: 'Actions for Menu' });
+  const summary = page.locator('summary', { hasText: 'Actions for key Menu' });
   const rotate = page.getByRole('link', { name: 'Rotate' });
   await press(page, summary);
   await tabTo(page, rotate);

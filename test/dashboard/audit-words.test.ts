@@ -41,7 +41,7 @@ test('the log says what happened in words: names, prefixes, roles and dates as p
   const words = wordsOf(page);
   for (const line of [
     'API key created Named “First name” then Expires ',
-    'UTC parent_programs: read parent_programs: write The administrator',
+    'UTC parent_programs read, write The administrator',
     'API key renamed From “First name” to “Second name”',
     `API key rotated Replaced by ${successor.key.slice(0, 17)}…`,
     'API key revoked Because the user was deactivated',

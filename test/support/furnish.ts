@@ -65,3 +65,23 @@ async function age(
   const data = { createdAt: ago(createdAgoMs), lastUsedAt: ago(usedAgoMs) };
   await prisma.apiKey.updateMany({ where: { id }, data });
 }
+
+const LONG = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(6);
+
+/** As long as names may be, without a blank to break at: two hundred characters, of a key a hundred; and ten active keys. */
+export async function stretch(db: Database): Promise<Team & { readonly keyId: string }> {
+  const team = await createTeam(db);
+  const name = LONG.slice(0, 200);
+  await db.prisma.organization.update({ where: { id: team.organizationId }, data: { name } });
+  await db.prisma.user.updateMany({ where: { organizationId: team.organizationId }, data: { name } });
+  const [first] = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => make(db, team.administrator, { name: `${i}${LONG}`.slice(0, 100) })),
+  );
+  const { member, manager } = team;
+  await issueKey(db, manager, {
+    ...{ userId: member.userId, name: LONG.slice(0, 100), permissions: READ_WRITE, lifeDays: 20, environment: 'live' },
+  });
+  const { id } = await make(db, manager, { name: LONG.slice(0, 99) });
+  await revokeKey(db, manager, { keyId: id, userId: manager.userId });
+  return { ...team, keyId: first?.id ?? '' };
+}

@@ -25,7 +25,7 @@ export async function createKey(page: Page, name: string): Promise<string> {
 
 /** From the list to the page that asks whether to. */
 export async function chooseFromMenu(page: Page, name: string, word: 'Rotate' | 'Rename' | 'Revoke'): Promise<void> {
-  await page.getByText(`Actions for ${name}`, { exact: true }).locator('xpath=ancestor::summary').click();
+  await page.getByText(`Actions for key ${name}`, { exact: true }).locator('xpath=ancestor::summary').click();
   await page.getByRole('link', { name: word, exact: true }).click();
 }
 

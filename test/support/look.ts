@@ -9,17 +9,20 @@ const FOLDER = join(import.meta.dirname, '../../generated/screenshots');
 /** README_PICTURE=keys npm test -- test/browser/look.test.ts */
 const PICTURE = join(import.meta.dirname, '../../openapi/guides/images/api-keys.png');
 
+/** From 320 px on nothing may have to be scrolled sideways: WCAG 2.2, success criterion 1.4.10. */
 const SIGHTS = [
-  { width: 360, colorScheme: 'light' },
-  { width: 360, colorScheme: 'dark' },
+  { width: 1600, colorScheme: 'light' },
+  { width: 768, colorScheme: 'light' },
+  { width: 320, colorScheme: 'light' },
+  { width: 320, colorScheme: 'dark' },
   { width: 1280, colorScheme: 'dark' },
   { width: 1280, colorScheme: 'light' },
 ] as const;
 
 const SERIOUS = new Set(['serious', 'critical']);
 
-/** WCAG 2.2, success criterion 1.4.10: nothing to scroll sideways from here on. */
-const NARROWEST = 320;
+/** Between these two, and beyond, nothing is laid out that is not at one of them. */
+const SEARCHED: readonly number[] = [320, 1280];
 
 type Violation = {
   readonly id: string;
@@ -37,7 +40,7 @@ export type LookOptions = {
   readonly again?: () => Promise<void>;
 };
 
-/** Pictures of the page in both widths and themes, and whatever is wrong with any of them. Leaves it wide and light. */
+/** Pictures of the page in each width and themes, and whatever is wrong with any of them. Leaves it wide and light. */
 export async function look(
   page: Page,
   name: string,
@@ -45,15 +48,15 @@ export async function look(
 ): Promise<string[]> {
   await mkdir(FOLDER, { recursive: true });
   const wrong: string[] = [];
-  await page.setViewportSize({ width: NARROWEST, height: 800 });
-  const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
-  if (beyond > 0) wrong.push(`${name}: scrolls sideways by ${beyond} px at ${NARROWEST} px`);
   for (const { width, colorScheme } of SIGHTS) {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
     await again();
+    const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+    if (beyond > 0) wrong.push(`${name}: scrolls sideways by ${beyond} px at ${width} px`);
     const path = join(FOLDER, `${name}-${width}-${colorScheme}.png`);
     await page.screenshot({ path, fullPage });
+    if (!SEARCHED.includes(width)) continue;
     const found = (await violations(page)).filter(({ impact = '' }) => least === 'minor' || SERIOUS.has(impact ?? ''));
     wrong.push(...found.map((each) => `${name}, ${width} px, ${colorScheme}: ${words(each)}`));
   }

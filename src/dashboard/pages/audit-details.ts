@@ -1,7 +1,7 @@
 import { isRole } from '../../domain/role.ts';
 import type { AuditRecord } from '../../service/audit-log.ts';
 import { type Html, html, type Shown } from '../html.ts';
-import { instant, permissionChip, ROLE_WORDS } from './words.ts';
+import { instant, permissionWords, ROLE_WORDS } from './words.ts';
 
 type Detail = AuditRecord['detail'];
 type Say = (text: string, detail: Detail) => Shown;
@@ -12,7 +12,7 @@ const nameThen: Say = (name) => `Named “${name}” then`;
 /** By act and detail, as `recordAudit` is given them. What is not here is shown as it stands. */
 const SAY: ReadonlyMap<string, Say> = new Map([
   ['key.created name', nameThen],
-  ['key.created permissions', (text) => text.split(', ').map((permission) => permissionChip(permission))],
+  ['key.created permissions', (text) => permissionWords(text.split(', '))],
   ['key.created expires', (text) => (text === 'never' ? 'Never expires' : html`Expires ${instantOf(text)}`)],
   ['key.rotated name', nameThen],
   ['key.rotated prefix', (text) => html`Replaced by <code class="prefix">${text}…</code>`],

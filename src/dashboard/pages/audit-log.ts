@@ -14,7 +14,7 @@ export type AuditTyped = {
   readonly to: string;
 };
 
-export type AuditView = AuditPage & {
+type AuditView = AuditPage & {
   readonly typed: AuditTyped;
   readonly problem: Problem | null;
   readonly isFirst: boolean;
@@ -61,6 +61,7 @@ ${
   events.length === 0
     ? html`<div class="card empty"><p>Nothing was recorded that fits.</p></div>`
     : html`<div class="card flush">${table({
+        name: 'events',
         label: 'Events, the latest first',
         columns: ['When', 'What', 'By', 'About', 'IP address'],
         rows: events.map((event) => ({ cells: cells(event) })),
@@ -80,11 +81,19 @@ function cells(event: AuditRecord) {
     event.actorId === null
       ? html`<span class="quiet">${requestId === '' ? 'An operator' : 'Not known'}</span>`
       : person(event.actorId, event.actorName),
-    html`${event.targetId !== null && (event.targetId === event.actorId ? html`<span class="quiet">Themselves</span>` : person(event.targetId, event.targetName))}${event.keyPrefix !== null && html`<span class="under">${event.keyName} <code class="prefix">${event.keyPrefix}…</code></span>`}`,
+    about(event),
     html`<span>${ip === '' ? '—' : ip}</span>${userAgent !== '' && html`<details class="more"><summary>More<span class="unseen"> about this request</span></summary><p class="under breakable">${userAgent}</p><p class="under breakable">Request ${requestId}</p></details>`}`,
   ];
 }
 
+function about({ actorId, targetId, targetName, keyId, keyName, keyPrefix }: AuditRecord): Html {
+  const isOwn = targetId === actorId;
+  const whose = isOwn
+    ? html`<span class="quiet">Own ${keyId === null ? 'account' : 'key'}</span>`
+    : person(targetId ?? '', targetName);
+  return html`${targetId !== null && whose}${keyPrefix !== null && html`<span class="under"><span class="clamp">${keyName}</span><code class="prefix">${keyPrefix}…</code></span>`}`;
+}
+
 function person(id: string, name: string | null): Html {
-  return html`<a href="/people/users/${id}">${name ?? 'Somebody'}</a>`;
+  return html`<a class="clamp" href="/people/users/${id}">${name ?? 'Somebody'}</a>`;
 }

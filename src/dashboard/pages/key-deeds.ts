@@ -6,7 +6,7 @@ import { instant, since } from './words.ts';
 
 export type Deed = 'rotate' | 'rename' | 'revoke';
 
-export type DeedFrame = FormFrame & {
+type DeedFrame = FormFrame & {
   readonly key: KeyView;
   readonly now: Date;
   /** The new name, as it was typed. */

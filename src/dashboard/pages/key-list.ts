@@ -4,9 +4,9 @@ import { type Html, html } from '../html.ts';
 import { DOTS, KEY_PICTURE } from './marks.ts';
 import { addressOf, badge, pager } from './parts.ts';
 import { table } from './table.ts';
-import { day, daysUntil, instant, permissionChip, since } from './words.ts';
+import { day, daysUntil, instant, permissionWords, since } from './words.ts';
 
-export type KeyListView = {
+type KeyListView = {
   readonly list: KeyList;
   readonly isOwn: boolean;
   readonly isFirst: boolean;
@@ -33,8 +33,9 @@ ${pager({ first: isFirst ? null : base, next: list.next === null ? null : addres
 
 function keyTable({ list, base, now }: Around): Html {
   return html`<div class="card flush">${table({
+    name: 'keys',
     label: `API keys of ${list.holder.name}`,
-    columns: ['Name', 'Permissions', 'Created', 'Last used', 'Expires', 'State', 'Actions'],
+    columns: ['Name', 'State', 'Permissions', 'Last used', 'Created', 'Actions'],
     rows: list.keys.map((key) => ({ cells: cells(key, { list, base, now }), isQuiet: key.state !== 'active' })),
   })}</div>`;
 }
@@ -44,28 +45,27 @@ type Around = { list: KeyList; base: string; now: Date };
 function cells(key: KeyView, { list, base, now }: Around) {
   return [
     html`<span class="key-name">${key.name}</span><code class="prefix">${key.prefix}…</code>`,
-    html`<span class="chips">${key.permissions.map((permission) => permissionChip(permission))}</span>`,
-    html`${day(key.createdAt)}<span class="under">by ${key.createdBy ?? 'an operator'}</span>`,
+    state(key, now),
+    permissionWords(key.permissions),
     key.lastUsedAt === null ? html`<span class="quiet">Never</span>` : since(key.lastUsedAt, now),
-    expiry(key, now),
-    state(key),
+    html`${day(key.createdAt)}<span class="under clamp">by ${key.createdBy ?? 'an operator'}</span>`,
     menu(key, { list, base, now }),
   ];
 }
 
-function expiry({ expiresAt, isExpiringSoon }: KeyView, now: Date): Html {
-  if (expiresAt === null) return html`Never`;
-  if (!isExpiringSoon) return day(expiresAt);
-  const days = daysUntil(expiresAt, now);
-  return html`${day(expiresAt)}<span class="under">${badge('warn', days === 0 ? 'Expires today' : `In ${count(days, 'day')}`)}</span>`;
-}
-
-function state({ state: is, endedAt, endedBy, refusedUses }: KeyView): Html {
-  if (is === 'active' || endedAt === null) return badge('good', 'Active');
+function state(key: KeyView, now: Date): Html {
+  const { state: is, endedAt, endedBy, refusedUses } = key;
+  if (is === 'active' || endedAt === null) return html`${badge('good', 'Active')}${life(key, now)}`;
   const word = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' }[is];
-  return html`${badge('neutral', word)}<span class="under">${is !== 'expired' && html`by ${endedBy ?? 'an operator'}<br>`}${instant(endedAt)}</span>${
+  return html`${badge('neutral', word)}${is !== 'expired' && html` <span class="small">by ${endedBy ?? 'an operator'}</span>`}<span class="under">${instant(endedAt)}</span>${
     refusedUses > 0 && html`<span class="under warn-text">Refused ${count(refusedUses, 'time')} since</span>`
   }`;
+}
+
+function life({ expiresAt, isExpiringSoon }: KeyView, now: Date): Html {
+  if (expiresAt === null) return html`<span class="under">Never expires</span>`;
+  const days = daysUntil(expiresAt, now);
+  return html`${isExpiringSoon && html` ${badge('warn', days === 0 ? 'Expires today' : `${count(days, 'day')} left`)}`}<span class="under">Expires ${day(expiresAt)}</span>`;
 }
 
 /** What can still be done with it: an expired key can only be revoked, which frees its name. */
@@ -78,7 +78,7 @@ function menu({ id, name, state: is }: KeyView, { list, base }: Around): Html | 
   );
   return (
     links.length > 0 &&
-    html`<details class="menu"><summary class="dots">${DOTS}<span class="unseen">Actions for ${name}</span></summary><ul>${links}</ul></details>`
+    html`<details class="menu"><summary class="dots">${DOTS}<span class="unseen">Actions for key ${name}</span></summary><ul>${links}</ul></details>`
   );
 }
 

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts';
 import { copyField, head } from './parts.ts';
 import { instant, permissionChip } from './words.ts';
 
-export type Reveal = {
+type Reveal = {
   readonly issued: IssuedKey;
   readonly holder: { readonly name: string; readonly email: string };
   readonly isOwn: boolean;
@@ -25,7 +25,7 @@ export function revealPage({ issued, holder, isOwn, base, origin, replaced }: Re
 ${replaced !== null && html`<p><code>${replaced.prefix}…</code> has stopped working. This key takes its place:</p>`}
 <div class="notice warn"><p><strong>This key will not be shown again.</strong> Copy it now, into a secret store${!isOwn && html` or straight to ${holder.name}`}. Whoever has it can do what it may.</p></div>
 ${copyField({ id: 'key', label: 'API key', text: issued.key })}
-${copyField({ id: 'curl', label: 'Try it', text: curl })}
+${copyField({ id: 'curl', label: 'Try it', what: 'command', text: curl })}
 <dl class="facts">
 <div><dt>Acts for</dt><dd>${isOwn ? 'You' : `${holder.name}, ${holder.email}`}</dd></div>
 <div><dt>Permissions</dt><dd class="chips">${issued.permissions.map((permission) => permissionChip(permission))}</dd></div>

@@ -4,9 +4,9 @@ import { type Html, html, type Shown } from '../html.ts';
 
 // The few parts of which every page is made.
 
-export type Tab = { readonly name: string; readonly href: string; readonly isCurrent: boolean };
+type Tab = { readonly name: string; readonly href: string; readonly isCurrent: boolean };
 
-export type Head = {
+type Head = {
   readonly title: string;
   readonly lead?: Html | string | undefined;
   /** Where this page hangs: one link, shown above the heading. */
@@ -54,7 +54,7 @@ ${
 </div>`;
 }
 
-export type Field = {
+type Field = {
   readonly name: string;
   readonly label: string;
   readonly hint?: string | Html | undefined;
@@ -90,18 +90,27 @@ export function hidden(name: string, value: string): Html {
 export function copyField({
   id,
   label,
+  what = label,
   text,
   rows = 2,
 }: {
   id: string;
   label: string;
+  /** What the button says to a voice that it copies. */
+  what?: string;
   text: string;
   rows?: number;
 }): Html {
   return html`<div class="field copy"><label for="${id}">${label}</label>
 <div class="copy-row"><textarea id="${id}" readonly rows="${rows}" spellcheck="false" autocomplete="off" translate="no">${text}</textarea>
-<button type="button" class="button" data-copy="${id}" hidden>Copy<span class="unseen"> ${label}</span></button></div>
+<button type="button" class="button" data-copy="${id}" hidden>Copy<span class="unseen"> ${what}</span></button></div>
 <p class="copied" role="status" aria-live="polite"></p></div>`;
+}
+
+/** Where there is no room for it in one line, it breaks behind the "@" first. */
+export function emailText(email: string): Html {
+  const at = email.indexOf('@') + 1;
+  return html`<span class="breakable">${email.slice(0, at)}<wbr>${email.slice(at)}</span>`;
 }
 
 export function badge(kind: 'good' | 'warn' | 'danger' | 'neutral', text: string): Html {

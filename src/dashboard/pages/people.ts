@@ -1,6 +1,6 @@
 import type { UserView } from '../../service/people.ts';
 import { type Html, html } from '../html.ts';
-import { addressOf, badge, head, pager } from './parts.ts';
+import { addressOf, badge, emailText, head, pager } from './parts.ts';
 import { table } from './table.ts';
 import { day, ROLE_WORDS } from './words.ts';
 
@@ -25,6 +25,7 @@ ${
   users.length === 0
     ? html`<section class="card empty"><h2>Nobody found</h2><p>${search === '' ? 'There is nobody on this page.' : `No name or e-mail holds “${search}”.`}</p><p><a class="button" href="/people/users">Show everybody</a></p></section>`
     : html`<div class="card flush">${table({
+        name: 'users',
         label: 'Users',
         columns: ['Name', 'Role', 'Second factor', 'Since', 'State'],
         rows: users.map((user) => ({ cells: cells(user, actorId), isQuiet: user.deactivatedAt !== null })),
@@ -38,7 +39,7 @@ ${pager({
 
 function cells(user: UserView, actorId: string) {
   return [
-    html`<a class="strong" href="/people/users/${user.id}">${user.name}</a>${user.id === actorId && html` <span class="quiet">(you)</span>`}<span class="under breakable">${user.email}</span>`,
+    html`<a class="strong" href="/people/users/${user.id}">${user.name}</a>${user.id === actorId && html` <span class="quiet">(you)</span>`}<span class="under">${emailText(user.email)}</span>`,
     ROLE_WORDS[user.role].name,
     user.hasSecondFactor ? 'On' : html`<span class="quiet">Off</span>`,
     day(user.createdAt),
@@ -66,7 +67,7 @@ export function userHead({
   return head({
     title: user.name,
     up: { name: 'Users', href: '/people/users' },
-    lead: html`<span class="breakable">${user.email}</span> · ${ROLE_WORDS[user.role].name}${isSelf && ' · This is you'}`,
+    lead: html`${emailText(user.email)} · ${ROLE_WORDS[user.role].name}${isSelf && ' · This is you'}`,
     tabs: {
       label: `Pages of ${user.name}`,
       tabs: [

@@ -3,7 +3,7 @@ import { passwordCharacters } from '../../domain/password.ts';
 import { count } from '../../domain/words.ts';
 import type { Problem } from '../errors.ts';
 import { type Html, html } from '../html.ts';
-import { badge, done as doneNotice, facts, head, passwordField, postForm, problemSummary } from './parts.ts';
+import { badge, done as doneNotice, emailText, facts, head, passwordField, postForm, problemSummary } from './parts.ts';
 import { ROLE_WORDS } from './words.ts';
 
 export const DONE = new Map([
@@ -40,7 +40,7 @@ export function profile({
 <section class="card" aria-labelledby="you"><h2 id="you">You</h2>
 ${facts([
   { name: 'Name', value: actor.name },
-  { name: 'E-mail', value: actor.email },
+  { name: 'E-mail', value: emailText(actor.email) },
   { name: 'Organization', value: actor.organizationName },
   { name: 'Role', value: html`${name}<span class="under">${meaning}</span>` },
 ])}</section>

@@ -97,6 +97,7 @@ function review({ keysForOthers: { keys, next }, user, isFirst, now }: UserPageV
   return html`<section aria-labelledby="made"><h2 id="made">Keys made for others</h2>
 <p class="quiet">${user.name} made these and was shown them. When ${user.name} leaves, rotate them.</p>
 <div class="card flush">${table({
+    name: 'keys-for-others',
     label: `Keys that ${user.name} made for others`,
     columns: ['Key', 'Acts for', 'Created', 'Last used'],
     rows: keys.map((key) => ({

@@ -30,6 +30,15 @@ export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${instantWords(at)}">${dayWords(at)}</time>`;
 }
 
+/** "parent_programs read, write": short, where many are listed. */
+export function permissionWords(permissions: readonly string[]): Html {
+  const rights = Map.groupBy(permissions, (permission) => permission.split(':')[0] ?? '');
+  return html`<span class="chips">${[...rights].map(
+    ([resource, all]) =>
+      html`<code>${resource}</code> ${all.map((each) => each.slice(resource.length + 1)).join(', ')} `,
+  )}</span>`;
+}
+
 const STEPS = [
   { unit: 'day', seconds: 86_400 },
   { unit: 'hour', seconds: 3600 },

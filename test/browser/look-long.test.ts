@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { stretch } from '../support/furnish.ts';
+import { look } from '../support/look.ts';
+import { useStage } from '../support/stage.ts';
+
+const stage = useStage();
+
+test('names as long as they may be, and ten keys', async () => {
+  const { administrator, manager, member, keyId } = await stretch(stage.server.db);
+  const page = await stage.visitAs(administrator);
+  const wrong: string[] = [];
+  for (const [name, path] of [
+    ['long-profile', '/profile'],
+    ['long-keys', '/profile/api-keys'],
+    ['long-key-rotate', `/profile/api-keys/${keyId}/rotate`],
+    ['long-users', '/people/users'],
+    ['long-user', `/people/users/${manager.userId}`],
+    ['long-user-keys', `/people/users/${member.userId}/api-keys`],
+    ['long-user-keys-revoked', `/people/users/${manager.userId}/api-keys`],
+    ['long-user-deactivate', `/people/users/${member.userId}/deactivate`],
+    ['long-organization', '/organization'],
+    ['long-audit-log', '/organization/audit-log'],
+  ] as const) {
+    await page.goto(path);
+    wrong.push(...(await look(page, name)));
+  }
+  await page.goto('/profile/api-keys/new');
+  await page.getByLabel('Name').fill('The eleventh');
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  wrong.push(...(await look(page, 'long-key-create-refused')));
+  expect(wrong).toEqual([]);
+}, 600_000);

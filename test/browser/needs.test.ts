@@ -1,0 +1,123 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type BelievableTeam, furnish } from '../support/furnish.ts';
+import { useStage } from '../support/stage.ts';
+
+// What people set up for themselves: larger text, other colours, no motion, a keyboard and a voice.
+
+const stage = useStage();
+let team: BelievableTeam;
+beforeAll(async () => {
+  team = await furnish(stage.server.db);
+});
+
+const paths = () => [
+  '/profile',
+  '/profile/api-keys',
+  '/profile/api-keys/new',
+  `/profile/api-keys/${team.keyId}/rotate`,
+  '/people/users',
+  `/people/users/${team.manager.userId}`,
+  '/organization',
+  '/organization/audit-log',
+];
+
+test('text of twice the size is neither cut nor to be scrolled sideways', async () => {
+  const page = await stage.visitAs(team.administrator);
+  const wrong: string[] = [];
+  for (const width of [1280, 640]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const path of paths()) {
+      await page.goto(path);
+      await page.evaluate("document.documentElement.style.fontSize = '200%'");
+      const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+      if (beyond > 0) wrong.push(`${path}, ${width} px: ${beyond} px to scroll sideways`);
+      wrong.push(...(await cutTexts(page)).map((text) => `${path}, ${width} px: "${text}" is cut`));
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+/** Buttons, labels and headings whose text is larger than they are. */
+function cutTexts(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('.button, label, h1, h2, h3, .badge, dd, th, .hint')]
+    .filter((each) => each.checkVisibility() && getComputedStyle(each).overflow === 'hidden' ? false
+      : each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 1)
+    .map((each) => each.textContent.trim().slice(0, 40))`);
+}
+
+test('in forced colours the current tab and room are told from the others, and every badge has its edge', async () => {
+  const page = await stage.visitAs(team.administrator);
+  await page.emulateMedia({ forcedColors: 'active' });
+  await page.goto('/profile/api-keys');
+  const edge = (name: string) =>
+    page.evaluate<string>(
+      `getComputedStyle([...document.querySelectorAll('.tabs a')].find((link) => link.textContent === '${name}')).borderBottomColor`,
+    );
+  const ground = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+  expect(await edge('Details')).toBe(ground);
+  expect(await edge('API keys')).not.toBe(ground);
+  const widths = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('.badge, .side-rest .rooms a[aria-current]')].map((each) => getComputedStyle(each).borderTopWidth)",
+  );
+  expect(widths.length).toBeGreaterThan(4);
+  expect(new Set(widths)).toEqual(new Set(['1px']));
+});
+
+test('nothing moves for whoever asks for less motion', async () => {
+  const page = await stage.visitAs(team.administrator);
+  await page.goto('/profile/api-keys');
+  const moving = `[...document.querySelectorAll('*')].filter((each) => {
+    const { transitionDuration, animationName } = getComputedStyle(each);
+    return transitionDuration !== '0s' || animationName !== 'none';
+  }).length`;
+  expect(await page.evaluate<number>(moving)).toBe(0);
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  expect(await page.evaluate<number>(moving)).toBeGreaterThan(0);
+});
+
+test('after each refused form the focus is on what is wrong, first of all on the page', async () => {
+  const page = await stage.visitAs(team.administrator);
+  const forms = [
+    { path: '/profile/api-keys/new', button: 'Create API Key' },
+    { path: `/profile/api-keys/${team.keyId}/rename`, button: 'Rename', empty: 'Name' },
+    { path: '/people/users/invite', button: 'Invite' },
+    { path: '/profile/password', button: 'Change password' },
+    { path: '/organization', button: 'Save policy', empty: 'Longest life of a key' },
+    { path: '/organization/audit-log?person=nobody', button: 'Filter' },
+  ];
+  for (const { path, button, empty } of forms) {
+    await page.goto(path);
+    if (empty !== undefined) await page.getByLabel(empty).fill('');
+    await page.getByRole('main').getByRole('button', { name: button }).click();
+    await page.getByRole('alert').waitFor();
+    expect([path, await page.evaluate('document.activeElement.getAttribute("role")')]).toEqual([path, 'alert']);
+    // The next Tab is at the first thing to mend.
+    await page.keyboard.press('Tab');
+    const href = await page.evaluate<string | null>('document.activeElement.getAttribute("href")');
+    expect([path, href?.startsWith('#')]).toEqual([path, true]);
+    await page.keyboard.press('Enter');
+    expect([path, await page.evaluate('"#" + document.activeElement.id')]).toEqual([path, href]);
+  }
+});
+
+test('each menu of a key is named after it, and each copy button after what it copies', async () => {
+  const page = await stage.visitAs(team.administrator);
+  await page.goto('/profile/api-keys');
+  expect(await page.locator('tbody summary').allInnerTexts()).toEqual(
+    ['Nightly import, staging', 'Nightly import, production', 'Reporting'].map((name) => `Actions for key ${name}`),
+  );
+  await page.goto('/profile/api-keys/new');
+  await page.getByLabel('Name').fill('Spoken');
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  for (const name of ['Copy API key', 'Copy command']) {
+    const copy = page.getByRole('button', { name, exact: true });
+    const status = page.locator('.copy', { has: copy }).getByRole('status');
+    // Empty it takes no room, and yet is there to speak.
+    expect([name, (await status.boundingBox())?.height ?? 0, await status.getAttribute('aria-live')]).toEqual([
+      ...[name, 0, 'polite'],
+    ]);
+    await copy.click();
+    await status.filter({ hasText: /\S/ }).waitFor();
+  }
+});
