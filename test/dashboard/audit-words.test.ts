@@ -4,8 +4,11 @@ import { issueKey } from '../../src/service/issue-key.ts';
 import { updatePolicy } from '../../src/service/organization.ts';
 import { inviteUser } from '../../src/service/people.ts';
 import { renameKey } from '../../src/service/rename-key.ts';
+import { resetSecondFactor } from '../../src/service/reset-second-factor.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
-import { createPeople, READ_WRITE } from '../support/actors.ts';
+import { beginSecondFactor } from '../../src/service/second-factor.ts';
+import { addSecondFactor, createAccount } from '../support/accounts.ts';
+import { createPeople, outcomeOf, READ_WRITE } from '../support/actors.ts';
 import { type Page, wordsOf } from '../support/dashboard.ts';
 import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 
@@ -31,6 +34,10 @@ beforeAll(async () => {
   await inviteUser(db, administrator, { email: `${crypto.randomUUID()}@example.test`, name: 'Mei', role: 'viewer' });
   await changeRole(db, administrator, { userId, role: 'manager' });
   await updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays: 1, allowsUnendingKeys: true });
+  const account = await createAccount(db, { scope: administrator.scope });
+  await addSecondFactor(db, account, new Date());
+  await resetSecondFactor(db, administrator, { userId: account.userId });
+  await outcomeOf(beginSecondFactor(db, account, { password: 'wrong' }));
   await deactivateUser(db, administrator, { userId });
   const browser = await browserOf(dashboard, administrator);
   [page, file] = [await browser.get('/organization/audit-log'), await browser.get('/organization/audit-log.csv')];
@@ -47,6 +54,8 @@ test('the log says what happened in words: names, prefixes, roles and dates as p
     'API key revoked Because the user was deactivated',
     'User invited As Viewer',
     'Role changed From Member to Manager',
+    'Second factor removed It was on',
+    'Password check failed To set up a second factor',
     'Longest key life: from 365 days to 1 day',
     'Keys that never expire: from not allowed to allowed',
   ]) {

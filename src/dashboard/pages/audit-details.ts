@@ -31,6 +31,8 @@ const SAY: ReadonlyMap<string, Say> = new Map([
   ['user.reset_link_made by', (text) => `By ${text}`],
   ['user.signed_in second_factor', (text) => (text === 'authenticator' ? 'With the authenticator' : `With a ${text}`)],
   ['user.sign_in_failed step', (text) => `At the ${text}`],
+  ['user.password_check_failed to', (text) => `To ${text}`],
+  ['user.second_factor_removed before', (text) => `It was ${text}`],
   ['user.password_set by', (text) => (text === 'invitation link' ? 'By an invitation link' : `By a ${text}`)],
 ]);
 
