@@ -6,9 +6,6 @@ import type { Page } from 'playwright-core';
 /** Where every page is written to be looked at; git ignores it. */
 const FOLDER = join(import.meta.dirname, '../../generated/screenshots');
 
-/** README_PICTURE=keys npm test -- test/browser/look.test.ts */
-const PICTURE = join(import.meta.dirname, '../../openapi/guides/images/api-keys.png');
-
 /** From 320 px on nothing may have to be scrolled sideways: WCAG 2.2, success criterion 1.4.10. */
 const SIGHTS = [
   { width: 1600, colorScheme: 'light' },
@@ -60,7 +57,6 @@ export async function look(
     const found = (await violations(page)).filter(({ impact = '' }) => least === 'minor' || SERIOUS.has(impact ?? ''));
     wrong.push(...found.map((each) => `${name}, ${width} px, ${colorScheme}: ${words(each)}`));
   }
-  if (name === process.env['README_PICTURE']) await page.screenshot({ path: PICTURE });
   return wrong;
 }
 

@@ -1,0 +1,109 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { furnish } from '../support/furnish.ts';
+import { stepsOf } from '../support/guides.ts';
+import { apiStatus, openOwnKeys } from '../support/key-steps.ts';
+import { useStage } from '../support/stage.ts';
+import { NAMES } from '../support/team.ts';
+
+// The guides name buttons and pages. Here somebody looks for exactly those words, in that order, and must arrive; and
+// GUIDE_PICTURES=1 npm test -- test/browser/guides.test.ts takes the guides' pictures on the way.
+
+const PICTURES = join(import.meta.dirname, '../../openapi/guides/images');
+const WIDTH = 1280;
+const WIDE = { viewport: { width: WIDTH, height: 800 }, colorScheme: 'light' } as const;
+
+const stage = useStage();
+
+/** Selects each of the words in turn; a form on the way gets what it needs. */
+async function follow(page: Page, words: readonly string[]): Promise<void> {
+  expect(words.length).toBeGreaterThan(0);
+  for (const word of words) {
+    const name = page.getByLabel('Name', { exact: true });
+    if (await name.isVisible()) await name.fill('Nightly import, test');
+    const role = { name: word, exact: true };
+    await page.getByRole('link', role).or(page.getByRole('button', role)).click();
+    await page.waitForLoadState();
+  }
+}
+
+async function shownKey(page: Page): Promise<string> {
+  return page.getByLabel('API key', { exact: true }).inputValue();
+}
+
+/** Run in the page: no whole key, and nothing that is only so because this is a test. */
+const TIDY = `
+  for (const field of document.querySelectorAll('textarea')) {
+    field.value = field.value
+      .replace(/(charter_live_.{4})\\w+/, (_, start) => start + '•'.repeat(42))
+      .replace(location.origin, 'https://charter.example.org');
+  }
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/northwind-\\d+/, 'northwind');
+  document.activeElement.blur();`;
+
+/** How far down the last of some elements reaches. */
+const bottomOf = (parts: string) =>
+  `Math.max(...[...document.querySelectorAll('${parts}')].map((part) => part.getBoundingClientRect().bottom))`;
+
+/** The page from its top to the last of `parts`. */
+async function takePicture(page: Page, name: string, parts = 'main > *'): Promise<void> {
+  if (process.env['GUIDE_PICTURES'] === undefined) return;
+  await page.evaluate(TIDY);
+  await page.mouse.move(0, 0);
+  const height = Math.ceil(await page.evaluate<number>(bottomOf(parts))) + 24;
+  await page.setViewportSize({ width: WIDTH, height });
+  await mkdir(PICTURES, { recursive: true });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  await page.setViewportSize(WIDE.viewport);
+}
+
+test('"Issuing a key, for yourself" leads to a key of one\'s own that works', async () => {
+  const { administrator } = await furnish(stage.server.db);
+  const page = await stage.visitAs(administrator, WIDE);
+  const [profile = '', keys = '', ...create] = stepsOf('issuing-a-key.md', 'For yourself');
+  await follow(page, [profile, keys]);
+  await takePicture(page, 'api-keys');
+  await follow(page, create.slice(0, 1));
+  await takePicture(page, 'create-api-key');
+  await follow(page, create.slice(1));
+  expect(await apiStatus(stage.server, await shownKey(page))).toBe(200);
+  await takePicture(page, 'api-key-created');
+});
+
+test('"Issuing a key, for a user, as a Manager" leads to a key that acts for the user', async () => {
+  const { manager, member } = await furnish(stage.server.db);
+  const page = await stage.visitAs(manager, WIDE);
+  const [people = '', users = '', ...create] = stepsOf('issuing-a-key.md', 'For a user, as a Manager');
+  await follow(page, [people, users]);
+  await takePicture(page, 'users');
+  await page.getByRole('link', { name: NAMES.member, exact: true }).click();
+  await follow(page, create);
+  expect(await page.getByRole('main').innerText()).toContain(`${NAMES.member}, ${member.email}`);
+  expect(await apiStatus(stage.server, await shownKey(page))).toBe(200);
+});
+
+test('"Rotate a key" leads to a successor', async () => {
+  const { administrator } = await furnish(stage.server.db);
+  const page = await stage.visitAs(administrator, WIDE);
+  const [profile = '', keys = '', ...rotate] = stepsOf('rotating-and-revoking.md', 'Rotate a key');
+  await follow(page, [profile, keys]);
+  await page.locator('summary', { hasText: 'Actions for Nightly import, production' }).click();
+  await takePicture(page, 'key-menu', 'main details[open] > ul');
+  await follow(page, rotate.slice(0, 1));
+  await takePicture(page, 'rotate');
+  await follow(page, rotate.slice(1));
+  expect(await page.getByRole('main').innerText()).toContain('has stopped working');
+  expect(await apiStatus(stage.server, await shownKey(page))).toBe(200);
+});
+
+test('"Revoke a key" leads to a list in which the key is revoked', async () => {
+  const { administrator } = await furnish(stage.server.db);
+  const page = await stage.visitAs(administrator, WIDE);
+  await openOwnKeys(page);
+  await page.locator('summary', { hasText: 'Actions for Nightly import, production' }).click();
+  await follow(page, stepsOf('rotating-and-revoking.md', 'Revoke a key'));
+  await page.getByText('The key is revoked.').waitFor();
+});

@@ -1,0 +1,141 @@
+// The examples of the guides are what the contract shows and what the server answers.
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { EXCEPTIONS } from '../../src/api/exceptions.ts';
+import { operations } from '../support/contract.ts';
+import { blocksOf, guideNames, readGuide } from '../support/guides.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+type Components = {
+  readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+};
+
+const FILE = join(import.meta.dirname, '../../generated/openapi.json');
+const document: { components: Components } = JSON.parse(await readFile(FILE, 'utf8'));
+const ajv = new Ajv2020({ strict: false });
+formats.default(ajv);
+ajv.addSchema(document, 'contract');
+
+const blocks = guideNames.flatMap(blocksOf).map((block) => ({ ...block, name: `${block.guide}:${block.line}` }));
+const inLanguage = (language: string) => blocks.filter((block) => block.language === language);
+
+test('every block of code is of a kind that is checked, or a text', () => {
+  expect(blocks.length).toBeGreaterThan(40);
+  const languages = new Set(blocks.map(({ language }) => language));
+  expect([...languages].sort()).toEqual(['http', 'json', 'sh', 'text']);
+});
+
+test.each(inLanguage('json'))('the JSON of $name is what the contract shows', ({ code, options }) => {
+  const value: unknown = JSON.parse(code);
+  const example = options.get('example');
+  if (example !== undefined) expect(value).toEqual(document.components.examples[example]?.value);
+  else expect(ajv.validate({ $ref: `contract#/components/schemas/${options.get('schema')}` }, value)).toBe(true);
+});
+
+test.each(inLanguage('http'))('the answer of $name is one of its operation', ({ code, options }) => {
+  const [operationId = '', status = ''] = options.get('answer')?.split(':') ?? [];
+  const response = operations.find((operation) => operation.operationId === operationId)?.responses[status];
+  const [line = '', ...headers] = code.trim().split('\n');
+  expect(line).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [A-Z]`));
+  for (const header of headers) {
+    const [name = '', text = ''] = header.split(/: (.*)/);
+    const schema = response?.headers?.[name]?.schema ?? false;
+    expect({ header, isShown: ajv.validate(schema, /^\d+$/.test(text) ? Number(text) : text) }).toEqual({
+      header,
+      isShown: true,
+    });
+  }
+});
+
+describe('every curl gets the status that its guide says', () => {
+  let server: TestServer;
+  let folder: string;
+  beforeAll(async () => {
+    server = await startServer();
+    folder = await mkdtemp(join(tmpdir(), 'charter-guides-'));
+    // curl reads this file by itself, so that it runs as the reader runs it, and says each status besides.
+    await writeFile(
+      join(folder, '.curlrc'),
+      'silent\nshow-error\nnoproxy = "*"\nwrite-out = "\\n=> %{response_code}\\n"\n',
+    );
+  });
+  afterAll(async () => {
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** What the reader of a guide has set by then. */
+  async function readersEnvironment(): Promise<Record<string, string>> {
+    const { client, key } = await createTestOrganization(server);
+    const program = await client.post('/api/parent_programs', { name: 'Nordic Scholars Exchange' });
+    for (const name of ['Alpine Teacher Residency', 'Harbour City Apprenticeships']) {
+      await client.post('/api/parent_programs', { name });
+    }
+    const page = await client.get('/api/parent_programs?limit=2');
+    return {
+      ...{ PATH: process.env['PATH'] ?? '', CURL_HOME: folder, HOME: folder },
+      ...{ CHARTER_URL: server.url, CHARTER_KEY: key },
+      ...{ PROGRAM_ID: program.body.id, ETAG: program.headers['etag'] ?? '', CURSOR: page.body.page.next_cursor },
+    };
+  }
+
+  test.each(guideNames)('%s', async (guide) => {
+    const env = await readersEnvironment();
+    const ofGuide = blocks.filter((block) => block.guide === guide);
+    for (const [i, { name, language, code, options }] of ofGuide.entries()) {
+      if (language !== 'sh' || !code.includes('curl')) continue;
+      const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', code], { env });
+      const answers = [...stdout.matchAll(/(.*)\n=> (\d+)\n/g)];
+      const statuses = answers.map(([, , status]) => status).join();
+      expect({ name, stderr, statuses }).toEqual({ name, stderr: '', statuses: options.get('status') });
+      // A refusal that is shown below its request is the very one.
+      const shown = ofGuide[i + 1];
+      const [, body = '', status = ''] = answers.at(-1) ?? [];
+      if (shown?.language === 'json' && Number(status) >= 400) expect(JSON.parse(body)).toEqual(JSON.parse(shown.code));
+    }
+  });
+});
+
+describe('errors.md', () => {
+  const sections = readGuide('errors.md')
+    .split('\n## ')
+    .filter((section) => /^\d{3} /.test(section));
+  const headings = sections.map((section) => section.split('\n', 1)[0] ?? '');
+  const exceptions = Object.values(EXCEPTIONS)
+    .map(({ status, schema }) => `${status} ${schema}`)
+    .sort();
+
+  test('shows every exception, in the order of their statuses', () => {
+    expect(headings).toEqual(exceptions);
+    for (const heading of exceptions) {
+      const [status, name] = heading.split(' ');
+      expect(readGuide('errors.md')).toContain(
+        `| ${status} | [${name}](#${heading.toLowerCase().replace(' ', '-')}) |`,
+      );
+    }
+  });
+
+  test.each(sections.map((section, i) => ({ heading: headings[i] ?? '', section })))(
+    '$heading says when, shows an example of it, and says what to do',
+    ({ heading, section }) => {
+      const [, name = ''] = heading.split(' ');
+      const shown = [...section.matchAll(/^```json example=(\w+)$/gm)].map(([, example = '']) => example);
+      expect(shown).not.toEqual([]);
+      for (const example of shown) expect(example).toMatch(new RegExp(`^${name.replace('Exception', '')}`));
+      expect(section).toMatch(/\n\*\*When\.\*\* [\s\S]+\n\*\*What to do\.\*\* /);
+    },
+  );
+});
+
+test('decisions.md names every exception, and nothing of 429 as there', () => {
+  const [chosen = '', later = ''] = readGuide('decisions.md').split('\n## What comes later\n');
+  for (const { status, schema } of Object.values(EXCEPTIONS)) expect(chosen).toContain(`${status} \`${schema}\``);
+  expect(chosen).not.toContain('429');
+  expect(later).toContain('429');
+});
