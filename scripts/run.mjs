@@ -19,6 +19,7 @@ const COMMANDS = {
   generate: { entry: 'scripts/generate.ts', generated: false },
   docs: { entry: 'scripts/docs.ts', generated: true },
   'docs:preview': { entry: 'scripts/docs-preview.ts', generated: false },
+  lint: { entry: 'scripts/lint.ts', generated: false },
   migration: { entry: 'scripts/migration.ts', generated: true },
   'release-contract': { entry: 'scripts/release-contract.ts', generated: true },
   admin: { entry: 'scripts/admin.ts', generated: true },
@@ -86,7 +87,9 @@ function generate() {
     'scripts/generate.ts',
     ...filesBelow('scripts/generate'),
     'scripts/tool.ts',
-    ...filesBelow('openapi'),
+    'openapi/openapi.yaml',
+    ...filesBelow('openapi/paths'),
+    ...filesBelow('openapi/components'),
   ]);
   if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'prisma', 'client.ts'))) return;
   // A test must see what is committed, stale or not; so for it only what is never committed is made.

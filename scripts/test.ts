@@ -9,9 +9,14 @@ type Check = { title: string; parameters: string[]; remedy: string; env?: Record
 
 const CHECKS: readonly Check[] = [
   {
+    title: 'contract, guides and spelling',
+    parameters: ['scripts/lint.ts'],
+    remedy: 'Mend what is named. Alone it runs as "npm run lint".',
+  },
+  {
     title: 'generated files are fresh',
     parameters: ['scripts/generate.ts', '--check'],
-    remedy: 'Mend the contract, or run "npm run generate" and commit what it writes.',
+    remedy: 'Run "npm run generate" and commit what it writes.',
   },
   {
     title: 'the contract has the version that its changes ask for',
@@ -37,6 +42,7 @@ const CHECKS: readonly Check[] = [
       '.dependency-cruiser.cjs',
       'src',
       'scripts',
+      'openapi/lint',
       'prisma',
       'test',
     ],

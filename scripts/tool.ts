@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const root = join(import.meta.dirname, '..');
+export const root = join(import.meta.dirname, '..');
 const PACKAGES = { redocly: '@redocly/cli', prisma: 'prisma' } as const;
 
 export type Tool = keyof typeof PACKAGES;

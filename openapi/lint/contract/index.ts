@@ -1,0 +1,20 @@
+import type { Rule } from '../rule.ts';
+import { bounded } from './bounded.ts';
+import { described } from './described.ts';
+import { example } from './example.ts';
+import { namedException } from './named-exception.ts';
+import { oneKey } from './one-key.ts';
+import { operationId } from './operation-id.ts';
+import { remedy } from './remedy.ts';
+import { sentence } from './sentence.ts';
+
+export const contractRules: readonly Rule[] = [
+  bounded,
+  described,
+  example,
+  namedException,
+  oneKey,
+  operationId,
+  remedy,
+  sentence,
+];

@@ -1,0 +1,22 @@
+/** The candidate that is fewest letters away from what was typed; undefined where none is near. */
+export function nearest(typed: string, candidates: Iterable<string>): string | undefined {
+  const near = [...candidates]
+    .map((candidate) => ({ candidate, letters: distance(typed.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ letters }) => letters <= Math.max(2, typed.length / 4))
+    .sort((a, b) => a.letters - b.letters);
+  return near[0]?.candidate;
+}
+
+/** How many letters must be put in, taken out or exchanged (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      const [above = 0, aboveLeft = 0, left = 0] = [row[j + 1], row[j], next[j]];
+      next.push(Math.min(above + 1, left + 1, aboveLeft + Number(letter !== other)));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

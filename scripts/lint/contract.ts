@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { wordsFor } from '../../openapi/lint/redocly-words.ts';
+import { root, tryTool } from '../tool.ts';
+import { inOrder, type Problem } from './problem.ts';
+
+export const CONTRACT = 'openapi/openapi.yaml';
+export const REDOCLY_CONFIG = 'openapi/lint/redocly.yaml';
+
+type Position = { readonly line: number; readonly col: number };
+/** As "redocly lint --format=json" prints it. */
+type Found = {
+  readonly ruleId: string;
+  readonly message: string;
+  readonly suggest: readonly string[];
+  readonly location: readonly {
+    readonly source: { readonly ref: string };
+    readonly pointer?: string;
+    start: Position;
+  }[];
+};
+
+/** What Redocly and our rules find in the contract, in the words of `redocly-words.ts`. */
+export async function lintContract(): Promise<Problem[]> {
+  const [problems = []] = await lintDocuments([CONTRACT]);
+  return problems;
+}
+
+/** Of several documents at once, in their order. */
+export async function lintDocuments(files: readonly string[]): Promise<Problem[][]> {
+  const options = ['--config', REDOCLY_CONFIG, '--format=json', '--max-problems=1000'];
+  const { stdout, printed } = await tryTool('redocly', ['lint', ...files, ...options]);
+  const reports = reportsIn(stdout);
+  if (reports.length === files.length)
+    return reports.map(({ problems }) => inOrder(withoutEchoes(problems).map(problemOf)));
+  const unreadable = UNREADABLE.exec(printed);
+  if (unreadable === null) throw new Error(`Redocly failed:\n${printed}`);
+  // Of a document whose very first file cannot be read Redocly reports nothing.
+  const [, message = '', file = '', line = '1', col = '1'] = unreadable;
+  const start = { line: Number(line), col: Number(col) };
+  const source = { ref: relative(root, file) };
+  return [[problemOf({ ruleId: 'yaml', message, suggest: [], location: [{ source, start }] })]];
+}
+
+const UNREADABLE = /^ {2}- (.+?) in "(.+)" \((\d+):(\d+)\)$/m;
+
+/** Redocly prints one after the other. */
+function reportsIn(text: string): { readonly problems: readonly Found[] }[] {
+  return text === '' ? [] : JSON.parse(`[${text.replaceAll('}{\n', '},{\n')}]`);
+}
+
+/** A file that cannot be read is reported there, and again wherever something points to it. */
+function withoutEchoes(found: readonly Found[]): Found[] {
+  const unreadable = found.filter(({ message }) => message.startsWith('Failed to parse: '));
+  return found.filter(
+    ({ message }) =>
+      !unreadable.some((each) => message === each.message.replace('Failed to parse: ', "Can't resolve $ref: ")),
+  );
+}
+
+function problemOf({ ruleId, message, suggest, location }: Found): Problem {
+  const [place] = location;
+  const { line, col } = place?.start ?? { line: 1, col: 1 };
+  const file = place?.source.ref ?? CONTRACT;
+  const pointer = place?.pointer ?? '';
+  const lines = readFileSync(join(root, file), 'utf8').split('\n').slice(0, line);
+  return { file, line, column: col, ...wordsFor({ ruleId, message, suggest, pointer, lines }) };
+}

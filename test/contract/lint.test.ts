@@ -1,0 +1,216 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { anchorsIn, type Book } from '../../openapi/lint/book.ts';
+import { contractRules } from '../../openapi/lint/contract/index.ts';
+import { pageRules } from '../../openapi/lint/pages/index.ts';
+import type { Mistake } from '../../openapi/lint/rule.ts';
+import { lintDocuments } from '../../scripts/lint/contract.ts';
+import { lintTexts } from '../../scripts/lint/pages.ts';
+import type { Problem } from '../../scripts/lint/problem.ts';
+
+const LINT = join(import.meta.dirname, '../../openapi/lint');
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'charter-lint-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function plant(sample: string, { replace, by }: Pick<Mistake, 'replace' | 'by'>): string {
+  expect(sample).toContain(replace);
+  return sample.replace(replace, () => by);
+}
+
+function told(problems: readonly Problem[]): string[] {
+  return problems.map(({ rule, words }) => `${rule}: ${words}`);
+}
+
+describe('the contract', () => {
+  async function lintSamples(mistakes: readonly Pick<Mistake, 'replace' | 'by'>[]): Promise<Problem[][]> {
+    const sample = await readFile(join(LINT, 'sample.yaml'), 'utf8');
+    const files = mistakes.map((mistake, i) => ({ file: join(folder, `${i}.yaml`), text: plant(sample, mistake) }));
+    await Promise.all(files.map(({ file, text }) => writeFile(file, text)));
+    return lintDocuments(files.map(({ file }) => file));
+  }
+
+  test('the sample has no problem', async () => {
+    expect(await lintDocuments([join(LINT, 'sample.yaml')])).toEqual([[]]);
+  });
+
+  test('each rule finds each of its mistakes, and no other rule does', async () => {
+    const all = contractRules.flatMap(({ name, mistakes }) => mistakes.map((mistake) => ({ name, mistake })));
+    expect(contractRules.filter(({ mistakes }) => mistakes.length === 0)).toEqual([]);
+    const found = await lintSamples(all.map(({ mistake }) => mistake));
+    expect(found.map(told)).toEqual(all.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
+    expect(found.flat().filter(({ remedy, line }) => remedy === '' || line === 1)).toEqual([]);
+  });
+
+  test.each([
+    [
+      'a misspelt name',
+      'tags: [Books]',
+      'tagss: [Books]',
+      [
+        'operation-tag-defined: This tag is not among those of openapi/openapi.yaml.',
+        'struct: There is no "tagss" here in OpenAPI.',
+      ],
+    ],
+    ['a missing name', '          in: query\n', '', ['struct: "in" is missing here.']],
+    [
+      'a text in the place of a group',
+      '          schema:\n            type: integer\n            minimum: 1\n            maximum: 100\n',
+      '          schema: number\n',
+      ['struct: Here stands a text, where a group of "name: value" lines belongs.'],
+    ],
+    [
+      'a reference to nothing',
+      '#/components/examples/FirstPage"',
+      '#/components/examples/FirstPag"',
+      ['no-unresolved-refs: This reference leads nowhere.', 'no-unused-components: Nothing uses "FirstPage".'],
+    ],
+    [
+      'a reference to a missing file',
+      '"#/components/examples/Created"',
+      'Created.yaml',
+      [
+        'no-unresolved-refs: There is no file "Created.yaml" at this place.',
+        'no-unused-components: Nothing uses "Created".',
+      ],
+    ],
+    [
+      'an operationId that is taken',
+      'operationId: createBook',
+      'operationId: listBooks',
+      ['operation-operationId-unique: The operationId "listBooks" is taken by another operation.'],
+    ],
+    ['no summary', '      summary: Create a book\n', '', ['operation-summary: This operation has no summary.']],
+    [
+      'no description of a parameter',
+      '          description: How many books a page holds at most.\n',
+      '',
+      ['parameter-description: This parameter has no description.'],
+    ],
+    [
+      'an example out of bounds',
+      '              value: 10\n',
+      '              value: 1000\n',
+      ['no-invalid-parameter-examples: This example is not what the contract allows: must be <= 100.'],
+    ],
+    [
+      'a field without an example',
+      '          examples: [A book]\n',
+      '',
+      ['scalar-property-missing-example: This field has no example.'],
+    ],
+    [
+      'an unknown tag',
+      'tags: [Books]',
+      'tags: [Book]',
+      ['operation-tag-defined: This tag is not among those of openapi/openapi.yaml.'],
+    ],
+    [
+      'a required field that is not there',
+      'required: [data]',
+      'required: [data, extra]',
+      [
+        'no-required-schema-properties-undefined: "extra" is required, but there is no such field.',
+        "no-invalid-media-type-examples: This example is not what the contract allows: must have required property 'extra'.",
+      ],
+    ],
+  ] as const)('%s is told in plain words', async (_, replace, by, expected) => {
+    const [problems = []] = await lintSamples([{ replace, by }]);
+    expect(told(problems)).toEqual(expected);
+  });
+
+  test.each([
+    ['a tab', '  title: Sample API', '\ttitle: Sample API', 'A tab stands where only spaces may.'],
+    [
+      'an indentation',
+      '  version: 1.0.0',
+      '   version: 1.0.0',
+      'This line is indented differently from those that it belongs to.',
+    ],
+    ['a colon in a text', 'title: Sample API', 'title: Sample: an API', 'The text on this line holds a colon.'],
+    [
+      'a name twice',
+      '  version: 1.0.0',
+      '  version: 1.0.0\n  version: 1.0.1',
+      'The name on this line stands here twice.',
+    ],
+    [
+      'an open quotation mark',
+      'title: Sample API',
+      'title: "Sample API',
+      'A quotation mark is opened on line 4 and not closed.',
+    ],
+  ])('%s that makes YAML unreadable is told once, with its place', async (_, replace, by, words) => {
+    const [problems = []] = await lintSamples([{ replace, by }]);
+    expect(told(problems)).toEqual([`yaml: ${words}`]);
+    expect(problems[0]?.line).toBeGreaterThan(2);
+  });
+});
+
+describe('pages', () => {
+  const FILE = 'openapi/guides/sample.md';
+  const book: Book = {
+    operationIds: new Set(['getKey']),
+    schemas: new Set(['Key']),
+    examples: new Set(['ValidationLimit']),
+    has: (file) => [FILE, 'openapi/guides/page.md', 'openapi/guides/picture.png'].includes(file),
+    namesIn: (at) => (at === 'openapi/guides' ? ['page.md', 'picture.png', 'sample.md'] : []),
+    anchorsOf: (file) => new Set(file === FILE ? ['sample-page', 'keys'] : ['page', 'more']),
+  };
+
+  async function lintSample(mistake: Pick<Mistake, 'replace' | 'by'>): Promise<Problem[]> {
+    return lintTexts({ [FILE]: plant(await readFile(join(LINT, 'sample.md'), 'utf8'), mistake) }, book);
+  }
+
+  test('the sample has no problem', async () => {
+    expect(await lintSample({ replace: '# Sample page', by: '# Sample page' })).toEqual([]);
+  });
+
+  const all = pageRules.flatMap(({ name, mistakes }) =>
+    mistakes.map((mistake) => ({ name, mistake, says: mistake.says })),
+  );
+
+  test.each(all)('$name: $says', async ({ name, mistake }) => {
+    const problems = await lintSample(mistake);
+    expect(told(problems)).toEqual([`${name}: ${mistake.says}`]);
+    expect(problems[0]?.remedy).not.toBe('');
+  });
+
+  test.each([
+    [
+      'a level that is skipped',
+      '## Keys',
+      '### Keys',
+      'MD001: A heading of level 3 stands where one of level 2 belongs: no level may be skipped.',
+    ],
+    ['a picture without words', '![A picture]', '![]', 'MD045: This picture has no words for whoever cannot see it.'],
+    ['a second title', '## Keys', '# Keys', 'MD025: This is a second title.'],
+    ['no title', '# Sample page\n', '', 'MD041: The page does not begin with its title.'],
+    ['code without a language', '```sh status=200', '```', 'MD040: This code does not say its language.'],
+    [
+      'a bare address',
+      '[an address](https://example.org/)',
+      'https://example.org/',
+      'MD034: This web address is bare.',
+    ],
+    ['HTML', 'A page without', 'A <b>page</b> without', 'MD033: This is HTML: b.'],
+  ])('%s is told in plain words', async (_, replace, by, says) => {
+    expect(told(await lintSample({ replace, by }))).toEqual([says]);
+  });
+
+  test('headings are named as in their links, a second one of the same words by a number', () => {
+    const text =
+      '# A `code` & more\n\n## 401 Exception\n\n```sh\n# no heading\n```\n\n## See [this](x.md)\n\n## 401 Exception\n';
+    expect([...anchorsIn(text)]).toEqual(['a-code--more', '401-exception', '401-exception-1', 'see-this']);
+  });
+});
+
+test('the words of our own are sorted, each once', async () => {
+  const words = (await readFile(join(LINT, 'words.txt'), 'utf8')).trimEnd().split('\n');
+  expect(words).toEqual([...new Set(words)].sort());
+});
