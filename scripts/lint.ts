@@ -16,11 +16,22 @@ const HELP = `npm run lint   looks through the contract and every page, and says
 It needs no network and changes no file. It ends with 1 where there is a problem, and with 0 where there is none.
 `;
 
-const { values: options } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } });
-if (options.help) console.log(HELP);
-else process.exitCode = await main();
+const options = readOptions();
+if (options === null) process.exitCode = 1;
+else if (options.help === true) console.log(HELP);
+else process.exitCode = await lint();
 
-async function main(): Promise<number> {
+/** Null: what was typed is told, and how it is meant. */
+function readOptions(): { readonly help?: boolean | undefined } | null {
+  try {
+    return parseArgs({ options: { help: { type: 'boolean', short: 'h' } } }).values;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
+    return null;
+  }
+}
+
+async function lint(): Promise<number> {
   const startedAt = Date.now();
   const [contract, pages] = [contractFiles(), pageFiles()];
   const [ofContract, score, ...others] = await Promise.all([

@@ -44,7 +44,7 @@ export function anchorsIn(markdown: string): ReadonlySet<string> {
 }
 
 /** "Rotating and revoking" is reached by "#rotating-and-revoking"; punctuation counts for nothing. */
-export function anchorOf(heading: string): string {
+function anchorOf(heading: string): string {
   return heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .toLowerCase()

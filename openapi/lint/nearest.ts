@@ -1,5 +1,7 @@
-/** The candidate that is fewest letters away from what was typed; undefined where none is near. */
+/** The candidate that begins like what was typed, or is fewest letters away from it; undefined where none is near. */
 export function nearest(typed: string, candidates: Iterable<string>): string | undefined {
+  const longer = [...candidates].find((candidate) => typed.length > 3 && candidate.startsWith(typed));
+  if (longer !== undefined) return longer;
   const near = [...candidates]
     .map((candidate) => ({ candidate, letters: distance(typed.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ letters }) => letters <= Math.max(2, typed.length / 4))

@@ -108,6 +108,16 @@ const KNOWN: readonly Known[] = [
     say: () => ['This tag has no description.', 'Add "description:", one sentence on what the operations have in common.'],
   },
   {
+    rule: /^struct$/,
+    when: /^Must contain at least one of the following fields: (.+?)\.?$/,
+    say: ([, names = '']) => [`One of these is missing here: ${names}.`, 'Add it; or look whether it is indented too far.'],
+  },
+  {
+    rule: /^operation-tag-defined$/,
+    when: /be defined$/,
+    say: () => ['This operation has no tag.', 'Add "tags:"; or look whether the line is indented too far.'],
+  },
+  {
     rule: /^operation-tag-defined$/,
     when: /./,
     say: () => ['This tag is not among those of openapi/openapi.yaml.', 'Mend its name, or add it there under "tags:".'],
@@ -126,7 +136,7 @@ const KNOWN: readonly Known[] = [
     rule: /^no-invalid-(schema|parameter|media-type)-examples$/,
     when: /conform to the schema: (.+?)\.?$/,
     say: ([, reason]) => [
-      `This example is not what the contract allows: ${plain(reason ?? '')}.`,
+      `This example is not what the contract allows: ${reasonOf(reason ?? '')}.`,
       'Mend the example; or, if it is right, the schema that it is an example of.',
     ],
   },
@@ -162,6 +172,14 @@ const KNOWN: readonly Known[] = [
     say: ([, name]) => [`There is no key named "${name}".`, 'Write "apiKey".'],
   },
 ];
+
+/** As Ajv gives it. */
+function reasonOf(reason: string): string {
+  return plain(reason)
+    .replace(/must NOT have additional properties "(.+)"/, '"$1" is no field of it')
+    .replace(/must have required property '(.+)'/, '"$1" is missing')
+    .replace(/ property type must be (\w+)/, ' must be of the type $1');
+}
 
 const KINDS: Readonly<Record<string, string>> = {
   object: 'a group of "name: value" lines',

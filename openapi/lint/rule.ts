@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
 
-/** A rule of ours about the contract. Redocly walks the document and calls the visitor; `openapi/lint/README.md` shows how. */
+/** A rule of ours about the contract. Redocly walks the document and calls the visitor. */
 export type Rule = {
   /** In kebab-case, as its file; shown behind each remedy. */
   readonly name: string;
@@ -18,8 +18,8 @@ export type Mistake = {
 
 export type Node = Readonly<Record<string, unknown>>;
 
-/** A visitor by the name of OpenAPI's object ("Operation"), or of one within another. */
-export type Visitor = { readonly [object: string]: ((node: Node, context: Context) => void) | Visitor };
+/** By the name of OpenAPI's object, such as "Operation". */
+export type Visitor = { readonly [object: string]: (node: Node, context: Context) => void };
 
 /** Of what Redocly hands to a visitor, what we use. */
 export type Context = {

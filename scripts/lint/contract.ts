@@ -5,7 +5,7 @@ import { root, tryTool } from '../tool.ts';
 import { inOrder, type Problem } from './problem.ts';
 
 export const CONTRACT = 'openapi/openapi.yaml';
-export const REDOCLY_CONFIG = 'openapi/lint/redocly.yaml';
+const CONFIG = 'openapi/lint/redocly.yaml';
 
 type Position = { readonly line: number; readonly col: number };
 /** As "redocly lint --format=json" prints it. */
@@ -16,7 +16,7 @@ type Found = {
   readonly location: readonly {
     readonly source: { readonly ref: string };
     readonly pointer?: string;
-    start: Position;
+    readonly start: Position;
   }[];
 };
 
@@ -28,11 +28,11 @@ export async function lintContract(): Promise<Problem[]> {
 
 /** Of several documents at once, in their order. */
 export async function lintDocuments(files: readonly string[]): Promise<Problem[][]> {
-  const options = ['--config', REDOCLY_CONFIG, '--format=json', '--max-problems=1000'];
+  const options = ['--config', CONFIG, '--format=json', '--max-problems=1000'];
   const { stdout, printed } = await tryTool('redocly', ['lint', ...files, ...options]);
   const reports = reportsIn(stdout);
   if (reports.length === files.length)
-    return reports.map(({ problems }) => inOrder(withoutEchoes(problems).map(problemOf)));
+    return reports.map(({ problems }) => together(inOrder(withoutEchoes(problems).map(problemOf))));
   const unreadable = UNREADABLE.exec(printed);
   if (unreadable === null) throw new Error(`Redocly failed:\n${printed}`);
   // Of a document whose very first file cannot be read Redocly reports nothing.
@@ -56,6 +56,18 @@ function withoutEchoes(found: readonly Found[]): Found[] {
     ({ message }) =>
       !unreadable.some((each) => message === each.message.replace('Failed to parse: ', "Can't resolve $ref: ")),
   );
+}
+
+/** Many faults of one example say no more than the first and their number. */
+function together(problems: readonly Problem[]): Problem[] {
+  const byPlace = Map.groupBy(problems, ({ file, line, column, rule }) => JSON.stringify([file, line, column, rule]));
+  return [...byPlace.values()].flatMap(([first, ...more]) => {
+    if (first === undefined) return [];
+    const isExample = first.rule.endsWith('-examples') && more.length > 0;
+    return isExample
+      ? [{ ...first, words: `${first.words} There are ${more.length} more faults like it.` }]
+      : [first, ...more];
+  });
 }
 
 function problemOf({ ruleId, message, suggest, location }: Found): Problem {

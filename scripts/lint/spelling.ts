@@ -1,21 +1,21 @@
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Issue, lint } from 'cspell';
+import { type Issue, lint, type RunResult } from 'cspell';
 import { root } from '../tool.ts';
 import { inOrder, type Problem } from './problem.ts';
 
 const WORDS = 'openapi/lint/words.txt';
 
-/** Words that are in neither the British dictionary nor openapi/lint/words.txt. */
-export async function lintSpelling(files: readonly string[]): Promise<Problem[]> {
+/** Words that are in neither the British dictionary nor openapi/lint/words.txt, of files below a folder. */
+export async function lintSpelling(files: readonly string[], folder = root): Promise<Problem[]> {
   const issues: Issue[] = [];
   const failures: string[] = [];
   const ignore = () => {};
   await lint(
-    files.map((file) => join(root, file)),
+    files.map((file) => join(folder, file)),
     {
       config: join(root, 'openapi/lint/cspell.json'),
-      root,
+      root: folder,
       // Their words are of programs, and American.
       defaultConfiguration: false,
       configSearch: false,
@@ -30,15 +30,18 @@ export async function lintSpelling(files: readonly string[]): Promise<Problem[]>
       info: ignore,
       debug: ignore,
       progress: ignore,
-      result: ignore,
+      // What it does not find it passes over in silence.
+      result: ({ files: read }: RunResult) => {
+        if (read !== files.length) failures.push(`It reads ${read} of ${files.length} files.`);
+      },
     },
   );
   if (failures.length > 0) throw new Error(`The spelling cannot be checked.\n${failures.join('\n')}`);
-  return inOrder(issues.map(problemOf));
+  return inOrder(issues.map((issue) => problemOf(issue, folder)));
 }
 
-function problemOf({ text, uri = '', row, col, suggestions = [], isFlagged }: Issue): Problem {
-  const file = relative(root, fileURLToPath(uri));
+function problemOf({ text, uri = '', row, col, suggestions = [], isFlagged }: Issue, folder: string): Problem {
+  const file = relative(folder, fileURLToPath(uri));
   const [first] = suggestions;
   const instead = first === undefined ? '' : `Did you mean "${first}"? `;
   const remedy = isFlagged === true ? instead.trim() : `${instead}If it is right, add it to ${WORDS}.`;

@@ -9,6 +9,7 @@ import type { Mistake } from '../../openapi/lint/rule.ts';
 import { lintDocuments } from '../../scripts/lint/contract.ts';
 import { lintTexts } from '../../scripts/lint/pages.ts';
 import type { Problem } from '../../scripts/lint/problem.ts';
+import { lintSpelling } from '../../scripts/lint/spelling.ts';
 
 const LINT = join(import.meta.dirname, '../../openapi/lint');
 
@@ -52,10 +53,7 @@ describe('the contract', () => {
       'a misspelt name',
       'tags: [Books]',
       'tagss: [Books]',
-      [
-        'operation-tag-defined: This tag is not among those of openapi/openapi.yaml.',
-        'struct: There is no "tagss" here in OpenAPI.',
-      ],
+      ['operation-tag-defined: This operation has no tag.', 'struct: There is no "tagss" here in OpenAPI.'],
     ],
     ['a missing name', '          in: query\n', '', ['struct: "in" is missing here.']],
     [
@@ -116,7 +114,7 @@ describe('the contract', () => {
       'required: [data, extra]',
       [
         'no-required-schema-properties-undefined: "extra" is required, but there is no such field.',
-        "no-invalid-media-type-examples: This example is not what the contract allows: must have required property 'extra'.",
+        'no-invalid-media-type-examples: This example is not what the contract allows: "extra" is missing.',
       ],
     ],
   ] as const)('%s is told in plain words', async (_, replace, by, expected) => {
@@ -208,6 +206,28 @@ describe('pages', () => {
       '# A `code` & more\n\n## 401 Exception\n\n```sh\n# no heading\n```\n\n## See [this](x.md)\n\n## 401 Exception\n';
     expect([...anchorsIn(text)]).toEqual(['a-code--more', '401-exception', '401-exception-1', 'see-this']);
   });
+});
+
+test('a misspelt word is told with its place, in pages and in the contract; code and names are no words', async () => {
+  await writeFile(
+    join(folder, 'page.md'),
+    'You recieve\n`teh` color, an organisation and Prisma.\n\n```sh\ncurl -sf\n```\n',
+  );
+  await writeFile(join(folder, 'Example.yaml'), 'summary: Teh `recieve`\nvalue:\n  externl_id: sis\n');
+  const problems = await lintSpelling(['page.md', 'Example.yaml'], folder);
+  const places = problems.map(({ file, line, column, words }) => `${file}:${line}:${column} ${words}`);
+  expect(places).toEqual([
+    'Example.yaml:1:10 "Teh" is not in the dictionary.',
+    'page.md:1:5 "recieve" is not in the dictionary.',
+    'page.md:2:7 "color" is not in the dictionary.',
+    'page.md:2:17 "organisation" is not in the dictionary.',
+  ]);
+  expect(problems.map(({ remedy }) => remedy.split('?', 1)[0])).toEqual([
+    'Did you mean "the"',
+    'Did you mean "receive"',
+    'Did you mean "colour"',
+    'Did you mean "organization"',
+  ]);
 });
 
 test('the words of our own are sorted, each once', async () => {

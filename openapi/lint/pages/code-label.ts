@@ -8,14 +8,17 @@ import type { PageRule } from '../page-rule.ts';
 export const codeLabel: PageRule = {
   name: 'code-label',
   check({ file, tokens, report }, book) {
-    if (!file.startsWith('openapi/guides/')) return;
+    const isGuide = file.startsWith('openapi/guides/');
     for (const at of tokens.filter(({ type }) => type === 'codeFenced')) {
       const [opening = '', ...lines] = at.text.split('\n');
-      const fault = faultOf(opening.replace(/^`+/, '').trim(), lines.join('\n'), book);
-      if (fault !== null) report({ at, ...fault });
+      const label = opening.replace(/^`+/, '').trim();
+      const fault = isGuide ? faultOf(label, lines.join('\n'), book) : null;
+      if (!isClosed(lines)) report({ at, ...NOT_CLOSED });
+      else if (fault !== null) report({ at, ...fault });
     }
   },
   mistakes: [
+    { replace: '```\n\n```http', by: '\n```http', says: 'This code has no end.' },
     {
       replace: '```json example=ValidationLimit',
       by: '```json',
@@ -33,6 +36,13 @@ export const codeLabel: PageRule = {
 };
 
 type Fault = { words: string; remedy: string };
+
+const NOT_CLOSED = { words: 'This code has no end.', remedy: 'Write ``` on a line of its own below it.' };
+
+/** What comes next begins within code that was not closed. */
+function isClosed(lines: readonly string[]): boolean {
+  return lines.findIndex((line) => line.startsWith('```')) === lines.length - 1;
+}
 
 const LANGUAGES = ['json', 'http', 'sh', 'text'];
 
