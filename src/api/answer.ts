@@ -15,9 +15,12 @@ export type Rendered = {
   readonly text: string | undefined;
 };
 
-export function render({ hasEntityTag, isConditional }: Plan, { status, headers, body }: Answer): Rendered {
+export function render(
+  { hasEntityTag, isConditional }: Pick<Plan, 'hasEntityTag' | 'isConditional'>,
+  { status, headers, body, ...given }: Answer,
+): Rendered {
   const bytes = body === null ? undefined : Buffer.from(JSON.stringify(body));
-  const entityTag = hasEntityTag && bytes !== undefined ? entityTagOf(bytes) : undefined;
+  const entityTag = hasEntityTag && bytes !== undefined ? (given.entityTag ?? entityTagOf(bytes)) : undefined;
   const caching = isConditional ? 'private, no-cache' : 'no-store';
   return {
     status,
@@ -31,7 +34,7 @@ export function render({ hasEntityTag, isConditional }: Plan, { status, headers,
 export function writeRendered(
   req: IncomingMessage,
   res: ServerResponse,
-  { isConditional }: Plan,
+  { isConditional }: Pick<Plan, 'isConditional'>,
   { status, headers, entityTag, text }: Rendered,
 ): void {
   if (isConditional && entityTag !== undefined && !satisfiesIfNoneMatch(req.headers['if-none-match'], entityTag)) {
@@ -50,9 +53,10 @@ export function writeException(req: IncomingMessage, res: ServerResponse, except
   send(req, res, { status: exception.status, headers, text });
 }
 
-type Message = { status: number; headers: Headers; text: string | undefined };
+/** `text` as in what is rendered. */
+export type Message = { status: number; headers: Headers; text: string | undefined };
 
-function send(req: IncomingMessage, res: ServerResponse, { status, headers, text }: Message): void {
+export function send(req: IncomingMessage, res: ServerResponse, { status, headers, text }: Message): void {
   for (const name in headers) {
     const value = headers[name];
     if (value !== undefined) res.setHeader(name, value);

@@ -7,16 +7,17 @@ export function entityTagOf(representation: string | Buffer): string {
 
 /** RFC 9110 section 13.1.1: strong comparison, so a weak tag matches nothing. An absent header asks nothing. */
 export function satisfiesIfMatch(header: string | undefined, entityTag: string): boolean {
-  return header === undefined || header.trim() === '*' || tagsOf(header).includes(entityTag);
+  return header === undefined || header.trim() === '*' || entityTagsIn(header).includes(entityTag);
 }
 
 /** RFC 9110 section 13.1.2: weak comparison; false: the client has this representation already. */
 export function satisfiesIfNoneMatch(header: string | undefined, entityTag: string): boolean {
   if (header === undefined) return true;
   if (header.trim() === '*') return false;
-  return !tagsOf(header).some((tag) => tag.replace(/^W\//, '') === entityTag);
+  return !entityTagsIn(header).some((tag) => tag.replace(/^W\//, '') === entityTag);
 }
 
-function tagsOf(header: string): string[] {
+/** As they stand in the header, a weak one with its W/. */
+export function entityTagsIn(header: string): string[] {
   return header.match(/(W\/)?"[^"]*"/g) ?? [];
 }

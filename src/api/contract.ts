@@ -8,10 +8,15 @@ const DOCUMENT = new URL('../../generated/openapi.json', import.meta.url);
 export type { Document };
 export type Contract = OpenAPIBackend<Document>;
 
+/** The document as it is published. */
+export async function readDocument(): Promise<Document> {
+  return JSON.parse(await readFile(DOCUMENT, 'utf8'));
+}
+
 /** The contract, owned by openapi-backend, which resolves it, finds its operations and builds their validators. */
 export async function loadContract(definition?: Document): Promise<Contract> {
   const contract = new OpenAPIBackend({
-    definition: definition ?? JSON.parse(await readFile(DOCUMENT, 'utf8')),
+    definition: definition ?? (await readDocument()),
     // It would check a 3.1 document against 3.0's schema; `npm run generate` has linted it.
     quick: true,
     customizeAjv: createAjv,
@@ -20,7 +25,7 @@ export async function loadContract(definition?: Document): Promise<Contract> {
 }
 
 /** OpenAPI 3.1's JSON Schema. Nothing is coerced: the query reader knows an integer from what only looks like one. */
-function createAjv(): Ajv2020 {
+export function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: false, useDefaults: true });
   formats.default(ajv);
   return ajv;

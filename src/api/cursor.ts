@@ -32,6 +32,14 @@ export function openCursor(seal: CursorSeal, cursor: string): Position {
   return { id: payload.toString('hex', 0, ID_BYTES), value: payload.toString('utf8', ID_BYTES) };
 }
 
+/** The next page as a relative reference (RFC 8288 section 3.1): behind a proxy, only the client knows the address that it called. */
+export function nextPage(path: string, query: Readonly<Record<string, unknown>>, next: string): string {
+  const { cursor: _, ...others } = query;
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...others, cursor: next })) parameters.set(name, String(value));
+  return `${path}?${parameters}`;
+}
+
 /** The half of the hash that is cut off keeps anybody from extending a text. HMAC would make a key object each time, at ten times the cost. */
 function macOf({ key, list }: CursorSeal, payload: Buffer): Buffer {
   return hash('sha256', Buffer.concat([key, Buffer.from(`${list}\0`), payload]), 'buffer').subarray(0, MAC_BYTES);

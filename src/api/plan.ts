@@ -1,10 +1,9 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ValidateFunction } from 'ajv';
 import type { Operation } from 'openapi-backend';
 import type { Caller } from '../domain/caller.ts';
-import { isPermission, type Permission } from '../domain/role.ts';
 import type { Contract } from './contract.ts';
-import type { HandlerDeps, Handlers, OperationId } from './operation.ts';
+import type { OperationId } from './operation.ts';
 import type { ParameterTypes } from './request-input.ts';
 import { Routes } from './routes.ts';
 import type { Vocabulary } from './violations.ts';
@@ -14,10 +13,14 @@ import type { Vocabulary } from './violations.ts';
 /** Their answers depend on the organization's data and the address alone: on no key, on no time. */
 const KEPT: ReadonlySet<string> = new Set<OperationId>(['listParentPrograms', 'getParentProgram']);
 
-export type Plan = {
+/** Who a request acts for; the server's own is a Caller. */
+export type Acting = { readonly permissions: readonly string[] };
+
+export type Plan<By extends Acting = Caller> = {
+  readonly operationId: string;
   /** Undefined: any key will do. */
-  readonly permission: Permission | undefined;
-  readonly authenticate: Authenticate;
+  readonly permission: string | undefined;
+  readonly authenticate: Authenticate<By>;
   readonly pathNames: readonly string[];
   readonly queryTypes: ParameterTypes;
   readonly hasBody: boolean;
@@ -29,8 +32,21 @@ export type Plan = {
   readonly isKept: boolean;
   readonly validators: readonly ValidateFunction[];
   readonly vocabulary: Vocabulary;
-  readonly handle: (input: object, deps: HandlerDeps) => Promise<Answer>;
+  readonly handle: Handle<By>;
 };
+
+/** What was sent, validated. */
+export type Received<By extends Acting = Caller> = {
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined: there is none. */
+  readonly body: unknown;
+  readonly caller: By;
+};
+
+/** From the input to the answer; refusals are thrown. */
+export type Handle<By extends Acting = Caller> = (input: Received<By>) => Promise<Answer>;
 
 /** What a handler returns. */
 export type Answer = {
@@ -38,22 +54,27 @@ export type Answer = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Null: the answer has none. */
   readonly body: unknown;
+  /** Undefined: one is made of the body's bytes, where the contract shows one. */
+  readonly entityTag?: string;
 };
 
-export type Authenticate = (req: IncomingMessage) => Promise<Caller>;
+export type Authenticate<By extends Acting = Caller> = (req: IncomingMessage) => Promise<By>;
 
 /** A path's operations by method, and the same for the Allow header. */
-export type Methods = { readonly byName: Map<string, Plan>; allow: string };
+export type Methods<By extends Acting = Caller> = { readonly byName: Map<string, Plan<By>>; allow: string };
 
-export type Served = {
+export type Served<By extends Acting = Caller> = {
   readonly contract: Contract;
-  readonly handlers: Handlers;
+  /** By operationId; undefined: there is none. */
+  readonly handle: (operationId: string) => Handle<By> | undefined;
+  /** Those that a key can have. */
+  readonly permissions: readonly string[];
   /** By the name of the contract's security scheme. */
-  readonly security: Readonly<Record<string, Authenticate>>;
+  readonly security: Readonly<Record<string, Authenticate<By>>>;
 };
 
-export function planRoutes(served: Served): Routes<Methods> {
-  const routes = new Routes<Methods>();
+export function planRoutes<By extends Acting>(served: Served<By>): Routes<Methods<By>> {
+  const routes = new Routes<Methods<By>>();
   for (const operation of served.contract.router.getOperations()) {
     const methods = routes.at(operation.path, () => ({ byName: new Map(), allow: '' }));
     const plan = planOperation(operation, served);
@@ -65,45 +86,45 @@ export function planRoutes(served: Served): Routes<Methods> {
   return routes;
 }
 
-function planOperation(operation: Operation, { contract, handlers, security }: Served): Plan {
+function planOperation<By extends Acting>(operation: Operation, served: Served<By>): Plan<By> {
   const { operationId = '', responses = {} } = operation;
-  if (!isServed(operationId, handlers)) throw new Error(`The operation ${operationId} of the contract has no handler.`);
+  const handle = served.handle(operationId);
+  if (handle === undefined) throw new Error(`The operation ${operationId} of the contract has no handler.`);
   const query = parametersIn(operation, 'query');
   const success = responses['200'] ?? responses['201'] ?? {};
   return {
-    ...planSecurity(operation, security),
+    operationId,
+    ...planSecurity(operation, served),
     pathNames: [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name),
     queryTypes: new Map(query.map(({ name, type }) => [name, type])),
     hasBody: operation.requestBody !== undefined,
     hasEntityTag: 'headers' in success && Object.hasOwn(success.headers ?? {}, 'ETag'),
     isConditional: responses['304'] !== undefined,
     isKept: KEPT.has(operationId),
-    validators: contract.validator.getRequestValidatorsForOperation(operationId) ?? [],
+    validators: served.contract.validator.getRequestValidatorsForOperation(operationId) ?? [],
     vocabulary: {
       queryNames: query.map(({ name }) => name),
       headerNames: new Map(parametersIn(operation, 'header').map(({ name }) => [name.toLowerCase(), name])),
     },
-    // The contract's validators are what makes the input this operation's; from here on the types hold.
-    handle: handlers[operationId] as Plan['handle'],
+    handle,
   };
 }
 
 /** Anything but one known scheme with at most one known permission is refused at the start, lest it open a door. */
-function planSecurity(operation: Operation, security: Served['security']): Pick<Plan, 'permission' | 'authenticate'> {
+function planSecurity<By extends Acting>(
+  operation: Operation,
+  { security, permissions }: Served<By>,
+): Pick<Plan<By>, 'permission' | 'authenticate'> {
   const [[scheme = '', roles = []] = [], ...otherSchemes] = (operation.security ?? []).flatMap(
     Object.entries<string[]>,
   );
   const [permission, ...otherRoles] = roles;
   const authenticate = security[scheme];
-  const isKnown = permission === undefined ? operation.method === 'get' : isPermission(permission);
+  const isKnown = permission === undefined ? operation.method === 'get' : permissions.includes(permission);
   if (authenticate === undefined || !isKnown || otherSchemes.length + otherRoles.length > 0) {
     throw new Error(`The security of ${operation.operationId} cannot be served: ${JSON.stringify(operation.security)}`);
   }
-  return { permission: roles.find(isPermission), authenticate };
-}
-
-function isServed(operationId: string, handlers: Handlers): operationId is OperationId {
-  return operationId in handlers;
+  return { permission, authenticate };
 }
 
 function parametersIn({ parameters = [] }: Operation, location: 'query' | 'header'): { name: string; type: string }[] {

@@ -1,23 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../domain/api-key.ts';
-import type { Caller } from '../domain/caller.ts';
-import { DomainError, ForbiddenError } from '../domain/errors.ts';
+import { DomainError } from '../domain/errors.ts';
+import { PERMISSIONS } from '../domain/role.ts';
 import { findKeysIn } from '../service/authenticate.ts';
 import type { KeyUses } from '../service/last-used.ts';
 import type { Database } from '../store/database.ts';
-import { type Rendered, render, writeException, writeRendered } from './answer.ts';
+import { type Rendered, render } from './answer.ts';
 import { authenticateRequest } from './authentication.ts';
 import { type Document, loadContract } from './contract.ts';
-import { exceptionOf, HttpError } from './exceptions.ts';
 import { handlers } from './handlers/index.ts';
-import type { Handlers } from './operation.ts';
-import { type Methods, type Plan, planRoutes } from './plan.ts';
+import type { HandlerDeps, Handlers, OperationId } from './operation.ts';
+import { type Handle, planRoutes, type Received } from './plan.ts';
 import { RenderedPages } from './rendered-pages.ts';
-import { readBody, readPathParameter, readQuery, refuseUnacceptable } from './request-input.ts';
-import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
-import type { Routes } from './routes.ts';
-import { Violations } from './violations.ts';
+import { refuseUnacceptable } from './request-input.ts';
+import { type Admitted, readInput, refuseWithoutHost, type Service, serve } from './serve.ts';
 
 export type RouterDeps = {
   db: Database;
@@ -32,41 +28,43 @@ export type RouterDeps = {
   onFault: (error: unknown, requestId: string) => void;
 };
 
-/** Serves the contract: match, authenticate, permit, validate, call, write. */
+/** The contract, served from the database. */
 export async function createRouter(deps: RouterDeps) {
   const contract = await loadContract(deps.served?.definition);
   const authenticating = { ...deps, findKey: findKeysIn(deps.db) };
   const apiKey = (req: IncomingMessage) => authenticateRequest(req, authenticating);
-  const routes = planRoutes({ contract, handlers: deps.served?.handlers ?? handlers, security: { apiKey } });
-  const pages = new RenderedPages(deps.pageMemoryBytes);
+  const handle = bindHandlers(deps.served?.handlers ?? handlers, deps);
+  const service: Service = {
+    routes: planRoutes({ contract, handle, permissions: PERMISSIONS, security: { apiKey } }),
+    refuseOverload() {
+      if (deps.db.isOverloaded()) throw new DomainError('unavailable', 'Too many requests wait for the database.');
+    },
+    answer: answerFrom(new RenderedPages(deps.pageMemoryBytes)),
+    onFault: deps.onFault,
+  };
+  return (req: IncomingMessage, res: ServerResponse): Promise<void> => serve(req, res, service);
+}
 
-  async function answer({ req, caller, matched }: { req: IncomingMessage; caller: Caller; matched: Matched }) {
+function bindHandlers(served: Handlers, deps: HandlerDeps): (operationId: string) => Handle | undefined {
+  const isServed = (operationId: string): operationId is OperationId => Object.hasOwn(served, operationId);
+  return (operationId) => {
+    if (!isServed(operationId)) return undefined;
+    // The contract's validators are what makes the input this operation's; from here on the types hold.
+    const handler = served[operationId] as (input: Received, deps: HandlerDeps) => ReturnType<Handle>;
+    return (input) => handler(input, deps);
+  };
+}
+
+function answerFrom(pages: RenderedPages): Service['answer'] {
+  return async (admitted: Admitted) => {
+    const { req, caller, matched } = admitted;
     const { plan } = matched;
     const { url = '/' } = req;
     const kept = plan.isKept ? pages.find(caller, url) : undefined;
     if (kept !== undefined && isPlain(req, kept)) return kept;
-    const input = await readInput(req, matched);
-    const work = async () => render(plan, await plan.handle({ ...input, caller }, deps));
+    const input = await readInput(admitted);
+    const work = async () => render(plan, await plan.handle(input));
     return kept ?? (plan.isKept ? pages.make(caller, url, work) : work());
-  }
-
-  return async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const requestId = randomUUID();
-    res.setHeader('X-Request-Id', requestId);
-    try {
-      const matched = match(routes, req);
-      const { plan } = matched;
-      if (deps.db.isOverloaded()) throw new DomainError('unavailable', 'Too many requests wait for the database.');
-      const caller = await plan.authenticate(req);
-      if (plan.permission !== undefined && !caller.permissions.includes(plan.permission)) {
-        throw new ForbiddenError(`This API key lacks the permission ${plan.permission}.`, plan.permission);
-      }
-      writeRendered(req, res, plan, await answer({ req, caller, matched }));
-    } catch (error) {
-      const exception = exceptionOf(error);
-      if (exception.isFault) deps.onFault(error, requestId);
-      writeException(req, res, exception);
-    }
   };
 }
 
@@ -77,47 +75,4 @@ function isPlain(req: IncomingMessage, { entityTag }: Rendered): boolean {
   refuseWithoutHost(req);
   refuseUnacceptable(req);
   return true;
-}
-
-type Matched = ReturnType<typeof match>;
-
-function match(routes: Routes<Methods>, req: IncomingMessage) {
-  const { url = '/', method = 'GET' } = req;
-  if (url.length > MAX_URL_BYTES) throw urlTooLong();
-  const mark = url.indexOf('?');
-  const path = mark < 0 ? url : url.slice(0, mark);
-  const route = routes.find(path);
-  if (route === null)
-    throw new DomainError('not_found', 'There is nothing at this path. See the paths in the API document.');
-  const plan = route.target.byName.get(method);
-  if (plan === undefined) {
-    throw new HttpError('method_not_allowed', `This path does not take ${method}. It takes: ${route.target.allow}.`, {
-      Allow: route.target.allow,
-    });
-  }
-  return { plan, values: route.values, query: mark < 0 ? '' : url.slice(mark + 1) };
-}
-
-function refuseWithoutHost(req: IncomingMessage): void {
-  if (req.headers.host === undefined && req.httpVersion === '1.1') {
-    throw new HttpError('bad_request', 'The Host header is missing (RFC 9112 section 3.2).');
-  }
-}
-
-async function readInput(req: IncomingMessage, { plan, values, query: queryText }: Matched) {
-  refuseWithoutHost(req);
-  const path = Object.fromEntries(plan.pathNames.map((name, i) => [name, readPathParameter(values[i] ?? '')]));
-  const query = readQuery(queryText, plan.queryTypes);
-  refuseUnacceptable(req);
-  const body = plan.hasBody ? await readBody(req) : undefined;
-  const input = { path, query: query.values, header: req.headers, ...(body !== undefined && { requestBody: body }) };
-  validate(plan, input, query.repeated);
-  return { path, query: query.values, headers: req.headers, body };
-}
-
-function validate({ validators, vocabulary }: Plan, input: object, repeated: readonly string[]): void {
-  const violations = new Violations();
-  for (const name of repeated) violations.add(name, 'is given more than once. Give it once.');
-  for (const check of validators) if (!check(input)) violations.addAll(check.errors ?? [], vocabulary);
-  violations.throwIfAny();
 }

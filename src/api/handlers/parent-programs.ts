@@ -5,10 +5,9 @@ import * as service from '../../service/parent-programs.ts';
 import * as pages from '../../store/parent-program-pages.ts';
 import { findParentProgram } from '../../store/parent-programs.ts';
 import { entityTagOf, satisfiesIfMatch } from '../conditional.ts';
-import { openCursor, sealCursor } from '../cursor.ts';
-import type { Handler, Input } from '../operation.ts';
+import { nextPage, openCursor, sealCursor } from '../cursor.ts';
+import type { Handler } from '../operation.ts';
 
-type ListQuery = Input<'listParentPrograms'>['query'];
 type Sort = NonNullable<NonNullable<operations['listParentPrograms']['parameters']['query']>['sort']>;
 
 const ORDERS: Record<Sort, { sortField: pages.SortField; descending: boolean }> = {
@@ -37,7 +36,7 @@ export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query,
   const next = last === undefined ? null : sealCursor(seal, { value: sortValueOf(last, order.sortField), id: last.id });
   return {
     status: 200,
-    headers: next === null ? {} : { Link: `<${nextPage(query, next)}>; rel="next"` },
+    headers: next === null ? {} : { Link: `<${nextPage('/api/parent_programs', query, next)}>; rel="next"` },
     body: { data: shown.map(present), page: { limit, next_cursor: next } },
   };
 };
@@ -103,13 +102,6 @@ function sortValueOf(program: ParentProgram, field: pages.SortField): string {
     case 'name':
       return program.name;
   }
-}
-
-/** A relative reference (RFC 8288 section 3.1): behind a proxy, only the client knows the address that it called. */
-function nextPage({ cursor: _, ...query }: ListQuery, next: string): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...query, cursor: next })) parameters.set(name, String(value));
-  return `/api/parent_programs?${parameters}`;
 }
 
 /** The contract's format allows a leap second, which no Date holds, and an offset that leads past the year 9999. */
