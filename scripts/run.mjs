@@ -22,6 +22,7 @@ const COMMANDS = {
   lint: { entry: 'scripts/lint.ts', generated: false },
   migration: { entry: 'scripts/migration.ts', generated: true },
   'release-contract': { entry: 'scripts/release-contract.ts', generated: true },
+  mock: { entry: 'scripts/mock.ts', generated: true },
   admin: { entry: 'scripts/admin.ts', generated: true },
   bench: { entry: 'scripts/bench.ts', generated: true },
   client: { entry: 'scripts/client.ts', generated: true },

@@ -5,19 +5,19 @@ import { type AuthenticateOptions, authenticate } from '../service/authenticate.
 
 /** RFC 6750 section 2.1; the scheme's name in any letter case (RFC 9110 section 11.1). */
 const BEARER = /^bearer +(\S+)$/i;
-const HOW = 'Send an API key in the Authorization header: Bearer <API_KEY>.';
+export const SEND_A_KEY = 'Send an API key in the Authorization header: Bearer <API_KEY>.';
 
 /** The caller of a request, by its one Authorization header. */
 export async function authenticateRequest(req: IncomingMessage, options: AuthenticateOptions): Promise<Caller> {
   const { authorization } = req.headers;
-  if (authorization === undefined) throw new UnauthenticatedError(HOW, { presented: false });
+  if (authorization === undefined) throw new UnauthenticatedError(SEND_A_KEY, { presented: false });
   // Node keeps the first of several and drops the rest; what stands before us may have judged another one.
   if (countOf(req.rawHeaders, 'authorization') > 1) {
     throw new UnauthenticatedError('There are two Authorization headers. Send one.', { presented: true });
   }
   const key = BEARER.exec(authorization)?.[1];
   if (key === undefined)
-    throw new UnauthenticatedError(`The Authorization header is not understood. ${HOW}`, { presented: true });
+    throw new UnauthenticatedError(`The Authorization header is not understood. ${SEND_A_KEY}`, { presented: true });
   return authenticate(key, options);
 }
 

@@ -20,11 +20,16 @@ export type MintedKey = {
 };
 
 export function mintKey(environment: Environment): MintedKey {
-  let body = `charter_${environment}_`;
-  const prefixLength = body.length + 4;
-  for (let i = 0; i < RANDOM_CHARACTERS; i += 1) body += ALPHABET.charAt(randomInt(ALPHABET.length));
-  const key = body + checksum(body);
-  return { key, hash: hashKey(key), prefix: key.slice(0, prefixLength) };
+  let random = '';
+  for (let i = 0; i < RANDOM_CHARACTERS; i += 1) random += ALPHABET.charAt(randomInt(ALPHABET.length));
+  const key = formatKey(environment, random);
+  return { key, hash: hashKey(key), prefix: key.slice(0, -(RANDOM_CHARACTERS + CHECKSUM_CHARACTERS) + 4) };
+}
+
+/** A well-formed key; `random` is 40 base62 characters. */
+export function formatKey(environment: Environment, random: string): string {
+  const body = `charter_${environment}_${random}`;
+  return body + checksum(body);
 }
 
 /** SHA-256 of the whole key. 238 random bits need no slow hash. */

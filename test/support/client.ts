@@ -22,10 +22,12 @@ export type Sending = {
 export class Client {
   readonly baseUrl: string;
   readonly key: string | undefined;
+  readonly #check: typeof checkAnswer;
 
-  constructor(baseUrl: string, key?: string) {
+  constructor(baseUrl: string, key?: string, check = checkAnswer) {
     this.baseUrl = baseUrl;
     this.key = key;
+    this.#check = check;
   }
 
   get = (url: string, sending: Sending = {}) => this.send('GET', url, sending);
@@ -46,7 +48,7 @@ export class Client {
         ...headers,
       },
     });
-    if (url.startsWith('/api')) checkAnswer({ method, url }, reply);
+    if (url.startsWith('/api')) this.#check({ method, url }, reply);
     return reply;
   }
 }

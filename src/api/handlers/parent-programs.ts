@@ -1,11 +1,11 @@
 import type { components, operations } from '../../../generated/openapi.d.ts';
-import { invalidField } from '../../domain/errors.ts';
 import type { ParentProgram } from '../../domain/parent-program.ts';
 import * as service from '../../service/parent-programs.ts';
 import * as pages from '../../store/parent-program-pages.ts';
 import { findParentProgram } from '../../store/parent-programs.ts';
 import { entityTagOf, satisfiesIfMatch } from '../conditional.ts';
 import { nextPage, openCursor, sealCursor } from '../cursor.ts';
+import { readInstant } from '../instant.ts';
 import type { Handler } from '../operation.ts';
 
 type Sort = NonNullable<NonNullable<operations['listParentPrograms']['parameters']['query']>['sort']>;
@@ -29,7 +29,7 @@ export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query,
     after: cursor === undefined ? null : openCursor(seal, cursor),
     search,
     externalId,
-    updatedSince: since === undefined ? undefined : instantOf(since),
+    updatedSince: since === undefined ? undefined : readInstant('updated_since', since),
   });
   const shown = rows.length > limit ? rows.slice(0, limit) : rows;
   const last = rows.length > limit ? shown.at(-1) : undefined;
@@ -102,12 +102,4 @@ function sortValueOf(program: ParentProgram, field: pages.SortField): string {
     case 'name':
       return program.name;
   }
-}
-
-/** The contract's format allows a leap second, which no Date holds, and an offset that leads past the year 9999. */
-function instantOf(text: string): Date {
-  const instant = new Date(text);
-  if (Number.isNaN(instant.getTime()) || instant.getUTCFullYear() > 9999)
-    throw invalidField('updated_since', 'is not an instant. Give one such as 2026-01-31T12:00:00Z.');
-  return instant;
 }

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+import { authenticateRequest } from '../../src/api/authentication.ts';
+import type { Acting, Authenticate } from '../../src/api/plan.ts';
+import { type Environment, formatKey, type KeyRecord } from '../../src/domain/api-key.ts';
+import { PERMISSIONS } from '../../src/domain/role.ts';
+
+/** The same at every start, so that it can stand in a configuration. No server knows it. */
+export function mockKey(environment: Environment): string {
+  return formatKey(environment, 'Mock'.repeat(10));
+}
+
+/** The server's own check of keys, over a table that holds every well-formed key of the environment. */
+export function acceptEveryKey(
+  environmentOf: (req: IncomingMessage) => Environment,
+  permissions: readonly string[],
+): Authenticate<Acting> {
+  const keyUses = { used() {}, refused() {} };
+  return async (req) => {
+    const options = { findKey: async () => RECORD, environment: environmentOf(req), now: () => new Date(), keyUses };
+    return { ...(await authenticateRequest(req, options)), permissions };
+  };
+}
+
+const RECORD: KeyRecord = {
+  organizationId: '019b9c83-28c0-711e-8f67-8d111738f7d9',
+  organizationName: 'Aurora Education Group',
+  organizationSuspendedAt: null,
+  organizationVersion: '1',
+  cursorKey: Buffer.alloc(32),
+  id: '019de2fb-197b-76ca-83c8-90c1d3ac94af',
+  name: 'Mock',
+  permissions: PERMISSIONS,
+  expiresAt: null,
+  rotatedAt: null,
+  revokedAt: null,
+  role: 'administrator',
+  userDeactivatedAt: null,
+};

@@ -1,0 +1,80 @@
+import { createAjv } from '../../src/api/contract.ts';
+import type { Json, Operation } from '../../src/api/document.ts';
+import type { Acting, Answer, Handle, Received } from '../../src/api/plan.ts';
+import type { Collection } from './collection.ts';
+import { entityTagOf, refuseStale } from './entity-tags.ts';
+import { isObject, schemaOfMember } from './json.ts';
+import { linkOf, pageOf, type Query } from './page.ts';
+import { wishOf } from './prefer.ts';
+import type { Shown } from './prism.ts';
+import { type Source, schemaOf, successOf } from './source.ts';
+import { created, refuseInvalid, updated } from './written.ts';
+
+/** The server's router gives these to every answer; Prism's are of another one. */
+const OF_THE_ROUTER = new Set(['x-request-id', 'cache-control', 'etag', 'content-type']);
+
+export type HandleDeps = { readonly source: Source; readonly collections: readonly Collection[] };
+
+/** The success of the operation, for every request that the server's own code has let through. */
+export function createHandle(operation: Operation, { source, collections }: HandleDeps): Handle<Acting> {
+  const status = successOf(operation);
+  const schema = schemaOf(operation, status);
+  const validate = createAjv().compile(schema ?? true);
+  const list = collections.find(({ path }) => operation.method === 'get' && path === operation.path);
+  const shelf = collections.find(({ path }) => operation.path.replace(/\/\{[^}]+\}$/, '') === path);
+
+  return async (input) => {
+    const id = canonical(Object.values(input.path).at(-1) ?? '');
+    refuseStale(operation, input.headers['if-match'], id);
+    const example = wishOf(input.headers['prefer'], operation)?.example;
+    const address = `${operation.operationId} ${JSON.stringify(input.path)}`;
+    const shown = await source({ operation, status, example, address });
+    if (schema === undefined) return answerOf(operation, status, { ...shown, body: null });
+    if (list !== undefined) {
+      const page = example === undefined ? pageOf(list, input.query) : examplePage(list, input.query, shown.body);
+      return answerOf(operation, status, relinked(shown, page));
+    }
+    // An example that was asked for is shown as it stands.
+    if (example !== undefined || !isObject(shown.body)) return answerOf(operation, status, shown);
+    const current = shelf?.items.find((item) => item['id'] === id) ?? placed(shown.body, input, schema);
+    const body = written(current, { operation, sent: input.body, schema });
+    if (!validate(body)) refuseInvalid(validate.errors);
+    return answerOf(operation, status, { ...shown, body });
+  };
+}
+
+function answerOf({ path }: Operation, status: number, { headers: given, body }: Shown): Answer {
+  const headers = Object.fromEntries(Object.entries(given).filter(([name]) => !OF_THE_ROUTER.has(name.toLowerCase())));
+  if ('Location' in headers && isObject(body)) headers['Location'] = `${path}/${body['id']}`;
+  return { status, headers, body, ...(body !== null && { entityTag: entityTagOf(body) }) };
+}
+
+/** The example's link leads from the example's page. */
+function relinked({ headers: { Link: _, ...others } }: Shown, { headers, body }: Shown): Shown {
+  return { headers: { ...others, ...headers }, body };
+}
+
+function examplePage({ path }: Collection, query: Query, body: unknown): Shown {
+  const page = isObject(body) ? body['page'] : undefined;
+  return { body, headers: linkOf(path, query, isObject(page) ? page['next_cursor'] : null) };
+}
+
+/** The example at the address that was called. */
+function placed(example: Json, { path }: Received<Acting>, schema: Json): Json {
+  const own = Object.entries(path).filter(([name]) => schemaOfMember(schema, name) !== undefined);
+  return { ...example, ...Object.fromEntries(own.map(([name, value]) => [name, canonical(value)])) };
+}
+
+/** A UUID is the same in capitals; the answer has it in small letters. */
+function canonical(value: string): string {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? value.toLowerCase() : value;
+}
+
+function written(
+  current: Json,
+  { operation, sent, schema }: { operation: Operation; sent: unknown; schema: Json },
+): Json {
+  if (!isObject(sent)) return current;
+  const write = { operation, sent, schema };
+  return operation.method === 'post' ? created(current, write) : updated(current, write);
+}

@@ -1,0 +1,53 @@
+import { nextPage, openCursor, sealCursor } from '../../src/api/cursor.ts';
+import type { Json } from '../../src/api/document.ts';
+import { readInstant } from '../../src/api/instant.ts';
+import type { Collection } from './collection.ts';
+
+export type Query = Readonly<Record<string, unknown>>;
+
+/** The mock's organization, whose cursors another server refuses. */
+const KEY = Buffer.from('The mock of Charter signs cursors');
+
+/** One page of a collection: filtered, sorted and cut as the query asks, by the names that the contract uses. */
+export function pageOf({ path, items }: Collection, query: Query): { body: Json; headers: Record<string, string> } {
+  const { limit = items.length, cursor, ...rest } = query;
+  const seal = { key: KEY, list: JSON.stringify(rest) };
+  const all = sorted(
+    items.filter((item) => isAsked(item, rest)),
+    query['sort'],
+  );
+  const start = typeof cursor === 'string' ? positionAfter(openCursor(seal, cursor).id, all) : 0;
+  const data = all.slice(start, start + Number(limit));
+  const last = start + data.length < all.length ? data.at(-1) : undefined;
+  const next = last === undefined ? null : sealCursor(seal, { id: String(last['id']), value: '' });
+  return { body: { data, page: { limit, next_cursor: next } }, headers: linkOf(path, query, next) };
+}
+
+/** The headers that a page's cursor goes with; null: it is the last page. */
+export function linkOf(path: string, query: Query, next: unknown): Record<string, string> {
+  return typeof next === 'string' ? { Link: `<${nextPage(path, query, next)}>; rel="next"` } : {};
+}
+
+/** The cursor holds the id without its hyphens. */
+function positionAfter(id: string, items: readonly Json[]): number {
+  return items.findIndex((item) => String(item['id']).replaceAll('-', '') === id) + 1;
+}
+
+function isAsked(item: Json, query: Query): boolean {
+  return Object.entries(query).every(([name, value]) => {
+    if (name === 'search') return String(item['name']).toLowerCase().includes(String(value).toLowerCase());
+    if (name === 'updated_since') return new Date(String(item['updated_at'])) >= readInstant(name, String(value));
+    return !Object.hasOwn(item, name) || item[name] === value;
+  });
+}
+
+function sorted(items: readonly Json[], sort: unknown): Json[] {
+  const [, minus, field = ''] = /^(-?)(\w+)$/.exec(String(sort)) ?? [];
+  const sign = minus === '-' ? -1 : 1;
+  return items.toSorted((a, b) => sign * (compare(a[field], b[field]) || compare(a['id'], b['id'])));
+}
+
+function compare(a: unknown, b: unknown): number {
+  if (a === b || a === undefined || b === undefined) return 0;
+  return String(a) < String(b) ? -1 : 1;
+}

@@ -1,0 +1,72 @@
+import { clip } from '../../src/api/clip.ts';
+import type { Operation } from '../../src/api/document.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import { examplesOf, statusesOf, successOf } from './source.ts';
+
+/** What a request asks of the mock by `Prefer` (RFC 7240); `example` undefined: whichever fits. */
+export type Wish = { readonly status: number; readonly example: string | undefined };
+
+/** The contract's bound of the messages of one field. */
+const MOST_MESSAGES = 10;
+/** Of what the client sent, in a message. */
+const MOST_CHARACTERS = 60;
+
+/**
+ * Of `Prefer: code=422, example=limit`; undefined: nothing is asked. An example alone asks for the success that has it,
+ * or else for the first status. Throws a 422 that names what there is.
+ */
+export function wishOf(header: string | string[] | undefined, operation: Operation): Wish | undefined {
+  const preferences = readPrefer([header ?? []].flat().join(','));
+  const code = preferences.get('code');
+  const example = preferences.get('example');
+  if (code !== undefined && !statusesOf(operation).includes(Number(code))) throw unknownStatus(code, operation);
+  if (example === undefined) return code === undefined ? undefined : { status: Number(code), example };
+  const status = statusesToSearch(code, operation).find((each) =>
+    examplesOf(operation, each).some(([name]) => name === example),
+  );
+  if (status === undefined) throw unknownExample(example, code, operation);
+  return { status, example };
+}
+
+/** Of a preference that stands there twice the first one counts (RFC 7240 section 2); the case of names does not. */
+function readPrefer(header: string): Map<string, string> {
+  const preferences = new Map<string, string>();
+  for (const text of header.split(/[,;]/)) {
+    const [, name, value] = /^\s*([\w-]+)\s*=\s*"?([^"]*?)"?\s*$/.exec(text) ?? [];
+    const key = name?.toLowerCase();
+    if (key !== undefined && value !== undefined && !preferences.has(key)) preferences.set(key, value);
+  }
+  return preferences;
+}
+
+function statusesToSearch(code: string | undefined, operation: Operation): number[] {
+  if (code !== undefined) return [Number(code)];
+  return [successOf(operation), ...statusesOf(operation)];
+}
+
+function unknownStatus(code: string, operation: Operation): DomainError {
+  const asked = `asks for the status ${clip(code, MOST_CHARACTERS)}, which ${operation.operationId} does not have.`;
+  const message = `${asked} It has: ${statusesOf(operation).join(', ')}.`;
+  return new DomainError('invalid', `Prefer ${message}`, { Prefer: [message] });
+}
+
+function unknownExample(example: string, code: string | undefined, operation: Operation): DomainError {
+  const statuses = code === undefined ? statusesOf(operation) : [Number(code)];
+  const there = statuses.flatMap((status) => {
+    const names = examplesOf(operation, status).map(([name]) => name);
+    return names.length === 0 ? [] : [`with ${status}: ${names.join(', ')}`];
+  });
+  const where = code === undefined ? '' : ` with the status ${code}`;
+  const message = `asks for the example ${clip(example, MOST_CHARACTERS)}, which ${operation.operationId} does not have${where}.`;
+  const lines =
+    there.length === 0 ? ['It has none.'] : chunk(there, MOST_MESSAGES - 1).map((line) => `It has ${line}.`);
+  return new DomainError('invalid', `Prefer ${message} ${lines[0]}`, { Prefer: [message, ...lines] });
+}
+
+/** So many lines at most. */
+function chunk(texts: readonly string[], lines: number): string[] {
+  const size = Math.ceil(texts.length / lines);
+  return Array.from({ length: Math.ceil(texts.length / size) }, (_, i) =>
+    texts.slice(i * size, (i + 1) * size).join('; '),
+  );
+}

@@ -1,0 +1,83 @@
+import type { RequestListener } from 'node:http';
+import { readDocument } from '../../src/api/contract.ts';
+import type { Environment } from '../../src/domain/api-key.ts';
+import { listen } from '../../src/server.ts';
+import { mockKey } from './caller.ts';
+import { type Edit, watchEdits } from './edits.ts';
+import { lineOf } from './lines.ts';
+import { createListener } from './listener.ts';
+import { createMockService, type MockService } from './service.ts';
+
+export type MockOptions = {
+  /** 4010 by default; 0 takes any free port. */
+  readonly port?: number;
+  readonly host?: string;
+  /** Which keys are taken. */
+  readonly environment?: Environment;
+  /** Generates data in place of the contract's examples; the same seed generates the same data. */
+  readonly seed?: string | undefined;
+  /** The contract's main file, to follow its edits; undefined: what is published is served throughout. */
+  readonly watched?: string | undefined;
+  /** Told of every request, edit and fault, a line each. */
+  readonly print?: (line: string) => void;
+};
+
+export type Mock = {
+  readonly url: string;
+  /** A key that the mock takes, as it takes every well-formed one. */
+  readonly key: string;
+  close(): Promise<void>;
+};
+
+export const DEFAULT_PORT = 4010;
+export const DEFAULT_HOST = '127.0.0.1';
+
+/** Answers as the server would, of the contract's examples, without a database. Rejects where the port is taken. */
+export async function startMock({
+  port = DEFAULT_PORT,
+  host = DEFAULT_HOST,
+  environment = 'live',
+  seed,
+  watched,
+  print = () => {},
+}: MockOptions = {}): Promise<Mock> {
+  const create = async (document: Parameters<typeof createMockService>[0]) =>
+    createMockService(document, { environment, seed });
+  let service: MockService = await create(await readDocument());
+  const listener = createListener({
+    service: () => service,
+    isDynamic: seed !== undefined,
+    onFault: (error) => print(`the mock itself failed: ${error instanceof Error ? error.stack : error}`),
+  });
+  const listening = await listen(printing(listener, print), { host, port });
+  const take = async (edit: Edit): Promise<void> => {
+    const problems = 'problems' in edit ? edit.problems : await replace(edit);
+    for (const problem of problems) print(problem);
+    print(problems.length > 0 ? 'The contract from before the edit is served on.' : 'The edited contract is served.');
+  };
+  const replace = async ({ document }: Extract<Edit, { document: unknown }>): Promise<readonly string[]> => {
+    try {
+      service = await create(document);
+      return [];
+    } catch (error) {
+      return [`openapi: ${error instanceof Error ? error.message : error}`];
+    }
+  };
+  const endWatch = watched === undefined ? () => {} : watchEdits(watched, take);
+  return {
+    url: listening.url,
+    key: mockKey(environment),
+    close() {
+      endWatch();
+      return listening.stop();
+    },
+  };
+}
+
+export function printing(listener: RequestListener, print: (line: string) => void): RequestListener {
+  return (req, res) => {
+    const { method, url } = req;
+    res.once('finish', () => print(lineOf({ method, url }, res.statusCode)));
+    listener(req, res);
+  };
+}
