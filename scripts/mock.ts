@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { requestedStop, type Stop } from '../src/requested-stop.ts';
 import { StartUpError } from '../src/store/start-up-error.ts';
 import { HELP, type Options, readOptions, UsageError } from './mock/options.ts';
-import { startProxy } from './mock/proxy.ts';
-import { startMock } from './mock/start.ts';
 
 const CONTRACT = join(import.meta.dirname, '../openapi/openapi.yaml');
 
@@ -32,6 +30,8 @@ async function main(): Promise<void> {
 }
 
 async function mock({ port, host, environment, seed }: Options, stop: Stop): Promise<void> {
+  // Not before it is needed: loading Prism takes a second.
+  const { startMock } = await import('./mock/start.ts');
   const started = await startMock({ port, host, environment, seed, watched: CONTRACT, print });
   print(`
   The mock of Charter's API serves at ${started.url}, data made of ${seed === undefined ? "the contract's examples" : `the schemas with --seed ${seed}`}
@@ -47,6 +47,7 @@ async function mock({ port, host, environment, seed }: Options, stop: Stop): Pro
 }
 
 async function proxy({ port, host, target }: Options & { target: URL }, stop: Stop): Promise<void> {
+  const { startProxy } = await import('./mock/proxy.ts');
   const started = await startProxy({ port, host, target, print });
   print(`
   ${started.url} passes requests on to ${target.origin}; a line with ! is a disagreement with the contract

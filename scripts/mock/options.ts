@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { ENVIRONMENTS, type Environment } from '../../src/domain/api-key.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from './start.ts';
+
+export const DEFAULT_PORT = 4010;
+export const DEFAULT_HOST = '127.0.0.1';
 
 export const HELP = `npm run mock -- [options]   answers as the server would, from the contract's examples, without a database
 

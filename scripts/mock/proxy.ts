@@ -20,12 +20,12 @@ export type ProxyOptions = {
   readonly print: (line: string) => void;
 };
 
-export type Proxy = { readonly url: string; readonly tally: Tally; close(): Promise<void> };
+export type ContractProxy = { readonly url: string; readonly tally: Tally; close(): Promise<void> };
 
 const MOST_BODY_BYTES = 64 * 1024 * 1024;
 
 /** Passes requests on to a real server, and holds each of them and its answer against the contract. */
-export async function startProxy({ target, port, host, print }: ProxyOptions): Promise<Proxy> {
+export async function startProxy({ target, port, host, print }: ProxyOptions): Promise<ContractProxy> {
   const document = await readDocument();
   const judge = await createJudge(document);
   const tally = new Tally();

@@ -29,7 +29,7 @@ export async function createSource(document: Json, { seed }: { seed: string | un
     if (example !== undefined || schema === undefined) return fromExamples(asked);
     const { operationId } = operation;
     const made = await firstValid(ajv.compile(schema), (attempt) =>
-      generate({ operationId, status, seed: `${seed} ${address} ${attempt}` }),
+      generate({ operationId, status, seed: `${seed} ${status} ${address} ${attempt}` }),
     );
     return made ?? fromExamples(asked);
   };

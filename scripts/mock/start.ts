@@ -6,6 +6,7 @@ import { mockKey } from './caller.ts';
 import { type Edit, watchEdits } from './edits.ts';
 import { lineOf } from './lines.ts';
 import { createListener } from './listener.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from './options.ts';
 import { createMockService, type MockService } from './service.ts';
 
 export type MockOptions = {
@@ -28,9 +29,6 @@ export type Mock = {
   readonly key: string;
   close(): Promise<void>;
 };
-
-export const DEFAULT_PORT = 4010;
-export const DEFAULT_HOST = '127.0.0.1';
 
 /** Answers as the server would, of the contract's examples, without a database. Rejects where the port is taken. */
 export async function startMock({
@@ -63,7 +61,7 @@ export async function startMock({
       return [`openapi: ${error instanceof Error ? error.message : error}`];
     }
   };
-  const endWatch = watched === undefined ? () => {} : watchEdits(watched, take);
+  const endWatch = watched === undefined ? () => {} : await watchEdits(watched, take);
   return {
     url: listening.url,
     key: mockKey(environment),

@@ -1,0 +1,72 @@
+// The mock takes and refuses entity tags as the server does, each side its own ones.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Mock, startMock } from '../../scripts/mock/start.ts';
+import { Client } from '../support/client.ts';
+import { checkMockAnswer, operations } from '../support/contract.ts';
+import { createProgram, prepare, sendTo, successOf } from '../support/every-operation.ts';
+import { differenceOf, exactLikeness } from '../support/parity.ts';
+import { insertPrograms } from '../support/programs.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let mock: Mock;
+let mocked: Client;
+beforeAll(async () => {
+  [server, mock] = await Promise.all([startServer(), startMock({ port: 0 })]);
+  mocked = new Client(mock.url, mock.key, checkMockAnswer);
+});
+afterAll(() => Promise.all([server.close(), mock.close()]));
+
+const taking = (name: string) =>
+  operations.filter(({ parameters = [] }) => parameters.some((parameter) => parameter.name === name));
+
+const HEADERS: Record<string, (tag: string) => string> = {
+  own: (tag) => tag,
+  any: () => '*',
+  weak: (tag) => `W/${tag}`,
+  'among others': (tag) => `"x" , ${tag}`,
+  'an empty one': () => '""',
+  'the example of the contract': () => '"5PCSWvuqX5dplNHdfbjbVq"',
+};
+const KINDS = Object.keys(HEADERS);
+
+describe.each(taking('If-None-Match'))('$operationId', (operation) => {
+  test.each(KINDS)('If-None-Match: %s', async (kind) => {
+    const { ours, client, request } = await prepare(server, operation);
+    await insertPrograms(server, ours, Array(30).fill({ name: 'One of many' }));
+    const send = async (to: Client) => {
+      const tag = (await sendTo(to, request)).headers['etag'] ?? '';
+      return sendTo(to, request, { headers: { 'If-None-Match': HEADERS[kind]?.(tag) } });
+    };
+    const sides = { server: await send(client), mock: await send(mocked) };
+    expect(sides.server.status).toBe(KINDS.indexOf(kind) < 4 ? 304 : 200);
+    expect(differenceOf(operation, kind, sides, exactLikeness)).toBeNull();
+  });
+});
+
+describe.each(taking('If-Match'))('$operationId', (operation) => {
+  test.each([...KINDS, 'of another program'])('If-Match: %s', async (kind) => {
+    const { ours, client, request } = await prepare(server, operation);
+    const other = `/api/parent_programs/${await createProgram(ours, 'Another')}`;
+    const send = async (to: Client) => {
+      const tag = (await to.get(kind === 'of another program' ? other : request.url)).headers['etag'] ?? '';
+      return sendTo(to, request, { headers: { 'If-Match': HEADERS[kind]?.(tag) ?? tag } });
+    };
+    const sides = { server: await send(client), mock: await send(mocked) };
+    const isTaken = ['own', 'any', 'among others'].includes(kind);
+    expect(sides.server.status).toBe(isTaken ? successOf(operation) : 412);
+    expect(differenceOf(operation, kind, sides, exactLikeness)).toBeNull();
+  });
+});
+
+test('an update can be made with the ETag of the create or the update before it', async () => {
+  const ours = await createTestOrganization(server);
+  for (const client of [ours.client, mocked]) {
+    const created = await client.post('/api/parent_programs', { name: 'First' });
+    const url = `/api/parent_programs/${created.body.id}`;
+    const update = (name: string, tag = '') => client.patch(url, { name }, { headers: { 'If-Match': tag } });
+    const second = await update('Second', created.headers['etag']);
+    const third = await update('Third', second.headers['etag']);
+    expect(third).toMatchObject({ status: 200, body: { id: created.body.id, name: 'Third' } });
+  }
+});

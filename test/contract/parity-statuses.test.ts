@@ -1,0 +1,101 @@
+// Every status that the document shows: produced for real by the server, and forced by Prefer on the mock.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Mock, startMock } from '../../scripts/mock/start.ts';
+import { Client, type Reply } from '../support/client.ts';
+import { checkMockAnswer, operations } from '../support/contract.ts';
+import { prepare, requestFor, sendTo, withQuery } from '../support/every-operation.ts';
+import { differenceOf, likeness } from '../support/parity.ts';
+import { insertPrograms } from '../support/programs.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+/** Nothing listens on the port: a database that is stopped. */
+const STOPPED = 'postgresql://charter:charter@127.0.0.1:1/charter';
+
+let server: TestServer;
+let cutOff: TestServer;
+let mock: Mock;
+let mocked: Client;
+beforeAll(async () => {
+  [server, cutOff, mock] = await Promise.all([
+    startServer(),
+    startServer({ databaseUrl: STOPPED }),
+    startMock({ port: 0 }),
+  ]);
+  mocked = new Client(mock.url, mock.key, checkMockAnswer);
+});
+afterAll(() => Promise.all([server.close(), cutOff.close(), mock.close()]));
+
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+/** How the server comes to each status; a new status of the document needs a way here, or the test fails. */
+const WAYS: Record<number, (prepared: Prepared, operation: (typeof operations)[number]) => Promise<Reply>> = {
+  200: ({ client, request }) => sendTo(client, request),
+  201: ({ client, request }) => sendTo(client, request),
+  204: ({ client, request }) => sendTo(client, request),
+  304: ({ client, request }) => sendTo(client, request, { headers: { 'If-None-Match': '*' } }),
+  400: ({ client, request }) => sendTo(client, request, { url: withQuery(request.url, 'x=%ff') }),
+  401: ({ request }) => sendTo(server.anonymous, request),
+  403: async ({ ours, client, request }, { method }) => {
+    const permissions = method === 'get' ? [] : ['parent_programs:read'];
+    await server.db.prisma.apiKey.updateMany({ where: { organizationId: ours.id }, data: { permissions } });
+    if (request.url === '/api/key') {
+      await server.db.prisma.organization.update({ where: { id: ours.id }, data: { suspendedAt: new Date() } });
+    }
+    return sendTo(client, request);
+  },
+  404: ({ client, request }, operation) =>
+    sendTo(client, { ...request, url: requestFor(operation, { id: crypto.randomUUID() }).url }),
+  405: ({ client, request }) => sendTo(client, request, { method: 'PUT' }),
+  406: ({ client, request }) => sendTo(client, request, { headers: { Accept: 'text/html' } }),
+  409: async ({ ours, client, request }) => {
+    await ours.client.post('/api/parent_programs', { name: 'First', external_id: 'taken' });
+    return sendTo(client, request, { body: { ...Object(request.body), external_id: 'taken' } });
+  },
+  412: ({ client, request }) => sendTo(client, request, { headers: { 'If-Match': '"stale"' } }),
+  413: ({ client, request }) => sendTo(client, request, { body: ' '.repeat(102_401) }),
+  414: ({ client, request }) => sendTo(client, request, { url: withQuery(request.url, 'x'.repeat(9000)) }),
+  415: ({ client, request }) => sendTo(client, request, { headers: { 'Content-Type': 'text/plain' } }),
+  422: ({ client, request }) => sendTo(client, request, { url: withQuery(request.url, 'verbose=1') }),
+  500: ({ client, request }) => whileRenamed('api_keys', () => sendTo(client, request)),
+  503: ({ ours, request }) => sendTo(cutOff.anonymous, request, { key: ours.key }),
+};
+
+/** The tests of a file run one after another, so no other test meets the missing table. */
+async function whileRenamed<T>(table: string, work: () => Promise<T>): Promise<T> {
+  await server.db.pool.query(`alter table ${table} rename to away`);
+  try {
+    return await work();
+  } finally {
+    await server.db.pool.query(`alter table away rename to ${table}`);
+  }
+}
+
+describe.each(operations)('$operationId', (operation) => {
+  const statuses = Object.keys(operation.responses).map(Number);
+
+  test.each(statuses)('%p: forced on the mock, it has the headers and the shape of the server', async (status) => {
+    const prepared = await prepare(server, operation);
+    // More than a page, as the mock has.
+    await insertPrograms(server, prepared.ours, Array(30).fill({ name: 'One of many' }));
+    const way = WAYS[status];
+    if (way === undefined) throw new Error(`Nobody knows how the server comes to ${status}: add a way.`);
+    const ofServer = await way(prepared, operation);
+    const ofMock = await sendTo(mocked, prepared.request, { headers: { Prefer: `code=${status}` } });
+    expect({ server: ofServer.status, mock: ofMock.status }).toEqual({ server: status, mock: status });
+    expect(differenceOf(operation, `${status}`, { server: ofServer, mock: ofMock }, likeness)).toBeNull();
+  });
+
+  const hasBody = statuses.flatMap((status) =>
+    Object.keys(operation.responses[status]?.content?.['application/json']?.examples ?? {}).map(
+      (example) => [status, example] as const,
+    ),
+  );
+
+  test.each(hasBody)('%p, example %s: forced on the mock, it is the one of the contract', async (status, example) => {
+    const { request } = await prepare(server, operation);
+    const Prefer = `code=${status}, example=${example}`;
+    const answer = await sendTo(mocked, request, { headers: { Prefer } });
+    const shown = operation.responses[status]?.content?.['application/json']?.examples?.[example];
+    expect({ status: answer.status, body: answer.body }).toEqual({ status, body: shown?.value });
+  });
+});

@@ -1,0 +1,88 @@
+// The mock answers as the server does, whatever is sent. Made of the document: a new operation is held to it at once.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Mock, startMock } from '../../scripts/mock/start.ts';
+import { Client } from '../support/client.ts';
+import { checkMockAnswer, operations } from '../support/contract.ts';
+import { prepare, sendTo } from '../support/every-operation.ts';
+import { differenceOf, exactLikeness } from '../support/parity.ts';
+import { badRequests, goodRequests } from '../support/parity-cases.ts';
+import { insertPrograms, type Row, walk } from '../support/programs.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+type Item = { name: string; external_id: string | null; created_at: string; updated_at: string };
+
+/** Refusals for which what the server holds is never the reason. */
+const OF_THE_REQUEST_ALONE = [400, 401, 405, 406, 413, 414, 415, 422];
+
+let server: TestServer;
+let mock: Mock;
+beforeAll(async () => {
+  [server, mock] = await Promise.all([startServer(), startMock({ port: 0 })]);
+});
+afterAll(() => Promise.all([server.close(), mock.close()]));
+
+describe.each(operations)('$operationId', (operation) => {
+  test('refuses every bad request with the same status, headers and words', async () => {
+    const { ours, client, request } = await prepare(server, operation);
+    const mocked = new Client(mock.url, undefined, checkMockAnswer);
+    const differences: (string | null)[] = [];
+    const statuses = new Set<number>();
+    for (const { what, ...changes } of badRequests(operation, request, ours.key)) {
+      const sending = { key: ours.key, ...changes };
+      const sides = { server: await sendTo(client, request, sending), mock: await sendTo(mocked, request, sending) };
+      statuses.add(sides.server.status);
+      differences.push(differenceOf(operation, what, sides, exactLikeness));
+    }
+    expect(differences.filter((line) => line !== null)).toEqual([]);
+    const shown = Object.keys(operation.responses).map(Number);
+    expect([...statuses]).toEqual(expect.arrayContaining(shown.filter((each) => OF_THE_REQUEST_ALONE.includes(each))));
+  });
+
+  test('answers every fine request with the same status, headers and shape', async () => {
+    const mocked = new Client(mock.url, undefined, checkMockAnswer);
+    const differences: (string | null)[] = [];
+    const { length } = goodRequests(operation, { method: '', url: '', body: undefined, headers: {} }, '');
+    for (let i = 0; i < length; i += 1) {
+      // Each of them may change what is there.
+      const { ours, client, request } = await prepare(server, operation);
+      if (operation.method === 'get') await insertPrograms(server, ours, await rowsOf(mocked, ours.key));
+      const { what = '', ...changes } = goodRequests(operation, request, ours.key)[i] ?? {};
+      const sending = { key: ours.key, ...changes };
+      const sides = { server: await sendTo(client, request, sending), mock: await sendTo(mocked, request, sending) };
+      expect(sides.server.status).toBeLessThan(300);
+      differences.push(differenceOf(operation, what, sides, exactLikeness));
+    }
+    expect(differences.filter((line) => line !== null)).toEqual([]);
+  });
+});
+
+test.each([
+  'sort=name',
+  'sort=-updated_at&limit=7',
+  'search=HARBOUR&limit=3',
+  'search=exchange&sort=-name',
+  'external_id=sis-20533',
+  'external_id=nobody',
+  'updated_since=2026-04-05T00:00:00Z',
+  'updated_since=2026-04-05T00:00:00%2B02:00&search=city&sort=-created_at&limit=1',
+])('lists the same on the same pages, to the end, for ?%s', async (query) => {
+  const ours = await createTestOrganization(server);
+  const mocked = new Client(mock.url, ours.key, checkMockAnswer);
+  await insertPrograms(server, ours, await rowsOf(mocked, ours.key));
+  const [ofServer, ofMock] = await Promise.all(
+    [ours.client, mocked].map(async (client) => {
+      const pages = await walk(client, `/api/parent_programs?${query}`);
+      return pages.map(({ body }) => body.data.map(({ name }: Item) => name));
+    }),
+  );
+  expect(ofMock).toEqual(ofServer);
+});
+
+/** What the mock lists, as rows for the server, so that both have as many pages. */
+async function rowsOf(mocked: Client, key: string): Promise<Row[]> {
+  const items: readonly Item[] = (await mocked.get('/api/parent_programs?limit=100', { key })).body.data;
+  return items.map(({ name, external_id: externalId, created_at: createdAt, updated_at: updatedAt }) => ({
+    ...{ name, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) },
+    ...(externalId !== null && { externalId }),
+  }));
+}

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { operations } from '../support/contract.ts';
+import { startTestMock, type TestMock } from '../support/mock.ts';
+
+let mock: TestMock;
+beforeAll(async () => {
+  mock = await startTestMock();
+});
+afterAll(() => mock.close());
+
+const ORIGIN = 'https://app.example.org';
+
+test.each(['/api/parent_programs', '/api/parent_programs/1', '/api/nothing', '/%'])(
+  'a preflight of any origin, method and header is answered on %s, without a key',
+  async (url) => {
+    const answer = await fetch(`${mock.url}${url}`, {
+      method: 'OPTIONS',
+      headers: {
+        ...{ Origin: ORIGIN, 'Access-Control-Request-Method': 'PATCH' },
+        'Access-Control-Request-Headers': 'authorization,if-match,prefer',
+      },
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('access-control-allow-methods')).toBe('PATCH');
+    expect(answer.headers.get('access-control-allow-headers')).toBe('authorization,if-match,prefer');
+  },
+);
+
+test('OPTIONS that is no preflight is answered as the server answers it', async () => {
+  expect((await mock.client.send('OPTIONS', '/api/key', { headers: { Origin: ORIGIN } })).status).toBe(405);
+});
+
+test('pages may read every header that the contract shows, on successes and refusals', async () => {
+  const shown = operations.flatMap(({ responses }) =>
+    Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers)),
+  );
+  for (const Prefer of ['', 'code=401', 'code=304', 'code=503', 'code=418']) {
+    const { headers } = await mock.client.get('/api/parent_programs', { headers: { Origin: ORIGIN, Prefer } });
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(headers['access-control-expose-headers']?.split(', ')).toEqual([...new Set(shown)].sort());
+  }
+});

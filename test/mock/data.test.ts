@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTestMock, type TestMock } from '../support/mock.ts';
+import { idsOf, walk } from '../support/programs.ts';
+
+const LIST = '/api/parent_programs';
+/** The first of the contract's examples. */
+const NORDIC = '019c2291-34b8-752e-bca9-6513269e0d37';
+
+let mock: TestMock;
+beforeAll(async () => {
+  mock = await startTestMock();
+});
+afterAll(() => mock.close());
+
+test.each([1, 7, 25, 100])('pages of %p lead to an end, and show every item once', async (limit) => {
+  const pages = await walk(mock.client, `${LIST}?limit=${limit}`);
+  const ids = idsOf(pages);
+  expect({ items: ids.length, different: new Set(ids).size }).toEqual({ items: 60, different: 60 });
+  expect(pages.map(({ body }) => body.page.limit)).toEqual(Array(Math.ceil(60 / limit)).fill(limit));
+});
+
+test('the first items are the examples of the contract, and all of them are found by their ids', async () => {
+  const { body } = await mock.client.get(`${LIST}?limit=100`);
+  const nordic = body.data.find(({ id }: { id: string }) => id === NORDIC);
+  expect(nordic).toMatchObject({ name: 'Nordic Scholars Exchange', external_id: 'sis-20417' });
+  for (const item of body.data) expect((await mock.client.get(`${LIST}/${item.id}`)).body).toEqual(item);
+});
+
+test('external ids are unique, as the contract says', async () => {
+  const { body } = await mock.client.get(`${LIST}?limit=100`);
+  const ids = body.data.flatMap(({ external_id: id }: { external_id: string | null }) => id ?? []);
+  expect(ids.length).toBeGreaterThan(30);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('any other id is answered with that id, in small letters', async () => {
+  const id = crypto.randomUUID();
+  const answer = await mock.client.get(`${LIST}/${id.toUpperCase()}`);
+  expect(answer.body).toMatchObject({ id, name: 'Nordic Scholars Exchange' });
+});
+
+test('a cursor of another list is refused as the server refuses it', async () => {
+  const { body } = await mock.client.get(`${LIST}?limit=2&sort=name`);
+  const answer = await mock.client.get(`${LIST}?cursor=${body.page.next_cursor}`);
+  expect(answer).toMatchObject({ status: 422, body: { errors: { cursor: [expect.stringContaining('not belong')] } } });
+});
+
+test('a create answers what was sent, and nothing where nothing was sent', async () => {
+  const sent = { name: 'Aegean Fellowship', metadata: { region: 'aegean' } };
+  const answer = await mock.client.post(LIST, sent);
+  expect(answer.body).toMatchObject({ ...sent, description: null, external_id: null });
+  expect(answer.headers['location']).toBe(`${LIST}/${answer.body.id}`);
+});
+
+test('the same create gets the same id again, and another one another', async () => {
+  const ids = await Promise.all(
+    ['First', 'First', 'Second'].map(async (name) => (await mock.client.post(LIST, { name })).body.id),
+  );
+  expect(ids[0]).toBe(ids[1]);
+  expect(ids[0]).not.toBe(ids[2]);
+});
+
+test('an update is a merge patch of the item, and moves updated_at', async () => {
+  const before = (await mock.client.get(`${LIST}/${NORDIC}`)).body;
+  const patch = { description: null, metadata: { region: null, colour: 'amber', new: 'x' } };
+  const { body } = await mock.client.patch(`${LIST}/${NORDIC}`, patch);
+  expect(body).toEqual({
+    ...{ ...before, description: null, metadata: { colour: 'amber', new: 'x' } },
+    updated_at: expect.not.stringMatching(before.updated_at),
+  });
+});
+
+test('an update that changes nothing changes nothing', async () => {
+  const before = await mock.client.get(`${LIST}/${NORDIC}`);
+  const after = await mock.client.patch(`${LIST}/${NORDIC}`, {});
+  expect(after).toMatchObject({ body: before.body, headers: { etag: before.headers['etag'] } });
+});
+
+test('null in place of the metadata empties it', async () => {
+  expect((await mock.client.patch(`${LIST}/${NORDIC}`, { metadata: null })).body.metadata).toEqual({});
+});
+
+// Attack: a member of every object, which an assignment would lose or, worse, set.
+test('a metadata entry named __proto__ is an entry like any other', async () => {
+  const { body } = await mock.client.patch(`${LIST}/${NORDIC}`, '{"metadata":{"__proto__":"x"}}');
+  expect(Object.entries(body.metadata)).toContainEqual(['__proto__', 'x']);
+  expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
+});
+
+test('422 for what is allowed by itself, and too much with what is there', async () => {
+  const entries = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`entry_${i}`, 'x']));
+  const answer = await mock.client.patch(`${LIST}/${NORDIC}`, { metadata: entries });
+  expect(answer).toMatchObject({ status: 422, body: { errors: { metadata: [expect.any(String)] } } });
+});
+
+test('nothing is kept: a deleted or changed item is there as before', async () => {
+  const before = await mock.client.get(`${LIST}/${NORDIC}`);
+  expect((await mock.client.delete(`${LIST}/${NORDIC}`)).status).toBe(204);
+  expect((await mock.client.get(`${LIST}/${NORDIC}`)).text).toBe(before.text);
+});
+
+test('a test environment takes its own keys, and no live one', async () => {
+  const other = await startTestMock({ environment: 'test' });
+  try {
+    expect(other.key).toMatch(/^charter_test_/);
+    expect((await other.client.get('/api/key')).status).toBe(200);
+    expect((await other.client.get('/api/key', { key: mock.key })).status).toBe(401);
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,88 @@
+// Generated data stays within the schema: the client holds every answer against the contract.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { operations } from '../support/contract.ts';
+import { requestFor, sendTo, withQuery } from '../support/every-operation.ts';
+import { startTestMock, type TestMock } from '../support/mock.ts';
+import { idsOf, walk } from '../support/programs.ts';
+
+const LIST = '/api/parent_programs';
+const SEEDS = ['a', 'b', 'c'];
+
+let mocks: readonly TestMock[];
+beforeAll(async () => {
+  mocks = await Promise.all(SEEDS.map((seed) => startTestMock({ seed })));
+});
+afterAll(() => Promise.all(mocks.map((mock) => mock.close())));
+
+describe.each(operations)('$operationId', (operation) => {
+  test('every status is answered within its schema, many times over', async () => {
+    const texts = new Set<string>();
+    const statuses = Object.keys(operation.responses).map(Number);
+    for (const { client } of mocks) {
+      for (const status of statuses) {
+        for (let i = 0; i < 4; i += 1) {
+          const request = requestFor(operation, { id: crypto.randomUUID() });
+          // A refusal is forced whatever the request is; for another address it has other data.
+          const url = status < 400 ? request.url : withQuery(request.url, `n=${i}`);
+          const answer = await sendTo(client, request, { url, headers: { Prefer: `code=${status}` } });
+          expect(answer.status).toBe(status);
+          texts.add(answer.text);
+        }
+      }
+    }
+    const refusals = statuses.filter((status) => status >= 400).length;
+    expect(texts.size).toBeGreaterThan(refusals * SEEDS.length * 3);
+  });
+});
+
+test('hundreds of ids have data of their own, and the same data again', async () => {
+  const [{ client } = never()] = mocks;
+  const names = new Set<string>();
+  for (let i = 0; i < 300; i += 1) {
+    const url = `${LIST}/${crypto.randomUUID()}`;
+    const first = await client.get(url);
+    const again = await client.get(url, { headers: { 'If-None-Match': first.headers['etag'] } });
+    expect([first.status, again.status]).toEqual([200, 304]);
+    names.add(first.body.name);
+  }
+  expect(names.size).toBeGreaterThan(250);
+});
+
+test('a list leads to an end, and its items are found by their ids', async () => {
+  for (const { client } of mocks) {
+    const pages = await walk(client, `${LIST}?limit=7&sort=-updated_at`);
+    const ids = idsOf(pages);
+    expect(ids.length).toBeGreaterThan(10);
+    expect(new Set(ids).size).toBe(ids.length);
+    const item = pages[1]?.body.data[0];
+    expect((await client.get(`${LIST}/${item.id}`)).body).toEqual(item);
+  }
+});
+
+test('what was sent is in the answer', async () => {
+  const [{ client } = never()] = mocks;
+  const sent = { name: 'Aegean Fellowship', description: null, external_id: 'x', metadata: { a: 'b' } };
+  expect((await client.post(LIST, sent)).body).toMatchObject(sent);
+  expect((await client.patch(`${LIST}/${crypto.randomUUID()}`, { name: 'y' })).body.name).toBe('y');
+});
+
+test('the same seed makes the same data, and another one other data', async () => {
+  const again = await startTestMock({ seed: 'a' });
+  try {
+    const [ofA, ofB] = await Promise.all(mocks.map(async ({ client }) => (await client.get(LIST)).text));
+    expect((await again.client.get(LIST)).text).toBe(ofA);
+    expect(ofB).not.toBe(ofA);
+  } finally {
+    await again.close();
+  }
+});
+
+test('an example that is asked for is shown as it stands', async () => {
+  const [{ client } = never()] = mocks;
+  const answer = await client.get('/api/key', { headers: { Prefer: 'example=read_only' } });
+  expect(answer.body).toMatchObject({ name: 'Reporting', permissions: ['parent_programs:read'] });
+});
+
+function never(): never {
+  throw new Error('No mock was started.');
+}

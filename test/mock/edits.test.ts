@@ -1,0 +1,73 @@
+// Edits are made in a copy: other tests read the contract meanwhile.
+import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { startTestMock, type TestMock } from '../support/mock.ts';
+import { until } from '../support/wait.ts';
+
+const SERVED = 'The edited contract is served.';
+const KEPT = 'The contract from before the edit is served on.';
+const KEY = 'components/examples/KeyReadWrite.yaml';
+
+let lines: string[];
+let folder: string;
+let mock: TestMock;
+beforeEach(async () => {
+  lines = [];
+  folder = await mkdtemp(join(tmpdir(), 'charter-mock-'));
+  await cp(join(import.meta.dirname, '../../openapi'), folder, { recursive: true });
+  mock = await startTestMock({ watched: join(folder, 'openapi.yaml'), print: (line) => lines.push(line) });
+});
+afterEach(async () => {
+  await mock.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Edits one file as an editor does, by putting a new one in its place; returns what is printed about it. */
+async function edit(file: string, from: string, to: string): Promise<string[]> {
+  lines.length = 0;
+  const path = join(folder, file);
+  const text = await readFile(path, 'utf8');
+  expect(text).toContain(from);
+  await writeFile(`${folder}.new`, text.replace(from, to));
+  await rename(`${folder}.new`, path);
+  const told = () => lines.filter((line) => !line.includes(' -> '));
+  await until(`the edit of ${file} to be told of`, () => [SERVED, KEPT].includes(told().at(-1) ?? ''));
+  return told();
+}
+
+async function get(path: string): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`${mock.url}${path}`, { headers: { Authorization: `Bearer ${mock.key}` } });
+  return { status: answer.status, text: await answer.text() };
+}
+
+test('a saved example is served at once', async () => {
+  expect(await edit(KEY, 'Nightly sync', 'Edited')).toEqual([SERVED]);
+  expect((await get('/api/key')).text).toContain('Edited');
+});
+
+test('a saved bound decides at once what is refused', async () => {
+  await edit('components/parameters/Limit.yaml', 'maximum: 100', 'maximum: 200');
+  expect((await get('/api/parent_programs?limit=150')).status).toBe(200);
+  expect((await get('/api/parent_programs?limit=201')).text).toContain('an integer from 1 to 200');
+});
+
+test('an operation may need a permission that the server does not know yet', async () => {
+  await edit('paths/key.yaml', 'apiKey: []', 'apiKey: [keys:read]');
+  expect((await get('/api/key')).status).toBe(200);
+});
+
+test('an example that its schema does not allow is told of with its file and line, and the last good one served', async () => {
+  const told = await edit(KEY, 'name: Nightly sync', 'name: 5');
+  expect(told).toContainEqual(expect.stringMatching(/components\/examples\/KeyReadWrite\.yaml:\d+:\d+ {2}.*name/));
+  expect(told.at(-1)).toBe(KEPT);
+  expect((await get('/api/key')).text).toContain('Nightly sync');
+});
+
+test('a file that is no YAML is told of with its line, and its mending is served', async () => {
+  const told = await edit('openapi.yaml', 'info:', '  info:');
+  expect(told).toContainEqual(expect.stringMatching(/openapi\.yaml:2:\d+ {2}bad indentation/));
+  expect((await get('/api/key')).status).toBe(200);
+  expect(await edit('openapi.yaml', '  info:', 'info:')).toEqual([SERVED]);
+});

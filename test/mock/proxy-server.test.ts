@@ -1,0 +1,41 @@
+// Through the proxy the real server agrees with the contract, whatever it is sent.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Client } from '../support/client.ts';
+import { checkMockAnswer, operations } from '../support/contract.ts';
+import { prepare, sendTo } from '../support/every-operation.ts';
+import { badRequests, goodRequests } from '../support/parity-cases.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { type Watched, watch } from '../support/watched.ts';
+
+let server: TestServer;
+let proxy: Watched;
+beforeAll(async () => {
+  server = await startServer();
+  proxy = await watch(server.url);
+});
+afterAll(async () => {
+  await proxy.close();
+  await server.close();
+});
+
+test.each(operations)('$operationId: no disagreement, on any bad or fine request', async (operation) => {
+  const { ours, request } = await prepare(server, operation);
+  const client = new Client(proxy.url, ours.key, checkMockAnswer);
+  const cases = [...badRequests(operation, request, ours.key), ...goodRequests(operation, request, ours.key)];
+  const before = proxy.tally.requests;
+  for (const { what: _, ...changes } of cases) await sendTo(client, request, changes);
+  expect(proxy.lines.filter((line) => line.startsWith('! '))).toEqual([]);
+  expect(proxy.tally.requests - before).toBe(cases.length);
+});
+
+test('the answer is passed as it is, and pages of any origin may read it', async () => {
+  const ours = await createTestOrganization(server);
+  const client = new Client(proxy.url, ours.key, checkMockAnswer);
+  const direct = await ours.client.get('/api/parent_programs?limit=1');
+  const passed = await client.get('/api/parent_programs?limit=1');
+  const { 'x-request-id': _id, date: _date, ...headers } = direct.headers;
+  expect(passed).toMatchObject({ status: 200, text: direct.text, headers });
+  expect(passed.headers['access-control-allow-origin']).toBe('*');
+  const asking = { Origin: 'https://app.example.org', 'Access-Control-Request-Method': 'GET' };
+  expect((await fetch(proxy.url, { method: 'OPTIONS', headers: asking })).status).toBe(204);
+});

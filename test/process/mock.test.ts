@@ -1,0 +1,102 @@
+import { expect, test } from '@jest/globals';
+import { readOptions } from '../../scripts/mock/options.ts';
+import { Client } from '../support/client.ts';
+import { checkMockAnswer } from '../support/contract.ts';
+import { kill, type Running, runFile, startFile, untilPrinted } from '../support/process.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;
+
+async function withMock<T>(parameters: readonly string[], work: (running: Running) => Promise<T>): Promise<T> {
+  const running = startFile('scripts/mock.ts', ['--port', '0', ...parameters]);
+  try {
+    return await work(running);
+  } finally {
+    await kill(running);
+  }
+}
+
+test('it prints its address, a line to paste that works, and how to force an answer; Ctrl-C ends it with 0', async () => {
+  await withMock([], async (running) => {
+    const [, key, origin = '', path = ''] = await untilPrinted(running, CURL);
+    const client = new Client(origin, key, checkMockAnswer);
+    const answer = await client.get(path);
+    expect({ status: answer.status, items: answer.body.data.length }).toEqual({ status: 200, items: 2 });
+    await untilPrinted(running, /Prefer: code=422/);
+    await untilPrinted(running, /^GET \/api\/parent_programs\?limit=2 -> 200$/m);
+    running.child.kill('SIGINT');
+    const { code, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+});
+
+test('--dynamic prints its seed, with which the same data comes again', async () => {
+  await withMock(['--dynamic'], async (running) => {
+    const [, seed = ''] = await untilPrinted(running, /--seed (\w+)/);
+    const textOf = async (each: Running) => {
+      const [, key, origin = ''] = await untilPrinted(each, CURL);
+      return (await new Client(origin, key, checkMockAnswer).get('/api/key')).text;
+    };
+    const text = await textOf(running);
+    await withMock(['--seed', seed], async (again) => expect(await textOf(again)).toBe(text));
+  });
+});
+
+test('--proxy counts, and sums up at Ctrl-C', async () => {
+  const upstream = await startUpstream((_, res) => res.writeHead(501).end());
+  await withMock(['--proxy', upstream.url], async (running) => {
+    const [, address] = await untilPrinted(running, /(http:\S+) passes requests on to/);
+    expect((await fetch(`${address}/api/key`)).status).toBe(501);
+    running.child.kill('SIGINT');
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain('! GET /api/key -> 501: the contract does not show the status 501.');
+    expect(stdout).toMatch(/1 request, 2 disagreements with the contract\.\n {5}1 {2}getKey 501: /);
+  });
+  await upstream.close();
+});
+
+test('the end of the process that has started it ends it with 0', async () => {
+  await withMock([], async (running) => {
+    await untilPrinted(running, CURL);
+    running.child.disconnect();
+    expect((await running.ended).code).toBe(0);
+  });
+});
+
+test('--help tells how to force an answer, and ends with 0', async () => {
+  const { code, stdout } = await runFile('scripts/mock.ts', ['--help']);
+  expect(code).toBe(0);
+  for (const words of ['--port', '--proxy', '--dynamic', 'Prefer: example=', 'well-formed key']) {
+    expect(stdout).toContain(words);
+  }
+});
+
+test('what it does not take is refused with the help', async () => {
+  const { code, stderr } = await runFile('scripts/mock.ts', ['--port', '70000']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('--port is 0 to 65535.\n');
+  expect(stderr).toContain('npm run mock -- [options]');
+});
+
+test.each([
+  [['--port', 'x'], '--port is 0 to 65535.'],
+  [['--environment', 'staging'], '--environment is live or test.'],
+  [['--proxy', 'localhost'], '--proxy is the address of a server'],
+  [['--proxy', 'ftp://localhost'], '--proxy is the address of a server'],
+  [['--nothing'], "Unknown option '--nothing'"],
+  [['more'], "Unexpected argument 'more'"],
+])('%j is refused', (parameters, words) => {
+  expect(() => readOptions(parameters, () => '')).toThrow(words);
+});
+
+test('a port that is taken is told of in a line', async () => {
+  const other = await startUpstream(() => {});
+  const { port } = new URL(other.url);
+  const { code, stderr } = await runFile('scripts/mock.ts', ['--port', port]);
+  await other.close();
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `Port ${port} of 127.0.0.1 is in use. Give another one with --port or --host.\n`,
+  });
+});

@@ -1,0 +1,11 @@
+import { type Mock, type MockOptions, startMock } from '../../scripts/mock/start.ts';
+import { Client } from './client.ts';
+import { checkMockAnswer } from './contract.ts';
+
+export type TestMock = Mock & { readonly client: Client };
+
+/** A mock on any free port, and a client whose answers are held against the contract. */
+export async function startTestMock(options: MockOptions = {}): Promise<TestMock> {
+  const mock = await startMock({ port: 0, ...options });
+  return { ...mock, client: new Client(mock.url, mock.key, checkMockAnswer) };
+}

@@ -1,0 +1,23 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Upstream = { readonly url: string; close(): Promise<void> };
+
+/** Some server that is not ours, for as long as a test needs one. */
+export async function startUpstream(listener: RequestListener): Promise<Upstream> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${portOf(server.address())}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('It does not listen on a port.');
+  return address.port;
+}
