@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createAjv } from '../../src/api/contract.ts';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, Operation } from '../../src/api/document.ts';
 import { isObject, schemaOfMember } from './json.ts';
 import { examplesOf, type Source, schemaOf, successOf } from './source.ts';
@@ -13,12 +13,12 @@ const DAY_MS = 86_400_000;
 /** A list is an operation whose success has `data` and `page`; undefined: this one is none. */
 export async function collectionOf(
   operation: Operation,
-  { source, isDynamic }: { source: Source; isDynamic: boolean },
+  { ajv, source, isDynamic }: { ajv: Ajv2020; source: Source; isDynamic: boolean },
 ): Promise<Collection | undefined> {
   const schema = schemaOf(operation, successOf(operation));
   const items = schemaOfMember(schema, 'data');
   if (!isObject(items) || !isObject(items['items']) || schemaOfMember(schema, 'page') === undefined) return undefined;
-  const validate = createAjv().compile(items['items']);
+  const validate = ajv.compile(items['items']);
   const found = isDynamic ? await generate(operation, source) : shown(operation);
   return { path: operation.path, items: found.filter((item) => validate(item)) };
 }

@@ -1,4 +1,4 @@
-import { createAjv } from '../../src/api/contract.ts';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, Operation } from '../../src/api/document.ts';
 import type { Acting, Answer, Handle, Received } from '../../src/api/plan.ts';
 import type { Collection } from './collection.ts';
@@ -13,13 +13,17 @@ import { created, refuseInvalid, updated } from './written.ts';
 /** The server's router gives these to every answer; Prism's are of another one. */
 const OF_THE_ROUTER = new Set(['x-request-id', 'cache-control', 'etag', 'content-type']);
 
-export type HandleDeps = { readonly source: Source; readonly collections: readonly Collection[] };
+export type HandleDeps = {
+  readonly ajv: Ajv2020;
+  readonly source: Source;
+  readonly collections: readonly Collection[];
+};
 
 /** The success of the operation, for every request that the server's own code has let through. */
-export function createHandle(operation: Operation, { source, collections }: HandleDeps): Handle<Acting> {
+export function createHandle(operation: Operation, { ajv, source, collections }: HandleDeps): Handle<Acting> {
   const status = successOf(operation);
   const schema = schemaOf(operation, status);
-  const validate = createAjv().compile(schema ?? true);
+  const validate = ajv.compile(schema ?? true);
   const list = collections.find(({ path }) => operation.method === 'get' && path === operation.path);
   const shelf = collections.find(({ path }) => operation.path.replace(/\/\{[^}]+\}$/, '') === path);
 

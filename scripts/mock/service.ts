@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { render } from '../../src/api/answer.ts';
-import { type Document, loadContract } from '../../src/api/contract.ts';
+import { createAjv, type Document, loadContract } from '../../src/api/contract.ts';
 import { type Json, type Operation, operationsOf } from '../../src/api/document.ts';
 import { type Acting, type Handle, planRoutes } from '../../src/api/plan.ts';
 import { readInput, type Service } from '../../src/api/serve.ts';
@@ -47,12 +47,13 @@ export async function createMockService(
   document: Document,
   { environment, seed }: { environment: Environment; seed: string | undefined },
 ): Promise<MockService> {
-  const source = await createSource(jsonOf(document), { seed });
+  const ajv = createAjv();
+  const source = await createSource(jsonOf(document), { ajv, seed });
   const listed = operationsOf(jsonOf(document)).map((operation) =>
-    collectionOf(operation, { source, isDynamic: seed !== undefined }),
+    collectionOf(operation, { ajv, source, isDynamic: seed !== undefined }),
   );
   const collections = (await Promise.all(listed)).filter((collection) => collection !== undefined);
-  const handle = (operation: Operation) => createHandle(operation, { source, collections });
+  const handle = (operation: Operation) => createHandle(operation, { ajv, source, collections });
   const service = await planService(document, { handle, environmentOf: () => environment });
   return {
     ...{ ...service, source, exposed: headersShownBy(service.operations) },

@@ -1,4 +1,4 @@
-import { createAjv } from '../../src/api/contract.ts';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Example, Json, Operation } from '../../src/api/document.ts';
 import { firstValid, narrowed } from './generated-data.ts';
 import { createPrism, type Shown } from './prism.ts';
@@ -15,14 +15,16 @@ export type Asked = {
 /** Where the mock's answers come from, by way of Prism: the contract's examples or, with a seed, generated data. */
 export type Source = (asked: Asked) => Promise<Shown>;
 
-export async function createSource(document: Json, { seed }: { seed: string | undefined }): Promise<Source> {
+export async function createSource(
+  document: Json,
+  { ajv, seed }: { ajv: Ajv2020; seed: string | undefined },
+): Promise<Source> {
   const show = await createPrism(document);
   const fromExamples: Source = ({ operation: { operationId }, status, example }) =>
     show({ operationId, status, example });
   if (seed === undefined) return fromExamples;
 
   const generate = await createPrism(narrowed(document));
-  const ajv = createAjv();
   return async (asked) => {
     const { operation, status, example, address } = asked;
     const schema = schemaOf(operation, status);
