@@ -410,7 +410,7 @@ export interface components {
                 "application/json": components["schemas"]["BadRequestException"];
             };
         };
-        /** @description The API key is missing or not accepted. Nothing else about the request has been looked at. */
+        /** @description The API key is missing or not accepted. Of the request, only the address and the method have been looked at. */
         AuthenticationException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
