@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { codeAt } from '../support/accounts.ts';
+import { codeAt, PASSWORD } from '../support/accounts.ts';
 import { launchOptions, openContext } from '../support/browser.ts';
 import { step } from '../support/history.ts';
 import { createKey, openOwnKeys } from '../support/key-steps.ts';
@@ -37,10 +37,15 @@ const SECRETS: Record<string, (page: Page) => Promise<string[]>> = {
     return [await createKey(page, 'Once')];
   },
   'the QR code and the secret of a second factor': async (page) => [(await beginSecondFactor(page)).secret],
-  'the recovery codes': async (page) => {
-    await page.getByLabel('Code').fill(codeAt((await beginSecondFactor(page)).uri, new Date()));
-    await page.getByRole('button', { name: 'Turn on' }).click();
-    return (await page.getByLabel('Recovery codes').inputValue()).split('\n');
+  'the recovery codes': turnOnSecondFactor,
+  'new recovery codes': async (page) => {
+    await turnOnSecondFactor(page);
+    await page.getByRole('link', { name: 'I have kept them' }).click();
+    await page.getByRole('link', { name: 'Make new recovery codes' }).click();
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Make new codes' }).click();
+    await page.getByRole('heading', { name: 'Your new recovery codes' }).waitFor();
+    return recoveryCodesOn(page);
   },
   'an invitation link': async (page) => {
     await page.goto('/people/users/invite');
@@ -51,8 +56,19 @@ const SECRETS: Record<string, (page: Page) => Promise<string[]>> = {
   },
 };
 
+async function turnOnSecondFactor(page: Page): Promise<string[]> {
+  await page.getByLabel('Code').fill(codeAt((await beginSecondFactor(page)).uri, new Date()));
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  return recoveryCodesOn(page);
+}
+
+async function recoveryCodesOn(page: Page): Promise<string[]> {
+  return (await page.getByLabel('Recovery codes').inputValue()).split('\n');
+}
+
 async function beginSecondFactor(page: Page): Promise<{ uri: string; secret: string }> {
   await page.getByRole('link', { name: 'Set up the second factor' }).click();
+  await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Set up' }).click();
   const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
   return { uri, secret: new URL(uri).searchParams.get('secret') ?? '' };
