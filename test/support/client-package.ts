@@ -4,8 +4,17 @@ import { dirname, join } from 'node:path';
 import { createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
 import { buildPackage } from '../../scripts/client/build-package.ts';
 import { pack } from '../../scripts/client/pack.ts';
+import { type Ended, runFile } from './process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+
+/** Stricter than most of those who will compile with it. */
+const COMPILER_OPTIONS = {
+  ...{ target: 'es2022', lib: ['es2022'], module: 'nodenext', types: ['node'], noEmit: true },
+  ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, skipLibCheck: false },
+  ...{ noUnusedLocals: true, noImplicitReturns: true, verbatimModuleSyntax: true, erasableSyntaxOnly: true },
+};
 
 export type PackedClient = {
   readonly tarball: Buffer;
@@ -46,6 +55,12 @@ export async function installClient({ files }: PackedClient): Promise<Scratch> {
   }
   await write(join(folder, 'package.json'), JSON.stringify({ name: 'integrator', type: 'module' }));
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Compiles these files of the folder, and with them the declarations of the package. */
+export async function typeCheck({ folder }: Scratch, files: readonly string[]): Promise<Ended> {
+  await write(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, files }));
+  return runFile(TSC, ['--project', folder]);
 }
 
 export async function write(path: string, text: string): Promise<void> {
