@@ -16,6 +16,7 @@ export async function welcome(
   Charter serves at ${url}
 
     API        ${url}/api/parent_programs
+    Docs       ${url}/docs
     Dashboard  ${url}/sign-in
     Health     ${url}/livez  ${url}/readyz
 `;

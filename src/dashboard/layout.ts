@@ -32,11 +32,14 @@ ${'actor' in visit ? memberBody(visit, main) : guestBody(main)}
   return { kind: 'page', status, html: markup };
 }
 
+const DOCUMENTATION: Html = html`<a href="/docs">API documentation</a>`;
+
 function guestBody(main: Html): Html {
   return html`<body class="guest">
 <a class="skip" href="#main">Skip to the content</a>
 <header class="guest-head"><span class="brand">${MARK}Charter</span></header>
 <main id="main" tabindex="-1">${main}</main>
+<footer class="guest-foot">${DOCUMENTATION}</footer>
 </body>`;
 }
 
@@ -77,6 +80,7 @@ function account({ actor, formToken }: SignedIn): Html {
   return html`<div class="account">
 <span class="avatar" aria-hidden="true">${initials(actor.name)}</span>
 <div class="account-name"><span>${actor.name}</span><span class="quiet">${actor.email}</span></div>
+<p class="account-docs">${DOCUMENTATION}</p>
 <form method="post" action="/sign-out"><input type="hidden" name="form_token" value="${formToken}"><button class="button plain small">Sign out</button></form>
 </div>`;
 }
