@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { furnish } from '../support/furnish.ts';
 import { stepsOf } from '../support/guides.ts';
-import { apiStatus, openOwnKeys } from '../support/key-steps.ts';
+import { apiStatus, openMenu, openOwnKeys } from '../support/key-steps.ts';
 import { useStage } from '../support/stage.ts';
 import { NAMES } from '../support/team.ts';
 
@@ -90,7 +90,7 @@ test('"Rotate a key" leads to a successor', async () => {
   const page = await stage.visitAs(administrator, WIDE);
   const [profile = '', keys = '', ...rotate] = stepsOf('rotating-and-revoking.md', 'Rotate a key');
   await follow(page, [profile, keys]);
-  await page.locator('summary', { hasText: 'Actions for key Nightly import, production' }).click();
+  await openMenu(page, 'Nightly import, production');
   await takePicture(page, 'key-menu', 'main details[open] > ul');
   await follow(page, rotate.slice(0, 1));
   await takePicture(page, 'rotate');
@@ -103,7 +103,7 @@ test('"Revoke a key" leads to a list in which the key is revoked', async () => {
   const { administrator } = await furnish(stage.server.db);
   const page = await stage.visitAs(administrator, WIDE);
   await openOwnKeys(page);
-  await page.locator('summary', { hasText: 'Actions for key Nightly import, production' }).click();
+  await openMenu(page, 'Nightly import, production');
   await follow(page, stepsOf('rotating-and-revoking.md', 'Revoke a key'));
   await page.getByText('The key is revoked.').waitFor();
 });

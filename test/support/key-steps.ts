@@ -23,9 +23,14 @@ export async function createKey(page: Page, name: string): Promise<string> {
   return readKey(page);
 }
 
+/** The three dots of a key in the list. */
+export async function openMenu(page: Page, name: string): Promise<void> {
+  await page.getByText(`Actions for key ${name}`, { exact: true }).locator('xpath=ancestor::summary').click();
+}
+
 /** From the list to the page that asks whether to. */
 export async function chooseFromMenu(page: Page, name: string, word: 'Rotate' | 'Rename' | 'Revoke'): Promise<void> {
-  await page.getByText(`Actions for key ${name}`, { exact: true }).locator('xpath=ancestor::summary').click();
+  await openMenu(page, name);
   await page.getByRole('link', { name: word, exact: true }).click();
 }
 
