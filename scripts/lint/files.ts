@@ -11,10 +11,12 @@ export function contractFiles(): string[] {
   return [CONTRACT, ...globSync('openapi/{paths,components/*}/*.yaml', { cwd: root })].sort();
 }
 
-/** Every page of the checkout that is written by hand. */
+/** Every page of the checkout that is written by hand, as the changelog of the contract is not. */
 export function pageFiles(): string[] {
   const elsewhere = ['node_modules', 'generated', '.node', '.data', '.git', 'sample.md'];
-  return globSync('**/*.md', { cwd: root, exclude: (name) => elsewhere.includes(name) }).sort();
+  return globSync('**/*.md', { cwd: root, exclude: (name) => elsewhere.includes(name) })
+    .filter((file) => file !== 'openapi/CHANGELOG.md')
+    .sort();
 }
 
 /** Files that nothing points to, as nobody who reads the published contract or the guides ever sees them. */
