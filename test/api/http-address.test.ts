@@ -37,8 +37,16 @@ test.each([
   expectShown(answer);
 });
 
+// The start page's address; whoever wants no page finds nothing there but the way to the document (RFC 8631).
+test.each(['/', 'http://charter.test', 'http://charter.test?x'])('404 with the links for GET %s', async (target) => {
+  const { headers, ...answer } = await send(`GET ${target}`);
+  const { link, ...shown } = headers;
+  expect(link).toContain('rel="service-desc"');
+  expect(answer.status).toBe(404);
+  expectShown({ ...answer, headers: shown }, { url: '/unknown' });
+});
+
 test.each([
-  '/',
   '/api',
   '/api/',
   '/api/parent_programs/',
@@ -62,8 +70,6 @@ test.each([
   '/api/constructor',
   '/api/parent_programs#x',
   '*',
-  'http://charter.test',
-  'http://charter.test?x',
   'http://[::1/api/parent_programs/',
   'http://a:b@c:d:e/api/parent_programs/',
   'http:///api/parent_programs/x/y',
