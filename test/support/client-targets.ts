@@ -1,3 +1,4 @@
+import { startMock } from '../../scripts/mock/start.ts';
 import { createTestOrganization, startServer } from './server.ts';
 
 export type Target = { readonly url: string; readonly apiKey: string; close(): Promise<void> };
@@ -5,6 +6,7 @@ export type Target = { readonly url: string; readonly apiKey: string; close(): P
 /** Everything that answers as the contract says; what holds of the client holds against each. */
 export const TARGETS: readonly { readonly name: string; start(): Promise<Target> }[] = [
   { name: 'the server', start: startRealServer },
+  { name: 'the mock', start: startMockServer },
 ];
 
 /** With an organization that has enough parent programs for several pages. */
@@ -15,4 +17,9 @@ async function startRealServer(): Promise<Target> {
     await client.post('/api/parent_programs', { name });
   }
   return { url: server.url, apiKey: key, close: () => server.close() };
+}
+
+async function startMockServer(): Promise<Target> {
+  const { url, key, close } = await startMock({ port: 0 });
+  return { url, apiKey: key, close };
 }
