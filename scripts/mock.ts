@@ -7,6 +7,8 @@ import { HELP, type Options, readOptions, UsageError } from './mock/options.ts';
 
 const CONTRACT = join(import.meta.dirname, '../openapi/openapi.yaml');
 
+// Who reads what is printed may be gone.
+process.stdout.on('error', () => {});
 try {
   await main();
 } catch (error) {
@@ -56,9 +58,6 @@ async function proxy({ port, host, target }: Options & { target: URL }, stop: St
   await started.close();
   print(`\n${started.tally.summary().join('\n')}`);
 }
-
-// Who reads it may be gone.
-process.stdout.on('error', () => {});
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -32,11 +32,12 @@ export async function tryTool(
   });
   let printed = '';
   let stdout = '';
-  child.stdout.on('data', (chunk) => {
+  // A character may arrive in two pieces.
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
     printed += chunk;
     stdout += chunk;
   });
-  child.stderr.on('data', (chunk) => {
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
     printed += chunk;
   });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));

@@ -4,7 +4,7 @@ import type { Acting, Answer, Handle, Received } from '../../src/api/plan.ts';
 import type { Collection } from './collection.ts';
 import { entityTagOf, refuseStale } from './entity-tags.ts';
 import { isObject, schemaOfMember } from './json.ts';
-import { linkOf, pageOf, type Query } from './page.ts';
+import { type Called, linkOf, pageOf } from './page.ts';
 import { wishOf } from './prefer.ts';
 import type { Shown } from './prism.ts';
 import { type Source, schemaOf, successOf } from './source.ts';
@@ -33,21 +33,23 @@ export function createHandle(operation: Operation, { ajv, source, collections }:
     const example = wishOf(input.headers['prefer'], operation)?.example;
     const address = `${operation.operationId} ${JSON.stringify(input.path)}`;
     const shown = await source({ operation, status, example, address });
-    if (schema === undefined) return answerOf(operation, status, { ...shown, body: null });
+    const path = pathOf(operation, input);
+    if (schema === undefined) return answerOf(path, status, { ...shown, body: null });
     if (list !== undefined) {
-      const page = example === undefined ? pageOf(list, input.query) : examplePage(list, input.query, shown.body);
-      return answerOf(operation, status, relinked(shown, page));
+      const called = { path, query: input.query };
+      const page = example === undefined ? pageOf(list, called) : examplePage(called, shown.body);
+      return answerOf(path, status, relinked(shown, page));
     }
     // An example that was asked for is shown as it stands.
-    if (example !== undefined || !isObject(shown.body)) return answerOf(operation, status, shown);
+    if (example !== undefined || !isObject(shown.body)) return answerOf(path, status, shown);
     const current = shelf?.items.find((item) => item['id'] === id) ?? placed(shown.body, input, schema);
     const body = written(current, { operation, sent: input.body, schema });
     if (!validate(body)) refuseInvalid(validate.errors);
-    return answerOf(operation, status, { ...shown, body });
+    return answerOf(path, status, { ...shown, body });
   };
 }
 
-function answerOf({ path }: Operation, status: number, { headers: given, body }: Shown): Answer {
+function answerOf(path: string, status: number, { headers: given, body }: Shown): Answer {
   const headers = Object.fromEntries(Object.entries(given).filter(([name]) => !OF_THE_ROUTER.has(name.toLowerCase())));
   if ('Location' in headers && isObject(body)) headers['Location'] = `${path}/${body['id']}`;
   return { status, headers, body, ...(body !== null && { entityTag: entityTagOf(body) }) };
@@ -58,9 +60,13 @@ function relinked({ headers: { Link: _, ...others } }: Shown, { headers, body }:
   return { headers: { ...others, ...headers }, body };
 }
 
-function examplePage({ path }: Collection, query: Query, body: unknown): Shown {
+function examplePage(called: Called, body: unknown): Shown {
   const page = isObject(body) ? body['page'] : undefined;
-  return { body, headers: linkOf(path, query, isObject(page) ? page['next_cursor'] : null) };
+  return { body, headers: linkOf(called, isObject(page) ? page['next_cursor'] : null) };
+}
+
+function pathOf({ path }: Operation, input: Received<Acting>): string {
+  return path.replace(/\{([^}]+)\}/g, (_, name) => encodeURIComponent(input.path[name] ?? ''));
 }
 
 /** The example at the address that was called. */

@@ -3,13 +3,18 @@ import type { Json } from '../../src/api/document.ts';
 import { readInstant } from '../../src/api/instant.ts';
 import type { Collection } from './collection.ts';
 
-export type Query = Readonly<Record<string, unknown>>;
+type Query = Readonly<Record<string, unknown>>;
+/** The path with its parameters filled in. */
+export type Called = { readonly path: string; readonly query: Query };
 
 /** The mock's organization, whose cursors another server refuses. */
 const KEY = Buffer.from('The mock of Charter signs cursors');
 
 /** One page of a collection: filtered, sorted and cut as the query asks, by the names that the contract uses. */
-export function pageOf({ path, items }: Collection, query: Query): { body: Json; headers: Record<string, string> } {
+export function pageOf(
+  { items }: Collection,
+  { path, query }: Called,
+): { body: Json; headers: Record<string, string> } {
   const { limit = items.length, cursor, ...rest } = query;
   const seal = { key: KEY, list: JSON.stringify(rest) };
   const all = sorted(
@@ -20,11 +25,11 @@ export function pageOf({ path, items }: Collection, query: Query): { body: Json;
   const data = all.slice(start, start + Number(limit));
   const last = start + data.length < all.length ? data.at(-1) : undefined;
   const next = last === undefined ? null : sealCursor(seal, { id: String(last['id']), value: '' });
-  return { body: { data, page: { limit, next_cursor: next } }, headers: linkOf(path, query, next) };
+  return { body: { data, page: { limit, next_cursor: next } }, headers: linkOf({ path, query }, next) };
 }
 
 /** The headers that a page's cursor goes with; null: it is the last page. */
-export function linkOf(path: string, query: Query, next: unknown): Record<string, string> {
+export function linkOf({ path, query }: Called, next: unknown): Record<string, string> {
   return typeof next === 'string' ? { Link: `<${nextPage(path, query, next)}>; rel="next"` } : {};
 }
 

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { readDocument } from '../../src/api/contract.ts';
+import { type Document, readDocument } from '../../src/api/contract.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import { listen } from '../../src/server.ts';
 import { mockKey } from './caller.ts';
@@ -30,6 +30,9 @@ export type Mock = {
   close(): Promise<void>;
 };
 
+const TAKEN = 'The edited contract is served.';
+const KEPT = 'The contract from before the edit is served on.';
+
 /** Answers as the server would, of the contract's examples, without a database. Rejects where the port is taken. */
 export async function startMock({
   port = DEFAULT_PORT,
@@ -39,8 +42,7 @@ export async function startMock({
   watched,
   print = () => {},
 }: MockOptions = {}): Promise<Mock> {
-  const create = async (document: Parameters<typeof createMockService>[0]) =>
-    createMockService(document, { environment, seed });
+  const create = (document: Document) => createMockService(document, { environment, seed });
   let service: MockService = await create(await readDocument());
   const listener = createListener({
     service: () => service,
@@ -48,20 +50,13 @@ export async function startMock({
     onFault: (error) => print(`the mock itself failed: ${error instanceof Error ? error.stack : error}`),
   });
   const listening = await listen(printing(listener, print), { host, port });
-  const take = async (edit: Edit): Promise<void> => {
-    const problems = 'problems' in edit ? edit.problems : await replace(edit);
-    for (const problem of problems) print(problem);
-    print(problems.length > 0 ? 'The contract from before the edit is served on.' : 'The edited contract is served.');
+  const follow = async (edit: Edit): Promise<void> => {
+    const made = 'problems' in edit ? edit : await attempt(() => create(edit.document));
+    if (!('problems' in made)) service = made;
+    const lines = 'problems' in made ? [...made.problems, KEPT] : [TAKEN];
+    for (const line of lines) print(line);
   };
-  const replace = async ({ document }: Extract<Edit, { document: unknown }>): Promise<readonly string[]> => {
-    try {
-      service = await create(document);
-      return [];
-    } catch (error) {
-      return [`openapi: ${error instanceof Error ? error.message : error}`];
-    }
-  };
-  const endWatch = watched === undefined ? () => {} : await watchEdits(watched, take);
+  const endWatch = watched === undefined ? () => {} : await watchEdits(watched, follow);
   return {
     url: listening.url,
     key: mockKey(environment),
@@ -72,7 +67,17 @@ export async function startMock({
   };
 }
 
-export function printing(listener: RequestListener, print: (line: string) => void): RequestListener {
+type Problems = { readonly problems: readonly string[] };
+
+async function attempt<T>(work: () => Promise<T>): Promise<T | Problems> {
+  try {
+    return await work();
+  } catch (error) {
+    return { problems: [`openapi: ${error instanceof Error ? error.message : error}`] };
+  }
+}
+
+function printing(listener: RequestListener, print: (line: string) => void): RequestListener {
   return (req, res) => {
     const { method, url } = req;
     res.once('finish', () => print(lineOf({ method, url }, res.statusCode)));
