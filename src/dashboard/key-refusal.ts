@@ -47,15 +47,15 @@ export async function refusedPage(
 ): Promise<Answer | null> {
   const message = await whyNoKey(visit, access, deed);
   if (message === null || access.refusal === null) return null;
-  const { status, title } = HEADS[access.refusal](deed);
+  const { status, title } = HEADS[access.refusal];
   const main = errorPage({ status, title, message, link: toKeys(place.base(visit)) });
   return page(visit, { status, title, main });
 }
 
-const HEADS: Record<KeyRefusal, (deed: TakingDeed) => { status: number; title: string }> = {
-  deactivated: () => ({ status: 409, title: 'This user is deactivated' }),
-  suspended: () => ({ status: 403, title: 'The organization is suspended' }),
-  role: (deed) => ({ status: 403, title: `You may not ${deed} API keys` }),
+const HEADS: Record<KeyRefusal, { status: number; title: string }> = {
+  deactivated: { status: 409, title: 'This user is deactivated' },
+  suspended: { status: 403, title: 'The organization is suspended' },
+  role: { status: 403, title: 'You may not do this' },
 };
 
 /** Does the work; where the service refuses it, the page says why as the list does. */

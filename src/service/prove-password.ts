@@ -32,7 +32,7 @@ export async function provePassword(
     const { scope, userId, trace } = actor;
     const event = { act: 'user.password_check_failed', actorUserId: userId, targetUserId: userId, trace } as const;
     await recordAudit(db.prisma, scope, { ...event, detail: { to } });
-    throw invalidField(field, 'is not your password.');
+    throw invalidField(field, 'is not right.');
   }
   await forgiveAttempt(db, attempt);
   return passwordHash;

@@ -107,7 +107,7 @@ test('setting it up asks for the password, and signs every other browser out whi
   await other.getByRole('heading', { name: 'My profile' }).waitFor();
   await page.getByRole('link', { name: 'Set up the second factor' }).click();
   await setUp(page, 'not the password of anybody');
-  expect(await page.getByRole('alert').innerText()).toContain('Password is not your password.');
+  expect(await page.getByRole('alert').innerText()).toContain('Password is not right.');
   expect(await page.getByLabel('Secret').count()).toBe(0);
   await page.goto('/profile');
   await turnOn(page);
@@ -123,7 +123,7 @@ test('new recovery codes take the place of the earlier ones, and are shown once'
   await page.getByRole('link', { name: 'Make new recovery codes' }).click();
   await page.getByLabel('Password').fill('not the password of anybody');
   await page.getByRole('button', { name: 'Make new codes' }).click();
-  expect(await page.getByRole('alert').innerText()).toContain('Password is not your password.');
+  expect(await page.getByRole('alert').innerText()).toContain('Password is not right.');
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Make new codes' }).click();
   const fresh = (await page.getByLabel('Recovery codes').inputValue()).split('\n');

@@ -50,7 +50,7 @@ test('a form that begins the set-up without the password, or with a wrong one, i
   for (const fields of [{}, { password: '' }, { password: 'wrong' }, { password: `${PASSWORD} ` }]) {
     const page = await thief.post(OWN, { ...fields, form_token });
     expect([fields, page.status, uriIn(page)]).toEqual([fields, 422, '']);
-    expect(wordsOf(page)).toContain('Password is not your password.');
+    expect(wordsOf(page)).toContain('Password is not right.');
   }
   expect((await rowOf(owner)).totpSecret).toBeNull();
 });

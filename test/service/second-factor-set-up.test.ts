@@ -39,8 +39,8 @@ const actsOf = async ({ userId }: Actor) =>
 test('beginning takes the password, and a wrong one makes no secret', async () => {
   // The attack: an unlocked screen, or a stolen session, ties the account to an authenticator of somebody else's.
   const account = await createAccount(db);
-  expect(await outcomeOf(begin(account, 'not the password of anybody'))).toMatch(/^invalid: password is not your/);
-  expect(await outcomeOf(begin(account, ''))).toMatch(/^invalid: password is not your/);
+  expect(await outcomeOf(begin(account, 'not the password of anybody'))).toMatch(/^invalid: password is not right/);
+  expect(await outcomeOf(begin(account, ''))).toMatch(/^invalid: password is not right/);
   expect(await row(account)).toMatchObject({ totpSecret: null, totpSince: null });
   await begin(account);
   expect((await row(account)).totpSecret).toHaveLength(20);

@@ -59,7 +59,7 @@ ${field({ name: 'to', label: LABELS.to, errors: problem?.fields }, (attributes) 
 <a class="button" href="${addressOf('/organization/audit-log.csv', typed)}" download>Export as CSV</a></div>
 ${
   events.length === 0
-    ? html`<div class="card empty"><p>Nothing was recorded that fits.</p></div>`
+    ? html`<div class="card empty"><h3>No events</h3><p>Nothing was recorded that fits.</p><p><a class="button" href="/organization/audit-log">Show everything</a></p></div>`
     : html`<div class="card flush">${table({
         name: 'events',
         label: 'Events, the latest first',

@@ -35,7 +35,7 @@ export function permissionWords(permissions: readonly string[]): Html {
   const rights = Map.groupBy(permissions, (permission) => permission.split(':')[0] ?? '');
   return html`<span class="chips">${[...rights].map(
     ([resource, all]) =>
-      html`<code>${resource}</code> ${all.map((each) => each.slice(resource.length + 1)).join(', ')} `,
+      html`<code>${resource}</code> <span class="rights">${all.map((each) => each.slice(resource.length + 1)).join(', ')}</span> `,
   )}</span>`;
 }
 
