@@ -111,7 +111,7 @@ function buildDocs() {
       'generated/openapi.json',
       'generated/openapi.yaml',
       'scripts/docs.ts',
-      'scripts/tool.ts',
+      'scripts/run-tool.ts',
       'src/dashboard/pages/marks.ts',
     ],
     ...['openapi/guides', 'scripts/docs', 'src/dashboard/assets'].flatMap(filesBelow),

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { tryTool } from '../../tool.ts';
+import { runTool } from '../../run-tool.ts';
 import type { Pages } from '../build.ts';
 import { type Contract, readContract } from '../contract.ts';
 import { type Guides, readGuides } from '../guides.ts';
@@ -17,8 +17,8 @@ export type Outcome = { readonly shown: Shown | null; readonly problems: readonl
 export function createBuilder(root: string): () => Promise<Outcome> {
   let page: Promise<string> | undefined;
   return async () => {
-    const contract = await bundle(root);
-    if (contract === null) return { shown: null, problems: await lintContract(root) };
+    const contract = await bundle();
+    if (contract === null) return { shown: null, problems: await lintContract() };
     try {
       const guides = await readGuides(root);
       page ??= renderRedoc(root, contract, guides);
@@ -40,12 +40,12 @@ async function show(root: string, page: string, contract: Contract, guides: Guid
 }
 
 /** Null: it cannot be bundled. */
-async function bundle(root: string): Promise<Contract | null> {
+async function bundle(): Promise<Contract | null> {
   const scratch = await mkdtemp(join(tmpdir(), 'charter-preview-'));
   try {
     const file = join(scratch, 'openapi.json');
     const parameters = ['bundle', 'openapi/openapi.yaml', '--ext', 'json', '--output', file];
-    const { code } = await tryTool('redocly', parameters, { cwd: root });
+    const { code } = await runTool('redocly', parameters);
     return code === 0 ? await readContract(file) : null;
   } finally {
     await rm(scratch, { recursive: true, force: true });

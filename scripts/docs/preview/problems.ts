@@ -1,4 +1,4 @@
-import { tryTool } from '../../tool.ts';
+import { root, runTool } from '../../run-tool.ts';
 import type { Problem } from '../problem.ts';
 
 type LintProblem = {
@@ -12,9 +12,9 @@ type LintProblem = {
 const CONTRACT = 'openapi/openapi.yaml';
 
 /** What `redocly lint` has against the contract of this checkout. */
-export async function lintContract(root: string): Promise<Problem[]> {
-  const { stdout, printed } = await tryTool('redocly', ['lint', CONTRACT, '--format', 'json'], { cwd: root });
-  const problems = stdout.startsWith('{') ? readProblems(stdout) : readFailure(printed);
+export async function lintContract(): Promise<Problem[]> {
+  const { stdout, stderr } = await runTool('redocly', ['lint', CONTRACT, '--format', 'json']);
+  const problems = stdout.startsWith('{') ? readProblems(stdout) : readFailure(stderr);
   return problems.map((problem) => ({ ...problem, message: problem.message.replaceAll(`${root}/`, '') }));
 }
 

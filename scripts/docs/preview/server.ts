@@ -47,7 +47,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     tellAll();
     print(`Shown after ${Date.now() - startedAt} ms.`);
     // What can be shown may still break a rule; nobody waits for that.
-    report(await lintContract(root));
+    report(await lintContract());
   };
 
   const server = createServer((req, res) => {

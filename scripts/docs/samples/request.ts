@@ -11,7 +11,6 @@ export type SampleRequest = {
   readonly headers: readonly SampleHeader[];
   /** Undefined where the operation takes none. */
   readonly body: unknown;
-  readonly status: number;
   readonly hasAnswerBody: boolean;
   /** Its answer is one page of several. */
   readonly isPaged: boolean;
@@ -28,7 +27,7 @@ export function requestOf(operation: Operation): SampleRequest {
     sent
       .filter((parameter) => parameter.in === location)
       .map(({ name, examples }) => [name, firstOf(examples)] as const);
-  const { status, response } = successOf(operation);
+  const { response } = successOf(operation);
   const body = operation.requestBody?.content['application/json'];
   return {
     method: operation.method.toUpperCase(),
@@ -41,7 +40,6 @@ export function requestOf(operation: Operation): SampleRequest {
       isFresh: name === 'Idempotency-Key',
     })),
     body: body === undefined ? undefined : firstOf(body.examples),
-    status,
     hasAnswerBody: response.content !== undefined,
     isPaged: (operation.parameters ?? []).some(({ name }) => name === 'cursor'),
   };

@@ -16,11 +16,10 @@ export function typescript(request: SampleRequest): string {
 }
 
 function oneCall(request: SampleRequest): readonly string[] {
-  const { method, status, hasAnswerBody } = request;
   return [
-    `const answer = await charter.${method}(${parametersOf(request)});`,
-    `if (answer.status !== ${status}) throw new Error(\`Charter answered \${answer.status}.\`);`,
-    hasAnswerBody ? 'console.log(answer.data);' : 'console.log(answer.status);',
+    `const answer = await charter.${request.method}(${parametersOf(request)});`,
+    `if (!answer.ok) throw new Error(\`\${answer.status} \${answer.error.message}\`);`,
+    request.hasAnswerBody ? 'console.log(answer.data);' : 'console.log(answer.status);',
   ];
 }
 
