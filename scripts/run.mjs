@@ -111,7 +111,7 @@ function buildDocs() {
       'generated/openapi.json',
       'generated/openapi.yaml',
       'scripts/docs.ts',
-      'scripts/run-tool.ts',
+      'scripts/tool.ts',
       'src/dashboard/pages/marks.ts',
     ],
     ...['openapi/guides', 'scripts/docs', 'src/dashboard/assets'].flatMap(filesBelow),

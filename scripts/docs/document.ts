@@ -2,7 +2,7 @@ import type { Contract, Json, Operation } from './contract.ts';
 import type { Guide, Guides } from './guides.ts';
 import { type Heading, withHeadings } from './markdown.ts';
 import { placed } from './places.ts';
-import { DocsError } from './problem.ts';
+import { errorOf } from './problem.ts';
 import { samplesOf } from './samples.ts';
 import { unwrapped } from './unwrapped.ts';
 
@@ -50,7 +50,7 @@ function guideText(guide: Guide, contract: Contract, guides: Guides): string {
   const at = guide.text.indexOf('{%');
   if (at >= 0) {
     const line = guide.text.slice(0, at).split('\n').length;
-    throw new DocsError([
+    throw errorOf([
       { file: guide.file, line, message: 'Redoc takes "{%" for a tag of its own. Write it apart: "{ %".' },
     ]);
   }

@@ -2,8 +2,9 @@
 // links lead on it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { guidesIn } from '../guides.ts';
 import { type Heading, headingsOf, linksOf } from './markdown.ts';
-import { DocsError, type Problem } from './problem.ts';
+import { errorOf, type Problem } from './problem.ts';
 
 export type Guide = {
   /** From the root of the checkout. */
@@ -28,27 +29,16 @@ const LIST = `${FOLDER}/guides.yaml`;
 /** Every guide, in the order of guides.yaml. */
 export async function readGuides(root: string): Promise<Guides> {
   const problems: Problem[] = [];
-  const names = await readList(root, problems);
+  const names = guidesIn(await readFile(join(root, LIST), 'utf8'));
   const all = (await Promise.all(names.map((name) => readGuide(root, name, problems)))).filter(
     (guide) => guide !== null,
   );
   const images = await readImages(root, all, problems);
-  if (problems.length > 0) throw new DocsError(problems);
+  if (problems.length > 0) throw errorOf(problems);
   return { all, images };
 }
 
 type Listed = { readonly name: string; readonly line: number };
-
-async function readList(root: string, problems: Problem[]): Promise<Listed[]> {
-  const text = await readFile(join(root, LIST), 'utf8');
-  return text.split(/\r?\n/).flatMap((written, i) => {
-    if (/^\s*(#.*)?$/.test(written)) return [];
-    const name = /^- ([a-z0-9-]+\.md)\s*$/.exec(written)?.[1];
-    if (name !== undefined) return [{ name, line: i + 1 }];
-    problems.push({ file: LIST, line: i + 1, message: 'This is no line of the list. Write "- name-of-the-guide.md".' });
-    return [];
-  });
-}
 
 async function readGuide(root: string, { name, line }: Listed, problems: Problem[]): Promise<Guide | null> {
   const file = `${FOLDER}/${name}`;

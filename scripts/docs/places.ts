@@ -1,7 +1,7 @@
 import type { Contract, Operation } from './contract.ts';
 import type { Guide, Guides } from './guides.ts';
 import { type Heading, withHeadings, withTargets } from './markdown.ts';
-import { DocsError, type Problem } from './problem.ts';
+import { errorOf, type Problem } from './problem.ts';
 
 /** Both pages have the same places, so that an address of the one works on the other. */
 export function guidePlace(slug: string, anchor: string | null = null): string {
@@ -30,7 +30,7 @@ export function placed(
     problems.push({ file, line, message });
     return target;
   });
-  if (problems.length > 0) throw new DocsError(problems);
+  if (problems.length > 0) throw errorOf(problems);
   return withHeadings(linked, heading).trim();
 }
 

@@ -1,16 +1,7 @@
-/** What a writer has to mend, and where. */
+/** What a writer has to mend, and where. `npm run lint` tells more of it, and with it what to do. */
 export type Problem = { readonly file: string; readonly line: number; readonly message: string };
 
-export class DocsError extends Error {
-  readonly problems: readonly Problem[];
-
-  constructor(problems: readonly Problem[]) {
-    super(problems.map(wordsOf).join('\n'));
-    this.problems = problems;
-  }
-}
-
-/** "openapi/guides/errors.md:12  What is wrong." */
-export function wordsOf({ file, line, message }: Problem): string {
-  return `${file}:${line}  ${message}`;
+/** Such as "openapi/guides/errors.md:12  What is wrong.", a line for each. */
+export function errorOf(problems: readonly Problem[]): Error {
+  return new Error(problems.map(({ file, line, message }) => `${file}:${line}  ${message}`).join('\n'));
 }

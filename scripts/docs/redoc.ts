@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { html } from '../../src/dashboard/html.ts';
-import { runTool } from '../run-tool.ts';
+import { runTool } from '../tool.ts';
 import type { Contract } from './contract.ts';
 import { documentOf } from './document.ts';
 import type { Guides } from './guides.ts';
@@ -35,8 +35,8 @@ export async function renderRedoc(root: string, contract: Contract, guides: Guid
       writeFile(template, await templateOf(root, contract.info, icon)),
     ]);
     const options = ['--template', template, '--openapi', JSON.stringify(OPTIONS), '--output', output];
-    const { code, stdout, stderr } = await runTool('redocly', ['build-docs', source, '--inlineBundle', ...options]);
-    if (code !== 0) throw new Error(`Redocly cannot build the page.\n${stdout}${stderr}`);
+    const remedy = 'The page cannot be built. Mend what is named, in openapi/.';
+    await runTool('redocly', ['build-docs', source, '--inlineBundle', ...options], remedy);
     return mend(await readFile(output, 'utf8'));
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -80,7 +80,7 @@ describe('every curl gets the status that its guide says', () => {
     const page = await client.get('/api/parent_programs?limit=2');
     return {
       ...{ PATH: process.env['PATH'] ?? '', CURL_HOME: folder, HOME: folder },
-      ...{ CHARTER_URL: server.url, CHARTER_KEY: key },
+      ...{ CHARTER_URL: server.url, CHARTER_API_KEY: key },
       ...{ PROGRAM_ID: program.body.id, ETAG: program.headers['etag'] ?? '', CURSOR: page.body.page.next_cursor },
     };
   }

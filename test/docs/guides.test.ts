@@ -79,7 +79,6 @@ test.each([
   ['no title', { 'a.md': 'A\n' }, 'openapi/guides/a.md:1  A guide begins with its title'],
   ['a second title', { 'a.md': '# A\n\n# B\n' }, 'openapi/guides/a.md:3  A guide has one title'],
   ['a guide that is not there', { 'guides.yaml': '# c\n- a.md\n' }, 'openapi/guides/guides.yaml:2  There is no'],
-  ['a line that names no guide', { 'guides.yaml': '- A guide\n' }, 'openapi/guides/guides.yaml:1  This is no line'],
 ])('%s is told with its file and line', async (_what, files, message) => {
   await write(files);
   await expect(shown('a')).rejects.toThrow(message);

@@ -1,33 +1,24 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runTool } from '../../run-tool.ts';
+import { tryTool } from '../../tool.ts';
 import type { Pages } from '../build.ts';
 import { type Contract, readContract } from '../contract.ts';
 import { type Guides, readGuides } from '../guides.ts';
 import { renderPlain } from '../plain.ts';
-import { DocsError, type Problem } from '../problem.ts';
 import { renderRedoc, withDocument } from '../redoc.ts';
-import { lintContract } from './problems.ts';
 
 export type Shown = Pages & { readonly 'openapi.json': string };
-export type Outcome = { readonly shown: Shown | null; readonly problems: readonly Problem[] };
-
 /** Builds again and again; Redoc's part of the page only once, because it stays the same. */
-export function createBuilder(root: string): () => Promise<Outcome> {
+export function createBuilder(root: string): () => Promise<Shown> {
   let page: Promise<string> | undefined;
   return async () => {
-    const contract = await bundle();
-    if (contract === null) return { shown: null, problems: await lintContract() };
-    try {
-      const guides = await readGuides(root);
-      page ??= renderRedoc(root, contract, guides);
-      return { shown: await show(root, await page, contract, guides), problems: [] };
-    } catch (error) {
-      if (error instanceof DocsError) return { shown: null, problems: error.problems };
+    const [contract, guides] = await Promise.all([bundle(root), readGuides(root)]);
+    page ??= renderRedoc(root, contract, guides);
+    page.catch(() => {
       page = undefined;
-      throw error;
-    }
+    });
+    return show(root, await page, contract, guides);
   };
 }
 
@@ -39,14 +30,14 @@ async function show(root: string, page: string, contract: Contract, guides: Guid
   return { 'index.html': index, 'plain.html': plain, 'openapi.json': JSON.stringify(contract.document, null, 2) };
 }
 
-/** Null: it cannot be bundled. */
-async function bundle(): Promise<Contract | null> {
+async function bundle(root: string): Promise<Contract> {
   const scratch = await mkdtemp(join(tmpdir(), 'charter-preview-'));
   try {
     const file = join(scratch, 'openapi.json');
     const parameters = ['bundle', 'openapi/openapi.yaml', '--ext', 'json', '--output', file];
-    const { code } = await runTool('redocly', parameters);
-    return code === 0 ? await readContract(file) : null;
+    const { code, printed } = await tryTool('redocly', parameters, { cwd: root });
+    if (code !== 0) throw new Error(printed.trim());
+    return await readContract(file);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

@@ -1,34 +1,11 @@
-import { root, runTool } from '../../run-tool.ts';
-import type { Problem } from '../problem.ts';
+import { lintContract } from '../../lint/contract.ts';
+import { lintFiles, pageFiles } from '../../lint/files.ts';
+import { lintPages } from '../../lint/pages.ts';
+import { inOrder, problemsText } from '../../lint/problem.ts';
 
-type LintProblem = {
-  readonly message: string;
-  readonly location: readonly {
-    readonly source: { readonly ref: string };
-    readonly start?: { readonly line: number };
-  }[];
-};
-
-const CONTRACT = 'openapi/openapi.yaml';
-
-/** What `redocly lint` has against the contract of this checkout. */
-export async function lintContract(): Promise<Problem[]> {
-  const { stdout, stderr } = await runTool('redocly', ['lint', CONTRACT, '--format', 'json']);
-  const problems = stdout.startsWith('{') ? readProblems(stdout) : readFailure(stderr);
-  return problems.map((problem) => ({ ...problem, message: problem.message.replaceAll(`${root}/`, '') }));
-}
-
-function readProblems(json: string): Problem[] {
-  const { problems }: { problems: readonly LintProblem[] } = JSON.parse(json);
-  return problems.map(({ message, location: [place] }) => ({
-    file: place?.source.ref ?? CONTRACT,
-    line: place?.start?.line ?? 1,
-    message,
-  }));
-}
-
-/** Where the contract's first file cannot be read at all, there is but a sentence: `... in "file" (line:column)`. */
-function readFailure(printed: string): Problem[] {
-  const [, message = printed.trim(), line = '1'] = /- (.+) in ".+" \((\d+):\d+\)/.exec(printed) ?? [];
-  return [{ file: CONTRACT, line: Number(line), message }];
+/** What `npm run lint` says of the contract and the guides, but for the spelling, which takes longer than a writer waits. */
+export async function problemsNow(): Promise<string> {
+  const guides = pageFiles().filter((file) => file.startsWith('openapi/guides/'));
+  const [ofContract, ofGuides] = await Promise.all([lintContract(), lintPages(guides)]);
+  return problemsText(inOrder([...ofContract, ...ofGuides, ...lintFiles()]));
 }

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { type Problem, wordsOf } from '../problem.ts';
 import { createBuilder, type Shown } from './build.ts';
-import { lintContract } from './problems.ts';
+import { problemsNow } from './problems.ts';
 import { onChange } from './watch.ts';
 
 export type Preview = { readonly url: string; close(): void };
@@ -33,21 +32,25 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     reader.write(`event: version\ndata: ${version}\n\nevent: problems\ndata: ${JSON.stringify(problems)}\n\n`);
   };
   const tellAll = () => readers.forEach(tell);
-  const report = (found: readonly Problem[]) => {
-    problems = found.map(wordsOf).join('\n');
+  const report = (text: string) => {
+    problems = text;
     if (problems !== '') print(problems);
     tellAll();
   };
   const refresh = async () => {
     const startedAt = Date.now();
-    const outcome = await build();
-    if (outcome.shown === null) return report(outcome.problems);
-    shown = outcome.shown;
+    try {
+      shown = await build();
+    } catch (error) {
+      const found = await problemsNow();
+      // What nothing but the build has met, it tells itself.
+      return report(found === '' ? String(error) : found);
+    }
     version += 1;
     tellAll();
     print(`Shown after ${Date.now() - startedAt} ms.`);
     // What can be shown may still break a rule; nobody waits for that.
-    report(await lintContract());
+    report(await problemsNow());
   };
 
   const server = createServer((req, res) => {
@@ -57,6 +60,8 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
       res.once('close', () => readers.delete(res));
       return tell(res);
     }
+    // JSON is YAML, for whoever follows the link; the published page has both.
+    if (req.url === '/openapi.yaml') return void res.writeHead(307, { Location: '/openapi.json' }).end();
     const name = nameOf(req.url ?? '/');
     if (name === null) return void res.writeHead(404).end();
     res.writeHead(200, { 'Content-Type': TYPES[name], 'Cache-Control': 'no-store' });
