@@ -12,7 +12,7 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/set-up.ts',
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   maxWorkers: '100%',
   randomize: true,
 };
