@@ -1,6 +1,7 @@
 // Serves the documentation to whoever is writing it: a saved file of openapi/ is shown within a second. Ctrl-C ends it.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { requestedStop } from '../src/requested-stop.ts';
 import { startPreview } from './docs/preview/server.ts';
 
 const DEFAULT_PORT = 4020;
@@ -31,18 +32,12 @@ async function main(): Promise<void> {
     print: (line) => process.stdout.write(`${line}\n`),
   });
   process.stdout.write(`\n  ${preview.url} shows openapi/ as it is saved. Ctrl-C ends it.\n\n`);
-  await stop;
+  stop.started();
+  await stop.reason;
   preview.close();
 }
 
 function portOf(given = String(DEFAULT_PORT)): number {
   if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
   throw new Error(`--port is "${given}". Give an integer from 0 to 65535.`);
-}
-
-function requestedStop(): Promise<void> {
-  return new Promise((stopped) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stopped());
-    process.once('disconnect', () => stopped());
-  });
 }

@@ -37,7 +37,7 @@ export type LookOptions = {
   readonly again?: () => Promise<void>;
 };
 
-/** Pictures of the page in each width and themes, and whatever is wrong with any of them. Leaves it wide and light. */
+/** Pictures of the page in each width and theme, and whatever is wrong with any of them. Leaves it wide and light. */
 export async function look(
   page: Page,
   name: string,
