@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { PASSWORD } from '../support/accounts.ts';
+import { focused } from '../support/browser.ts';
 import { apiStatus, readKey } from '../support/key-steps.ts';
 import { useStage } from '../support/stage.ts';
 
@@ -74,17 +75,17 @@ test('Escape closes the menu and gives the focus back to its button; leaving the
   await press(page, summary);
   await tabTo(page, rotate);
   await page.keyboard.press('Escape');
-  expect(await hasFocus(page, summary)).toBe(true);
-  expect(await rotate.isVisible()).toBe(false);
+  await focused(summary);
+  await rotate.waitFor({ state: 'hidden' });
   await page.keyboard.press('Enter');
-  expect(await rotate.isVisible()).toBe(true);
+  await rotate.waitFor({ state: 'visible' });
   await page.keyboard.press('Shift+Tab');
-  expect(await rotate.isVisible()).toBe(false);
+  await rotate.waitFor({ state: 'hidden' });
 });
 
 test('the first Tab offers to skip to the content, which then has the focus', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await press(page, page.getByRole('link', { name: 'Skip to the content' }));
-  expect(await page.evaluate('document.activeElement.id')).toBe('main');
+  await focused(page.getByRole('main'));
 });

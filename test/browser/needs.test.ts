@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { focused } from '../support/browser.ts';
 import { type BelievableTeam, furnish } from '../support/furnish.ts';
 import { useStage } from '../support/stage.ts';
 
@@ -90,14 +91,13 @@ test('after each refused form the focus is on what is wrong, first of all on the
     await page.goto(path);
     if (empty !== undefined) await page.getByLabel(empty).fill('');
     await page.getByRole('main').getByRole('button', { name: button }).click();
-    await page.getByRole('alert').waitFor();
-    expect([path, await page.evaluate('document.activeElement.getAttribute("role")')]).toEqual([path, 'alert']);
+    await focused(page.getByRole('alert'));
     // The next Tab is at the first thing to mend.
     await page.keyboard.press('Tab');
     const href = await page.evaluate<string | null>('document.activeElement.getAttribute("href")');
     expect([path, href?.startsWith('#')]).toEqual([path, true]);
     await page.keyboard.press('Enter');
-    expect([path, await page.evaluate('"#" + document.activeElement.id')]).toEqual([path, href]);
+    await focused(page.locator(`[id="${href?.slice(1)}"]`));
   }
 });
 

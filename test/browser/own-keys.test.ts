@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { focused } from '../support/browser.ts';
 import {
   apiStatus,
   backToList,
@@ -83,7 +84,7 @@ test('Rename gives the name and leaves the key as it is', async () => {
   await page.getByLabel('Name').fill('New name');
   await page.getByRole('button', { name: 'Rename' }).click();
   await page.getByText('The key has its new name.').waitFor();
-  expect(await rowOf(page, 'New name').count()).toBe(1);
+  await rowOf(page, 'New name').waitFor();
   expect(await rowOf(page, 'Old name').count()).toBe(0);
   expect(await apiStatus(stage.server, key)).toBe(200);
 });
@@ -99,7 +100,7 @@ test('a taken name is refused in the form, with what was typed and the focus on 
   await page.getByRole('checkbox', { name: 'parent_programs:write' }).uncheck();
   await page.getByRole('button', { name: 'Create API Key' }).click();
   expect(await page.getByRole('alert').innerText()).toContain('has a key named "Nightly import" already');
-  expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+  await focused(page.getByRole('alert'));
   expect(await page.title()).toMatch(/^Error: /);
   expect(await page.getByRole('checkbox', { name: 'parent_programs:write' }).isChecked()).toBe(false);
 });

@@ -49,6 +49,7 @@ test('People, Users, Next page: everybody comes once, in the order of their name
   const page = await stage.visitAs(manager);
   await page.getByRole('link', { name: 'People' }).click();
   await page.getByRole('link', { name: 'Users', exact: true }).click();
+  await next(page).waitFor();
   expect(await first(page).count()).toBe(0);
   const pages = await readOn(page);
   expect(pages.map((emails) => emails.length)).toEqual([PAGE, PAGE, everybody.length - 2 * PAGE]);

@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator } from 'playwright-core';
 import { findBrowser, REMEDY } from '../../scripts/browser.mjs';
 
 /** Without them, Chromium calls its maker's hosts at every start. */
@@ -30,14 +30,19 @@ export async function openContext(
   { baseURL, problems, ...options }: ContextOptions & { baseURL: string; problems: string[] },
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', locale: 'en-GB', ...options });
-  // A minute of waiting tells no more than these seconds.
-  context.setDefaultTimeout(10_000);
+  // Below the minute that a test has, so that the failure names what was waited for.
+  context.setDefaultTimeout(30_000);
   guard(context, baseURL, problems);
   return context;
 }
 
 /** What Chromium writes of every page that answers 4xx, as ours do on purpose. */
 const REFUSED_PAGE = /^Failed to load resource: the server responded with a status of 4\d\d/;
+
+/** Waits until it has the focus: what asks for it in the page has it with the first frame alone. */
+export async function focused(target: Locator): Promise<void> {
+  await target.and(target.page().locator(':focus')).waitFor();
+}
 
 /** Requests to other hosts, failed assets, script errors, and whatever the console calls an error, as it does breaches of the CSP. */
 export function guard(context: BrowserContext, baseURL: string, problems: string[]): void {
