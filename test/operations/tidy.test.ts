@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { tidy } from '../../src/operations/housekeeping.ts';
-import { createLogger } from '../../src/operations/logs.ts';
 import { signIn } from '../../src/service/sign-in.ts';
 import { createAccount, MINUTE, newTrace, signInAs } from '../support/accounts.ts';
+import { SILENT } from '../support/server.ts';
 import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
 let database: TestDatabase;
@@ -18,8 +18,8 @@ test('housekeeping forgets failed sign-ins and sessions once they are past their
   await signIn(db, { email: 'nobody@example.test', password: 'wrong', trace: newTrace() });
   const counts = async () => [await db.prisma.session.count(), await db.prisma.signInFailure.count()];
   const before = await counts();
-  await tidy(db, createLogger('silent'), new Date());
+  await tidy(db, SILENT, new Date());
   expect(await counts()).toEqual(before);
-  await tidy(db, createLogger('silent'), new Date(Date.now() + 31 * 24 * 60 * MINUTE));
+  await tidy(db, SILENT, new Date(Date.now() + 31 * 24 * 60 * MINUTE));
   expect(await counts()).toEqual([0, 0]);
 });

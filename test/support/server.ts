@@ -1,7 +1,7 @@
+import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import { PERMISSIONS, type Permission, type Role } from '../../src/domain/role.ts';
-import { createLogger } from '../../src/operations/logs.ts';
 import { listen } from '../../src/server.ts';
 import { type KeyUseWriter, startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox } from '../../src/service/mail.ts';
@@ -9,6 +9,9 @@ import { createOrganization, issueKeyByEmail } from '../../src/service/operator.
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { Client } from './client.ts';
 import { createScratchDatabase } from './postgres.ts';
+
+/** Says nothing, and does not listen to the output of the process that runs many tests. */
+export const SILENT = pino({ level: 'silent' }, { write() {} });
 
 export type TestServer = {
   readonly db: Database;
@@ -48,7 +51,7 @@ export async function startServer({
   const now = () => new Date(clock() + ahead);
   const keyUses = startKeyUses(db, { onFailure: () => {} });
   const outbox = createOutbox(null, () => {});
-  const app = await createApp({ db, logger: createLogger('silent'), environment, keyUses, outbox, now });
+  const app = await createApp({ db, logger: SILENT, environment, keyUses, outbox, now });
   const listening = await listen(app, { host: '127.0.0.1', port: 0 });
   return {
     ...{ db, databaseUrl: url, url: listening.url, anonymous: new Client(listening.url), keyUses },
