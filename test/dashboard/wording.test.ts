@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createPeople } from '../support/actors.ts';
+import { createPeople, giveKey } from '../support/actors.ts';
 import { wordsOf } from '../support/dashboard.ts';
 import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 
@@ -19,4 +19,15 @@ test('where keys live a day at most, the form offers and the refusal names one d
     422,
     expect.stringContaining('must be at most 1 day, the longest'),
   ]);
+});
+
+test('before a key is rotated or revoked, one that was used a moment ago is not called unused', async () => {
+  // The trouble: uses are written once a minute, and the page said "Never" to whoever was about to end the key.
+  const { member } = await createPeople(dashboard.db);
+  const { id } = await giveKey(dashboard.db, member);
+  const browser = await browserOf(dashboard, member);
+  for (const act of ['rotate', 'revoke']) {
+    const page = wordsOf(await browser.get(`/profile/api-keys/${id}/${act}`));
+    expect([act, page]).toEqual([act, expect.stringContaining('Last used Never, up to a minute ago')]);
+  }
 });
