@@ -51,15 +51,17 @@ export async function createApp({
   app.set('trust proxy', [...trustedProxies]);
 
   const api = await createRouter({ db, environment, now, keyUses, pageMemoryBytes, served, onFault });
-  app.use(logRequests(logger));
-  // Before the other rooms, so that the API's requests pass none of their routes; last, for its 404 wherever nothing is.
-  app.use((req, res, next) => (req.url.startsWith('/api/') ? api(req, res) : next()));
   app.use(healthRoutes({ db, isStopping }));
   app.use(publicationRoutes());
   app.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));
+  // Last, for its 404 wherever nothing is.
   app.use(api);
+  const log = logRequests(logger);
   return (req, res) => {
     req.url = originFormOf(req.url ?? '/');
-    app(req, res);
+    log(req, res);
+    // The API has its own routes, made of the contract: its requests need not pass those of the other rooms.
+    if (req.url.startsWith('/api/')) void api(req, res);
+    else app(req, res);
   };
 }

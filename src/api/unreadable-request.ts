@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Exception, exceptionOf, HttpError } from './exceptions.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
@@ -12,14 +12,16 @@ export type Unreadable = { readonly requestId: string; readonly status: number; 
  * which this one would be taken for.
  */
 export function answerUnreadable(server: Server, onUnreadable: (seen: Unreadable) => void): void {
-  const unanswered = new WeakMap<Duplex, Set<IncomingMessage>>();
-  server.on('request', (req, res) => {
-    const requests = unanswered.get(req.socket) ?? new Set();
-    unanswered.set(req.socket, requests.add(req));
-    res.once('close', () => requests.delete(req));
+  const latest = new WeakMap<Duplex, ServerResponse[]>();
+  server.on('request', ({ socket }, res) => {
+    const before = latest.get(socket);
+    // Several at once there are only where a client sends the next request before it has the answer.
+    if (before?.at(-1)?.writableFinished === false) before.push(res);
+    else latest.set(socket, [res]);
   });
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
-    const isAwaited = [...(unanswered.get(socket) ?? [])].some(({ complete }) => complete);
+    const isAwaited =
+      latest.get(socket)?.some(({ writableFinished, req }) => !writableFinished && req.complete) === true;
     const isAnswerable = error.code !== 'ECONNRESET' && socket.writable && !isAwaited;
     if (!isAnswerable) return void socket.destroy();
     const requestId = randomUUID();

@@ -37,10 +37,10 @@ function createBlocks(output: NodeJS.WriteStream): { write: (line: string) => vo
 
 /** One line a request, once it has been answered or given up. */
 export function logRequests(logger: Logger) {
-  return (req: IncomingMessage, res: ServerResponse, next: () => void): void => {
+  return (req: IncomingMessage, res: ServerResponse): void => {
     const startedAt = performance.now();
     const { method, url = '/' } = req;
-    res.once('close', () => {
+    res.on('close', () => {
       logger.info({
         requestId: res.getHeader('X-Request-Id'),
         method,
@@ -50,12 +50,15 @@ export function logRequests(logger: Logger) {
         milliseconds: Math.round((performance.now() - startedAt) * 10) / 10,
       });
     });
-    next();
   };
 }
 
+const ID_CHARACTERS = 36;
+const LONGER_THAN_ID = new RegExp(`[^/]{${ID_CHARACTERS + 1},}`, 'g');
+
 /** Without the query, and without a segment longer than an id: somebody may have put a key there. */
 function pathOf(url: string): string {
-  const path = url.split('?', 1)[0] ?? '';
-  return path.replace(/[^/]{37,}/g, '…').slice(0, 200);
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return path.length <= ID_CHARACTERS ? path : path.replace(LONGER_THAN_ID, '…').slice(0, 200);
 }

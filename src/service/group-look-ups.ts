@@ -42,9 +42,12 @@ export function groupLookUps<V>(
   async function run(): Promise<void> {
     const group = gathering;
     gathering = new Group();
-    await group.settle(within(seconds, lookUp([...group.keys])));
+    const looking = within(seconds, lookUp([...group.keys]));
+    await looking.catch(() => {});
     isBusy = gathering.waiting > 0;
-    if (isBusy) setImmediate(run);
+    if (isBusy) void run();
+    // Once the next look-up is on its way, so that the database works at it while these requests are answered.
+    setImmediate(() => group.settle(looking));
   }
 
   return async (key) => {

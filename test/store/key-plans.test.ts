@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openDatabase } from '../../src/store/database.ts';
 import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/key-lists.ts';
+import { findKeysByHash } from '../../src/store/unscoped.ts';
 import { openExplaining, type Plan, type Planned } from '../support/plans.ts';
 import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 
@@ -114,5 +116,22 @@ test('a page of a user with 20,000 ended keys costs no more than what is shown, 
     const query = { userId, now: NOW, after, limit: PAGE };
     const plan = await planOf(() => listKeysOf(planned.db, ours.scope, query), PAGE);
     expect(plan?.blocks).toBeLessThan(mostBlocks(PAGE));
+  }
+});
+
+test('the look-up of keys is planned once for all, however many keys it is for', async () => {
+  // The trouble: for one key it was planned anew each time, which took ten times as long as the look-up itself.
+  const { rows } = await database.db.pool.query<{ hash: string }>(
+    `select encode(key_hash, 'hex') as hash from api_keys limit 3`,
+  );
+  const hashes = rows.map(({ hash }) => hash);
+  const db = openDatabase({ url: database.url, poolSize: 1, onIdleError: () => {} });
+  try {
+    // PostgreSQL plans a prepared statement five times before it may settle on a plan.
+    for (let i = 0; i < 12; i += 1) expect((await findKeysByHash(db, hashes.slice(i % 3))).size).toBe(3 - (i % 3));
+    const plans = await db.pool.query('select custom_plans::int, generic_plans::int from pg_prepared_statements');
+    expect(plans.rows).toEqual([{ custom_plans: 5, generic_plans: 7 }]);
+  } finally {
+    await db.close();
   }
 });
