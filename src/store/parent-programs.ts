@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { ParentProgramModel } from '../../generated/prisma/models.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Metadata, NewParentProgram, ParentProgram } from '../domain/parent-program.ts';
@@ -37,15 +38,13 @@ export async function insertParentProgram(
  * now, or a millisecond after its last one where the clock has not moved.
  */
 export async function lockParentProgram(tx: Transaction, scope: OrganizationScope, id: string) {
-  const where = { organizationId_id: { organizationId: scope.organizationId, id } };
-  const [lock] = await tx.$queryRaw<{ nextUpdatedAt: Date }[]>`
-    select greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond') as "nextUpdatedAt"
+  const [locked] = await tx.$queryRaw<(ParentProgramModel & { nextUpdatedAt: Date })[]>`
+    select ${Prisma.raw(COLUMNS)},
+           greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond') as "nextUpdatedAt"
     from parent_programs
     where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
     for update`;
-  if (lock === undefined) return null;
-  const program = fromRow(await tx.parentProgram.findUniqueOrThrow({ where }));
-  return { program, nextUpdatedAt: lock.nextUpdatedAt };
+  return locked === undefined ? null : { program: fromRow(locked), nextUpdatedAt: locked.nextUpdatedAt };
 }
 
 /** Throws a unique violation where another program of the organization has the external id. */
