@@ -13,6 +13,7 @@ import { prepareData } from './bench/data.ts';
 import { listFigures } from './bench/figures.ts';
 import { HELP, type Options, type Pace, readOptions } from './bench/options.ts';
 import { explainList } from './bench/plans.ts';
+import { writeReadme } from './bench/readme.ts';
 import { asJson, asTable, type Result } from './bench/report.ts';
 import { type Program, type RunningServer, startServer } from './bench/servers.ts';
 
@@ -31,7 +32,7 @@ try {
 for (const end of endings.reverse()) await end().catch(() => undefined);
 process.exit();
 
-async function main({ help, json, fresh, quick, pace }: Options): Promise<void> {
+async function main({ help, json, readme, fresh, quick, pace }: Options): Promise<void> {
   if (help) return console.log(HELP);
   if (fresh) await removeData();
   const { url } = await joinDatabase();
@@ -55,6 +56,7 @@ async function main({ help, json, fresh, quick, pace }: Options): Promise<void> 
   const startAnother = () => serve('src/main.ts', 'started', database);
   const figures = quick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, say });
   console.log(json ? asJson(results, figures) : asTable(results, figures));
+  if (readme) await writeReadme(results, figures, new Date());
 }
 
 async function measure(measured: Case, url: string, pace: Pace): Promise<Result> {

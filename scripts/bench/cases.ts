@@ -22,6 +22,10 @@ export type Case = {
   readonly explain: List | null;
 };
 
+export function isAgainstRaw({ base }: Case): boolean {
+  return base.title.startsWith('raw');
+}
+
 export type Servers = {
   readonly charter: RunningServer;
   /** Keeps no answer in memory. */

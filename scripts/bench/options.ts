@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 export const HELP = `npm run bench                    measures Charter against a bare node:http + pg server ("raw"), about fifteen minutes
 npm run bench -- --quick         the same in shorter rounds, and no figures beside the table; about a minute
 npm run bench -- --json          prints one JSON object instead of the table
+npm run bench -- --readme        also puts the table and its plot into the README
 npm run bench -- --fresh         throws the data of earlier runs away first
 
 The first run makes 1,200,000 rows in .data/bench, which takes some minutes; later runs use them again.
@@ -22,6 +23,7 @@ export type Pace = {
 export type Options = {
   readonly help: boolean;
   readonly json: boolean;
+  readonly readme: boolean;
   readonly fresh: boolean;
   readonly pace: Pace;
   readonly quick: boolean;
@@ -33,10 +35,11 @@ const QUICK: Pace = { warmUpSeconds: 0.5, roundSeconds: 0.5, rounds: 3 };
 /** Throws a TypeError that names what is not understood. */
 export function readOptions(): Options {
   const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArgs({ options: { help: flag, json: flag, fresh: flag, quick: flag } });
+  const { values } = parseArgs({ options: { help: flag, json: flag, readme: flag, fresh: flag, quick: flag } });
   return {
     help: values.help,
     json: values.json,
+    readme: values.readme,
     fresh: values.fresh,
     quick: values.quick,
     pace: values.quick ? QUICK : FULL,

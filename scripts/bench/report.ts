@@ -1,5 +1,5 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import type { Case } from './cases.ts';
+import { type Case, isAgainstRaw } from './cases.ts';
 import type { Comparison } from './compare.ts';
 import type { Figure } from './figures.ts';
 import type { Sample } from './load.ts';
@@ -36,8 +36,9 @@ function rowsOf(result: Result): string[][] {
   ];
 }
 
-function shortfallsOf({ measured, comparison: { subject, base, ratio }, plan }: Result): string[] {
-  const isSlowAtTimes = measured.base.title.startsWith('raw') && subject.p99Ms > base.p99Ms;
+/** In words; empty: none. */
+export function shortfallsOf({ measured, comparison: { subject, base, ratio }, plan }: Result): string[] {
+  const isSlowAtTimes = isAgainstRaw(measured) && subject.p99Ms > base.p99Ms;
   return [
     ...(measured.goal !== null && ratio < measured.goal ? ['SHORT'] : []),
     ...(isSlowAtTimes ? ['p99 above raw'] : []),
@@ -54,7 +55,7 @@ function align(text: string, column: number, width: number): string {
   return column === 0 || column === COLUMNS.length - 1 ? text.padEnd(width) : text.padStart(width);
 }
 
-function machine(): string {
+export function machine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   const gibibytes = Math.round(totalmem() / 1024 ** 3);
   return `${availableParallelism()} cores (${model}), ${gibibytes} GiB, Node ${process.versions.node}`;
