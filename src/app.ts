@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import { originFormOf } from './api/request-target.ts';
+import type { BrokenAnswer } from './api/response-check.ts';
 import { createRouter, type RouterDeps } from './api/router.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
@@ -23,6 +24,8 @@ export type AppDeps = {
   trustedProxies?: readonly string[];
   /** For answers that are kept in memory; 64 MiB by default. */
   pageMemoryBytes?: number;
+  /** Of answers against the contract; none by default. */
+  responseCheck?: RouterDeps['responseCheck'];
   /** Another contract than ours, to measure by. */
   served?: RouterDeps['served'];
   now?: () => Date;
@@ -39,18 +42,25 @@ export async function createApp({
   publicUrl,
   trustedProxies = [],
   pageMemoryBytes = 64 * 1024 * 1024,
+  responseCheck = null,
   served,
   now = () => new Date(),
   isStopping = () => false,
 }: AppDeps): Promise<RequestListener> {
   const onFault = (error: unknown, requestId: string) => logger.error({ err: error, requestId }, 'a request failed');
+  const onBrokenAnswer = ({ isWithheld, ...told }: BrokenAnswer) => {
+    if (isWithheld) logger.error(told, 'an answer broke the contract, and was not sent');
+    else logger.warn(told, 'an answer broke the contract');
+  };
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('case sensitive routing', true);
   app.set('trust proxy', [...trustedProxies]);
 
-  const api = await createRouter({ db, environment, now, keyUses, pageMemoryBytes, served, onFault });
+  const api = await createRouter({
+    ...{ db, environment, now, keyUses, pageMemoryBytes, served, onFault, responseCheck, onBrokenAnswer },
+  });
   app.use(healthRoutes({ db, isStopping }));
   app.use(publicationRoutes());
   app.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));

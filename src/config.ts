@@ -4,6 +4,7 @@ import { StartUpError } from './store/start-up-error.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MIB = 1024 * 1024;
+const RESPONSE_CHECKS = ['off', 'report', 'enforce'] as const;
 const NODE_ENVS = ['development', 'production', 'test'] as const;
 
 export type Config = {
@@ -16,6 +17,8 @@ export type Config = {
   readonly dataDir: string;
   /** For answers that are kept in memory. */
   readonly pageMemoryBytes: number;
+  /** Of answers against the contract; null: off. A rate is above 0 and at most 1. */
+  readonly responseCheck: { readonly mode: 'report' | 'enforce'; readonly sampleRate: number } | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly nodeEnv: (typeof NODE_ENVS)[number];
   readonly environment: Environment;
@@ -30,6 +33,7 @@ export type Config = {
 /** Reads the environment once; a wrong value is refused with its name and what is allowed. An empty one counts as unset. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = (name: string) => env[name] || undefined;
+  const nodeEnv = oneOf('NODE_ENV', given('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
   const config = {
     port: integer('PORT', given('PORT'), { fallback: 3000, min: 0, max: 65535 }),
     host: given('HOST') ?? '127.0.0.1',
@@ -37,8 +41,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databasePoolSize: integer('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1000 }),
     dataDir: given('DATA_DIR') ?? '.data',
     pageMemoryBytes: MIB * integer('PAGE_MEMORY_MIB', given('PAGE_MEMORY_MIB'), { fallback: 64, min: 0, max: 65536 }),
+    responseCheck: responseCheck(given('RESPONSE_CHECK'), given('RESPONSE_CHECK_SAMPLE_RATE'), nodeEnv),
     logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
-    nodeEnv: oneOf('NODE_ENV', given('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS }),
+    nodeEnv,
     environment: oneOf('CHARTER_ENVIRONMENT', given('CHARTER_ENVIRONMENT'), {
       fallback: 'live',
       allowed: ENVIRONMENTS,
@@ -71,6 +76,31 @@ function oneOf<T extends string>(
   const value = allowed.find((each) => each === text);
   if (value === undefined) throw refusal(name, text, `one of ${allowed.join(', ')}`);
   return value;
+}
+
+/** Development reports, so that a demonstration answers as production does, and whoever writes a handler hears of a drift. */
+function responseCheck(
+  modeText: string | undefined,
+  rateText: string | undefined,
+  nodeEnv: Config['nodeEnv'],
+): Config['responseCheck'] {
+  const fallback = nodeEnv === 'development' ? 'report' : 'off';
+  const mode = oneOf('RESPONSE_CHECK', modeText, { fallback, allowed: RESPONSE_CHECKS });
+  const sampleRate = share('RESPONSE_CHECK_SAMPLE_RATE', rateText);
+  if (mode === 'enforce' && sampleRate < 1) {
+    throw new StartUpError(
+      'RESPONSE_CHECK is "enforce", and RESPONSE_CHECK_SAMPLE_RATE is not 1.',
+      'What is enforced is enforced on every answer: leave out RESPONSE_CHECK_SAMPLE_RATE, or give RESPONSE_CHECK=report.',
+    );
+  }
+  return mode === 'off' ? null : { mode, sampleRate };
+}
+
+function share(name: string, text: string | undefined): number {
+  if (text === undefined) return 1;
+  const value = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && value > 0 && value <= 1) return value;
+  throw refusal(name, text, 'a number above 0 and up to 1, such as 0.01');
 }
 
 const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal'];

@@ -53,9 +53,9 @@ type Serving = {
 
 async function serve({ config, db, logger, keyUses, outbox }: Serving): Promise<void> {
   let isStopping = false;
-  const { environment, publicUrl, trustedProxies, pageMemoryBytes } = config;
+  const { environment, publicUrl, trustedProxies, pageMemoryBytes, responseCheck } = config;
   const app = await createApp({
-    ...{ db, logger, environment, keyUses, outbox, publicUrl, trustedProxies, pageMemoryBytes },
+    ...{ db, logger, environment, keyUses, outbox, publicUrl, trustedProxies, pageMemoryBytes, responseCheck },
     isStopping: () => isStopping,
   });
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');

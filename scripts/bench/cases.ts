@@ -32,6 +32,8 @@ export type Servers = {
   readonly forgetful: RunningServer;
   /** Serves a contract of 1,000 operations. */
   readonly vast: RunningServer;
+  /** Holds one answer in a hundred against the contract. */
+  readonly reporting: RunningServer;
   readonly raw: RunningServer;
 };
 
@@ -45,7 +47,7 @@ const FIRST_PAGE: ListQuery = { sortField: 'created_at', descending: false, limi
 
 /** Everything that is measured, in the table's order. */
 export async function listCases(servers: Servers, { large, small }: Data, client: pg.Client): Promise<Case[]> {
-  const { charter, forgetful, vast, raw } = servers;
+  const { charter, forgetful, vast, reporting, raw } = servers;
   const [one] = small;
   const first = { title: 'raw', load: each(raw, [one]) };
   const against = { sameRows: true, explain: null };
@@ -75,6 +77,10 @@ export async function listCases(servers: Servers, { large, small }: Data, client
     {
       ...{ ...against, title: 'contract with 1,000 operations', goal: 0.95, subject: each(vast, [one]) },
       base: { title: "today's contract", load: each(charter, [one]) },
+    },
+    {
+      ...{ ...against, title: 'response check: report at 1%', goal: 0.97, subject: each(reporting, [one]) },
+      base: { title: 'off', load: each(charter, [one]) },
     },
   ];
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { send, writeException } from '../../src/api/answer.ts';
+import { messageOfException, send } from '../../src/api/answer.ts';
 import { SEND_A_KEY } from '../../src/api/authentication.ts';
 import type { Operation } from '../../src/api/document.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
@@ -31,7 +31,7 @@ export async function answerForced(req: IncomingMessage, res: ServerResponse, fo
     if (wish === undefined || wish.status === successOf(forcing.operation)) return false;
     await write(req, res, { ...forcing, wish });
   } catch (error) {
-    writeException(req, res, exceptionOf(error));
+    send(req, res, messageOfException(exceptionOf(error)));
   }
   return true;
 }

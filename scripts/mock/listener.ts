@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { send } from '../../src/api/answer.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
 import { match, serve } from '../../src/api/serve.ts';
 import { allowAnyOrigin, answerPreflight, isPreflight } from './cors.ts';
@@ -20,7 +21,7 @@ export function createListener({ service, isDynamic, onFault }: ListenerDeps): R
       allowAnyOrigin(res, serving.exposed);
       if (isPreflight(req)) return answerPreflight(req, res);
       if (await isForced(req, res, { serving, isDynamic })) return;
-      await serve(req, res, { ...serving, onFault });
+      await serve(req, res, { ...serving, send, onFault });
     } catch (error) {
       // One connection ends; the mock lives.
       onFault(error);

@@ -31,30 +31,31 @@ export function render(
   };
 }
 
-export function writeRendered(
+/** The answer to one request: the page, or that whoever asks has it already. */
+export function messageOf(
   req: IncomingMessage,
-  res: ServerResponse,
   { isConditional }: Pick<Plan, 'isConditional'>,
   { status, headers, entityTag, text }: Rendered,
-): void {
+): Message {
   if (isConditional && entityTag !== undefined && !satisfiesIfNoneMatch(req.headers['if-none-match'], entityTag)) {
     // RFC 9110 section 15.4.5: of the headers, only those that a cache needs.
     const { 'Cache-Control': caching, ETag: tag } = headers;
-    send(req, res, { status: 304, headers: { 'Cache-Control': caching, ETag: tag }, text: undefined });
-  } else {
-    send(req, res, { status, headers, text });
+    return { status: 304, headers: { 'Cache-Control': caching, ETag: tag }, text: undefined };
   }
+  return { status, headers, text };
 }
 
-export function writeException(req: IncomingMessage, res: ServerResponse, exception: Exception): void {
-  if (res.headersSent || res.destroyed) return;
-  const headers = { ...exception.headers, 'Cache-Control': 'no-store' };
-  const text = Buffer.from(JSON.stringify(exception.body)).toString('latin1');
-  send(req, res, { status: exception.status, headers, text });
+export function messageOfException({ status, headers, body }: Exception): Message {
+  const text = Buffer.from(JSON.stringify(body)).toString('latin1');
+  return { status, headers: { ...headers, 'Cache-Control': 'no-store' }, text };
 }
 
 /** `text` as in what is rendered. */
-export type Message = { status: number; headers: Headers; text: string | undefined };
+export type Message = { readonly status: number; readonly headers: Headers; readonly text: string | undefined };
+
+export type Send = (req: IncomingMessage, res: ServerResponse, message: Message) => void;
+
+export const CONTENT_TYPE = 'application/json; charset=utf-8';
 
 export function send(req: IncomingMessage, res: ServerResponse, { status, headers, text }: Message): void {
   for (const name in headers) {
@@ -62,7 +63,7 @@ export function send(req: IncomingMessage, res: ServerResponse, { status, header
     if (value !== undefined) res.setHeader(name, value);
   }
   if (text !== undefined) {
-    res.setHeader('Content-Type', 'application/json; charset=utf-8');
+    res.setHeader('Content-Type', CONTENT_TYPE);
     res.setHeader('Content-Length', text.length);
   }
   res.statusCode = status;

@@ -1,8 +1,16 @@
 // Holds answers against the document, by a way of its own: it shares no code with what makes them.
-import type { ErrorObject } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { isOfPath, type Json, type Operation, operationsOf, type Response, resolve } from './document.ts';
+import {
+  isOfTemplate,
+  type Json,
+  type Operation,
+  operationsOf,
+  type Response,
+  resolve,
+  segmentsOf,
+} from './document.ts';
 
 export type Asked = { readonly method: string; readonly url: string };
 /** Headers by lower-case name. */
@@ -15,7 +23,7 @@ export type Answered = {
 export type Finding = {
   /** The operations of which this is an answer: several, where none of the path's takes the method. */
   readonly operations: readonly Operation[];
-  /** What the contract does not show, a sentence each. They hold no value of a header or a body that is not shown. */
+  /** What the contract does not show, a sentence each. They hold no value of a header or a body, and no name that is data. */
   readonly disagreements: readonly string[];
 };
 
@@ -34,61 +42,106 @@ const OF_TRANSPORT = new Set([
 /** One wrong schema can fail in a hundred rows. */
 const MOST_ERRORS = 5;
 
+/** Compiles every schema of every answer, so that nothing is left to do for one but to look at it. */
 export function createConformityCheck(document: Json): ConformityCheck {
-  const operations = operationsOf(document);
-  const ajv = new Ajv2020({ allErrors: true, strict: false });
-  formats.default(ajv);
-  const unknownPath: Record<string, Response> = {
+  const validatorOf = compiler();
+  const names = propertyNamesIn(document);
+  const allOf = (responses: Record<string, Response>) =>
+    new Map(Object.entries(responses).map(([status, response]) => [Number(status), compile(response, validatorOf)]));
+  const operations = operationsOf(document).map((operation) => ({
+    ...{ operation, template: operation.path.split('/'), responses: allOf(operation.responses) },
+  }));
+  const unknownPath = allOf({
     404: resolve(document, { $ref: '#/components/responses/NotFoundException' }),
     414: resolve(document, { $ref: '#/components/responses/UriTooLongException' }),
-  };
+  });
 
   return (asked, answered) => {
-    const path = asked.url.split('?', 1)[0] ?? '';
+    const path = segmentsOf(asked.url.split('?', 1)[0] ?? '');
     const method = asked.method === 'HEAD' ? 'get' : asked.method.toLowerCase();
-    const here = operations.filter((operation) => isOfPath(operation.path, path));
-    const own = here.filter((operation) => operation.method === method);
+    const here = operations.filter(({ template }) => isOfTemplate(template, path));
+    const own = here.filter(({ operation }) => operation.method === method);
     // Another method on a known path is shown by the operations that the path has.
     const shownBy = own.length > 0 ? own : here;
-    if (here.length === 0 && unknownPath[answered.status] === undefined)
+    if (here.length === 0 && !unknownPath.has(answered.status))
       return { operations: [], disagreements: ['the contract does not show this path.'] };
-    const responses = here.length === 0 ? [unknownPath] : shownBy.map((operation) => operation.responses);
-    const found = responses.flatMap((each) => disagreementsWith(ajv, each[answered.status], asked, answered));
-    return { operations: shownBy, disagreements: [...new Set(found)] };
+    const responses = here.length === 0 ? [unknownPath] : shownBy.map((each) => each.responses);
+    const found = responses.flatMap((each) =>
+      disagreementsWith(each.get(answered.status), { ...answered, isHead: isHead(asked), names }),
+    );
+    return { operations: shownBy.map(({ operation }) => operation), disagreements: [...new Set(found)] };
   };
 }
 
-function disagreementsWith(ajv: Ajv2020, response: Response | undefined, asked: Asked, answered: Answered): string[] {
-  if (response === undefined) return [`the contract does not show the status ${answered.status}.`];
-  return [...inHeaders(ajv, response, answered), ...inBody(ajv, response, { ...answered, isHead: isHead(asked) })];
+/** Header names in lower case; `validateBody` is undefined where no body is shown. */
+type Compiled = {
+  readonly headers: ReadonlyMap<string, CompiledHeader>;
+  readonly validateBody: ValidateFunction | undefined;
+};
+type CompiledHeader = {
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly isInteger: boolean;
+  readonly validate: ValidateFunction;
+};
+/** `names` are those of the properties that the contract shows. */
+type Judged = Answered & { readonly isHead: boolean; readonly names: ReadonlySet<string> };
+
+type Compile = (schema: Json | false) => ValidateFunction;
+
+/** Alike schemas, of which operations have many, are compiled once. */
+function compiler(): Compile {
+  const ajv = new Ajv2020({ allErrors: true, strict: false });
+  formats.default(ajv);
+  const known = new Map<string, ValidateFunction>();
+  return (schema) => {
+    const text = JSON.stringify(schema);
+    const validate = known.get(text) ?? ajv.compile(schema);
+    known.set(text, validate);
+    return validate;
+  };
+}
+
+function compile({ headers = {}, content }: Response, validatorOf: Compile): Compiled {
+  const compiled = Object.entries(headers).map(([name, { required, schema }]): [string, CompiledHeader] => [
+    name.toLowerCase(),
+    {
+      ...{ name, isRequired: required === true, isInteger: schema['type'] === 'integer' },
+      validate: validatorOf(schema),
+    },
+  ]);
+  return {
+    headers: new Map(compiled),
+    validateBody: content && validatorOf(content['application/json']?.schema ?? false),
+  };
+}
+
+function disagreementsWith(response: Compiled | undefined, judged: Judged): string[] {
+  if (response === undefined) return [`the contract does not show the status ${judged.status}.`];
+  return [...inHeaders(response, judged), ...inBody(response, judged)];
 }
 
 function isHead({ method }: Asked): boolean {
   return method === 'HEAD';
 }
 
-function inHeaders(ajv: Ajv2020, { headers = {} }: Response, { headers: actual }: Answered): string[] {
-  const shown = new Map(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
-  const missing = Object.entries(headers)
-    .filter(([name, { required }]) => required === true && actual[name.toLowerCase()] === undefined)
-    .map(([name]) => `the header ${name} is missing.`);
+function inHeaders({ headers: shown }: Compiled, { headers: actual, names }: Judged): string[] {
+  const missing = [...shown]
+    .filter(([name, { isRequired }]) => isRequired && actual[name] === undefined)
+    .map(([, { name }]) => `the header ${name} is missing.`);
   const wrong = Object.entries(actual).flatMap(([name, value]) => {
-    if (OF_TRANSPORT.has(name)) return [];
+    if (value === undefined || OF_TRANSPORT.has(name)) return [];
     const header = shown.get(name);
     if (header === undefined) return [`the contract does not show the header ${name}.`];
-    const typed = header.schema['type'] === 'integer' ? Number(value) : value;
-    return ajv.validate(header.schema, typed) ? [] : [`the header ${name} ${wordsOf(ajv.errors)}.`];
+    const isShown = header.validate(header.isInteger ? Number(value) : value);
+    return isShown ? [] : [`the header ${name} ${wordsOf(header.validate.errors, names)}.`];
   });
   return [...missing, ...wrong];
 }
 
-function inBody(
-  ajv: Ajv2020,
-  { content }: Response,
-  { headers, text, isHead }: Answered & { isHead: boolean },
-): string[] {
+function inBody({ validateBody }: Compiled, { headers, text, isHead, names }: Judged): string[] {
   const type = headers['content-type'];
-  if (content === undefined) {
+  if (validateBody === undefined) {
     return text === '' && type === undefined ? [] : ['the contract shows no body, but there is one.'];
   }
   if (type !== 'application/json; charset=utf-8') {
@@ -97,16 +150,30 @@ function inBody(
   if (isHead) return text === '' ? [] : ['an answer to HEAD has a body.'];
   const body = parse(text);
   if (body === undefined) return ['the body is not readable JSON.'];
-  const isShown = ajv.validate(content['application/json']?.schema ?? false, body);
-  return isShown ? [] : [`the body ${wordsOf(ajv.errors)}.`];
+  return validateBody(body) ? [] : [`the body ${wordsOf(validateBody.errors, names)}.`];
 }
 
-function wordsOf(errors: readonly ErrorObject[] | null | undefined): string {
+function wordsOf(errors: readonly ErrorObject[] | null | undefined, names: ReadonlySet<string>): string {
   const words = (errors ?? []).map(({ instancePath, message, params }) => {
     const unknown = params['additionalProperty'];
-    return `${instancePath} ${message}${unknown === undefined ? '' : ` (${unknown})`}`.trim();
+    const place = instancePath
+      .split('/')
+      .map((step) => (names.has(step) || /^\d{0,3}$/.test(step) ? step : '…'))
+      .join('/');
+    return `${place} ${message}${unknown === undefined ? '' : ` (${nameOf(unknown)})`}`.trim();
   });
   return words.slice(0, MOST_ERRORS).join(', ');
+}
+
+/** As a programmer names a field; anything else may be somebody's data, or a key. */
+function nameOf(field: string): string {
+  return /^\w{1,40}$/.test(field) ? field : '…';
+}
+
+function propertyNamesIn(value: unknown): Set<string> {
+  if (value === null || typeof value !== 'object') return new Set();
+  const own = 'properties' in value ? Object.keys(Object(value.properties)) : [];
+  return new Set([...own, ...Object.values(value).flatMap((member) => [...propertyNamesIn(member)])]);
 }
 
 /** Undefined, which JSON cannot say: it is not readable. */

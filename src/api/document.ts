@@ -38,9 +38,23 @@ export function resolve<T>(document: Json, value: unknown): T {
   return follow(document, value) as T;
 }
 
-/** Whether a path, as it was called, is of this template. */
-export function isOfPath(template: string, path: string): boolean {
-  return new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(path);
+/** Of a path as it was called, decoded, so that they can be compared (RFC 3986 section 6.2.2.2). */
+export function segmentsOf(path: string): string[] {
+  return path.split('/').map((segment) => {
+    try {
+      return decodeURIComponent(segment);
+    } catch {
+      return segment;
+    }
+  });
+}
+
+/** Whether a path is of a template; of both, the segments. */
+export function isOfTemplate(template: readonly string[], path: readonly string[]): boolean {
+  return (
+    template.length === path.length &&
+    template.every((segment, i) => (segment.startsWith('{') ? path[i] !== '' : path[i] === segment))
+  );
 }
 
 function follow(document: Json, value: unknown): unknown {

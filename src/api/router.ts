@@ -5,14 +5,15 @@ import { PERMISSIONS } from '../domain/role.ts';
 import { findKeysIn } from '../service/authenticate.ts';
 import type { KeyUses } from '../service/last-used.ts';
 import type { Database } from '../store/database.ts';
-import { type Rendered, render } from './answer.ts';
+import { type Rendered, render, type Send, send } from './answer.ts';
 import { authenticateRequest } from './authentication.ts';
-import { type Document, loadContract } from './contract.ts';
+import { type Document, loadContract, readDocument } from './contract.ts';
 import { handlers } from './handlers/index.ts';
 import type { HandlerDeps, Handlers, OperationId } from './operation.ts';
 import { type Handle, planRoutes, type Received } from './plan.ts';
 import { RenderedPages } from './rendered-pages.ts';
 import { refuseUnacceptable } from './request-input.ts';
+import { type BrokenAnswer, type ResponseCheck, sendChecked } from './response-check.ts';
 import { type Admitted, readInput, refuseWithoutHost, type Service, serve } from './serve.ts';
 
 export type RouterDeps = {
@@ -26,6 +27,9 @@ export type RouterDeps = {
   served?: { definition: Document; handlers: Handlers } | undefined;
   /** Told of every bug and outage, with the request's id. */
   onFault: (error: unknown, requestId: string) => void;
+  /** Null: what leaves is not checked, at no cost. */
+  responseCheck: ResponseCheck | null;
+  onBrokenAnswer: (broken: BrokenAnswer) => void;
 };
 
 /** The contract, served from the database. */
@@ -40,9 +44,16 @@ export async function createRouter(deps: RouterDeps) {
       if (deps.db.isOverloaded()) throw new DomainError('unavailable', 'Too many requests wait for the database.');
     },
     answer: answerFrom(new RenderedPages(deps.pageMemoryBytes)),
+    send: await sendFor(deps),
     onFault: deps.onFault,
   };
   return (req: IncomingMessage, res: ServerResponse): Promise<void> => serve(req, res, service);
+}
+
+async function sendFor({ responseCheck, served, onBrokenAnswer }: RouterDeps): Promise<Send> {
+  if (responseCheck === null) return send;
+  const document = served?.definition ?? (await readDocument());
+  return sendChecked({ ...document }, { ...responseCheck, onBroken: onBrokenAnswer });
 }
 
 function bindHandlers(served: Handlers, deps: HandlerDeps): (operationId: string) => Handle | undefined {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import { DomainError, ForbiddenError } from '../domain/errors.ts';
-import { type Rendered, writeException, writeRendered } from './answer.ts';
+import { messageOf, messageOfException, type Rendered, type Send } from './answer.ts';
 import { exceptionOf, HttpError } from './exceptions.ts';
 import type { Acting, Methods, Plan, Received } from './plan.ts';
 import { readBody, readPathParameter, readQuery, refuseUnacceptable } from './request-input.ts';
@@ -16,6 +16,8 @@ export type Service<By extends Acting = Caller> = {
   readonly refuseOverload: () => void;
   /** Throws what is wrong with the input, too. */
   readonly answer: (admitted: Admitted<By>) => Promise<Rendered>;
+  /** The one place where answers leave, refusals included. */
+  readonly send: Send;
   /** Told of every bug and outage, with the request's id. */
   readonly onFault: (error: unknown, requestId: string) => void;
 };
@@ -46,11 +48,11 @@ export async function serve<By extends Acting>(
   res.setHeader('X-Request-Id', requestId);
   try {
     const admitted = await admit(req, service);
-    writeRendered(req, res, admitted.matched.plan, await service.answer(admitted));
+    service.send(req, res, messageOf(req, admitted.matched.plan, await service.answer(admitted)));
   } catch (error) {
     const exception = exceptionOf(error);
     if (exception.isFault) service.onFault(error, requestId);
-    writeException(req, res, exception);
+    if (!res.headersSent && !res.destroyed) service.send(req, res, messageOfException(exception));
   }
 }
 

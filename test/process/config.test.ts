@@ -16,12 +16,13 @@ const DEFAULTS = {
   pageMemoryBytes: 64 * 1024 * 1024,
   ...{ logLevel: 'info', nodeEnv: 'development', environment: 'live', publicUrl: undefined, mail: null },
   trustedProxies: [],
+  responseCheck: { mode: 'report', sampleRate: 1 },
 };
 
 test('without a variable, and with empty ones, everything has its default', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR PAGE_MEMORY_MIB LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT'.split(
+    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR PAGE_MEMORY_MIB LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -32,6 +33,7 @@ test('every variable is read', () => {
   const env = {
     ...{ PORT: '0', HOST: '0.0.0.0', DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '1000', DATA_DIR: '/var/charter' },
     ...{ LOG_LEVEL: 'silent', NODE_ENV: 'production', CHARTER_ENVIRONMENT: 'test', UNKNOWN: 'x' },
+    ...{ RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '.01' },
     ...{ TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1', PAGE_MEMORY_MIB: '1' },
     PUBLIC_URL: 'https://charter.example.org',
   };
@@ -40,7 +42,24 @@ test('every variable is read', () => {
     ...{ logLevel: 'silent', nodeEnv: 'production', environment: 'test', mail: null },
     ...{ publicUrl: 'https://charter.example.org', pageMemoryBytes: 1024 * 1024 },
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
+    responseCheck: { mode: 'report', sampleRate: 0.01 },
   });
+});
+
+test('answers are checked in development, and elsewhere only where that is asked for', () => {
+  const checkOf = (env: Record<string, string>) => readConfig(env).responseCheck;
+  expect(checkOf({ NODE_ENV: 'production' })).toBeNull();
+  expect(checkOf({ NODE_ENV: 'test' })).toBeNull();
+  expect(checkOf({ RESPONSE_CHECK: 'off', RESPONSE_CHECK_SAMPLE_RATE: '0.5' })).toBeNull();
+  const env = { NODE_ENV: 'production', RESPONSE_CHECK: 'enforce' };
+  expect(checkOf(env)).toEqual({ mode: 'enforce', sampleRate: 1 });
+  expect(checkOf({ ...env, RESPONSE_CHECK_SAMPLE_RATE: '1.0' })).toEqual({ mode: 'enforce', sampleRate: 1 });
+});
+
+test('nothing is enforced on some answers only', () => {
+  const { message, remedy } = refusalOf({ RESPONSE_CHECK: 'enforce', RESPONSE_CHECK_SAMPLE_RATE: '0.5' });
+  expect(message).toBe('RESPONSE_CHECK is "enforce", and RESPONSE_CHECK_SAMPLE_RATE is not 1.');
+  expect(remedy).toContain('leave out RESPONSE_CHECK_SAMPLE_RATE');
 });
 
 describe.each([
@@ -50,6 +69,8 @@ describe.each([
   ['LOG_LEVEL', ['verbose', 'INFO'], 'one of fatal, error, warn, info, debug, trace, silent'],
   ['NODE_ENV', ['prod', 'toString'], 'one of development, production, test'],
   ['CHARTER_ENVIRONMENT', ['staging', 'Live'], 'one of live, test'],
+  ['RESPONSE_CHECK', ['on', 'Report', '1'], 'one of off, report, enforce'],
+  ['RESPONSE_CHECK_SAMPLE_RATE', ['0', '1.01', '-0.1', '1%', '1e-2', 'all'], 'a number above 0 and up to 1'],
   ['TRUSTED_PROXIES', ['everybody', '10.0.0.0/33', '10.0.0', '10.0.0.0/8/8', 'true'], 'addresses and subnets'],
 ])('%s', (name, wrong, allowed) => {
   test.each(wrong)('%j is refused with what is allowed', (value) => {

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { createApp } from '../../src/app.ts';
+import { type AppDeps, createApp } from '../../src/app.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import { PERMISSIONS, type Permission, type Role } from '../../src/domain/role.ts';
 import { listen } from '../../src/server.ts';
@@ -38,12 +38,14 @@ export async function startServer({
   environment = 'live',
   databaseUrl,
   clock = () => Date.now(),
+  logger = SILENT,
+  ...deps
 }: {
   environment?: Environment;
   databaseUrl?: string;
   /** Milliseconds since 1970. */
   clock?: () => number;
-} = {}): Promise<TestServer> {
+} & Partial<Pick<AppDeps, 'logger' | 'responseCheck' | 'served' | 'pageMemoryBytes'>> = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
   const db = openDatabase({ url, poolSize: 10, onIdleError: () => {} });
@@ -51,7 +53,7 @@ export async function startServer({
   const now = () => new Date(clock() + ahead);
   const keyUses = startKeyUses(db, { onFailure: () => {} });
   const outbox = createOutbox(null, () => {});
-  const app = await createApp({ db, logger: SILENT, environment, keyUses, outbox, now });
+  const app = await createApp({ ...deps, db, logger, environment, keyUses, outbox, now });
   const listening = await listen(app, { host: '127.0.0.1', port: 0 });
   return {
     ...{ db, databaseUrl: url, url: listening.url, anonymous: new Client(listening.url), keyUses },

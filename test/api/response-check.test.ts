@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Logger, pino } from 'pino';
+import { readDocument } from '../../src/api/contract.ts';
+import { handlers } from '../../src/api/handlers/index.ts';
+import type { ResponseCheck } from '../../src/api/response-check.ts';
+import { Client } from '../support/client.ts';
+import { operations } from '../support/contract.ts';
+import { createProgram, prepare, sendTo } from '../support/every-operation.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+
+const LIST = '/api/parent_programs';
+const SECRET = 'a word that is in the answer';
+const BUG = 'Something went wrong on our side. Try again, and tell support the X-Request-Id if it happens again.';
+
+type Line = Readonly<Record<string, unknown>>;
+type Watched = TestServer & { readonly lines: Line[] };
+
+const ALWAYS = { sampleRate: 1 };
+let off: Watched;
+let report: Watched;
+let enforce: Watched;
+beforeAll(async () => {
+  [off, report, enforce] = await Promise.all([
+    startFaulty(null),
+    startFaulty({ mode: 'report', ...ALWAYS }),
+    startFaulty({ mode: 'enforce', ...ALWAYS }),
+  ]);
+});
+afterAll(() => Promise.all([off.close(), report.close(), enforce.close()]));
+
+/** A server whose `getKey` answers a field too many, with a value that nobody else may read, and whose list a wrong type. */
+async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched> {
+  const lines: Line[] = [];
+  const logger: Logger = pino({ level: 'warn', base: null }, { write: (line) => lines.push(JSON.parse(line)) });
+  const faulty = {
+    ...handlers,
+    getKey: async (...given: Parameters<typeof handlers.getKey>) => {
+      const answer = await handlers.getKey(...given);
+      return { ...answer, body: Object.assign({}, answer.body, { key_hash: SECRET }) };
+    },
+    listParentPrograms: async (...given: Parameters<typeof handlers.listParentPrograms>) => {
+      const answer = await handlers.listParentPrograms(...given);
+      const data = answer.body.data.map((program) => ({ ...program, metadata: { [SECRET]: 5 } }));
+      return { ...answer, body: Object.assign({}, answer.body, { data }) };
+    },
+  };
+  const served = { definition: await readDocument(), handlers: faulty };
+  return { ...(await startServer({ logger, responseCheck, served })), lines };
+}
+
+/** Its answers are wrong on purpose, so they are not held against the contract. */
+async function callerOf(server: TestServer): Promise<Client> {
+  const { key } = await createTestOrganization(server);
+  return new Client(server.url, key, () => {});
+}
+
+test('off: a broken answer goes out, and nobody is told', async () => {
+  const { status, body } = await (await callerOf(off)).get('/api/key');
+  expect(status).toBe(200);
+  expect(body.key_hash).toBe(SECRET);
+  expect(off.lines).toEqual([]);
+});
+
+test('report: a broken answer goes out, and the log tells and counts it', async () => {
+  const client = await callerOf(report);
+  const answers = [await client.get('/api/key'), await client.send('HEAD', LIST), await client.get('/api/key')];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(answers[0]?.body.key_hash).toBe(SECRET);
+  const told = {
+    ...{ level: 40, msg: 'an answer broke the contract', operation: 'getKey', status: 200 },
+    disagreements: ['the body must NOT have additional properties (key_hash).'],
+  };
+  // To HEAD nothing is answered in which something could be wrong.
+  expect(report.lines).toEqual([
+    expect.objectContaining({ ...told, requestId: answers[0]?.headers['x-request-id'], checked: 1, broken: 1 }),
+    expect.objectContaining({ ...told, requestId: answers[2]?.headers['x-request-id'], checked: 3, broken: 2 }),
+  ]);
+});
+
+test('enforce: 500 as the contract shows it in place of a broken answer, and nothing of that one', async () => {
+  const { client } = await createTestOrganization(enforce);
+  const answer = await client.get('/api/key');
+  expect(answer).toMatchObject({ status: 500, body: { message: BUG }, headers: { 'cache-control': 'no-store' } });
+  const requestId = answer.headers['x-request-id'];
+  expect(enforce.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
+    ...{ level: 50, msg: 'an answer broke the contract, and was not sent', operation: 'getKey', status: 200 },
+  });
+});
+
+// An answer from memory has not become right by being kept.
+test('enforce: 500 for a broken page, in memory or not, without its ETag', async () => {
+  const ours = await createTestOrganization(enforce);
+  await createProgram(ours);
+  for (let i = 0; i < 2; i += 1) {
+    const answer = await ours.client.get(LIST);
+    expect(answer).toMatchObject({ status: 500, body: { message: BUG } });
+    expect(answer.headers['etag']).toBeUndefined();
+  }
+});
+
+// The attack: reading in the log what only the organization may read.
+test('the log holds no value of an answer, no name that is data, and no key', async () => {
+  const ours = await createTestOrganization(enforce);
+  await createProgram(ours);
+  await ours.client.get(LIST);
+  await ours.client.get('/api/key');
+  const log = JSON.stringify(enforce.lines);
+  expect(log).toContain('/data/0/metadata/… must be string');
+  expect(log).not.toContain(SECRET);
+  expect(log).not.toContain(ours.key);
+});
+
+test('a share of the answers is checked, whichever they are', async () => {
+  const sampled = await startFaulty({ mode: 'report', sampleRate: 0.3 });
+  const client = await callerOf(sampled);
+  for (let i = 0; i < 200; i += 1) await client.get('/api/key');
+  // 60 are to be expected; less than 20 or more than 120 are so in one of 10^11 runs.
+  expect(sampled.lines.length).toBeGreaterThan(20);
+  expect(sampled.lines.length).toBeLessThan(120);
+  expect(sampled.lines.at(-1)).toMatchObject({ checked: sampled.lines.length, broken: sampled.lines.length });
+  await sampled.close();
+});
+
+// Our own server, without a fault: nothing of what it answers may be withheld, however odd the request.
+test('enforce lets everything through that is right', async () => {
+  const lines: Line[] = [];
+  const logger: Logger = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
+  const right = await startServer({ logger, responseCheck: { mode: 'enforce', ...ALWAYS } });
+  for (const operation of operations) {
+    const { client, request } = await prepare(right, operation);
+    expect((await sendTo(client, request)).status).toBeLessThan(300);
+    expect((await sendTo(client, request, { key: 'nobody' })).status).toBe(401);
+    expect((await sendTo(client, request, { method: 'PUT' })).status).toBe(405);
+    expect((await sendTo(client, request, { headers: { Accept: 'text/html' } })).status).toBe(406);
+  }
+  const ours = await createTestOrganization(right);
+  const id = await createProgram(ours);
+  const { headers } = await ours.client.get(`${LIST}/${id}`);
+  const unchanged = { headers: { 'If-None-Match': headers['etag'] } };
+  for (const method of ['GET', 'HEAD'])
+    expect((await ours.client.send(method, `${LIST}/${id}`, unchanged)).status).toBe(304);
+  for (const url of ['/', '/unknown', `/api/${'x'.repeat(8188)}`])
+    expect((await right.anonymous.get(url)).status).toBeGreaterThanOrEqual(404);
+  for (const target of ['/api/parent%5Fprograms', '/%61pi/key', 'http://[::1/api/parent_programs?limit=5']) {
+    const text = rawRequest(`GET ${target}`, [`Authorization: Bearer ${ours.key}`]);
+    expect(parseRaw(await exchangeRaw(right.url, text)).status).toBe(200);
+  }
+  expect(lines).toEqual([]);
+  await right.close();
+});
