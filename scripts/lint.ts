@@ -1,7 +1,7 @@
 // Everything that writers are told before they publish: the contract, the pages, their links and their spelling.
 import { parseArgs } from 'node:util';
-import { lintContract } from './lint/contract.ts';
-import { contractFiles, lintFiles, pageFiles } from './lint/files.ts';
+import { lintContract, lintWorkflows } from './lint/contract.ts';
+import { contractFiles, lintFiles, pageFiles, workflowFiles } from './lint/files.ts';
 import { lintPages } from './lint/pages.ts';
 import { inOrder, type Problem, problemsText } from './lint/problem.ts';
 import { measureScore, problemOfScore } from './lint/score.ts';
@@ -9,9 +9,10 @@ import { lintSpelling } from './lint/spelling.ts';
 
 const HELP = `npm run lint   looks through the contract and every page, and says what is wrong, where, and what to do
 
-  openapi/         the contract: OpenAPI's own rules, Redocly's and ours, in openapi/lint/contract
-  openapi/guides/  and every other Markdown file: headings, lists, tables, links, pictures, labels of code
-  all of these     the spelling: British, with "-ize"; words of our own stand in openapi/lint/words.txt
+  openapi/            the contract: OpenAPI's own rules, Redocly's and ours, in openapi/lint/contract
+  openapi/workflows/  Arazzo: its own rules, and ours, in openapi/lint/workflows
+  openapi/guides/     and every other Markdown file: headings, lists, tables, links, pictures, labels of code
+  all of these        the spelling: British, with "-ize"; words of our own stand in openapi/lint/words.txt
 
 It needs no network and changes no file. It ends with 1 where there is a problem, and with 0 where there is none.
 `;
@@ -33,18 +34,19 @@ function readOptions(): { readonly help?: boolean | undefined } | null {
 
 async function lint(): Promise<number> {
   const startedAt = Date.now();
-  const [contract, pages] = [contractFiles(), pageFiles()];
+  const [contract, workflows, pages] = [contractFiles(), workflowFiles(), pageFiles()];
   const [ofContract, score, ...others] = await Promise.all([
     lintContract(),
     measureScore(),
+    lintWorkflows(workflows),
     lintPages(pages),
-    lintSpelling([...contract, ...pages]),
+    lintSpelling([...contract, ...workflows, ...pages]),
   ]);
   const problems = inOrder([...ofContract, ...problemOfScore(score), ...lintFiles(), ...others.flat()]);
   if (problems.length > 0) console.log(problemsText(problems));
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   console.log(
-    `${summary(problems)} among ${contract.length} files of the contract and ${pages.length} pages, ${seconds} s.`,
+    `${summary(problems)} among ${contract.length} files of the contract, ${workflows.length} of workflows and ${pages.length} pages, ${seconds} s.`,
   );
   if (score !== null) console.log(`Redocly gives the contract ${score} of 100 points.`);
   return problems.length === 0 ? 0 : 1;

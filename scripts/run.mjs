@@ -24,6 +24,7 @@ const COMMANDS = {
   'release-contract': { entry: 'scripts/release-contract.ts', generated: true },
   mock: { entry: 'scripts/mock.ts', generated: true },
   admin: { entry: 'scripts/admin.ts', generated: true },
+  workflows: { entry: 'scripts/workflows.ts', generated: false },
   bench: { entry: 'scripts/bench.ts', generated: true },
   client: { entry: 'scripts/client.ts', generated: true },
   format: { entry: 'node_modules/@biomejs/biome/bin/biome', generated: false, flags: ['check', '--write', '.'] },

@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
 
-/** A rule of ours about the contract. Redocly walks the document and calls the visitor. */
+/** A rule of ours about the contract, or about workflows. Redocly walks the document and calls the visitor. */
 export type Rule = {
   /** In kebab-case, as its file; shown behind each remedy. */
   readonly name: string;
@@ -8,7 +8,7 @@ export type Rule = {
   readonly mistakes: readonly Mistake[];
 };
 
-/** A change of `sample.yaml` or `sample.md` that this rule finds, and nothing else does. */
+/** A change of `sample.yaml`, `sample.arazzo.yaml` or `sample.md` that this rule finds, and nothing else does. */
 export type Mistake = {
   readonly replace: string;
   readonly by: string;
@@ -18,7 +18,7 @@ export type Mistake = {
 
 export type Node = Readonly<Record<string, unknown>>;
 
-/** By the name of OpenAPI's object, such as "Operation". */
+/** By the name of OpenAPI's or Arazzo's object, such as "Operation". */
 export type Visitor = { readonly [object: string]: (node: Node, context: Context) => void };
 
 /** Of what Redocly hands to a visitor, what we use. */

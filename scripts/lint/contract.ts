@@ -26,6 +26,11 @@ export async function lintContract(): Promise<Problem[]> {
   return problems;
 }
 
+/** The same of the workflows that call it. */
+export async function lintWorkflows(files: readonly string[]): Promise<Problem[]> {
+  return (await lintDocuments(files)).flat();
+}
+
 /** Of several documents at once, in their order. */
 export async function lintDocuments(files: readonly string[]): Promise<Problem[][]> {
   const options = ['--config', CONFIG, '--format=json', '--max-problems=1000'];

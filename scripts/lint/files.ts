@@ -11,6 +11,11 @@ export function contractFiles(): string[] {
   return [CONTRACT, ...globSync('openapi/{paths,components/*}/*.yaml', { cwd: root })].sort();
 }
 
+/** Every Arazzo description, of one or more workflows each. */
+export function workflowFiles(): string[] {
+  return globSync('openapi/workflows/*.arazzo.yaml', { cwd: root }).sort();
+}
+
 /** Every page of the checkout that is written by hand, as the changelog of the contract is not. */
 export function pageFiles(): string[] {
   const elsewhere = ['node_modules', 'generated', '.node', '.data', '.git', 'sample.md'];

@@ -6,6 +6,7 @@ import { anchorsIn, type Book } from '../../openapi/lint/book.ts';
 import { contractRules } from '../../openapi/lint/contract/index.ts';
 import { pageRules } from '../../openapi/lint/pages/index.ts';
 import type { Mistake } from '../../openapi/lint/rule.ts';
+import { workflowRules } from '../../openapi/lint/workflows/index.ts';
 import { lintDocuments } from '../../scripts/lint/contract.ts';
 import { lintTexts } from '../../scripts/lint/pages.ts';
 import type { Problem } from '../../scripts/lint/problem.ts';
@@ -147,6 +148,27 @@ describe('the contract', () => {
     const [problems = []] = await lintSamples([{ replace, by }]);
     expect(told(problems)).toEqual([`yaml: ${words}`]);
     expect(problems[0]?.line).toBeGreaterThan(2);
+  });
+});
+
+describe('workflows', () => {
+  const SAMPLE = 'sample.arazzo.yaml';
+
+  test('the sample has no problem', async () => {
+    expect(await lintDocuments([join(LINT, SAMPLE)])).toEqual([[]]);
+  });
+
+  test('each rule finds each of its mistakes, and no other rule does', async () => {
+    const all = workflowRules.flatMap(({ name, mistakes }) => mistakes.map((mistake) => ({ name, mistake })));
+    const sample = await readFile(join(LINT, SAMPLE), 'utf8');
+    const files = all.map(({ mistake }, i) => ({
+      file: join(folder, `${i}.arazzo.yaml`),
+      text: plant(sample, mistake),
+    }));
+    await Promise.all(files.map(({ file, text }) => writeFile(file, text)));
+    const found = await lintDocuments(files.map(({ file }) => file));
+    expect(found.map(told)).toEqual(all.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
+    expect(found.flat().filter(({ remedy, line }) => remedy === '' || line === 1)).toEqual([]);
   });
 });
 

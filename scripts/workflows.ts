@@ -1,0 +1,42 @@
+// Runs the workflows of openapi/workflows against a server, as an integrator would.
+import { parseArgs } from 'node:util';
+import { workflowFiles } from './lint/files.ts';
+import { runWorkflows } from './workflows/run.ts';
+
+const HELP = `CHARTER_API_KEY=... npm run workflows -- --server URL   runs every workflow of openapi/workflows against it
+
+  --server URL  where Charter or its mock serves, such as http://127.0.0.1:3000
+  --verbose     prints every request and answer, the key masked
+
+The key needs both permissions. What the workflows create they delete again. It ends with 1 where a step fails.
+`;
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<number> {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    options: { server: { type: 'string' }, verbose: flag, help: { ...flag, short: 'h' } },
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const { CHARTER_API_KEY: key = '' } = process.env;
+  if (key === '') throw new Error('CHARTER_API_KEY is missing.');
+  const server = originOf(values.server);
+  const { isFine, printed } = await runWorkflows({ files: workflowFiles(), server, key, isVerbose: values.verbose });
+  process.stdout.write(printed);
+  return isFine ? 0 : 1;
+}
+
+function originOf(text = ''): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  throw new Error('--server is the address of a server, such as http://127.0.0.1:3000.');
+}
