@@ -71,7 +71,10 @@ export async function createApp({
     req.url = originFormOf(req.url ?? '/');
     log(req, res);
     // The API has its own routes, made of the contract: its requests need not pass those of the other rooms.
-    if (req.url.startsWith('/api/')) void api(req, res);
-    else app(req, res);
+    if (!req.url.startsWith('/api/')) return app(req, res);
+    api(req, res).catch((error: unknown) => {
+      onFault(error, String(res.getHeader('X-Request-Id')));
+      res.destroy();
+    });
   };
 }
