@@ -11,7 +11,7 @@ export function createLogger(level: string): Logger {
   return pino(options, createBlocks(process.stdout));
 }
 
-const BLOCK_CHARACTERS = 4096;
+const BLOCK_CHARACTERS = 32 * 1024;
 const LATE_AT_MOST_MS = 200;
 
 /**
@@ -54,11 +54,11 @@ export function logRequests(logger: Logger) {
 }
 
 const ID_CHARACTERS = 36;
-const LONGER_THAN_ID = new RegExp(`[^/]{${ID_CHARACTERS + 1},}`, 'g');
 
 /** Without the query, and without a segment longer than an id: somebody may have put a key there. */
 function pathOf(url: string): string {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
-  return path.length <= ID_CHARACTERS ? path : path.replace(LONGER_THAN_ID, '…').slice(0, 200);
+  const segments = path.split('/').map((segment) => (segment.length > ID_CHARACTERS ? '…' : segment));
+  return segments.join('/').slice(0, 200);
 }

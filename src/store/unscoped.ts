@@ -14,8 +14,8 @@ const FIND_KEYS = {
   text: `
     select encode(k.key_hash, 'hex') as "keyHash", k.organization_id as "organizationId", o.name as "organizationName",
            o.suspended_at as "organizationSuspendedAt", o.version as "organizationVersion", o.cursor_key as "cursorKey",
-           k.id, k.name, k.permissions, k.expires_at as "expiresAt", k.rotated_at as "rotatedAt", k.revoked_at as "revokedAt", u.role,
-           u.deactivated_at as "userDeactivatedAt"
+           k.id, k.name, to_json(k.permissions) as permissions, k.expires_at as "expiresAt", k.rotated_at as "rotatedAt",
+           k.revoked_at as "revokedAt", u.role, u.deactivated_at as "userDeactivatedAt"
     from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id
     join organizations o on o.id = k.organization_id
