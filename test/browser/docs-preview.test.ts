@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -69,6 +69,17 @@ test('what is saved in a guide is shown on the page without search as well', asy
   const page = await visit('/plain.html');
   const changed = page.getByRole('heading', { name: 'Begin here' });
   await save('openapi/guides/getting-started.md', ['# Getting started', '# Begin here'], () => changed.waitFor());
+});
+
+test('a file that the editor replaces at every save is followed', async () => {
+  const page = await visit('/plain.html');
+  const path = join(checkout, 'openapi/guides/versioning.md');
+  const text = await readFile(path, 'utf8');
+  for (const title of ['Numbers', 'Numbers once more', 'Numbers for good']) {
+    await writeFile(`${path}~`, text.replace('# Versioning', `# ${title}`));
+    await rename(`${path}~`, path);
+    await page.getByRole('heading', { name: title, exact: true }).waitFor();
+  }
 });
 
 test.each([

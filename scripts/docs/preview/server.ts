@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { onChange } from '../../watch.ts';
 import { createBuilder, type Shown } from './build.ts';
 import { problemsNow } from './problems.ts';
-import { onChange } from './watch.ts';
 
 export type Preview = { readonly url: string; close(): void };
 export type PreviewOptions = {
@@ -72,14 +72,14 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     server.listen(port, '127.0.0.1', resolve);
   });
   await refresh();
-  const watching = onChange(join(root, 'openapi'), () =>
+  const endWatching = await onChange(join(root, 'openapi'), () =>
     refresh().catch((error: unknown) => print(error instanceof Error ? error.message : String(error))),
   );
   const address = server.address();
   return {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : port}`,
     close() {
-      watching.close();
+      endWatching();
       server.close();
       server.closeAllConnections();
     },
