@@ -10,11 +10,14 @@ const NOT_PASSED = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
   ...['host', 'content-length', 'accept-encoding'],
 ]);
+/** With any other method Node sends an empty body in chunks, unless a length of 0 says that there is none. */
+const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 const ANSWER_SECONDS = 60;
 
 /** Sends the request on, its headers as they came, two of a name included; rejects where there is no answer. */
 export function pass(req: IncomingMessage, body: Buffer, target: URL): Promise<Passed> {
   const hasBody = req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
+  const hasLength = hasBody || !WITHOUT_BODY.has(req.method ?? 'GET');
   const options = {
     method: req.method,
     hostname: target.hostname.replace(/^\[|\]$/g, ''),
@@ -22,7 +25,7 @@ export function pass(req: IncomingMessage, body: Buffer, target: URL): Promise<P
     path: `${target.pathname.replace(/\/$/, '')}${req.url}`,
     headers: [
       ...['Host', target.host, 'Connection', 'close'],
-      ...(hasBody ? ['Content-Length', String(body.length)] : []),
+      ...(hasLength ? ['Content-Length', String(body.length)] : []),
       ...pairs(req.rawHeaders).flatMap(([name, value]) => (NOT_PASSED.has(name.toLowerCase()) ? [] : [name, value])),
     ],
     agent: false,

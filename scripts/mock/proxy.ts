@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import getRawBody from 'raw-body';
 import { type ConformityCheck, createConformityCheck } from '../../src/api/conformity.ts';
 import { readDocument } from '../../src/api/contract.ts';
+import { originFormOf } from '../../src/api/request-target.ts';
 import { listen } from '../../src/server.ts';
 import { compare, type Exchanged } from './compare.ts';
 import { allowAnyOrigin, answerPreflight, headersShownBy, isPreflight } from './cors.ts';
@@ -45,6 +46,7 @@ type Proxying = {
 function createListener(proxying: Proxying): RequestListener {
   const exposed = headersShownBy(proxying.judge.operations);
   return async (req, res) => {
+    req.url = originFormOf(req.url ?? '/');
     allowAnyOrigin(res, exposed);
     if (isPreflight(req)) return answerPreflight(req, res);
     try {

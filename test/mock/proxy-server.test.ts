@@ -4,6 +4,7 @@ import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';
 import { badRequests, goodRequests } from '../support/parity-cases.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 import { type Watched, watch } from '../support/watched.ts';
 
@@ -26,6 +27,18 @@ test.each(operations)('$operationId: no disagreement, on any bad or fine request
   for (const { what: _, ...changes } of cases) await sendTo(client, request, changes);
   expect(proxy.lines.filter((line) => line.startsWith('! '))).toEqual([]);
   expect(proxy.tally.requests - before).toBe(cases.length);
+});
+
+test.each([
+  ['a whole address in its first line', 'GET http://charter.test/api/key', 200],
+  ['no body, and no word of how long it is', 'POST /api/parent_programs', 422],
+])('a request with %s is for the proxy what it is for the server', async (_, line, status) => {
+  const ours = await createTestOrganization(server);
+  const request = rawRequest(line, [`Authorization: Bearer ${ours.key}`]);
+  const [direct, passed] = await Promise.all([server.url, proxy.url].map((url) => exchangeRaw(url, request)));
+  expect(parseRaw(direct ?? '').status).toBe(status);
+  expect(parseRaw(passed ?? '').text).toBe(parseRaw(direct ?? '').text);
+  expect(proxy.lines.at(-1)).toMatch(new RegExp(`^  .* -> ${status}$`));
 });
 
 test('the answer is passed as it is, and pages of any origin may read it', async () => {
