@@ -612,6 +612,8 @@ export interface components {
         RetryAfter: number;
         /** @description Where the new parent program is, as a relative reference. */
         Location: string;
+        /** @description The media type that a `PATCH` takes (RFC 5789). */
+        AcceptPatch: "application/json";
     };
     pathItems: never;
 }
@@ -883,7 +885,18 @@ export interface operations {
             412: components["responses"]["PreconditionFailedException"];
             413: components["responses"]["PayloadTooLargeException"];
             414: components["responses"]["UriTooLongException"];
-            415: components["responses"]["UnsupportedMediaTypeException"];
+            /** @description The `Content-Type` header is missing or is not JSON in UTF-8, or the body is compressed. The `Accept-Patch` header names what to send. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    "Accept-Patch": components["headers"]["AcceptPatch"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnsupportedMediaTypeException"];
+                };
+            };
             /** @description The body or a parameter is not valid, or holds something that is not known. `errors` names each field and says what to change. Nothing was changed. */
             422: {
                 headers: {

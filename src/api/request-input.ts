@@ -70,13 +70,19 @@ export async function readBody(req: IncomingMessage): Promise<unknown> {
   }
 }
 
-function refuseUnsupported(req: IncomingMessage, isEmpty: boolean): void {
-  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = req.headers;
+function refuseUnsupported({ method, headers }: IncomingMessage, isEmpty: boolean): void {
+  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = headers;
   if (encoding.toLowerCase() !== 'identity') {
-    throw new HttpError('unsupported_media_type', 'The body must not be compressed. Send it without Content-Encoding.');
+    throw unsupported(method, 'The body must not be compressed. Send it without Content-Encoding.');
   }
   if (type === undefined ? isEmpty : isJson(type)) return;
-  throw new HttpError('unsupported_media_type', 'The body must be JSON in UTF-8. Send Content-Type: application/json.');
+  throw unsupported(method, 'The body must be JSON in UTF-8. Send Content-Type: application/json.');
+}
+
+/** Of a PATCH, a merge patch's own media type among them, it says what is taken (RFC 5789 section 2.2). */
+function unsupported(method: string | undefined, message: string): HttpError {
+  const headers = method === 'PATCH' ? { 'Accept-Patch': 'application/json' } : {};
+  return new HttpError('unsupported_media_type', message, headers);
 }
 
 function isJson(contentType: string): boolean {

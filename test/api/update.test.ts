@@ -134,3 +134,13 @@ test('an id is taken in upper case too', async () => {
   const { client, body } = await created();
   expect((await client.get(`${LIST}/${body.id.toUpperCase()}`)).body).toEqual(body);
 });
+
+test.each([{ 'Content-Type': 'application/merge-patch+json' }, { 'Content-Encoding': 'gzip' }])(
+  'a patch sent with %j gets 415, and is told what is taken instead',
+  async (headers) => {
+    const { client, url } = await created();
+    const refused = await client.patch(url, { name: 'New' }, { headers });
+    expect(refused).toMatchObject({ status: 415, headers: { 'accept-patch': 'application/json' } });
+    expect((await client.post(LIST, FULL, { headers })).headers['accept-patch']).toBeUndefined();
+  },
+);
