@@ -15,12 +15,15 @@ export type Book = {
   anchorsOf(file: string): ReadonlySet<string>;
 };
 
+/** Loosely: a file that is no readable YAML is told of itself, not once more by every link to its operations. */
+const OPERATION_ID = /^\s*operationId:?[ \t]+(\S+)/gm;
+
 export function readBook(root: string): Book {
   const componentsIn = (folder: string) =>
     new Set(globSync(`openapi/components/${folder}/*.yaml`, { cwd: root }).map((file) => basename(file, '.yaml')));
   const paths = globSync('openapi/paths/*.yaml', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'));
   return {
-    operationIds: new Set(paths.flatMap((text) => [...text.matchAll(/^ +operationId: (\S+)/gm)].map(([, id = '']) => id))),
+    operationIds: new Set(paths.flatMap((text) => [...text.matchAll(OPERATION_ID)].map(([, id = '']) => id))),
     schemas: componentsIn('schemas'),
     examples: componentsIn('examples'),
     has: (file) => existsSync(join(root, file)),

@@ -141,6 +141,14 @@ const KNOWN: readonly Known[] = [
     ],
   },
   {
+    rule: /^no-invalid-(schema|parameter|media-type)-examples$/,
+    when: /^Example validation errored: (.+?)\.?$/,
+    say: ([, reason = '']) => [
+      `The schema of this example cannot be used: ${reason}.`,
+      'Mend the schema first. Then the example is looked at.',
+    ],
+  },
+  {
     rule: /^response-contains-header$/,
     when: /"(.+)" header/,
     say: ([, name]) => [
@@ -192,6 +200,12 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 function yamlWords(reason: string, { lines }: Finding): { words: string; remedy: string } {
+  if (reason.includes('must be JSON object')) {
+    return {
+      words: 'This file does not begin with "name: value" lines.',
+      remedy: 'Bring back what stood here; the contract begins with "openapi: 3.1.0".',
+    };
+  }
   if (reason.includes('tab characters')) {
     return { words: 'A tab stands where only spaces may.', remedy: 'Put two spaces in its place for each level.' };
   }

@@ -38,16 +38,22 @@ export async function lintDocuments(files: readonly string[]): Promise<Problem[]
   const reports = reportsIn(stdout);
   if (reports.length === files.length)
     return reports.map(({ problems }) => together(inOrder(withoutEchoes(problems).map(problemOf))));
-  const unreadable = UNREADABLE.exec(printed);
-  if (unreadable === null) throw new Error(`Redocly failed:\n${printed}`);
   // Of a document whose very first file cannot be read Redocly reports nothing.
-  const [, message = '', file = '', line = '1', col = '1'] = unreadable;
+  const {
+    message,
+    file,
+    line = '1',
+    col = '1',
+  } = (UNREADABLE.exec(printed) ?? NO_DOCUMENT.exec(printed))?.groups ?? {};
+  if (message === undefined || file === undefined) throw new Error(`Redocly failed:\n${printed}`);
   const start = { line: Number(line), col: Number(col) };
   const source = { ref: relative(root, file) };
   return [[problemOf({ ruleId: 'yaml', message, suggest: [], location: [{ source, start }] })]];
 }
 
-const UNREADABLE = /^ {2}- (.+?) in "(.+)" \((\d+):(\d+)\)$/m;
+const UNREADABLE = /^ {2}- (?<message>.+?) in "(?<file>.+)" \((?<line>\d+):(?<col>\d+)\)$/m;
+const NO_DOCUMENT =
+  /^Something went wrong when processing (?<file>.+):\s+- (?<message>Document must be JSON object.+)$/m;
 
 /** Redocly prints one after the other. */
 function reportsIn(text: string): { readonly problems: readonly Found[] }[] {

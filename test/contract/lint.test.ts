@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { anchorsIn, type Book } from '../../openapi/lint/book.ts';
+import { anchorsIn, type Book, readBook } from '../../openapi/lint/book.ts';
 import { contractRules } from '../../openapi/lint/contract/index.ts';
 import { pageRules } from '../../openapi/lint/pages/index.ts';
 import type { Mistake } from '../../openapi/lint/rule.ts';
@@ -104,6 +104,15 @@ describe('the contract', () => {
       ['scalar-property-missing-example: This field has no example.'],
     ],
     [
+      'a kind of value that there is not',
+      'type: integer',
+      'type: int',
+      [
+        'no-invalid-parameter-examples: The schema of this example cannot be used: type must be JSONType or JSONType[]: int.',
+        'struct: "type" does not take this value.',
+      ],
+    ],
+    [
       'an unknown tag',
       'tags: [Books]',
       'tags: [Book]',
@@ -148,6 +157,18 @@ describe('the contract', () => {
     const [problems = []] = await lintSamples([{ replace, by }]);
     expect(told(problems)).toEqual([`yaml: ${words}`]);
     expect(problems[0]?.line).toBeGreaterThan(2);
+  });
+
+  test.each([
+    ['an empty file', ''],
+    ['nothing but a text', 'Sample API\n'],
+  ])('%s is told', async (_, text) => {
+    const file = join(folder, 'empty.yaml');
+    await writeFile(file, text);
+    const [problems = []] = await lintDocuments([file]);
+    expect(problems.map(({ line, words }) => ({ line, words }))).toEqual([
+      { line: 1, words: 'This file does not begin with "name: value" lines.' },
+    ]);
   });
 });
 
@@ -222,6 +243,15 @@ describe('pages', () => {
   ])('%s is told in plain words', async (_, replace, by, says) => {
     expect(told(await lintSample({ replace, by }))).toEqual([says]);
   });
+
+  test.each(['  operationId: getKey', '\toperationId: getKey', '  operationId getKey'])(
+    'a link to an operation holds, though its file is unreadable YAML: %j',
+    async (line) => {
+      await mkdir(join(folder, 'openapi/paths'), { recursive: true });
+      await writeFile(join(folder, 'openapi/paths/key.yaml'), `get:\n${line}\n  summary: Get\n`);
+      expect([...readBook(folder).operationIds]).toEqual(['getKey']);
+    },
+  );
 
   test('headings are named as in their links, a second one of the same words by a number', () => {
     const text =
