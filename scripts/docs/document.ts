@@ -19,6 +19,7 @@ export function documentOf(contract: Contract, guides: Guides, icon: string): Js
   const shown = {
     ...document,
     info: { ...contract.info, description: introduction, 'x-logo': { url: icon, altText: 'Charter' } },
+    servers: serversOf(contract),
     tags: [
       ...guides.all.map((guide) => pageTag(guide.slug, guide.title, guideText(guide, contract, guides))),
       pageTag(GENERAL.name, GENERAL.title, withHeadings(rules, heading)),
@@ -30,9 +31,22 @@ export function documentOf(contract: Contract, guides: Guides, icon: string): Js
     ],
     paths: withSamples(contract),
   };
-  return JSON.parse(JSON.stringify(shown), (name, value) =>
-    name === 'description' && typeof value === 'string' ? unwrapped(value) : value,
-  );
+  return JSON.parse(JSON.stringify(shown), shownAs);
+}
+
+function shownAs(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  // Only a description is Markdown: of a summary Redoc would show the marks.
+  return name === 'description' ? unwrapped(value) : name === 'summary' ? value.replaceAll('`', '') : value;
+}
+
+/** Redoc would look for an address that is a variable alone below its own page. */
+function serversOf({ document }: Contract): Json[] {
+  return [document['servers']].flat().map((server) => {
+    const { url, description, variables } = Object(server);
+    const example = String(url).replace(/\{(.+?)\}/g, (_, name) => variables[name].default);
+    return { url: example, description: `${description} For example:` };
+  });
 }
 
 /** The contract's own description, parted where its sections begin. */

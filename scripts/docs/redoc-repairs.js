@@ -6,6 +6,11 @@ const REPAIRS = [
   ['pre, [data-component-name="Table/Table"]', (region) => region.setAttribute('tabindex', '0')],
   // The name that is heard holds the words that are seen (WCAG 2.5.3).
   ['button[aria-label][aria-haspopup]', (button) => button.removeAttribute('aria-label')],
+  // The title of the page is there however little of it Redoc shows; below it no level is skipped, and a guide's
+  // sections are within the guide.
+  ['#redoc h1', levelled(2)],
+  ['[data-item-kind="markdown"] h2, [data-item-kind="httpItem"] h4', levelled(3)],
+  ['[data-item-kind="markdown"] h3, [data-item-kind="httpItem"] h5', levelled(4)],
 ];
 
 function repair(root) {
@@ -13,6 +18,10 @@ function repair(root) {
     if (root.matches(selector)) mend(root);
     for (const element of root.querySelectorAll(selector)) mend(element);
   }
+}
+
+function levelled(level) {
+  return (heading) => heading.setAttribute('aria-level', level);
 }
 
 function landmark(menu) {

@@ -53,6 +53,35 @@ test('every operation is shown, with its samples in four languages', async () =>
   }
 }, 120_000);
 
+/** As it is told to whoever hears the page; Playwright goes by the element's name alone. */
+async function levelOf(page: Page, place: string, title: string): Promise<number> {
+  const heading = section(page, place).getByRole('heading', { name: title }).first();
+  return Number(await heading.evaluate((element) => element.getAttribute('aria-level') ?? element.tagName.slice(1)));
+}
+
+test('whoever goes by headings finds one title, the guides below it, and their sections below them', async () => {
+  const page = await stage.visit();
+  for (const { slug, title, headings } of guides.all) {
+    await open(page, guidePlace(slug), title);
+    expect(await levelOf(page, guidePlace(slug), title)).toBe(2);
+    for (const { anchor, text, level } of headings) {
+      const place = guidePlace(slug, anchor);
+      await open(page, place, text.replaceAll('`', ''));
+      expect(await levelOf(page, place, text.replaceAll('`', ''))).toBe(level + 1);
+    }
+    expect(await page.locator('h1:not([aria-level])').allTextContents()).toEqual([contract.info.title]);
+  }
+}, 120_000);
+
+test('the address of the server is one that could be called, and no marks of Markdown are to be seen', async () => {
+  const page = await stage.visit();
+  await page.goto('/docs');
+  await page.getByText('http://127.0.0.1:3000', { exact: true }).first().waitFor();
+  expect(await page.getByText('{base_url}').count()).toBe(0);
+  await open(page, '/parent-programs/listparentprograms', 'List parent programs');
+  await page.getByText('The next_cursor of the page before').first().waitFor();
+});
+
 async function findByWord(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Search' }).press('Enter');
   await page.keyboard.type('If-Match');
