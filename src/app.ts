@@ -7,7 +7,7 @@ import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
 import { healthRoutes } from './operations/health.ts';
 import { type Logger, logRequests } from './operations/logs.ts';
-import { publicationRoutes } from './publication/routes.ts';
+import { openPublication, type Publication } from './publication/routes.ts';
 import type { KeyUses } from './service/last-used.ts';
 import type { Outbox } from './service/mail.ts';
 import type { Database } from './store/database.ts';
@@ -26,6 +26,7 @@ export type AppDeps = {
   pageMemoryBytes?: number;
   /** Of answers against the contract; none by default. */
   responseCheck?: RouterDeps['responseCheck'];
+  publication?: Publication;
   /** Another contract than ours, to measure by. */
   served?: RouterDeps['served'];
   now?: () => Date;
@@ -43,6 +44,7 @@ export async function createApp({
   trustedProxies = [],
   pageMemoryBytes = 64 * 1024 * 1024,
   responseCheck = null,
+  publication = openPublication(),
   served,
   now = () => new Date(),
   isStopping = () => false,
@@ -62,7 +64,7 @@ export async function createApp({
     ...{ db, environment, now, keyUses, pageMemoryBytes, served, onFault, responseCheck, onBrokenAnswer },
   });
   app.use(healthRoutes({ db, isStopping }));
-  app.use(publicationRoutes());
+  app.use(publication.routes);
   app.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));
   // Last, for its 404 wherever nothing is.
   app.use(api);

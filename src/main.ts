@@ -2,6 +2,7 @@ import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
+import { openPublication } from './publication/routes.ts';
 import { requestedStop } from './requested-stop.ts';
 import { listen } from './server.ts';
 import { type KeyUses, startKeyUses } from './service/last-used.ts';
@@ -54,8 +55,10 @@ type Serving = {
 async function serve({ config, db, logger, keyUses, outbox }: Serving): Promise<void> {
   let isStopping = false;
   const { environment, publicUrl, trustedProxies, pageMemoryBytes, responseCheck } = config;
+  const publication = openPublication();
   const app = await createApp({
     ...{ db, logger, environment, keyUses, outbox, publicUrl, trustedProxies, pageMemoryBytes, responseCheck },
+    publication,
     isStopping: () => isStopping,
   });
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');
@@ -66,6 +69,8 @@ async function serve({ config, db, logger, keyUses, outbox }: Serving): Promise<
   warnOfSettings(config, logger);
   const endHousekeeping = startHousekeeping(db, logger);
   logger.info({ url: server.url, environment }, 'Charter serves');
+  // In the background, and never a reason to fail: what is not there is told to whoever asks for it.
+  void publication.prepare();
   // A welcome never ends a server that serves.
   const welcome = demonstration?.welcome(db, { url: server.url, environment }).catch((error: unknown) => {
     logger.warn({ err: error }, 'the demonstration could not be shown');

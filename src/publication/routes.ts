@@ -2,24 +2,43 @@ import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { type Encoding, GENERATED, LINKS, type Published, readDocument, readPage } from './published.ts';
 
+export type Publication = {
+  readonly routes: Router;
+  /** Reads and compresses everything, so that nobody who asks waits for it. */
+  prepare(): Promise<void>;
+};
+
 /** The contract and its documentation, for everybody; not part of the contract. */
-export function publicationRoutes(generated: URL = GENERATED): Router {
+export function openPublication(generated: URL = GENERATED): Publication {
+  const files = new Map([
+    ['/docs', once(() => readPage(generated, 'index.html'))],
+    ['/docs/plain.html', once(() => readPage(generated, 'plain.html'))],
+    ['/openapi.json', once(() => readDocument(generated, 'openapi.json'))],
+    ['/openapi.yaml', once(() => readDocument(generated, 'openapi.yaml'))],
+  ]);
+  return {
+    routes: routesTo(files),
+    async prepare() {
+      // One after the other: whoever signs in meanwhile needs the threads, too.
+      for (const read of files.values()) await read();
+    },
+  };
+}
+
+function routesTo(files: ReadonlyMap<string, Read>): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.all('/', (_req: Request, res: Response, next: NextFunction) => {
     res.setHeader('Link', LINKS);
     next();
   });
-  router.all('/docs', answer(once(() => readPage(generated, 'index.html'))));
-  router.all('/docs/plain.html', answer(once(() => readPage(generated, 'plain.html'))));
+  for (const [path, read] of files) router.all(path, answer(read));
   router.all(['/docs/', '/docs/index.html'], (_req: Request, res: Response) => res.redirect(308, '/docs'));
-  router.all('/openapi.json', answer(once(() => readDocument(generated, 'openapi.json'))));
-  router.all('/openapi.yaml', answer(once(() => readDocument(generated, 'openapi.yaml'))));
   return router;
 }
 
 type Read = () => Promise<Published | null>;
 
-/** Read at the first request, and then kept; asked for again as long as there is none. */
+/** Read once, and then kept; asked for again as long as there is none. */
 function once(read: Read): Read {
   let kept: Promise<Published | null> | undefined;
   return async () => {

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
-import { publicationRoutes } from '../../src/publication/routes.ts';
+import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
@@ -136,7 +136,7 @@ test('a page of another origin may ask whether the document has changed', async 
 
 test('where the documentation has not been built, the page says how; once it is, it is there', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-unbuilt-'));
-  const app = express().use(publicationRoutes(pathToFileURL(`${folder}/`)));
+  const app = express().use(openPublication(pathToFileURL(`${folder}/`)).routes);
   const unbuilt = await listen(app, { host: '127.0.0.1', port: 0 });
   const missing = await fetch(`${unbuilt.url}/docs`);
   expect(missing.status).toBe(503);
@@ -146,4 +146,16 @@ test('where the documentation has not been built, the page says how; once it is,
   expect((await fetch(`${unbuilt.url}/docs`)).status).toBe(200);
   await unbuilt.stop();
   await rm(folder, { recursive: true });
+});
+
+test('what was prepared at the start is read and compressed before anybody asks', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-prepared-'));
+  for (const name of ['docs', 'openapi.json', 'openapi.yaml'])
+    await cp(join(GENERATED, name), join(folder, name), { recursive: true });
+  const publication = openPublication(pathToFileURL(`${folder}/`));
+  await publication.prepare();
+  await rm(folder, { recursive: true });
+  const prepared = await listen(express().use(publication.routes), { host: '127.0.0.1', port: 0 });
+  for (const path of PATHS) expect((await fetch(`${prepared.url}${path}`)).status).toBe(200);
+  await prepared.stop();
 });
