@@ -84,7 +84,7 @@ ${dark}}
 ${theme}</style>
 </head>
 <body>
-<h1 class="heard">${escaped(title)}</h1>
+<header class="heard"><h1>${escaped(title)}</h1></header>
 <noscript><p class="plain">This page needs JavaScript. <a href="plain.html">The same without it</a>.</p></noscript>
 {{{redocHTML}}}
 <script type="module">

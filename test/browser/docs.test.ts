@@ -117,7 +117,7 @@ test('the page looks well', async () => {
       await page.reload();
       await open(page, place, title);
     };
-    wrong.push(...(await look(page, name, { least: 'serious', fullPage: false, again })));
+    wrong.push(...(await look(page, name, { fullPage: false, again })));
   }
   expect(wrong).toEqual([]);
 }, 120_000);

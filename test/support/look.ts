@@ -16,8 +16,6 @@ const SIGHTS = [
   { width: 1280, colorScheme: 'light' },
 ] as const;
 
-const SERIOUS = new Set(['serious', 'critical']);
-
 /** Between these two, and beyond, nothing is laid out that is not at one of them. */
 const SEARCHED: readonly number[] = [320, 1280];
 
@@ -29,8 +27,6 @@ type Violation = {
 };
 
 export type LookOptions = {
-  /** What axe calls less than serious is passed over: for a page whose markup others make. */
-  readonly least?: 'minor' | 'serious';
   /** False: what is to be seen first, of a page that is very long. */
   readonly fullPage?: boolean;
   /** Called in each theme before it is looked at: for a page that asks for the theme only while it loads. */
@@ -41,7 +37,7 @@ export type LookOptions = {
 export async function look(
   page: Page,
   name: string,
-  { least = 'minor', fullPage = true, again = async () => {} }: LookOptions = {},
+  { fullPage = true, again = async () => {} }: LookOptions = {},
 ): Promise<string[]> {
   await mkdir(FOLDER, { recursive: true });
   const wrong: string[] = [];
@@ -54,7 +50,7 @@ export async function look(
     const path = join(FOLDER, `${name}-${width}-${colorScheme}.png`);
     await page.screenshot({ path, fullPage });
     if (!SEARCHED.includes(width)) continue;
-    const found = (await violations(page)).filter(({ impact = '' }) => least === 'minor' || SERIOUS.has(impact ?? ''));
+    const found = await violations(page);
     wrong.push(...found.map((each) => `${name}, ${width} px, ${colorScheme}: ${words(each)}`));
   }
   return wrong;

@@ -37,8 +37,12 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     if (problems !== '') print(problems);
     tellAll();
   };
+  const tellFailure = (error: unknown) => print(error instanceof Error ? error.message : String(error));
+  let round = 0;
   const refresh = async () => {
     const startedAt = Date.now();
+    round += 1;
+    const own = round;
     try {
       shown = await build();
     } catch (error) {
@@ -49,8 +53,8 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     version += 1;
     tellAll();
     print(`Shown after ${Date.now() - startedAt} ms.`);
-    // What can be shown may still break a rule; nobody waits for that.
-    report(await problemsNow());
+    // What can be shown may still break a rule. Nobody waits for that, and the next save does not either.
+    problemsNow().then((found) => own === round && report(found), tellFailure);
   };
 
   const server = createServer((req, res) => {
@@ -72,9 +76,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     server.listen(port, '127.0.0.1', resolve);
   });
   await refresh();
-  const endWatching = await onChange(join(root, 'openapi'), () =>
-    refresh().catch((error: unknown) => print(error instanceof Error ? error.message : String(error))),
-  );
+  const endWatching = await onChange(join(root, 'openapi'), () => refresh().catch(tellFailure));
   const address = server.address();
   return {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : port}`,
