@@ -21,7 +21,6 @@ const SEARCHED: readonly number[] = [320, 1280];
 
 type Violation = {
   readonly id: string;
-  readonly impact?: string | null;
   readonly help: string;
   readonly nodes: readonly { readonly html: string }[];
 };
