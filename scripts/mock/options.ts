@@ -50,9 +50,11 @@ export function readOptions(parameters: readonly string[], randomSeed: () => str
   if (environment === undefined) throw new UsageError(`--environment is ${ENVIRONMENTS.join(' or ')}.`);
   const port = Number(values.port);
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new UsageError('--port is 0 to 65535.');
+  const seed = values.seed ?? (values.dynamic ? randomSeed() : undefined);
+  if (values.proxy !== undefined && seed !== undefined)
+    throw new UsageError('--proxy passes on what the server answers. Leave --dynamic and --seed out.');
   return {
-    ...{ port, host: values.host, environment },
-    seed: values.seed ?? (values.dynamic ? randomSeed() : undefined),
+    ...{ port, host: values.host, environment, seed },
     proxied: values.proxy === undefined ? undefined : readUrl(values.proxy),
   };
 }

@@ -84,6 +84,7 @@ test.each([
   [['--environment', 'staging'], '--environment is live or test.'],
   [['--proxy', 'localhost'], '--proxy is the address of a server'],
   [['--proxy', 'ftp://localhost'], '--proxy is the address of a server'],
+  [['--proxy', 'http://localhost', '--dynamic'], 'Leave --dynamic and --seed out.'],
   [['--nothing'], "Unknown option '--nothing'"],
   [['more'], "Unexpected argument 'more'"],
 ])('%j is refused', (parameters, words) => {
