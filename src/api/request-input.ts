@@ -48,7 +48,7 @@ function decode(text: string, where: 'path' | 'query'): string {
 export function refuseUnacceptable(req: IncomingMessage): void {
   const { accept } = req.headers;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
-  if (accepts(req).type('application/json') !== false) return;
+  if (accepts(req).type(['application/json', 'application/json; charset=utf-8']) !== false) return;
   throw new HttpError(
     'not_acceptable',
     'The answer is application/json, which the Accept header rules out. Send Accept: application/json, or none.',
