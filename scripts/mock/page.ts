@@ -41,7 +41,7 @@ function positionAfter(id: string, items: readonly Json[]): number {
 function isAsked(item: Json, query: Query): boolean {
   return Object.entries(query).every(([name, value]) => {
     if (name === 'search') return String(item['name']).toLowerCase().includes(String(value).toLowerCase());
-    if (name === 'updated_since') return new Date(String(item['updated_at'])) >= readInstant(name, String(value));
+    if (name === 'updated_since') return new Date(String(item['updated_at'])) >= readInstant(String(value));
     return !Object.hasOwn(item, name) || item[name] === value;
   });
 }

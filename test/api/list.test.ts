@@ -90,6 +90,8 @@ test.each([
   ['1000-01-01T00:00:00%2B23:59', ['before', 'at', 'after']],
   ['9999-12-31T23:59:59.999Z', []],
   ['9999-12-31T23:59:59%2B01:00', []],
+  // Further than any row: the year 10000.
+  ['9999-12-31T23:59:59-00:01', []],
 ])('updated_since=%s finds %j', async (since, expected) => {
   const ours = await createTestOrganization(server);
   await insertPrograms(server, ours, [
@@ -99,6 +101,18 @@ test.each([
   ]);
   expect(await namesFound(ours, `updated_since=${since}&sort=updated_at`)).toEqual(expected);
 });
+
+test.each(['2016-12-31T23:59:60Z', '2017-01-01T00:59:60%2B01:00'])(
+  'updated_since=%s, a leap second, is the second after it',
+  async (since) => {
+    const ours = await createTestOrganization(server);
+    await insertPrograms(server, ours, [
+      { name: 'before', updatedAt: new Date('2016-12-31T23:59:59.999Z') },
+      { name: 'at', updatedAt: new Date('2017-01-01T00:00:00Z') },
+    ]);
+    expect(await namesFound(ours, `updated_since=${since}`)).toEqual(['at']);
+  },
+);
 
 test('a program is found by every filter that it meets, and by no combination with one that it does not', async () => {
   const ours = await createTestOrganization(server);

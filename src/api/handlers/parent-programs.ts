@@ -29,7 +29,7 @@ export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query,
     after: cursor === undefined ? null : openCursor(seal, cursor),
     search,
     externalId,
-    updatedSince: since === undefined ? undefined : readInstant('updated_since', since),
+    updatedSince: since === undefined ? undefined : readInstant(since),
   });
   const shown = rows.length > limit ? rows.slice(0, limit) : rows;
   const last = rows.length > limit ? shown.at(-1) : undefined;
