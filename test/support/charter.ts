@@ -7,8 +7,8 @@ export type Charter = Running & { readonly url: string };
 const SERVES = /"url":"(http:[^"]+)".*"msg":"Charter serves"/;
 
 /** The server as an operator starts it, on any free port; in production, which is to say without demonstration data. */
-export async function startCharter(env: Record<string, string>): Promise<Charter> {
-  const running = startFile('src/main.ts', [], { PORT: '0', NODE_ENV: 'production', ...env });
+export async function startCharter(env: Record<string, string>, life: { lifeSeconds?: number } = {}): Promise<Charter> {
+  const running = startFile('src/main.ts', [], { PORT: '0', NODE_ENV: 'production', ...env }, life);
   const [, url = ''] = await untilPrinted(running, SERVES);
   return { ...running, url };
 }

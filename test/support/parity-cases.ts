@@ -45,7 +45,8 @@ export function goodRequests(operation: Operation, request: ValidRequest, key: s
   ];
 }
 
-function badKeys(key: string): Case[] {
+/** What is no key, though it may look like one. */
+export function badKeys(key: string): Case[] {
   const mistyped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
   const values = {
     'a key by another scheme': 'Basic dXNlcjpwYXNz',

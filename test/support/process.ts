@@ -17,13 +17,18 @@ export type Running = {
 };
 
 /** Runs a file, ours or by its absolute path, with this very Node, in an environment of nothing but `env` and the path. */
-export function startFile(file: string, parameters: readonly string[], env: Record<string, string> = {}): Running {
+export function startFile(
+  file: string,
+  parameters: readonly string[],
+  env: Record<string, string> = {},
+  { lifeSeconds = LIFE_SECONDS }: { lifeSeconds?: number } = {},
+): Running {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     // A test that has failed by its own limit must not leave a process behind.
-    ...{ timeout: LIFE_SECONDS * 1000, killSignal: 'SIGKILL' },
+    ...{ timeout: lifeSeconds * 1000, killSignal: 'SIGKILL' },
   });
   const printed = { stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk) => {

@@ -1,0 +1,22 @@
+import type { ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Json } from '../../src/api/document.ts';
+
+const ajv = new Ajv2020({ strict: false });
+formats.default(ajv);
+const compiled = new Map<string, ValidateFunction>();
+
+/** Whether the schema allows the value. */
+export function isAllowed(schema: Json, value: unknown): boolean {
+  const text = JSON.stringify(schema);
+  const check = compiled.get(text) ?? ajv.compile(schema);
+  compiled.set(text, check);
+  return check(value) === true;
+}
+
+/** The same of a parameter's text, which is a number only where it is written as one. */
+export function isTextAllowed(schema: Json, text: string): boolean {
+  const isInteger = schema['type'] === 'integer' && /^-?(0|[1-9]\d*)$/.test(text);
+  return isAllowed(schema, isInteger ? Number(text) : text);
+}

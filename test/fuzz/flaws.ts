@@ -1,0 +1,235 @@
+// What can be wrong with a request, one thing each, and what the answer must then be.
+import { METHODS } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { isOfTemplate, segmentsOf } from '../../src/api/document.ts';
+import { formatKey } from '../../src/domain/api-key.ts';
+import { READ } from '../support/actors.ts';
+import type { Operation } from '../support/contract.ts';
+import { permissionOf } from '../support/every-operation.ts';
+import { badKeys } from '../support/parity-cases.ts';
+import { type Change, encodings, flawed, isSendable, MOST_BODY_BYTES, OWN_ID, unchanged, withHeader } from './draft.ts';
+import { validText } from './texts.ts';
+import { encodedPair, filled, MADE_BY_SERVER } from './valid-requests.ts';
+import { wrongText, wrongValue } from './values.ts';
+
+/** Well formed, with the right checksum, and nobody's. */
+const NOBODYS_KEY = formatKey('live', 'x'.repeat(40));
+const ENCODED_WRONG = ['%', '%f', '%zz', '%ff', '%C3', '%ed%a0%80', '%c0%ae'];
+
+/** What is wrong with what was sent; found last by the server, whatever else is wrong. */
+export function inputFlaw(operation: Operation): fc.Arbitrary<Change> {
+  return fc.oneof(
+    wrongAccept,
+    wrongQuery(operation),
+    ...wrongParameters(operation),
+    ...wrongPath(operation),
+    ...(operation.requestBody === undefined ? [] : wrongBodies(operation)),
+  );
+}
+
+/** The wrong address, method or key; to be put upon whatever else is wrong, which then shows no more. */
+export function accessFlaw(operation: Operation, all: readonly Operation[]): fc.Arbitrary<Change> {
+  return fc.oneof(wrongAddress(all), wrongMethod(operation, all), wrongKey(operation), fc.constant(byTheOther));
+}
+
+/** What is ours is to another organization as if it were not there. */
+const byTheOther: Change = (draft) =>
+  draft.path.includes(OWN_ID) ? { ...draft, key: 'other organization', subject: 'unknown' } : draft;
+
+function wrongAddress(all: readonly Operation[]): fc.Arbitrary<Change> {
+  const ends = fc.constantFrom('/', '/more', '/..', '//', ';x', '%00', '%ff', '/%2e%2e');
+  const inserted = fc.tuple(fc.constantFrom(...'/x%.~A'), fc.nat()).map(
+    ([text, at]) =>
+      (path: string) =>
+        path.slice(0, 5 + (at % (path.length - 4))) + text + path.slice(5 + (at % (path.length - 4))),
+  );
+  const changes = fc.oneof(
+    ends.map((end) => (path: string) => path + end),
+    inserted,
+    fc.constant((path: string) => `/api/${path.slice(5).toUpperCase()}`),
+  );
+  const isKnown = (path: string) => all.some((operation) => isOfTemplate(operation.path.split('/'), segmentsOf(path)));
+  return changes.map(
+    (change): Change =>
+      (draft) => {
+        const path = change(draft.path);
+        // A new last segment may make it another operation's; then it is as it was.
+        return isKnown(path)
+          ? draft
+          : flawed((before) => ({ ...before, path }), { stage: 'address', status: 404 })(draft);
+      },
+  );
+}
+
+function wrongMethod({ path }: Operation, all: readonly Operation[]): fc.Arbitrary<Change> {
+  const taken = all.filter((other) => other.path === path).map(({ method }) => method.toUpperCase());
+  const allowed = new Set([...taken, ...(taken.includes('GET') ? ['HEAD'] : [])]);
+  // CONNECT asks for a tunnel, and no client sends it otherwise.
+  const others = METHODS.filter((method) => !allowed.has(method) && method !== 'CONNECT');
+  return fc
+    .constantFrom(...others)
+    .map((method) => flawed((draft) => ({ ...draft, method }), { stage: 'address', status: 405 }));
+}
+
+function wrongKey(operation: Operation): fc.Arbitrary<Change> {
+  const unauthenticated = { stage: 'key', status: 401 } as const;
+  const withKey = (key: 'none' | 'revoked' | 'read-only') => (change: Change) => (draft: Parameters<Change>[0]) =>
+    change({ ...draft, key });
+  const listed = badKeys(NOBODYS_KEY).map(({ headers = {} }) => headers['Authorization']);
+  const any = fc.string({ unit: 'binary-ascii' }).filter(isSendable);
+  const authorizations = fc.oneof(
+    fc.constantFrom(...listed),
+    any,
+    any.map((text) => `Bearer ${text}`.trim()),
+  );
+  const permission = permissionOf(operation);
+  const isWriting = permission !== undefined && !READ.some((name) => name === permission);
+  return fc.oneof(
+    authorizations.map((value) => flawed(withKey('none')(withHeader('Authorization', value)), unauthenticated)),
+    fc.constant(flawed(withKey('revoked')(unchanged), unauthenticated)),
+    fc.constant(
+      isWriting
+        ? flawed(withKey('read-only')(unchanged), { stage: 'permission', status: 403 })
+        : withKey('read-only')(unchanged),
+    ),
+  );
+}
+
+const wrongAccept: fc.Arbitrary<Change> = fc
+  .constantFrom('text/html', 'application/json;q=0', 'application/xml, application/json;q=0, */*;q=0', 'x', 'a/b/c')
+  .map((value) => flawed(withHeader('Accept', value), { stage: 'input', status: 406 }));
+
+function adding(pair: string): Change {
+  return (draft) => ({ ...draft, query: [...draft.query, pair] });
+}
+
+function wrongQuery({ parameters = [] }: Operation): fc.Arbitrary<Change> {
+  const known = new Set(parameters.filter(({ in: where }) => where === 'query').map(({ name }) => name));
+  const likely = [...known].flatMap((name) => [name.toUpperCase(), `${name}[]`, ` ${name}`, `${name}s`]);
+  const names = fc
+    .oneof(
+      fc.constantFrom('__proto__', 'constructor', 'verbose', ...likely),
+      fc.string({ unit: 'grapheme', minLength: 1 }),
+    )
+    .filter((name) => !known.has(name) && name.isWellFormed());
+  const unknown = names.chain((name) =>
+    encodedPair(name, 'x').map((pair) => flawed(adding(pair), { stage: 'input', status: 422, field: name })),
+  );
+  const broken = fc
+    .tuple(fc.constantFrom(...ENCODED_WRONG), fc.boolean())
+    .map(([text, isName]) => flawed(adding(isName ? `${text}=1` : `x=${text}`), { stage: 'input', status: 400 }));
+  return fc.oneof(unknown, broken);
+}
+
+/** One flaw a parameter: a value that its schema refuses, the name twice, or a text that only the server can make. */
+function wrongParameters({ parameters = [] }: Operation): fc.Arbitrary<Change>[] {
+  return parameters.flatMap((parameter): fc.Arbitrary<Change>[] => {
+    const { name, schema } = parameter;
+    const flaw = { stage: 'input', status: 422, field: name } as const;
+    if (parameter.in === 'header') {
+      return [
+        wrongText(schema)
+          .filter(isSendable)
+          .map((value) => flawed(withHeader(name, value), flaw)),
+      ];
+    }
+    if (parameter.in !== 'query') return [];
+    const wrong = wrongText(schema).filter((text) => text.isWellFormed());
+    const texts = MADE_BY_SERVER.has(name) ? fc.oneof(wrong, validText(schema)) : wrong;
+    const replaced = texts
+      .chain((text) => encodedPair(name, text))
+      .map((pair) => flawed((draft) => adding(pair)(without(name)(draft)), flaw));
+    const doubled: Change = (draft) => {
+      const [pair = `${name}=x`] = draft.query.filter((each) => nameIn(each) === name);
+      return adding(pair)(adding(pair)(without(name)(draft)));
+    };
+    return [replaced, fc.constant(flawed(doubled, flaw))];
+  });
+}
+
+function without(name: string): Change {
+  return (draft) => ({ ...draft, query: draft.query.filter((pair) => nameIn(pair) !== name) });
+}
+
+function nameIn(pair: string): string {
+  return [...new URLSearchParams(pair).keys()][0] ?? '';
+}
+
+function wrongPath({ path, parameters = [] }: Operation): fc.Arbitrary<Change>[] {
+  return parameters
+    .filter(({ in: where }) => where === 'path')
+    .map(({ name, schema }) => {
+      const misfit = wrongText(schema)
+        .filter((text) => text !== '' && text.isWellFormed())
+        .chain((text) => encodings(text, { isQuery: false }))
+        .map((text) => ({ text, flaw: { stage: 'input', status: 422, field: name } as const }));
+      const broken = fc
+        .constantFrom(...ENCODED_WRONG)
+        .map((text) => ({ text, flaw: { stage: 'input', status: 400 } as const }));
+      return fc
+        .oneof({ weight: 3, arbitrary: misfit }, { weight: 1, arbitrary: broken })
+        .map(({ text, flaw }) => flawed((draft) => ({ ...draft, path: filled(path, new Map([[name, text]])) }), flaw));
+    });
+}
+
+function wrongBodies({ requestBody }: Operation): fc.Arbitrary<Change>[] {
+  const schema = requestBody?.content['application/json']?.schema ?? {};
+  const sending =
+    (body: string | Buffer | undefined): Change =>
+    (draft) => ({ ...draft, body });
+  const misfit = wrongValue(schema).map(({ value, path }) =>
+    flawed(sending(JSON.stringify(value)), { stage: 'input', status: 422, field: path.join('.') || 'body' }),
+  );
+  const unreadable = fc
+    .oneof(
+      fc.constantFrom(
+        '{',
+        'name=x',
+        '{} {}',
+        '{"name":"x",}',
+        ' ',
+        '[',
+        '"',
+        "{'name':'x'}",
+        '{"name":NaN}',
+        '\u00a0{}',
+      ),
+      fc.string({ minLength: 1 }).filter((text) => !isJson(text)),
+      fc
+        .uint8Array({ minLength: 1 })
+        .map((bytes) => Buffer.concat([Buffer.from('{"name":"\xff'), Buffer.from([0xff]), bytes])),
+    )
+    .map((body) => flawed(sending(body), { stage: 'input', status: 400 }));
+  const large = fc
+    .integer({ min: 1, max: 100_000 })
+    .map((more) => flawed(sending(' '.repeat(MOST_BODY_BYTES + more)), { stage: 'input', status: 413 }));
+  const unsupported = { stage: 'input', status: 415 } as const;
+  const types = fc
+    .constantFrom('text/plain', '', 'application/jsonx', 'application/json; charset=latin1', 'multipart/form-data', 'x')
+    .map((type) => flawed(withHeader('Content-Type', type), unsupported));
+  const compressed = fc
+    .constantFrom('gzip', 'br', 'x', 'gzip, identity')
+    .map((encoding) =>
+      flawed(
+        (draft) => withHeader('Content-Encoding', encoding)({ ...draft, body: draft.body && gzipSync(draft.body) }),
+        unsupported,
+      ),
+    );
+  // In chunks, nobody knows yet that there is none.
+  const nothing: Change = (draft) => {
+    const headers = { ...draft.headers, 'Transfer-Encoding': undefined, 'Content-Length': '0' };
+    return { ...draft, body: undefined, headers };
+  };
+  const none = fc.constant(flawed(nothing, { stage: 'input', status: 422, field: 'body' }));
+  return [misfit, misfit, unreadable, large, types, compressed, none];
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

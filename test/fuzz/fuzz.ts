@@ -1,0 +1,30 @@
+// Runs the properties; tells of a failure by what shrinking has left of it.
+import fc from 'fast-check';
+import type { Json } from '../../src/api/document.ts';
+import { requestProperty } from './request-property.ts';
+import type { World } from './world.ts';
+
+export const PROPERTIES = { requests: requestProperty } as const;
+
+export type PropertyName = keyof typeof PROPERTIES;
+
+/** Where to begin: of a seed alone at its first run, with a path at a run of it or on the way of its shrinking. */
+export type Start = { readonly seed: number; readonly path?: string | undefined };
+
+export function isPropertyName(name: string): name is PropertyName {
+  return Object.hasOwn(PROPERTIES, name);
+}
+
+/** Null where it holds; otherwise what is wrong, a line for curl, and the command that repeats it. */
+export async function fuzz(
+  name: PropertyName,
+  { document, world, runs, seed, path }: { document: Json; world: World; runs: number } & Start,
+): Promise<string | null> {
+  const property = PROPERTIES[name](document, world);
+  const details = await fc.check(property, { seed, numRuns: runs, ...(path !== undefined && { path }) });
+  if (!details.failed) return null;
+  const message =
+    details.errorInstance instanceof Error ? details.errorInstance.message : fc.defaultReportMessage(details);
+  const again = `npm run fuzz -- --property ${name} --seed ${details.seed} --path ${details.counterexamplePath}`;
+  return `${message}\nAgain, without shrinking: ${again}`;
+}

@@ -1,0 +1,67 @@
+// A request as it is sent, and the same as a line for a shell.
+import { gzipSync } from 'node:zlib';
+import type { Sending } from '../support/client.ts';
+import type { KeyKind } from './draft.ts';
+
+export type Outgoing = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: NonNullable<Sending['headers']>;
+  readonly body: string | Buffer | undefined;
+  readonly key: KeyKind;
+  readonly scheme: string;
+  /** The request that made what the address names, and its id. */
+  readonly made?: { readonly by: Outgoing; readonly id: string } | undefined;
+};
+
+/** Characters of a body; a longer one is compressed. */
+const MOST_SHOWN = 2000;
+
+/** A line can show the key of nobody. */
+const VARIABLES: Record<Exclude<KeyKind, 'none'>, string> = {
+  ours: '$CHARTER_KEY',
+  'read-only': '$CHARTER_READ_ONLY_KEY',
+  'other organization': '$CHARTER_OTHER_KEY',
+  revoked: '$CHARTER_REVOKED_KEY',
+};
+
+/** One line for bash. It reads the server's address from CHARTER_URL, and the key from CHARTER_KEY. */
+export function curlOf(outgoing: Outgoing): string {
+  const { made } = outgoing;
+  if (made === undefined) return lineOf(outgoing, '-i');
+  const id = `ID=$(${lineOf(made.by, '-f')} | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')`;
+  return `${id}; ${lineOf(outgoing, '-i').replaceAll(made.id, `'"$ID"'`)}`;
+}
+
+function lineOf({ method, url, headers, body, key, scheme }: Outgoing, option: string): string {
+  const isAnnounced = Object.hasOwn(headers, 'Authorization') || key === 'none';
+  const sent = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
+  const given = Object.entries(sent).flatMap(([name, value]) => headerLines(name, value));
+  const inArgument = typeof body === 'string' && body.length < MOST_SHOWN && !body.includes('\0');
+  const data = body === undefined ? [] : [`--data-binary ${inArgument ? quote(body) : '@-'}`];
+  const line = [
+    `curl -s -g --path-as-is ${option}`,
+    method === 'HEAD' && body === undefined ? '-I' : `-X ${method}`,
+    ...(isAnnounced ? [] : [`-H "Authorization: ${scheme}${VARIABLES[key]}"`]),
+    ...given,
+    ...data,
+    `"$CHARTER_URL"${quote(url)}`,
+  ].join(' ');
+  if (body === undefined || inArgument) return line;
+  return `base64 -d <<< ${gzipSync(body).toString('base64')} | gunzip | ${line}`;
+}
+
+/** What curl would send by itself is taken out by a name and a colon. */
+function headerLines(name: string, value: string | readonly string[] | undefined): string[] {
+  if (value === undefined) return name === 'Authorization' ? [] : [`-H '${name}:'`];
+  return [value].flat().map((each) => `-H ${quote(each === '' ? `${name};` : `${name}: ${each}`, 'latin1')}`);
+}
+
+function quote(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
+  const bytes = [...Buffer.from(text, encoding)].map((byte) => {
+    const isPlain = byte >= 0x20 && byte <= 0x7e && byte !== 0x27 && byte !== 0x5c;
+    return isPlain ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`;
+  });
+  return `$'${bytes.join('')}'`;
+}

@@ -1,0 +1,58 @@
+// Requests one after another, each generated from the document, in an organization that is new.
+import fc from 'fast-check';
+import { createConformityCheck } from '../../src/api/conformity.ts';
+import { type Json, operationsOf } from '../../src/api/document.ts';
+import type { Operation } from '../support/contract.ts';
+import { requestFor } from '../support/every-operation.ts';
+import type { TestOrganization } from '../support/server.ts';
+import { type Draft, OWN_ID } from './draft.ts';
+import { complaintsOf } from './judge.ts';
+import { curlOf, type Outgoing } from './outgoing.ts';
+import { anyDraft, expectationOf } from './requests.ts';
+import type { World } from './world.ts';
+
+const MOST_AT_ONCE = 20;
+
+/** Holds every answer of the world against the document. */
+export function requestProperty(document: Json, world: World) {
+  const operations = operationsOf(document);
+  const check = createConformityCheck(document);
+  const drafts = fc.array(anyDraft(operations), { minLength: 1, maxLength: MOST_AT_ONCE, size: 'max' });
+  return fc.asyncProperty(drafts, async (sequence) => {
+    const ours = await world.newOrganization();
+    const sent: Outgoing[] = [];
+    for (const draft of sequence) {
+      const outgoing = await outgoingOf(draft, { operations, world, ours });
+      const expectation = expectationOf(draft, { url: outgoing.url, hasWritten: sent.some(isWriting) });
+      sent.push(outgoing);
+      const answer = await world.send(outgoing, ours).catch((error: Error) => error);
+      const complaints =
+        answer instanceof Error ? [answer.message] : complaintsOf(check, outgoing, answer, expectation);
+      if (complaints.length > 0) throw new Error([...complaints, ...sent.map(curlOf)].join('\n'));
+    }
+  });
+}
+
+function isWriting({ method }: Outgoing): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+type Place = { readonly operations: readonly Operation[]; readonly world: World; readonly ours: TestOrganization };
+
+async function outgoingOf(draft: Draft, place: Place): Promise<Outgoing> {
+  const { method, path, query, headers, body, key, scheme } = draft;
+  const made = path.includes(OWN_ID) ? await make(draft.operation, place) : undefined;
+  const address = path.replace(OWN_ID, made?.id ?? '');
+  const url = query.length === 0 ? address : `${address}?${query.join('&')}`;
+  return { method, url, headers, body, key, scheme, made };
+}
+
+/** By the operation that adds to the collection that the path goes into. */
+async function make({ path }: Operation, { operations, world, ours }: Place): Promise<Outgoing['made']> {
+  const collection = path.slice(0, path.indexOf('/{'));
+  const creation = operations.find((other) => other.path === collection && other.method === 'post');
+  if (creation === undefined) throw new Error(`Nothing in the document adds to ${collection}.`);
+  const { method, url, body } = requestFor(creation, { id: '' });
+  const by: Outgoing = { method, url, headers: {}, body: JSON.stringify(body), key: 'ours', scheme: 'Bearer ' };
+  return { by, id: String((await world.send(by, ours)).body.id) };
+}

@@ -1,0 +1,61 @@
+// Any request for any operation of the document, and what its answer must be.
+import fc from 'fast-check';
+import type { Operation } from '../support/contract.ts';
+import { successOf } from '../support/every-operation.ts';
+import { type Change, type Draft, type Flaw, MOST_BODY_BYTES, MOST_URL_BYTES, STAGES, unchanged } from './draft.ts';
+import { accessFlaw, inputFlaw } from './flaws.ts';
+import { harmless, validDraft } from './valid-requests.ts';
+
+export function anyDraft(operations: readonly Operation[]): fc.Arbitrary<Draft> {
+  return fc.oneof(...operations.map((operation) => draftFor(operation, operations)));
+}
+
+function draftFor(operation: Operation, all: readonly Operation[]): fc.Arbitrary<Draft> {
+  const sometimes = (change: fc.Arbitrary<Change>) => fc.oneof(fc.constant(unchanged), change);
+  const changes = [harmless(operation), sometimes(inputFlaw(operation)), sometimes(accessFlaw(operation, all))];
+  return fc
+    .tuple(validDraft(operation), fc.tuple(...changes))
+    .map(([draft, each]) => each.reduce((before, change) => change(before), draft));
+}
+
+export type Expectation = {
+  readonly statuses: readonly number[];
+  /** What the 422 must name. */
+  readonly field?: string | undefined;
+  /** In words, for whoever reads of a failure. */
+  readonly words: string;
+};
+
+/** `hasWritten`: what is in the organization already may stand in the way. */
+export function expectationOf(draft: Draft, { url, hasWritten }: { url: string; hasWritten: boolean }): Expectation {
+  const flaws = [...draft.flaws, ...tooLong(draft, url)];
+  const stage = STAGES.find((each) => flaws.some((flaw) => flaw.stage === each));
+  const first = flaws.filter((flaw) => flaw.stage === stage);
+  if (first.length > 0) {
+    const field = first.length === 1 ? first[0]?.field : undefined;
+    const named = field === undefined ? '' : ` that names ${JSON.stringify(field)}`;
+    const statuses = first.map(({ status }) => status);
+    return { statuses, field, words: `is invalid and must get ${statuses.join(' or ')}${named}` };
+  }
+  const statuses = draft.subject === 'unknown' ? [404] : fineStatuses(draft, hasWritten);
+  return { statuses, words: `is valid and must get ${statuses.join(' or ')}` };
+}
+
+function fineStatuses({ operation, headers }: Draft, hasWritten: boolean): number[] {
+  const isShown = (status: number) => operation.responses[status] !== undefined;
+  const conditional = [
+    ...(headers['If-None-Match'] === undefined ? [] : [304]),
+    ...(headers['If-Match'] === undefined ? [] : [412]),
+    ...(hasWritten ? [409] : []),
+  ];
+  return [successOf(operation), ...conditional.filter(isShown)];
+}
+
+/** A value may be fine by itself, and the whole too much. */
+function tooLong({ operation, body }: Draft, url: string): Flaw[] {
+  const isLargeBody = operation.requestBody !== undefined && Buffer.byteLength(body ?? '') > MOST_BODY_BYTES;
+  return [
+    ...(url.length > MOST_URL_BYTES ? [{ stage: 'address', status: 414 } as const] : []),
+    ...(isLargeBody ? [{ stage: 'input', status: 413 } as const] : []),
+  ];
+}

@@ -1,0 +1,104 @@
+// The server that is tried, as an operator starts it, and the organizations that call it.
+import { issueKeyByEmail } from '../../src/service/operator.ts';
+import { revokeKey } from '../../src/service/revoke-key.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { createActor, createScope, giveKey, READ } from '../support/actors.ts';
+import { startCharter } from '../support/charter.ts';
+import { Client, type Reply } from '../support/client.ts';
+import { createScratchDatabase } from '../support/postgres.ts';
+import { kill } from '../support/process.ts';
+import { createTestOrganization, type TestOrganization } from '../support/server.ts';
+import type { KeyKind } from './draft.ts';
+import type { Outgoing } from './outgoing.ts';
+
+export type Answer = Reply & { readonly seconds: number };
+
+export type World = {
+  readonly url: string;
+  /** Requests that were sent. */
+  readonly count: { requests: number };
+  newOrganization(): Promise<TestOrganization>;
+  /** Throws where there is no answer. */
+  send(outgoing: Outgoing, ours: TestOrganization): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+/** Longer than the server itself waits for anything. */
+const GIVE_UP_SECONDS = 60;
+const SLOW_SECONDS = 5;
+const TRIES = 3;
+
+/** `lifeSeconds`: after that, the server is ended in any case. */
+export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promise<World> {
+  const scratch = await createScratchDatabase();
+  const charter = await startCharter({ DATABASE_URL: scratch.url }, { lifeSeconds });
+  const db = openDatabase({ url: scratch.url, poolSize: 2, onIdleError: () => {} });
+  const { url } = charter;
+  const client = new Client(url, undefined, () => {});
+  const count = { requests: 0 };
+  const newOrganization = () => createTestOrganization({ db, url });
+  const other = await newOrganization();
+  const revoked = await issueRevoked();
+  const readOnly = new WeakMap<TestOrganization, Promise<string>>();
+
+  async function issueRevoked(): Promise<string> {
+    const actor = await createActor(db, await createScope(db), 'administrator');
+    const { id, key } = await giveKey(db, actor);
+    await revokeKey(db, actor, { keyId: id, userId: actor.userId });
+    return key;
+  }
+
+  async function issueReadOnly({ email }: TestOrganization): Promise<string> {
+    const request = { email, name: 'Read only', permissions: READ, lifeDays: 30, environment: 'live' } as const;
+    return (await issueKeyByEmail(db, request)).key;
+  }
+
+  async function keyOf(kind: KeyKind, ours: TestOrganization): Promise<string | undefined> {
+    if (kind === 'ours') return ours.key;
+    if (kind === 'other organization') return other.key;
+    if (kind === 'revoked') return revoked;
+    if (kind === 'none') return undefined;
+    const issued = readOnly.get(ours) ?? issueReadOnly(ours);
+    readOnly.set(ours, issued);
+    return issued;
+  }
+
+  async function send({ method, url: target, headers, body, key, scheme }: Outgoing, ours: TestOrganization) {
+    const value = await keyOf(key, ours);
+    const authorization = value === undefined ? {} : { Authorization: `${scheme}${value}` };
+    const startedAt = performance.now();
+    count.requests += 1;
+    const reply = await withinSeconds(
+      GIVE_UP_SECONDS,
+      client.send(method, target, { headers: { ...authorization, ...headers }, body }),
+    );
+    return { ...reply, seconds: (performance.now() - startedAt) / 1000 };
+  }
+
+  return {
+    ...{ url, count, newOrganization },
+    async send(outgoing, ours) {
+      const answer = await send(outgoing, ours);
+      // A busy machine is slow now and then, and a slow server each time.
+      let { seconds } = answer;
+      for (let tries = 1; seconds > SLOW_SECONDS && tries < TRIES; tries += 1)
+        seconds = Math.min(seconds, (await send(outgoing, ours)).seconds);
+      return { ...answer, seconds };
+    },
+    async close() {
+      await kill(charter);
+      await db.close();
+      await scratch.drop();
+    },
+  };
+}
+
+async function withinSeconds<T>(seconds: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${seconds} seconds`)), seconds * 1000);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+export const isSlow = ({ seconds }: Answer) => seconds > SLOW_SECONDS;
