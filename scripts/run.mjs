@@ -26,6 +26,7 @@ const COMMANDS = {
   admin: { entry: 'scripts/admin.ts', generated: true },
   workflows: { entry: 'scripts/workflows.ts', generated: false },
   bench: { entry: 'scripts/bench.ts', generated: true },
+  fuzz: { entry: 'scripts/fuzz.ts', generated: true },
   client: { entry: 'scripts/client.ts', generated: true },
   format: { entry: 'node_modules/@biomejs/biome/bin/biome', generated: false, flags: ['check', '--write', '.'] },
 };

@@ -23,7 +23,7 @@ export function requestProperty(document: Json, world: World) {
     const sent: Outgoing[] = [];
     for (const draft of sequence) {
       const outgoing = await outgoingOf(draft, { operations, world, ours });
-      const expectation = expectationOf(draft, { url: outgoing.url, hasWritten: sent.some(isWriting) });
+      const expectation = expectationOf(draft, { url: outgoing.url, before: sent });
       sent.push(outgoing);
       const answer = await world.send(outgoing, ours).catch((error: Error) => error);
       const complaints =
@@ -31,10 +31,6 @@ export function requestProperty(document: Json, world: World) {
       if (complaints.length > 0) throw new Error([...complaints, ...sent.map(curlOf)].join('\n'));
     }
   });
-}
-
-function isWriting({ method }: Outgoing): boolean {
-  return method !== 'GET' && method !== 'HEAD';
 }
 
 type Place = { readonly operations: readonly Operation[]; readonly world: World; readonly ours: TestOrganization };

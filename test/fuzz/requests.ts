@@ -4,6 +4,7 @@ import type { Operation } from '../support/contract.ts';
 import { successOf } from '../support/every-operation.ts';
 import { type Change, type Draft, type Flaw, MOST_BODY_BYTES, MOST_URL_BYTES, STAGES, unchanged } from './draft.ts';
 import { accessFlaw, inputFlaw } from './flaws.ts';
+import type { Outgoing } from './outgoing.ts';
 import { harmless, validDraft } from './valid-requests.ts';
 
 export function anyDraft(operations: readonly Operation[]): fc.Arbitrary<Draft> {
@@ -11,7 +12,8 @@ export function anyDraft(operations: readonly Operation[]): fc.Arbitrary<Draft> 
 }
 
 function draftFor(operation: Operation, all: readonly Operation[]): fc.Arbitrary<Draft> {
-  const sometimes = (change: fc.Arbitrary<Change>) => fc.oneof(fc.constant(unchanged), change);
+  const sometimes = (change: fc.Arbitrary<Change>) =>
+    fc.oneof({ withCrossShrink: true }, fc.constant(unchanged), change);
   const changes = [harmless(operation), sometimes(inputFlaw(operation)), sometimes(accessFlaw(operation, all))];
   return fc
     .tuple(validDraft(operation), fc.tuple(...changes))
@@ -26,29 +28,39 @@ export type Expectation = {
   readonly words: string;
 };
 
-/** `hasWritten`: what is in the organization already may stand in the way. */
-export function expectationOf(draft: Draft, { url, hasWritten }: { url: string; hasWritten: boolean }): Expectation {
+/** `before`: what the same organization has sent already, which can stand in the way. */
+export function expectationOf(
+  draft: Draft,
+  { url, before }: { url: string; before: readonly Outgoing[] },
+): Expectation {
   const flaws = [...draft.flaws, ...tooLong(draft, url)];
   const stage = STAGES.find((each) => flaws.some((flaw) => flaw.stage === each));
   const first = flaws.filter((flaw) => flaw.stage === stage);
   if (first.length > 0) {
     const field = first.length === 1 ? first[0]?.field : undefined;
     const named = field === undefined ? '' : ` that names ${JSON.stringify(field)}`;
-    const statuses = first.map(({ status }) => status);
+    const statuses = [...new Set(first.map(({ status }) => status))];
     return { statuses, field, words: `is invalid and must get ${statuses.join(' or ')}${named}` };
   }
-  const statuses = draft.subject === 'unknown' ? [404] : fineStatuses(draft, hasWritten);
+  const statuses = draft.subject === 'unknown' ? [404] : fineStatuses(draft, before);
   return { statuses, words: `is valid and must get ${statuses.join(' or ')}` };
 }
 
-function fineStatuses({ operation, headers }: Draft, hasWritten: boolean): number[] {
+function fineStatuses({ operation, headers }: Draft, before: readonly Outgoing[]): number[] {
   const isShown = (status: number) => operation.responses[status] !== undefined;
+  const isSentAgain = (name: string) =>
+    headers[name] !== undefined && before.some((other) => other.headers[name] === headers[name]);
   const conditional = [
     ...(headers['If-None-Match'] === undefined ? [] : [304]),
     ...(headers['If-Match'] === undefined ? [] : [412]),
-    ...(hasWritten ? [409] : []),
+    ...(before.some(isWriting) ? [409] : []),
+    ...(isSentAgain('Idempotency-Key') ? [422] : []),
   ];
   return [successOf(operation), ...conditional.filter(isShown)];
+}
+
+function isWriting({ method }: Outgoing): boolean {
+  return method !== 'GET' && method !== 'HEAD';
 }
 
 /** A value may be fine by itself, and the whole too much. */

@@ -90,6 +90,7 @@ export function harmless(operation: Operation): fc.Arbitrary<Change> {
     fc.constantFrom(...values).map((value) => withHeader(name, value));
   const types = ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"', 'application/json ; x=y'];
   return fc.oneof(
+    { withCrossShrink: true },
     fc.constant(unchanged),
     fc.constantFrom('bearer ', 'BEARER   ', 'bEARER ').map(
       (scheme): Change =>

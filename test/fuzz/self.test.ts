@@ -1,0 +1,82 @@
+// A fuzzer that finds nothing proves nothing: it is told another document, and must find where the server differs.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { contract, type Planted, planted, remove, set } from '../support/planted.ts';
+import { fuzz } from './fuzz.ts';
+import { openWorld, type World } from './world.ts';
+
+const MOST_SECONDS = 300;
+const LIST = 'paths /api/parent_programs get';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ lifeSeconds: 10 * MOST_SECONDS });
+});
+afterAll(() => world.close());
+
+const failureOf = (document: typeof contract, tried = world) =>
+  fuzz('requests', { document, world: tried, runs: 300, seed: 1 });
+
+const CASES: [what: string, plant: Planted, complaint: RegExp][] = [
+  [
+    'a bound that is narrower than the server',
+    set('components schemas ParentProgramCreate properties name maxLength', 100),
+    /is invalid and must get 422 that names "name", and got 201\./,
+  ],
+  [
+    'a bound that is wider than the server',
+    set('components parameters Limit schema maximum', 200),
+    /is valid and must get 200, and got 422\./,
+  ],
+  [
+    'a field that the answer does not show',
+    remove('components schemas ParentProgram properties metadata'),
+    /of its answer, 20[01]: the body .*\(metadata\)/,
+  ],
+  ['a status that is not shown', remove(`${LIST} responses 406`), /the contract does not show the status 406\./],
+  [
+    'a permission that the server does not ask for',
+    set(`${LIST} security`, [{ apiKey: ['parent_programs:write'] }]),
+    /is invalid and must get 403, and got 200\./,
+  ],
+];
+
+test.each(CASES)(
+  'finds %s, and shrinks it to one line that shows it',
+  async (_, plant, complaint) => {
+    const [found = '', line = '', ...rest] = ((await failureOf(planted(contract, [plant]))) ?? '').split('\n');
+    expect(found).toMatch(complaint);
+    expect(line).toMatch(/^(ID=\$\(.*\); )?curl .* "\$CHARTER_URL"'\/api\//);
+    expect(rest).toEqual([expect.stringMatching(/npm run fuzz -- --property requests --seed 1 --path [\d:]+$/)]);
+    const status = /(?:got|answer,) (\d+)/.exec(found)?.[1];
+    expect(await pasted(line)).toContain(`HTTP/1.1 ${status} `);
+  },
+  MOST_SECONDS * 1000,
+);
+
+/** What whoever pastes the line sees. */
+async function pasted(line: string): Promise<string> {
+  const ours = await world.newOrganization();
+  const keys = { CHARTER_KEY: ours.key, CHARTER_READ_ONLY_KEY: ours.key };
+  const env = { PATH: process.env['PATH'], CHARTER_URL: world.url, ...keys };
+  return (await promisify(execFile)('bash', ['-c', line], { env })).stdout;
+}
+
+test('a server error is none of the answers that a request may get, though the document shows it', async () => {
+  const send: World['send'] = async (...sent) => {
+    const answer = await world.send(...sent);
+    return { ...answer, status: 500 };
+  };
+  expect(await failureOf(contract, { ...world, send })).toMatch(/must get [\d or]+.*, and got 500\./);
+});
+
+test('a server that is slow each time is found', async () => {
+  const send: World['send'] = async (...sent) => ({ ...(await world.send(...sent)), seconds: 6 });
+  expect(await failureOf(contract, { ...world, send })).toMatch(/^it took 6\.0 seconds, again and again\./);
+});
+
+test('a server that is gone is found', async () => {
+  const send: World['send'] = () => Promise.reject(new Error('connect ECONNREFUSED'));
+  expect(await failureOf(contract, { ...world, send })).toMatch(/^connect ECONNREFUSED\ncurl /);
+});
