@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Json } from '../../src/api/document.ts';
-import { fuzz } from './fuzz.ts';
+import { fuzz, type PropertyName, type Start } from './fuzz.ts';
 import { openWorld, type World } from './world.ts';
 
 /** On a busy machine. */
@@ -16,11 +16,30 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+const hold = (name: PropertyName, runs: number, start: Start) => fuzz(name, { document, world, runs, ...start });
+
 test(
-  'requests that are generated from the document get what the document shows',
+  'thousands of requests, generated from the document, get what it shows',
   async () => {
-    expect(await fuzz('requests', { document, world, runs: 300, seed: 1 })).toBeNull();
-    expect(world.count.requests).toBeGreaterThan(3000);
+    const before = world.count.requests;
+    expect(await hold('requests', 300, { seed: 1 })).toBeNull();
+    expect(world.count.requests - before).toBeGreaterThan(3000);
+  },
+  MOST_SECONDS * 1000,
+);
+
+test(
+  'two organizations in turn see what they have written, and nothing of each other',
+  async () => {
+    expect(await hold('sequences', 60, { seed: 2 })).toBeNull();
+  },
+  MOST_SECONDS * 1000,
+);
+
+test(
+  'bytes that no client would send get an answer of the document, or none, and the server lives on',
+  async () => {
+    expect(await hold('garbage', 150, { seed: 3 })).toBeNull();
   },
   MOST_SECONDS * 1000,
 );

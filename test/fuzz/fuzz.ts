@@ -1,10 +1,16 @@
 // Runs the properties; tells of a failure by what shrinking has left of it.
 import fc from 'fast-check';
 import type { Json } from '../../src/api/document.ts';
+import { garbageProperty } from './garbage-property.ts';
 import { requestProperty } from './request-property.ts';
+import { checkSequences, type How } from './sequences.ts';
 import type { World } from './world.ts';
 
-export const PROPERTIES = { requests: requestProperty } as const;
+export const PROPERTIES = {
+  requests: (document: Json, world: World, how: How) => fc.check(requestProperty(document, world), how),
+  garbage: (document: Json, world: World, how: How) => fc.check(garbageProperty(document, world), how),
+  sequences: (document: Json, world: World, how: How) => checkSequences(document, world, how),
+} as const;
 
 export type PropertyName = keyof typeof PROPERTIES;
 
@@ -20,11 +26,11 @@ export async function fuzz(
   name: PropertyName,
   { document, world, runs, seed, path }: { document: Json; world: World; runs: number } & Start,
 ): Promise<string | null> {
-  const property = PROPERTIES[name](document, world);
-  const details = await fc.check(property, { seed, numRuns: runs, ...(path !== undefined && { path }) });
+  const how = { seed, numRuns: runs, ...(path !== undefined && { path }) };
+  const details = await PROPERTIES[name](document, world, how);
   if (!details.failed) return null;
-  const message =
-    details.errorInstance instanceof Error ? details.errorInstance.message : fc.defaultReportMessage(details);
+  const { errorInstance } = details;
+  const message = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
   const again = `npm run fuzz -- --property ${name} --seed ${details.seed} --path ${details.counterexamplePath}`;
   return `${message}\nAgain, without shrinking: ${again}`;
 }

@@ -57,7 +57,7 @@ function headerLines(name: string, value: string | readonly string[] | undefined
   return [value].flat().map((each) => `-H ${quote(each === '' ? `${name};` : `${name}: ${each}`, 'latin1')}`);
 }
 
-function quote(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): string {
+export function quote(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): string {
   if (/^[\x20-\x7e]*$/.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
   const bytes = [...Buffer.from(text, encoding)].map((byte) => {
     const isPlain = byte >= 0x20 && byte <= 0x7e && byte !== 0x27 && byte !== 0x5c;

@@ -80,3 +80,25 @@ test('a server that is gone is found', async () => {
   const send: World['send'] = () => Promise.reject(new Error('connect ECONNREFUSED'));
   expect(await failureOf(contract, { ...world, send })).toMatch(/^connect ECONNREFUSED\ncurl /);
 });
+
+test(
+  'finds that two organizations see what the other writes, and repeats it by its path',
+  async () => {
+    const shared = await world.newOrganization();
+    const mixed = { ...world, newOrganization: async () => shared };
+    const options = { document: contract, world: mixed, runs: 60, seed: 1 };
+    const failure = (await fuzz('sequences', options)) ?? '';
+    expect(failure).toMatch(/\ncurl .*\nAgain, without shrinking: .* --property sequences --seed 1 --path /s);
+    const path = failure.split(' ').at(-1);
+    expect(await fuzz('sequences', { ...options, world, path })).toBeNull();
+    expect(await fuzz('sequences', { ...options, path })).not.toBeNull();
+  },
+  MOST_SECONDS * 1000,
+);
+
+test('finds that garbage is answered in a way that the document does not show', async () => {
+  const document = planted(contract, [remove('components responses BadRequestException headers X-Request-Id')]);
+  expect(await fuzz('garbage', { document, world, runs: 150, seed: 1 })).toMatch(
+    /^the document shows no such answer: 400 .*\nprintf '.*' \| curl /,
+  );
+});

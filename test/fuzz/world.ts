@@ -93,7 +93,7 @@ export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promi
   };
 }
 
-async function withinSeconds<T>(seconds: number, work: Promise<T>): Promise<T> {
+export async function withinSeconds<T>(seconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${seconds} seconds`)), seconds * 1000);

@@ -1,0 +1,112 @@
+// Bytes that no client would send, past every library that would refuse to. What must be refused is not certain here:
+// the answer is one that the document shows, or none, and the server lives on.
+import fc from 'fast-check';
+import { createConformityCheck } from '../../src/api/conformity.ts';
+import { type Json, operationsOf } from '../../src/api/document.ts';
+import { exchangeRaw } from '../support/raw.ts';
+import type { TestOrganization } from '../support/server.ts';
+import { type Draft, OWN_ID } from './draft.ts';
+import { type Outgoing, quote } from './outgoing.ts';
+import { validDraft } from './valid-requests.ts';
+import { type World, withinSeconds } from './world.ts';
+
+const MOST_SECONDS = 60;
+const KEY = '{CHARTER_KEY}';
+
+/** At a place, so many bytes go and some others come. */
+type Damage = { readonly at: number; readonly gone: number; readonly come: string };
+
+const damage: fc.Arbitrary<Damage> = fc.record({
+  at: fc.nat(),
+  gone: fc.nat({ max: 3 }),
+  come: fc.oneof(
+    fc.constantFrom('', '\r\n', '\n', '\r', '\0', ' ', ':', '\xff', '\r\n\r\n', '/', '?', '%', '\x7f', '\t'),
+    fc.constantFrom(
+      'Content-Length: 7\r\n',
+      'Transfer-Encoding: chunked\r\n',
+      'Expect: 100-continue\r\n',
+      'Host: x\r\n',
+    ),
+    fc.string({ unit: fc.nat({ max: 255 }).map((byte) => String.fromCharCode(byte)), maxLength: 5 }),
+    fc.constantFrom('x', 'a: b\r\n').map((text) => text.repeat(4000)),
+  ),
+});
+
+export function garbageProperty(document: Json, world: World) {
+  const operations = operationsOf(document);
+  const check = createConformityCheck(document);
+  const isShown = (answer: Answer) =>
+    operations.some(({ method, path }) => check({ method, url: path }, answer).disagreements.length === 0);
+  const drafts = fc.oneof(...operations.map(validDraft));
+  const texts = fc
+    .tuple(drafts, fc.array(damage, { minLength: 1, maxLength: 4 }))
+    .map(([draft, damages]) => damages.reduce(damaged, textOf(draft)));
+  return fc.asyncProperty(texts, async (text) => {
+    const ours = await world.newOrganization();
+    const line = `printf ${printfOf(text)} | curl -s -m 5 "telnet\${CHARTER_URL#http}"`;
+    for (const answer of await answersTo(text, world, ours)) {
+      if (!isShown(answer))
+        throw new Error(`the document shows no such answer: ${answer.status} ${answer.text}\n${line}`);
+      if (answer.status >= 500) throw new Error(`it got ${answer.status}.\n${line}`);
+    }
+    const { status } = await world.send(STILL_THERE, ours).catch((error: Error) => ({ status: error.message }));
+    if (status !== 200) throw new Error(`afterwards the server answers ${status}.\n${line}`);
+  });
+}
+
+const STILL_THERE: Outgoing = {
+  ...{ method: 'GET', url: '/api/key', headers: {}, body: undefined },
+  ...{ key: 'ours' as const, scheme: 'Bearer ' },
+};
+
+function damaged(text: string, { at, gone, come }: Damage): string {
+  const from = at % (text.length + 1);
+  return text.slice(0, from) + come + text.slice(from + gone);
+}
+
+/** In HTTP/1.1's own words, a character a byte. */
+function textOf({ method, path, query, headers, body = '' }: Draft): string {
+  const bytes = Buffer.from(body);
+  const url = query.length === 0 ? path : `${path}?${query.join('&')}`;
+  const lines = [
+    `${method} ${url.replace(OWN_ID, crypto.randomUUID())} HTTP/1.1`,
+    ...['Host: charter.test', `Authorization: Bearer ${KEY}`],
+    ...(bytes.length === 0 ? [] : ['Content-Type: application/json', `Content-Length: ${bytes.length}`]),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return [...lines, '', bytes.toString('latin1')].join('\r\n');
+}
+
+type Answer = { readonly status: number; readonly headers: Record<string, string>; readonly text: string };
+
+async function answersTo(text: string, { url, count }: World, { key }: TestOrganization): Promise<Answer[]> {
+  count.requests += 1;
+  const bytes = Buffer.from(text.replace(KEY, key), 'latin1');
+  // A connection that is cut is no answer.
+  const exchange = exchangeRaw(url, bytes, { endAfterSending: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return '';
+    throw error;
+  });
+  return answersIn(await withinSeconds(MOST_SECONDS, exchange));
+}
+
+/** One after another, as long as each says. */
+function answersIn(received: string): Answer[] {
+  const end = received.indexOf('\r\n\r\n');
+  if (end < 0) return [];
+  const [first = '', ...lines] = received.slice(0, end).split('\r\n');
+  const status = Number(first.split(' ')[1]);
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const bytes = Buffer.from(received.slice(end + 4));
+  const length = Number(headers['content-length'] ?? 0);
+  const rest = answersIn(bytes.subarray(length).toString());
+  return status === 100 ? rest : [{ status, headers, text: bytes.subarray(0, length).toString() }, ...rest];
+}
+
+function printfOf(text: string): string {
+  const format = text.replaceAll('\\', '\\\\').replaceAll('%', '%%').replaceAll('\r', '\\r').replaceAll('\n', '\\n');
+  const bytes = format.replace(/[^\x20-\x7e]/g, (each) => `\\x${each.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return quote(bytes).replaceAll(KEY, `'"$CHARTER_KEY"'`);
+}
