@@ -78,8 +78,11 @@ export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promi
   return {
     ...{ url, count, newOrganization },
     async send(outgoing, ours) {
-      const answer = await send(outgoing, ours);
       // A busy machine is slow now and then, and a slow server each time.
+      const answer = await send(outgoing, ours).catch((error: unknown) => {
+        if (error instanceof NoAnswerError) return send(outgoing, ours);
+        throw error;
+      });
       let { seconds } = answer;
       for (let tries = 1; seconds > SLOW_SECONDS && tries < TRIES; tries += 1)
         seconds = Math.min(seconds, (await send(outgoing, ours)).seconds);
@@ -93,10 +96,12 @@ export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promi
   };
 }
 
+class NoAnswerError extends Error {}
+
 export async function withinSeconds<T>(seconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${seconds} seconds`)), seconds * 1000);
+    timer = setTimeout(() => reject(new NoAnswerError(`no answer within ${seconds} seconds`)), seconds * 1000);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
