@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import accepts from 'accepts';
 import getRawBody from 'raw-body';
+import { parseJson } from '../domain/json.ts';
 import { HttpError } from './exceptions.ts';
 
 /** 100 KiB. */
@@ -62,7 +63,7 @@ export async function readBody(req: IncomingMessage): Promise<unknown> {
   if (isEmpty) return undefined;
   try {
     const bytes = await getRawBody(req, { limit: MAX_BODY_BYTES, length: req.headers['content-length'] ?? null });
-    return bytes.length === 0 ? undefined : parseJson(bytes);
+    return bytes.length === 0 ? undefined : readJson(bytes);
   } catch (error) {
     // raw-body pauses what it refuses, and the connection's next request stands behind it.
     req.resume();
@@ -107,9 +108,9 @@ function refuseUnreadable(error: unknown): never {
   throw error;
 }
 
-function parseJson(bytes: Buffer): unknown {
+function readJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message.slice(0, 200) : 'it is not UTF-8';
     throw new HttpError('bad_request', `The body is not readable JSON: ${reason}`);

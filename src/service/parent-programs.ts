@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { DomainError, invalidField } from '../domain/errors.ts';
+import { parseJson } from '../domain/json.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import {
   applyPatch,
@@ -43,7 +44,7 @@ async function createOnce(
   const requestHash = createHash('sha256').update(contentOf(content)).digest();
   const claim = await claimIdempotencyKey(tx, scope, { key, requestHash });
   if (claim.kind === 'answered') {
-    if (claim.requestHash.equals(requestHash)) return JSON.parse(claim.answer);
+    if (claim.requestHash.equals(requestHash)) return parseJson(claim.answer);
     throw invalidField(
       'Idempotency-Key',
       'was used with another body within the last 24 hours. Use a new key for a new request.',

@@ -1,16 +1,23 @@
 import pg from 'pg';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { ParentProgramModel } from '../../generated/prisma/models.ts';
+import { parseJson } from '../domain/json.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Metadata, NewParentProgram, ParentProgram } from '../domain/parent-program.ts';
 import type { Database, Transaction } from './database.ts';
 
+const TEXTS = 'id, name, description, external_id as "externalId"';
+const TIMES = 'created_at as "createdAt", updated_at as "updatedAt"';
 /** As a ParentProgram names them; read them with `types`. */
-export const COLUMNS = `id, name, description, external_id as "externalId", metadata, created_at as "createdAt", updated_at as "updatedAt"`;
+export const COLUMNS = `${TEXTS}, metadata, ${TIMES}`;
 const FIND = {
   name: 'find_parent_program',
   text: `select ${COLUMNS} from parent_programs where organization_id = $1 and id = $2`,
 };
+
+const WRITTEN = { createdAt: true, updatedAt: true } as const;
+type Times = Pick<ParentProgramModel, keyof typeof WRITTEN>;
+type Locked = Omit<ParentProgramModel, 'metadata'> & { metadata: string };
 
 export async function findParentProgram(
   db: Database,
@@ -27,10 +34,11 @@ export async function insertParentProgram(
   scope: OrganizationScope,
   { id, content }: { id: string; content: NewParentProgram },
 ): Promise<ParentProgram> {
-  const row = await tx.parentProgram.create({
+  const times = await tx.parentProgram.create({
     data: { ...content, metadata: asJson(content.metadata), id, organizationId: scope.organizationId },
+    select: WRITTEN,
   });
-  return fromRow(row);
+  return asStored(id, content, times);
 }
 
 /**
@@ -38,13 +46,15 @@ export async function insertParentProgram(
  * now, or a millisecond after its last one where the clock has not moved.
  */
 export async function lockParentProgram(tx: Transaction, scope: OrganizationScope, id: string) {
-  const [locked] = await tx.$queryRaw<(ParentProgramModel & { nextUpdatedAt: Date })[]>`
-    select ${Prisma.raw(COLUMNS)},
+  const [locked] = await tx.$queryRaw<(Locked & { nextUpdatedAt: Date })[]>`
+    select ${Prisma.raw(`${TEXTS}, metadata::text, ${TIMES}`)},
            greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond') as "nextUpdatedAt"
     from parent_programs
     where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
     for update`;
-  return locked === undefined ? null : { program: fromRow(locked), nextUpdatedAt: locked.nextUpdatedAt };
+  if (locked === undefined) return null;
+  const content = { ...locked, metadata: metadataOf(locked.metadata) };
+  return { program: asStored(id, content, locked), nextUpdatedAt: locked.nextUpdatedAt };
 }
 
 /** Throws a unique violation where another program of the organization has the external id. */
@@ -53,11 +63,12 @@ export async function replaceParentProgram(
   scope: OrganizationScope,
   { id, content, updatedAt }: { id: string; content: NewParentProgram; updatedAt: Date },
 ): Promise<ParentProgram> {
-  const row = await tx.parentProgram.update({
+  const times = await tx.parentProgram.update({
     where: { organizationId_id: { organizationId: scope.organizationId, id } },
     data: { ...content, metadata: asJson(content.metadata), updatedAt },
+    select: WRITTEN,
   });
-  return fromRow(row);
+  return asStored(id, content, times);
 }
 
 export async function deleteParentProgram(tx: Transaction, scope: OrganizationScope, id: string): Promise<void> {
@@ -72,26 +83,29 @@ function asJson(metadata: Metadata) {
   return { toJSON: () => ({ $type: 'Json', value: JSON.stringify(metadata) }) };
 }
 
-/** Metadata is taken as the database has it, in its order of keys, so that equal programs have equal representations. */
-function fromRow({
-  id,
-  name,
-  description,
-  externalId,
-  metadata,
-  createdAt,
-  updatedAt,
-}: ParentProgramModel): ParentProgram {
-  const entries = Object.entries(Object(metadata)).map(([key, value]) => [key, String(value)]);
+/** As it is read back: metadata in the database's order of keys, so that equal programs have equal representations. */
+function asStored(id: string, content: NewParentProgram, { createdAt, updatedAt }: Times): ParentProgram {
+  const { name, description, externalId } = content;
+  // jsonb's order: the shorter key first, of two as long the one with the lesser bytes.
+  const entries = Object.entries(content.metadata).map(([key, value]) => ({ key, value, bytes: Buffer.from(key) }));
+  entries.sort((a, b) => a.bytes.length - b.bytes.length || a.bytes.compare(b.bytes));
   return {
-    ...{ id, name, description, externalId, metadata: Object.fromEntries(entries) },
+    ...{ id, name, description, externalId },
+    metadata: Object.fromEntries(entries.map(({ key, value }) => [key, value])),
     ...{ createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() },
   };
 }
 
+/** Neither pg's nor Prisma's own parser: see parseJson. */
+function metadataOf(text: string): Metadata {
+  return Object.fromEntries(Object.entries(Object(parseJson(text))).map(([key, value]) => [key, String(value)]));
+}
+
 export const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.TIMESTAMPTZ ? rfc3339 : pg.types.getTypeParser(oid, format),
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === pg.types.builtins.TIMESTAMPTZ) return rfc3339;
+    return oid === pg.types.builtins.JSONB ? parseJson : pg.types.getTypeParser(oid, format);
+  },
 };
 
 /** "2026-03-01 12:00:00.5+00", as PostgreSQL prints it in UTC, to "2026-03-01T12:00:00.500Z". */

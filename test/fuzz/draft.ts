@@ -58,14 +58,6 @@ export function isSendable(text: string): boolean {
   return /^([\x21-\x7e\x80-\xff]([\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/.test(text);
 }
 
-/**
- * V8 reads wrongly what comes after this, in any later text: once there was a key of a single backslash, another key of one
- * escaped character is taken for it (https://github.com/nodejs/node/issues/63785). Until Node has mended it, none is sent.
- */
-export function isReadByV8(json: string): boolean {
-  return !/"(\\\\|\\u005c)"\s*:/i.test(json);
-}
-
 /** Percent-encoded as far as it must be, or further, in either letter case. */
 export function encodings(text: string, { isQuery }: { isQuery: boolean }): fc.Arbitrary<string> {
   const plain = encodeURIComponent(text);

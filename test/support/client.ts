@@ -1,4 +1,5 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
+import { parseJson } from '../../src/domain/json.ts';
 import { checkAnswer } from './contract.ts';
 
 export type Reply = {
@@ -73,7 +74,7 @@ function exchange(baseUrl: string, { method, url, headers, payload }: Exchange):
       res.on('end', () => {
         const text = Buffer.concat(chunks).toString();
         const body =
-          text !== '' && res.headers['content-type']?.startsWith('application/json') ? JSON.parse(text) : undefined;
+          text !== '' && res.headers['content-type']?.startsWith('application/json') ? parseJson(text) : undefined;
         resolve({ status: res.statusCode ?? 0, headers: single(res.headers), text, body });
       });
     });

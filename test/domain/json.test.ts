@@ -1,0 +1,64 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parseJson } from '../../src/domain/json.ts';
+
+// What makes V8's JSON.parse read the keys of later texts wrongly, while it is kept:
+// https://github.com/nodejs/node/issues/63785
+const poison: unknown[] = [];
+beforeAll(() => {
+  for (const first of ['a', '\n', '']) poison.push(JSON.parse(`{${JSON.stringify(first)}:1,"\\\\":2}`));
+});
+
+test.each(['\\n', '\\"', '\\\\', '\\u00e9', '\\u005c', '\\ud83d\\ude00'])(
+  'the key "%s" is read as it is',
+  (escaped) => {
+    const [text, key] = [
+      `{"a":1,"${escaped}" : {"a":1,"${escaped}":[{"a":1,"${escaped}":"b"}]}}`,
+      JSON.parse(`"${escaped}"`),
+    ];
+    const [value] = Object.values(Object(Object.values(parseJson(text))[1])).slice(1);
+    expect(Object.keys(parseJson(text))).toEqual(['a', key]);
+    expect(value).toEqual([{ a: 1, [key]: 'b' }]);
+  },
+);
+
+test('whatever is written is read again', () => {
+  fc.assert(
+    fc.property(
+      fc.jsonValue({ stringUnit: fc.constantFrom('a', '\\', '"', '\n', ':', '{', '}', ' ', 'é') }),
+      (value) => {
+        const text = JSON.stringify(value);
+        expect(JSON.stringify(parseJson(text))).toBe(text);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+test('of a key that is given twice the last counts; "__proto__" is a key as any other', () => {
+  const read = parseJson('{"\\n":1,"__proto__":"p","\\u000a":2,"\\u005f_proto__":"q"}');
+  expect(Object.entries(read)).toEqual([
+    ['\n', 2],
+    ['__proto__', 'q'],
+  ]);
+});
+
+test.each(['{"\\n":1', '{"\\q":1}', '{"a\\":1}', '{"\\n" 1}', '{"a":"\\n":1}', '["\\n":1]', '{"\\\n":1}', '"\\n":'])(
+  '%j is refused in the words of JSON.parse',
+  (text) => {
+    const refusal = (parse: (text: string) => unknown) => {
+      try {
+        return parse(text);
+      } catch (error) {
+        return String(error);
+      }
+    };
+    expect(refusal(parseJson)).toMatch(/^SyntaxError/);
+    expect(refusal(parseJson)).toBe(refusal(JSON.parse));
+  },
+);
+
+test('a body of escapes alone, as large as it may be, is read', () => {
+  const [key, value] = ['\n'.repeat(25_000), '\\'.repeat(25_000)];
+  expect(parseJson(JSON.stringify({ [key]: value }))).toEqual({ [key]: value });
+});
