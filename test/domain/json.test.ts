@@ -43,6 +43,26 @@ test('of a key that is given twice the last counts; "__proto__" is a key as any 
   ]);
 });
 
+test('of a number that is given twice as a key the last counts, too', () => {
+  // An object has its numbers first, whatever the order in which they were sent.
+  expect(parseJson('{"\\u0031":1,"1":2}')).toEqual({ 1: 2 });
+  expect(parseJson('{"1":1,"\\u0031":2}')).toEqual({ 1: 2 });
+});
+
+test('a text may be as deep as JSON.parse takes it', () => {
+  const depth = 50_000;
+  let value = parseJson(`{"\\n":${'['.repeat(depth)}${']'.repeat(depth)}}`)['\n'];
+  for (let i = 1; i < depth; i += 1) [value] = value;
+  expect(value).toEqual([]);
+});
+
+// Sent as a body, it would keep everybody else waiting.
+test('what begins a string at each of its quotes, and never ends one, is refused at once', () => {
+  const startedAt = performance.now();
+  expect(() => parseJson(`"${'\\"'.repeat(150_000)}`)).toThrow(SyntaxError);
+  expect(performance.now() - startedAt).toBeLessThan(5000);
+});
+
 test.each(['{"\\n":1', '{"\\q":1}', '{"a\\":1}', '{"\\n" 1}', '{"a":"\\n":1}', '["\\n":1]', '{"\\\n":1}', '"\\n":'])(
   '%j is refused in the words of JSON.parse',
   (text) => {
