@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Exception, exceptionOf, HttpError } from './exceptions.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
@@ -12,16 +12,19 @@ export type Unreadable = { readonly requestId: string; readonly status: number; 
  * which this one would be taken for.
  */
 export function answerUnreadable(server: Server, onUnreadable: (seen: Unreadable) => void): void {
-  const latest = new WeakMap<Duplex, ServerResponse[]>();
-  server.on('request', ({ socket }, res) => {
-    const before = latest.get(socket);
-    // Several at once there are only where a client sends the next request before it has the answer.
-    if (before?.at(-1)?.writableFinished === false) before.push(res);
-    else latest.set(socket, [res]);
-  });
+  const answers = new WeakMap<Duplex, ServerResponse[]>();
+  const remember = ({ socket }: IncomingMessage, res: ServerResponse) => {
+    const before = answers.get(socket);
+    if (before === undefined) return void answers.set(socket, [res]);
+    // They leave in the order of their requests. Without this, one connection could fill the memory.
+    while (before[0]?.writableFinished === true) before.shift();
+    before.push(res);
+  };
+  server.on('request', remember);
+  server.on('checkExpectation', remember);
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
     const isAwaited =
-      latest.get(socket)?.some(({ writableFinished, req }) => !writableFinished && req.complete) === true;
+      answers.get(socket)?.some(({ writableFinished, req }) => !writableFinished && req.complete) === true;
     const isAnswerable = error.code !== 'ECONNRESET' && socket.writable && !isAwaited;
     if (!isAnswerable) return void socket.destroy();
     const requestId = randomUUID();

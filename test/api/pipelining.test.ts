@@ -1,0 +1,58 @@
+// Clients that send the next request before they have the answer (RFC 9112 section 9.3.2).
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { listen } from '../../src/server.ts';
+import { exchangeRaw } from '../support/raw.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/wait.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+// Whoever sent both would take the refusal of the second for the answer to the first.
+test.each([
+  ['', []],
+  [', though its Expect is not known', ['Expect: the-unexpected']],
+])('what is not HTTP, behind a request that awaits its answer%s, is not answered', async (_, headers) => {
+  const { key } = await createTestOrganization(server);
+  const whole = ['GET /api/key HTTP/1.1', 'Host: x', `Authorization: Bearer ${key}`, ...headers, '', ''].join('\r\n');
+  expect(await exchangeRaw(server.url, `${whole}what is this\r\n\r\n`)).not.toContain(STATUS_CODES[400]);
+});
+
+// Attack: to fill the memory by one connection on which some answer is always awaited.
+test('an answer that has been sent is forgotten, though the next request has been there before it', async () => {
+  const answers: WeakRef<ServerResponse>[] = [];
+  let awaited: ServerResponse | undefined;
+  const listening = await listen(
+    (_, res) => {
+      awaited?.end('x');
+      awaited = res;
+      answers.push(new WeakRef(res));
+    },
+    { host: '127.0.0.1', port: 0 },
+  );
+  const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+  const socket = connect(Number(new URL(listening.url).port), '127.0.0.1', () => socket.write(request.repeat(2)));
+  socket.on('data', () => answers.length < 100 && socket.write(request));
+  try {
+    await until('a hundred requests', () => answers.length === 100);
+    await until('the answers to be forgotten', () => {
+      collectGarbage();
+      return answers.filter((answer) => answer.deref() !== undefined).length < 10;
+    });
+  } finally {
+    socket.destroy();
+    await listening.stop();
+  }
+});
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
