@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import type { Operation } from '../support/contract.ts';
 import { successOf } from '../support/every-operation.ts';
+import { accessFlaw } from './access-flaws.ts';
 import { type Change, type Draft, type Flaw, MOST_BODY_BYTES, MOST_URL_BYTES, STAGES, unchanged } from './draft.ts';
-import { accessFlaw, inputFlaw } from './flaws.ts';
+import { inputFlaw } from './input-flaws.ts';
 import type { Outgoing } from './outgoing.ts';
 import { harmless, validDraft } from './valid-requests.ts';
 

@@ -1,20 +1,12 @@
-// What can be wrong with a request, one thing each, and what the answer must then be.
-import { METHODS } from 'node:http';
+// What can be wrong with what is sent, one thing each, and what the answer must then be.
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { isOfTemplate, segmentsOf } from '../../src/api/document.ts';
-import { formatKey } from '../../src/domain/api-key.ts';
-import { READ } from '../support/actors.ts';
 import type { Operation } from '../support/contract.ts';
-import { permissionOf } from '../support/every-operation.ts';
-import { badKeys } from '../support/parity-cases.ts';
-import { type Change, encodings, flawed, isSendable, MOST_BODY_BYTES, OWN_ID, unchanged, withHeader } from './draft.ts';
+import { type Change, encodings, flawed, isSendable, MOST_BODY_BYTES, withHeader } from './draft.ts';
 import { validText } from './texts.ts';
 import { encodedPair, filled, MADE_BY_SERVER } from './valid-requests.ts';
 import { wrongText, wrongValue } from './values.ts';
 
-/** Well formed, with the right checksum, and nobody's. */
-const NOBODYS_KEY = formatKey('live', 'x'.repeat(40));
 const ENCODED_WRONG = ['%', '%f', '%zz', '%ff', '%C3', '%ed%a0%80', '%c0%ae'];
 
 /** What is wrong with what was sent; found last by the server, whatever else is wrong. */
@@ -25,74 +17,6 @@ export function inputFlaw(operation: Operation): fc.Arbitrary<Change> {
     ...wrongParameters(operation),
     ...wrongPath(operation),
     ...(operation.requestBody === undefined ? [] : wrongBodies(operation)),
-  );
-}
-
-/** The wrong address, method or key; to be put upon whatever else is wrong, which then shows no more. */
-export function accessFlaw(operation: Operation, all: readonly Operation[]): fc.Arbitrary<Change> {
-  return fc.oneof(wrongAddress(all), wrongMethod(operation, all), wrongKey(operation), fc.constant(byTheOther));
-}
-
-/** What is ours is to another organization as if it were not there. */
-const byTheOther: Change = (draft) =>
-  draft.path.includes(OWN_ID) ? { ...draft, key: 'other organization', subject: 'unknown' } : draft;
-
-function wrongAddress(all: readonly Operation[]): fc.Arbitrary<Change> {
-  const ends = fc.constantFrom('/', '/more', '/..', '//', ';x', '%00', '%ff', '/%2e%2e');
-  const inserted = fc.tuple(fc.constantFrom(...'/x%.~A'), fc.nat()).map(
-    ([text, at]) =>
-      (path: string) =>
-        path.slice(0, 5 + (at % (path.length - 4))) + text + path.slice(5 + (at % (path.length - 4))),
-  );
-  const changes = fc.oneof(
-    ends.map((end) => (path: string) => path + end),
-    inserted,
-    fc.constant((path: string) => `/api/${path.slice(5).toUpperCase()}`),
-  );
-  const isKnown = (path: string) => all.some((operation) => isOfTemplate(operation.path.split('/'), segmentsOf(path)));
-  return changes.map(
-    (change): Change =>
-      (draft) => {
-        const path = change(draft.path);
-        // A new last segment may make it another operation's; then it is as it was.
-        return isKnown(path)
-          ? draft
-          : flawed((before) => ({ ...before, path }), { stage: 'address', status: 404 })(draft);
-      },
-  );
-}
-
-function wrongMethod({ path }: Operation, all: readonly Operation[]): fc.Arbitrary<Change> {
-  const taken = all.filter((other) => other.path === path).map(({ method }) => method.toUpperCase());
-  const allowed = new Set([...taken, ...(taken.includes('GET') ? ['HEAD'] : [])]);
-  // CONNECT asks for a tunnel, and no client sends it otherwise.
-  const others = METHODS.filter((method) => !allowed.has(method) && method !== 'CONNECT');
-  return fc
-    .constantFrom(...others)
-    .map((method) => flawed((draft) => ({ ...draft, method }), { stage: 'address', status: 405 }));
-}
-
-function wrongKey(operation: Operation): fc.Arbitrary<Change> {
-  const unauthenticated = { stage: 'key', status: 401 } as const;
-  const withKey = (key: 'none' | 'revoked' | 'read-only') => (change: Change) => (draft: Parameters<Change>[0]) =>
-    change({ ...draft, key });
-  const listed = badKeys(NOBODYS_KEY).map(({ headers = {} }) => headers['Authorization']);
-  const any = fc.string({ unit: 'binary-ascii' }).filter(isSendable);
-  const authorizations = fc.oneof(
-    fc.constantFrom(...listed),
-    any,
-    any.map((text) => `Bearer ${text}`.trim()),
-  );
-  const permission = permissionOf(operation);
-  const isWriting = permission !== undefined && !READ.some((name) => name === permission);
-  return fc.oneof(
-    authorizations.map((value) => flawed(withKey('none')(withHeader('Authorization', value)), unauthenticated)),
-    fc.constant(flawed(withKey('revoked')(unchanged), unauthenticated)),
-    fc.constant(
-      isWriting
-        ? flawed(withKey('read-only')(unchanged), { stage: 'permission', status: 403 })
-        : withKey('read-only')(unchanged),
-    ),
   );
 }
 
