@@ -63,23 +63,35 @@ async function pasted(line: string): Promise<string> {
   return (await promisify(execFile)('bash', ['-c', line], { env })).stdout;
 }
 
-test('a server error is none of the answers that a request may get, though the document shows it', async () => {
-  const send: World['send'] = async (...sent) => {
-    const answer = await world.send(...sent);
-    return { ...answer, status: 500 };
-  };
-  expect(await failureOf(contract, { ...world, send })).toMatch(/must get [\d or]+.*, and got 500\./);
-});
+test(
+  'a server error is none of the answers that a request may get, though the document shows it',
+  async () => {
+    const send: World['send'] = async (...sent) => {
+      const answer = await world.send(...sent);
+      return { ...answer, status: 500 };
+    };
+    expect(await failureOf(contract, { ...world, send })).toMatch(/must get [\d or]+.*, and got 500\./);
+  },
+  MOST_SECONDS * 1000,
+);
 
-test('a server that is slow each time is found', async () => {
-  const send: World['send'] = async (...sent) => ({ ...(await world.send(...sent)), seconds: 6 });
-  expect(await failureOf(contract, { ...world, send })).toMatch(/^it took 6\.0 seconds, again and again\./);
-});
+test(
+  'a server that is slow each time is found',
+  async () => {
+    const send: World['send'] = async (...sent) => ({ ...(await world.send(...sent)), seconds: 6 });
+    expect(await failureOf(contract, { ...world, send })).toMatch(/^it took 6\.0 seconds, again and again\./);
+  },
+  MOST_SECONDS * 1000,
+);
 
-test('a server that is gone is found', async () => {
-  const send: World['send'] = () => Promise.reject(new Error('connect ECONNREFUSED'));
-  expect(await failureOf(contract, { ...world, send })).toMatch(/^connect ECONNREFUSED\ncurl /);
-});
+test(
+  'a server that is gone is found',
+  async () => {
+    const send: World['send'] = () => Promise.reject(new Error('connect ECONNREFUSED'));
+    expect(await failureOf(contract, { ...world, send })).toMatch(/^connect ECONNREFUSED\ncurl /);
+  },
+  MOST_SECONDS * 1000,
+);
 
 test(
   'finds that two organizations see what the other writes, and repeats it by its path',
@@ -96,9 +108,27 @@ test(
   MOST_SECONDS * 1000,
 );
 
-test('finds that garbage is answered in a way that the document does not show', async () => {
-  const document = planted(contract, [remove('components responses BadRequestException headers X-Request-Id')]);
-  expect(await fuzz('garbage', { document, world, runs: 150, seed: 1 })).toMatch(
-    /^the document shows no such answer: 400 .*\nprintf '.*' \| curl /,
-  );
-});
+test(
+  'a machine that is slow now and then has no sequence write twice',
+  async () => {
+    let writes = 0;
+    const sendOnce: World['sendOnce'] = async (outgoing, ours) => {
+      if (outgoing.method !== 'GET') writes += 1;
+      return { ...(await world.sendOnce(outgoing, ours)), seconds: 6 };
+    };
+    expect(await fuzz('sequences', { document: contract, world: { ...world, sendOnce }, runs: 5, seed: 1 })).toBeNull();
+    expect(writes).toBeGreaterThan(0);
+  },
+  MOST_SECONDS * 1000,
+);
+
+test(
+  'finds that garbage is answered in a way that the document does not show',
+  async () => {
+    const document = planted(contract, [remove('components responses BadRequestException headers X-Request-Id')]);
+    expect(await fuzz('garbage', { document, world, runs: 150, seed: 1 })).toMatch(
+      /^the document shows no such answer: 400 .*\nprintf '.*' \| curl /,
+    );
+  },
+  MOST_SECONDS * 1000,
+);

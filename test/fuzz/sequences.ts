@@ -101,10 +101,12 @@ function sender({ world, check, organizations, lines }: Sender): Send {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const outgoing = { method, url, headers, body: text, key: 'ours', scheme: 'Bearer ' } as const;
     lines.push(curlOf({ ...outgoing, key: who === 0 ? 'ours' : 'other organization' }));
-    const answer = await world.send(outgoing, organizations[who]);
+    // A write that is sent again is not what the model knows; of writes the single requests tell which are slow.
+    const isReading = method === 'GET';
+    const answer = await (isReading ? world.send : world.sendOnce)(outgoing, organizations[who]);
     const { disagreements } = check({ method, url }, answer);
     must(disagreements.length === 0, `of its answer, ${answer.status}: ${disagreements.join(' ')}`);
-    must(!isSlow(answer), `it took ${answer.seconds.toFixed(1)} seconds, again and again.`);
+    must(!isReading || !isSlow(answer), `it took ${answer.seconds.toFixed(1)} seconds, again and again.`);
     return answer;
   };
 }
