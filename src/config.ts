@@ -41,7 +41,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databasePoolSize: integer('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1000 }),
     dataDir: given('DATA_DIR') ?? '.data',
     pageMemoryBytes: MIB * integer('PAGE_MEMORY_MIB', given('PAGE_MEMORY_MIB'), { fallback: 64, min: 0, max: 65536 }),
-    responseCheck: responseCheck(given('RESPONSE_CHECK'), given('RESPONSE_CHECK_SAMPLE_RATE'), nodeEnv),
+    responseCheck: responseCheck({ mode: given('RESPONSE_CHECK'), rate: given('RESPONSE_CHECK_SAMPLE_RATE'), nodeEnv }),
     logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
     nodeEnv,
     environment: oneOf('CHARTER_ENVIRONMENT', given('CHARTER_ENVIRONMENT'), {
@@ -78,15 +78,13 @@ function oneOf<T extends string>(
   return value;
 }
 
+type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };
+
 /** Development reports, so that a demonstration answers as production does, and whoever writes a handler hears of a drift. */
-function responseCheck(
-  modeText: string | undefined,
-  rateText: string | undefined,
-  nodeEnv: Config['nodeEnv'],
-): Config['responseCheck'] {
+function responseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck'] {
   const fallback = nodeEnv === 'development' ? 'report' : 'off';
-  const mode = oneOf('RESPONSE_CHECK', modeText, { fallback, allowed: RESPONSE_CHECKS });
-  const sampleRate = share('RESPONSE_CHECK_SAMPLE_RATE', rateText);
+  const mode = oneOf('RESPONSE_CHECK', given.mode, { fallback, allowed: RESPONSE_CHECKS });
+  const sampleRate = share('RESPONSE_CHECK_SAMPLE_RATE', given.rate);
   if (mode === 'enforce' && sampleRate < 1) {
     throw new StartUpError(
       'RESPONSE_CHECK is "enforce", and RESPONSE_CHECK_SAMPLE_RATE is not 1.',

@@ -2,6 +2,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { parseJson } from '../domain/json.ts';
 import {
   isOfTemplate,
   type Json,
@@ -179,7 +180,7 @@ function propertyNamesIn(value: unknown): Set<string> {
 /** Undefined, which JSON cannot say: it is not readable. */
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

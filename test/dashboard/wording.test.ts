@@ -28,6 +28,6 @@ test('before a key is rotated or revoked, one that was used a moment ago is not 
   const browser = await browserOf(dashboard, member);
   for (const act of ['rotate', 'revoke']) {
     const page = wordsOf(await browser.get(`/profile/api-keys/${id}/${act}`));
-    expect([act, page]).toEqual([act, expect.stringContaining('Last used Never, up to a minute ago')]);
+    expect([act, page]).toEqual([act, expect.stringContaining('Last used Not before the last minute')]);
   }
 });

@@ -73,6 +73,6 @@ function over({ state, endedAt, endedBy }: KeyView, base: string): Html {
 
 /** Uses are written once a minute: whoever is about to end a key that is new must not take it for one that nobody uses. */
 function usage({ lastUsedAt, expiresAt }: KeyView, now: Date): Html {
-  return html`<dl class="facts"><div><dt>Last used</dt><dd>${lastUsedAt === null ? 'Never, up to a minute ago' : since(lastUsedAt, now)}</dd></div>
+  return html`<dl class="facts"><div><dt>Last used</dt><dd>${lastUsedAt === null ? 'Not before the last minute' : since(lastUsedAt, now)}</dd></div>
 <div><dt>Expires</dt><dd>${expiresAt === null ? 'Never' : instant(expiresAt)}</dd></div></dl>`;
 }
