@@ -1,0 +1,62 @@
+/** One of what `npm test` runs, by Node, in the folder of any checkout. */
+export type Check = {
+  readonly title: string;
+  readonly parameters: readonly string[];
+  readonly remedy: string;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** In the order in which they run. */
+export const CHECKS = {
+  lint: {
+    title: 'contract, guides and spelling',
+    parameters: ['scripts/lint.ts'],
+    remedy: 'Mend what is named. Alone it runs as "npm run lint".',
+  },
+  generated: {
+    title: 'generated files are fresh',
+    parameters: ['scripts/generate.ts', '--check'],
+    remedy: 'Run "npm run generate" and commit what it writes.',
+  },
+  release: {
+    title: 'the contract has the version that its changes ask for',
+    parameters: ['scripts/release-contract.ts', '--check'],
+    remedy: 'Do what it says above. "npm run release-contract -- --dry-run" names every change.',
+  },
+  migrations: {
+    title: 'migrations match the schema',
+    parameters: ['scripts/migration.ts', '--check'],
+    remedy: 'Run "npm run migration -- --name what_changed" and commit what it writes.',
+  },
+  types: {
+    title: 'types',
+    parameters: ['node_modules/typescript/bin/tsc', '--noEmit', '--project', '.'],
+    remedy: 'Mend the types.',
+  },
+  style: {
+    title: 'style',
+    parameters: ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
+    remedy: 'Run "npm run format"; mend by hand what is left.',
+  },
+  boundaries: {
+    title: 'boundaries',
+    parameters: [
+      'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
+      '--config',
+      '.dependency-cruiser.cjs',
+      'src',
+      'scripts',
+      'openapi/lint',
+      'prisma',
+      'test',
+    ],
+    remedy: 'Imports point one way: api | dashboard | operations -> service -> store -> domain.',
+  },
+} satisfies Record<string, Check>;
+
+export const TESTS: Check = {
+  title: 'tests',
+  parameters: ['node_modules/jest/bin/jest.js'],
+  remedy: 'Mend the code, or the test. One file alone: npm test -- test/api/list.test.ts',
+  env: { NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' },
+};
