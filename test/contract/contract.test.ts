@@ -135,6 +135,15 @@ test('every operation asks for a key, and for no organization', () => {
   }
 });
 
+// The attack: a key that was given out to read, on an operation whose permission somebody copied from another one.
+test('whatever changes something asks for a permission to write, and whatever reads one asks for no more', () => {
+  for (const { method, security } of operations) {
+    const asked = security.flatMap((each) => Object.values(each).flat());
+    if (method === 'get') expect(asked.filter((permission) => !permission.endsWith(':read'))).toEqual([]);
+    else expect(asked).toEqual([expect.stringMatching(/:write$/)]);
+  }
+});
+
 test('every text that a request may hold by a pattern or a format says what to send instead', () => {
   const ofRequests = schemas.filter(({ place }) =>
     /parameters|Create|Update|components\/schemas\/Metadata/.test(place),
