@@ -25,6 +25,7 @@ const COMMANDS = {
   mock: { entry: 'scripts/mock.ts', generated: true },
   admin: { entry: 'scripts/admin.ts', generated: true },
   workflows: { entry: 'scripts/workflows.ts', generated: false },
+  drift: { entry: 'scripts/drift.ts', generated: true, docs: true },
   bench: { entry: 'scripts/bench.ts', generated: true },
   fuzz: { entry: 'scripts/fuzz.ts', generated: true },
   client: { entry: 'scripts/client.ts', generated: true },

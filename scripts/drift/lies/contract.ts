@@ -1,0 +1,159 @@
+import type { Lie } from '../lie.ts';
+
+const LIST = 'openapi/paths/parent_programs.yaml';
+const ONE = 'openapi/paths/parent_programs_{id}.yaml';
+const KEY = 'openapi/paths/key.yaml';
+const LIMIT = 'openapi/components/parameters/Limit.yaml';
+const MINIMAL = 'openapi/components/examples/ParentProgramMinimal.yaml';
+const RELEASED = 'openapi/released/1.0.0.yaml';
+
+const nameUpTo = (characters: number) =>
+  ['ParentProgram', 'ParentProgramCreate', 'ParentProgramUpdate'].map((schema) => ({
+    file: `openapi/components/schemas/${schema}.yaml`,
+    find: 'maxLength: 200',
+    replace: `maxLength: ${characters}`,
+  }));
+
+/** The document says what is not so, or its copies and its number do not follow it. */
+export const CONTRACT_LIES: readonly Lie[] = [
+  {
+    title: 'an example has a value of another type',
+    edits: [{ file: MINIMAL, find: 'metadata: {}', replace: 'metadata: []' }],
+    caughtBy: 'lint',
+  },
+  {
+    title: 'an example has a field that its schema does not',
+    edits: [{ file: MINIMAL, find: 'metadata: {}', replace: 'metadata: {}\n  status: active' }],
+    caughtBy: 'lint',
+  },
+  {
+    title: 'an operation asks for no key',
+    edits: [{ file: LIST, find: 'security:\n    - apiKey: ["parent_programs:read"]', replace: 'security: []' }],
+    caughtBy: 'lint',
+  },
+  {
+    title: 'a text of the contract has no longest length',
+    edits: [{ file: 'openapi/components/schemas/Key.yaml', find: '    maxLength: 100\n', replace: '' }],
+    caughtBy: 'lint',
+  },
+  {
+    title: 'a refusal is not shown',
+    edits: [
+      {
+        file: KEY,
+        find: '    "503":\n      $ref: ../components/responses/ServiceUnavailableException.yaml\n',
+        replace: '',
+      },
+    ],
+    afterwards: 'generate',
+    caughtBy: 'release',
+  },
+  {
+    title: 'a description is misspelt',
+    edits: [{ file: ONE, find: 'Deletes one parent program', replace: 'Deltes one parent program' }],
+    caughtBy: 'lint',
+  },
+  {
+    title: 'a bound of the contract is moved, and nothing is generated',
+    edits: [{ file: LIMIT, find: 'maximum: 100', replace: 'maximum: 200' }],
+    caughtBy: 'generated',
+  },
+  {
+    title: 'the published YAML is edited by hand',
+    edits: [
+      {
+        file: 'generated/openapi.yaml',
+        find: 'summary: List parent programs\n',
+        replace: 'summary: All parent programs\n',
+      },
+    ],
+    caughtBy: 'generated',
+  },
+  {
+    title: 'the published JSON is edited by hand',
+    edits: [
+      {
+        file: 'generated/openapi.json',
+        find: '"summary": "List parent programs"',
+        replace: '"summary": "All parent programs"',
+      },
+    ],
+    caughtBy: 'generated',
+  },
+  {
+    title: 'the generated types are edited by hand',
+    edits: [
+      {
+        file: 'generated/openapi.d.ts',
+        find: '// Made from openapi/ by "npm run generate". Do not edit.',
+        replace: '// Types.',
+      },
+    ],
+    caughtBy: 'generated',
+  },
+  {
+    title: 'a bound of the contract becomes narrower under the same number',
+    edits: [{ file: LIMIT, find: 'minimum: 1\n', replace: 'minimum: 2\n' }],
+    afterwards: 'generate',
+    caughtBy: 'release',
+  },
+  {
+    title: 'an operation needs another permission under the same number',
+    edits: [{ file: KEY, find: 'apiKey: []', replace: 'apiKey: ["parent_programs:read"]' }],
+    afterwards: 'generate',
+    caughtBy: 'release',
+  },
+  {
+    title: 'a header of an answer is no longer shown',
+    edits: [
+      {
+        file: ONE,
+        find: '      description: The parent program.\n      headers:\n        X-Request-Id:\n          $ref: ../components/headers/XRequestId.yaml\n        Cache-Control:\n          $ref: ../components/headers/CacheControlRevalidate.yaml\n        ETag:\n          $ref: ../components/headers/ETag.yaml\n',
+        replace:
+          '      description: The parent program.\n      headers:\n        X-Request-Id:\n          $ref: ../components/headers/XRequestId.yaml\n        Cache-Control:\n          $ref: ../components/headers/CacheControlRevalidate.yaml\n',
+      },
+    ],
+    afterwards: 'generate',
+    caughtBy: 'release',
+  },
+  {
+    title: 'a published version is edited',
+    edits: [{ file: RELEASED, find: 'operationId: getKey', replace: 'operationId: getCallingKey' }],
+    caughtBy: 'release',
+  },
+  {
+    title: 'a published version bears another number',
+    edits: [{ file: RELEASED, find: '  version: 1.0.0', replace: '  version: 1.0.1' }],
+    caughtBy: 'release',
+  },
+  {
+    title: 'the number of the contract is ahead of its changes',
+    edits: [{ file: 'openapi/openapi.yaml', find: 'version: 1.0.0', replace: 'version: 0.9.0' }],
+    afterwards: 'generate',
+    caughtBy: 'release',
+  },
+  {
+    title: 'the contract offers an order that no handler has',
+    edits: [{ file: 'openapi/components/parameters/Sort.yaml', find: 'enum: [', replace: 'enum: [external_id, ' }],
+    afterwards: 'generate',
+    caughtBy: 'types',
+  },
+  {
+    title: 'the contract publishes a bound that the database does not have',
+    edits: nameUpTo(300),
+    afterwards: 'generate and release',
+    caughtBy: 'test/contract/database.test.ts',
+  },
+  {
+    title: 'the contract publishes that a key to read may write',
+    edits: [
+      {
+        file: LIST,
+        find: 'security:\n    - apiKey: ["parent_programs:write"]',
+        replace: 'security:\n    - apiKey: ["parent_programs:read"]',
+      },
+    ],
+    afterwards: 'generate and release',
+    caughtBy: 'test/contract/contract.test.ts',
+  },
+];

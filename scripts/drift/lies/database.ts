@@ -1,0 +1,157 @@
+import type { Lie } from '../lie.ts';
+
+const INIT = 'prisma/migrations/20261120120000_init/migration.sql';
+const VERSION = 'prisma/migrations/20261120154233_organization_version/migration.sql';
+const KEYS = 'prisma/migrations/20261120131851_people_and_keys/migration.sql';
+const SCHEMA = 'prisma/schema.prisma';
+
+/** What the database holds is not what the schema and the contract say. */
+export const DATABASE_LIES: readonly Lie[] = [
+  {
+    title: 'a migration makes a column narrower',
+    edits: [{ file: INIT, find: '"description" VARCHAR(10000)', replace: '"description" VARCHAR(1000)' }],
+    caughtBy: 'migrations',
+  },
+  {
+    title: 'a migration takes no null where the schema has one',
+    edits: [{ file: INIT, find: '"external_id" VARCHAR(255),', replace: '"external_id" VARCHAR(255) NOT NULL,' }],
+    caughtBy: 'migrations',
+  },
+  {
+    title: 'a migration lacks a unique index',
+    edits: [
+      {
+        file: INIT,
+        find: 'CREATE UNIQUE INDEX "parent_programs_organization_id_external_id_key"',
+        replace: 'CREATE INDEX "parent_programs_organization_id_external_id_key"',
+      },
+    ],
+    caughtBy: 'migrations',
+  },
+  {
+    title: 'the schema has a column that no migration makes',
+    edits: [
+      {
+        file: SCHEMA,
+        find: '  suspendedAt DateTime? @map("suspended_at") @db.Timestamptz(3)\n',
+        replace: '  suspendedAt DateTime? @map("suspended_at") @db.Timestamptz(3)\n  note        String?\n',
+      },
+    ],
+    caughtBy: 'migrations',
+  },
+  {
+    title: 'a foreign key does not carry the organization',
+    edits: [
+      {
+        file: INIT,
+        find: 'CREATE UNIQUE INDEX "users_email_key" ON "users"("email");',
+        replace:
+          'CREATE UNIQUE INDEX "users_email_key" ON "users"("email");\nCREATE UNIQUE INDEX "users_id_key" ON "users"("id");',
+      },
+      {
+        file: INIT,
+        find: 'FOREIGN KEY ("organization_id", "user_id") REFERENCES "users"("organization_id", "id")',
+        replace: 'FOREIGN KEY ("user_id") REFERENCES "users"("id")',
+      },
+    ],
+    caughtBy: 'migrations',
+  },
+  {
+    title: 'two live keys of a user may have one name',
+    edits: [
+      {
+        file: INIT,
+        find: 'CREATE UNIQUE INDEX "api_keys_live_name_key"',
+        replace: 'CREATE INDEX "api_keys_live_name_key"',
+      },
+    ],
+    caughtBy: 'test/store/constraints.test.ts',
+  },
+  {
+    title: 'a check of the database is dropped',
+    edits: [
+      {
+        file: INIT,
+        find: "CHECK (\"permissions\" <@ ARRAY['parent_programs:read', 'parent_programs:write']::VARCHAR[])",
+        replace: 'CHECK (TRUE)',
+      },
+    ],
+    caughtBy: 'test/store/constraints.test.ts',
+  },
+  {
+    title: 'a key may be rotated and revoked',
+    edits: [{ file: KEYS, find: 'CHECK ("rotated_at" IS NULL OR "revoked_at" IS NULL)', replace: 'CHECK (TRUE)' }],
+    caughtBy: 'test/store/constraints.test.ts',
+  },
+  {
+    title: 'names sort by the rules of a language',
+    edits: [
+      {
+        file: INIT,
+        find: '"name" VARCHAR(200) COLLATE "C" NOT NULL',
+        replace: '"name" VARCHAR(200) COLLATE "en-x-icu" NOT NULL',
+      },
+    ],
+    caughtBy: 'test/api/list-paging.test.ts',
+  },
+  {
+    title: 'the search has no index',
+    edits: [
+      {
+        file: INIT,
+        find: 'CREATE INDEX "parent_programs_search_idx" ON "parent_programs" USING GIN ("organization_id", lower("name" COLLATE pg_catalog."default") gin_trgm_ops);',
+        replace: '',
+      },
+    ],
+    caughtBy: 'test/store/plans.test.ts',
+  },
+  {
+    title: 'a creation leaves the version',
+    edits: [
+      {
+        file: VERSION,
+        find: 'CREATE TRIGGER "parent_programs_version_insert" AFTER INSERT ON "parent_programs"\n  REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "bump_versions_of_changed"();',
+        replace: '',
+      },
+    ],
+    caughtBy: 'test/store/version.test.ts',
+  },
+  {
+    title: 'a deletion leaves the version',
+    edits: [
+      {
+        file: VERSION,
+        find: 'CREATE TRIGGER "parent_programs_version_delete" AFTER DELETE ON "parent_programs"\n  REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "bump_versions_of_changed"();',
+        replace: '',
+      },
+    ],
+    caughtBy: 'test/store/version.test.ts',
+  },
+  {
+    title: 'a name of an organization leaves the version',
+    edits: [
+      {
+        file: VERSION,
+        find: 'BEFORE UPDATE ON "organizations"',
+        replace: 'BEFORE UPDATE OF "version" ON "organizations"',
+      },
+    ],
+    caughtBy: 'test/store/version.test.ts',
+  },
+  {
+    title: 'an idempotency key lasts for ever',
+    edits: [
+      {
+        file: 'src/store/idempotency-keys.ts',
+        find: 'where k.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS}::int)`;',
+        replace: 'where k.created_at < now() - make_interval(years => ${IDEMPOTENCY_HOURS}::int)`;',
+      },
+    ],
+    caughtBy: 'test/store/idempotency-keys.test.ts',
+  },
+  {
+    title: 'what PostgreSQL refuses for the moment is a bug',
+    edits: [{ file: 'src/store/parent-programs.ts', find: ".padEnd(3, '0')}Z`", replace: '}Z`' }],
+    caughtBy: 'test/api/create.test.ts',
+  },
+];

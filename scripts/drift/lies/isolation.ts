@@ -1,0 +1,250 @@
+import type { Edit, Lie } from '../lie.ts';
+
+const STORE: Readonly<Record<string, Edit>> = {
+  findParentProgram: {
+    file: 'parent-programs.ts',
+    find: 'from parent_programs where organization_id = $1 and id = $2`',
+    replace: 'from parent_programs where $1::uuid is not null and id = $2`',
+  },
+  lockParentProgram: {
+    file: 'parent-programs.ts',
+    find: 'where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid',
+    replace: 'where id = ${id}::uuid',
+  },
+  deleteParentProgram: {
+    file: 'parent-programs.ts',
+    find: 'deleteMany({ where: { organizationId: scope.organizationId, id } })',
+    replace: 'deleteMany({ where: { id } })',
+  },
+  listParentPrograms: {
+    file: 'parent-program-pages.ts',
+    find: "const conditions = ['organization_id = $1'];",
+    replace: "const conditions = ['$1::uuid is not null'];",
+  },
+  'listParentPrograms, by its changes': {
+    file: 'parent-program-pages.ts',
+    find: '(select * from parent_programs where organization_id = $1 and updated_at >= ${since}::timestamptz offset 0)',
+    replace:
+      '(select $1::uuid as organization_id, id, name, description, external_id, metadata, created_at, updated_at from parent_programs where updated_at >= ${since}::timestamptz offset 0)',
+  },
+  listStandingKeys: {
+    file: 'api-keys.ts',
+    find: 'where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },\n    select: { id: true, name: true, expiresAt: true },',
+    replace:
+      'where: { userId, rotatedAt: null, revokedAt: null },\n    select: { id: true, name: true, expiresAt: true },',
+  },
+  revokeApiKey: {
+    file: 'api-keys.ts',
+    find: 'where: { organizationId: scope.organizationId, id, userId, rotatedAt: null, revokedAt: null }',
+    replace: 'where: { id, userId, rotatedAt: null, revokedAt: null }',
+  },
+  revokeApiKeysOf: {
+    file: 'api-keys.ts',
+    find: 'where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },\n    data:',
+    replace: 'where: { userId, rotatedAt: null, revokedAt: null },\n    data:',
+  },
+  replaceApiKey: {
+    file: 'api-keys.ts',
+    find: 'successor_id = ${successor.id}::uuid\n      where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid',
+    replace: 'successor_id = ${successor.id}::uuid\n      where id = ${id}::uuid',
+  },
+  renameApiKey: {
+    file: 'api-keys.ts',
+    find: 'select organization_id, id, name from api_keys\n      where organization_id = ${scope.organizationId}::uuid and id',
+    replace: 'select organization_id, id, name from api_keys\n      where id',
+  },
+  findKeyHistory: {
+    file: 'key-history.ts',
+    find: 'where: { organizationId: scope.organizationId, id, userId }',
+    replace: 'where: { id, userId }',
+  },
+  findLiveSuccessor: {
+    file: 'key-history.ts',
+    find: 'from api_keys where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid\n      union\n      select k.id, k.successor_id from api_keys k join line on k.id = line.successor_id\n      where k.organization_id = ${scope.organizationId}::uuid)\n    select k.name, k.key_prefix as prefix\n    from line join api_keys k on k.organization_id = ${scope.organizationId}::uuid and k.id = line.id',
+    replace:
+      'from api_keys where id = ${id}::uuid\n      union\n      select k.id, k.successor_id from api_keys k join line on k.id = line.successor_id)\n    select k.name, k.key_prefix as prefix\n    from line join api_keys k on k.id = line.id',
+  },
+  listKeysOf: {
+    file: 'key-lists.ts',
+    find: "const OF_HOLDER = 'organization_id = $1 and user_id = $2';",
+    replace: "const OF_HOLDER = '$1::uuid is not null and user_id = $2';",
+  },
+  listActiveKeysMadeForOthers: {
+    file: 'key-lists.ts',
+    find: "'organization_id = $1 and created_by_user_id = $2 and user_id <> $2'",
+    replace: "'$1::uuid is not null and created_by_user_id = $2 and user_id <> $2'",
+  },
+  findListedKey: {
+    file: 'key-lists.ts',
+    find: 'where k.organization_id = $1 and k.user_id = $2',
+    replace: 'where $1::uuid is not null and k.user_id = $2',
+  },
+  findKeyHolder: {
+    file: 'key-lists.ts',
+    find: 'where u.organization_id = $1 and u.id = $2',
+    replace: 'where $1::uuid is not null and u.id = $2',
+  },
+  listAuditEvents: {
+    file: 'audit-log.ts',
+    find: "const conditions = ['organization_id = $1'];",
+    replace: "const conditions = ['$1::uuid is not null'];",
+  },
+  "listAuditEvents, people's names": {
+    file: 'audit-log.ts',
+    find: 'left join users a on a.organization_id = $1 and a.id',
+    replace: 'left join users a on a.id',
+  },
+  lockUsers: {
+    file: 'users.ts',
+    find: 'where: { organizationId: scope.organizationId, id: { in: [...ids] } }',
+    replace: 'where: { id: { in: [...ids] } }',
+  },
+  countOtherAdministrators: {
+    file: 'users.ts',
+    find: "...{ organizationId: scope.organizationId, role: 'administrator', deactivatedAt: null, id: { not: id } }",
+    replace: "...{ role: 'administrator', deactivatedAt: null, id: { not: id } }",
+  },
+  listUsers: {
+    file: 'users.ts',
+    find: "const conditions = ['organization_id = $1'];",
+    replace: "const conditions = ['$1::uuid is not null'];",
+  },
+  findUser: {
+    file: 'users.ts',
+    find: 'from users where organization_id = $1 and id = $2`',
+    replace: 'from users where $1::uuid is not null and id = $2`',
+  },
+  findUserIdByEmail: {
+    file: 'users.ts',
+    find: 'const where = { email, organizationId: scope.organizationId };',
+    replace: 'const where = { email };',
+  },
+  listAdministrators: {
+    file: 'users.ts',
+    find: "where: { organizationId: scope.organizationId, role: 'administrator', deactivatedAt: null }",
+    replace: "where: { role: 'administrator', deactivatedAt: null }",
+  },
+  endSession: {
+    file: 'sessions.ts',
+    find: 'where: { organizationId: scope.organizationId, tokenHash: Uint8Array.from(tokenHash) }',
+    replace: 'where: { tokenHash: Uint8Array.from(tokenHash) }',
+  },
+  endSessionsOf: {
+    file: 'sessions.ts',
+    find: 'where: { organizationId: scope.organizationId, userId }',
+    replace: 'where: { userId }',
+  },
+  touchSession: {
+    file: 'sessions.ts',
+    find: 'where organization_id = $1 and token_hash = $2',
+    replace: 'where $1::uuid is not null and token_hash = $2',
+  },
+  useAccessLink: {
+    file: 'access-links.ts',
+    find: '...{ organizationId: scope.organizationId, tokenHash: Uint8Array.from(tokenHash) }',
+    replace: '...{ tokenHash: Uint8Array.from(tokenHash) }',
+  },
+  voidAccessLinksOf: {
+    file: 'access-links.ts',
+    find: 'where: { organizationId: scope.organizationId, userId, usedAt: null }',
+    replace: 'where: { userId, usedAt: null }',
+  },
+};
+
+/**
+ * A statement that does not name the organization: one of each function of the store whose statement could. Where the scope
+ * is then not used at all, the compiler says so first; that the test would say it, too, is what is tried here.
+ */
+export const ISOLATION_LIES: readonly Lie[] = [
+  ...Object.entries(STORE).map(
+    ([name, { file, ...edit }]): Lie => ({
+      title: `${name} without the organization`,
+      edits: [{ file: `src/store/${file}`, ...edit }],
+      caughtBy: 'test/store/isolation.test.ts',
+    }),
+  ),
+  {
+    title: 'a scope is taken and not used',
+    edits: [
+      {
+        file: 'src/store/sessions.ts',
+        find: 'where: { organizationId: scope.organizationId, userId }',
+        replace: 'where: { userId }',
+      },
+    ],
+    caughtBy: 'types',
+  },
+  {
+    title: 'a cursor is not bound to its organization',
+    edits: [
+      {
+        file: 'src/api/cursor.ts',
+        find: 'Buffer.concat([key, Buffer.from(`${list}\\0`), payload])',
+        replace: 'Buffer.concat([key.subarray(32), Buffer.from(`${list}\\0`), payload])',
+      },
+    ],
+    caughtBy: 'test/contract/two-organizations.test.ts',
+  },
+  {
+    title: 'a cursor is not bound to its list',
+    edits: [
+      {
+        file: 'src/api/cursor.ts',
+        find: 'Buffer.concat([key, Buffer.from(`${list}\\0`), payload])',
+        replace: 'Buffer.concat([key, Buffer.from(`${list.length * 0}\\0`), payload])',
+      },
+    ],
+    caughtBy: 'test/api/list-cursor.test.ts',
+  },
+  {
+    title: 'a page in memory is anybody’s',
+    edits: [
+      {
+        file: 'src/api/rendered-pages.ts',
+        find: 'return `${scope.organizationId} ${organizationVersion} ${url}`;',
+        replace: 'return `${scope.organizationId.slice(36)} ${organizationVersion} ${url}`;',
+      },
+    ],
+    caughtBy: 'test/api/rendered-pages.test.ts',
+  },
+  {
+    title: 'a page in memory outlives the data that it shows',
+    edits: [
+      {
+        file: 'src/api/rendered-pages.ts',
+        find: 'return `${scope.organizationId} ${organizationVersion} ${url}`;',
+        replace: 'return `${scope.organizationId} ${organizationVersion.slice(20)} ${url}`;',
+      },
+    ],
+    caughtBy: 'test/api/rendered-pages.test.ts',
+  },
+  {
+    title: 'a handler grants itself an organization',
+    edits: [
+      {
+        file: 'src/api/handlers/key.ts',
+        find: "import type { Handler } from '../operation.ts';\n",
+        replace:
+          "import { OrganizationScope } from '../../domain/organization-scope.ts';\nimport type { Handler } from '../operation.ts';\n",
+      },
+      {
+        file: 'src/api/handlers/key.ts',
+        find: '{ id: caller.scope.organizationId,',
+        replace: '{ id: OrganizationScope.grant(caller.scope.organizationId).organizationId,',
+      },
+    ],
+    caughtBy: 'boundaries',
+  },
+  {
+    title: 'a handler goes past the store',
+    edits: [
+      {
+        file: 'src/api/handlers/key.ts',
+        find: "import type { Handler } from '../operation.ts';\n",
+        replace:
+          "import type { PrismaClient } from '../../../generated/prisma/client.ts';\nimport type { Handler } from '../operation.ts';\nexport type Db = PrismaClient;\n",
+      },
+    ],
+    caughtBy: 'boundaries',
+  },
+];

@@ -1,0 +1,146 @@
+import type { Lie } from '../lie.ts';
+
+const START = 'openapi/guides/getting-started.md';
+const RETRIES = 'openapi/guides/retries-and-idempotency.md';
+
+/** Guides, documentation, collection and mock, which are made of the contract or tell of it. */
+export const PAGE_LIES: readonly Lie[] = [
+  {
+    title: 'a guide leads to a page that is not there',
+    edits: [
+      { file: START, find: '[Authentication](authentication.md)', replace: '[Authentication](authorization.md)' },
+    ],
+    caughtBy: 'lint',
+  },
+  {
+    title: 'a guide leads to an operation that is not there',
+    edits: [{ file: START, find: '(operation:getKey)', replace: '(operation:getKeys)' }],
+    caughtBy: 'lint',
+  },
+  {
+    title: 'a guide shows an answer that the contract does not',
+    edits: [{ file: START, find: '"name": "Nightly sync",', replace: '"title": "Nightly sync",' }],
+    caughtBy: 'test/contract/guides.test.ts',
+  },
+  {
+    title: 'a code sample of a guide is broken',
+    edits: [
+      {
+        file: START,
+        find: `-d '{"name": "Alpine Teacher Residency"}'`,
+        replace: `-d '{"title": "Alpine Teacher Residency"}'`,
+      },
+    ],
+    caughtBy: 'test/contract/guides.test.ts',
+  },
+  {
+    title: 'a guide promises another status',
+    edits: [{ file: RETRIES, find: '```sh status=422', replace: '```sh status=409' }],
+    caughtBy: 'test/contract/guides.test.ts',
+  },
+  {
+    title: 'a workflow expects another status',
+    edits: [
+      {
+        file: 'openapi/workflows/lost-update.arazzo.yaml',
+        find: '- condition: $statusCode == 412',
+        replace: '- condition: $statusCode == 409',
+      },
+    ],
+    caughtBy: 'lint',
+  },
+  {
+    title: 'the samples in Python send no key',
+    edits: [
+      {
+        file: 'scripts/docs/samples/python.ts',
+        find: '"Authorization": "Bearer "',
+        replace: '"X-Api-Key": "Bearer "',
+      },
+    ],
+    caughtBy: 'test/docs/samples.test.ts',
+  },
+  {
+    title: 'the page without a script lacks an operation',
+    edits: [
+      {
+        file: 'scripts/docs/plain.ts',
+        find: 'operationsOf(contract, tag.name).map(operationSection)',
+        replace: 'operationsOf(contract, tag.name).slice(1).map(operationSection)',
+      },
+    ],
+    caughtBy: 'test/docs/guides.test.ts',
+  },
+  {
+    title: 'the Postman collection holds no key',
+    edits: [{ file: 'scripts/generate/postman.ts', find: "value: '{{api_key}}'", replace: "value: ''" }],
+    caughtBy: 'test/contract/derived-documents.test.ts',
+  },
+  {
+    title: 'the Postman collection ticks every parameter',
+    edits: [
+      {
+        file: 'scripts/generate/postman.ts',
+        find: 'enableOptionalParameters: false',
+        replace: 'enableOptionalParameters: true',
+      },
+    ],
+    caughtBy: 'test/contract/derived-documents.test.ts',
+  },
+  {
+    title: 'the mock asks for no key',
+    edits: [
+      {
+        file: 'scripts/mock/caller.ts',
+        find: 'return { ...(await authenticateRequest(req, options)), permissions };',
+        replace: 'return { ...(await authenticateRequest(req, options).catch(() => RECORD)), permissions };',
+      },
+    ],
+    caughtBy: 'test/contract/parity-statuses.test.ts',
+  },
+  {
+    title: 'the mock takes whatever is sent',
+    edits: [
+      {
+        file: 'scripts/mock/service.ts',
+        find: 'render(plan, await plan.handle(await readInput(admitted)))',
+        replace:
+          'render({ ...plan, validators: [] }, await plan.handle(await readInput({ ...admitted, matched: { ...admitted.matched, plan: { ...plan, validators: [] } } })))',
+      },
+    ],
+    caughtBy: 'test/contract/parity.test.ts',
+  },
+  {
+    title: 'the mock knows no stale ETag',
+    edits: [
+      {
+        file: 'scripts/mock/handle.ts',
+        find: "    refuseStale(operation, input.headers['if-match'], id);\n",
+        replace: '',
+      },
+    ],
+    caughtBy: 'test/contract/parity-conditional.test.ts',
+  },
+  {
+    title: 'the mock shows the first page again and again',
+    edits: [
+      {
+        file: 'scripts/mock/page.ts',
+        find: "const start = typeof cursor === 'string' ? positionAfter(openCursor(seal, cursor).id, all) : 0;",
+        replace: "const start = typeof cursor === 'string' ? 0 * openCursor(seal, cursor).id.length : 0;",
+      },
+    ],
+    caughtBy: 'test/mock/data.test.ts',
+  },
+  {
+    title: "the proxy's judge lets a wrong body pass",
+    edits: [
+      {
+        file: 'scripts/mock/judge.ts',
+        find: 'await readInput(await admit(copyOf(req, body), service));',
+        replace: 'await admit(copyOf(req, body), service);',
+      },
+    ],
+    caughtBy: 'test/mock/proxy.test.ts',
+  },
+];
