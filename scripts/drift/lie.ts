@@ -11,7 +11,7 @@ export type Lie = {
   readonly title: string;
   readonly edits: readonly Edit[];
   /** Who tells it has run this too, so that it is no longer the generated files that give it away. */
-  readonly afterwards?: 'generate' | 'generate and release';
+  readonly afterwards?: 'generate' | 'generate and release' | 'build the docs';
   /** The earliest that catches it. */
   readonly caughtBy: Catcher;
 };

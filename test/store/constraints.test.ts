@@ -81,6 +81,7 @@ test('no row belongs to an organization that does not exist', async () => {
 
 test.each([
   ['organizations', { cursor_key: Buffer.alloc(31) }, '23514 organizations_cursor_key_check'],
+  ['api_keys', { rotated_at: new Date(), revoked_at: new Date() }, '23514 api_keys_state_check'],
   ['users', { email: 'Ada@example.test' }, '23514 users_email_check'],
   ['users', { role: 'owner' }, '22P02 undefined'],
   ['api_keys', { key_hash: Buffer.alloc(31) }, '23514 api_keys_key_hash_check'],

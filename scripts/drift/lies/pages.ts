@@ -47,7 +47,7 @@ export const PAGE_LIES: readonly Lie[] = [
         replace: '- condition: $statusCode == 409',
       },
     ],
-    caughtBy: 'lint',
+    caughtBy: 'test/contract/workflows.test.ts',
   },
   {
     title: 'the samples in Python send no key',
@@ -69,7 +69,8 @@ export const PAGE_LIES: readonly Lie[] = [
         replace: 'operationsOf(contract, tag.name).slice(1).map(operationSection)',
       },
     ],
-    caughtBy: 'test/docs/guides.test.ts',
+    afterwards: 'build the docs',
+    caughtBy: 'test/browser/docs-plain.test.ts',
   },
   {
     title: 'the Postman collection holds no key',
@@ -96,7 +97,7 @@ export const PAGE_LIES: readonly Lie[] = [
         replace: 'return { ...(await authenticateRequest(req, options).catch(() => RECORD)), permissions };',
       },
     ],
-    caughtBy: 'test/contract/parity-statuses.test.ts',
+    caughtBy: 'test/contract/parity.test.ts',
   },
   {
     title: 'the mock takes whatever is sent',
