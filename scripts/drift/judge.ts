@@ -37,7 +37,16 @@ export async function judgeByTests(
   files: readonly string[],
 ): Promise<Verdict> {
   const reportFile = join(scratch, 'report.json');
-  const flags = ['--runInBand', '--cacheDirectory', join(scratch, 'jest'), '--json', '--outputFile', reportFile];
+  // A test that fails may leave a server behind, which would keep the run.
+  const flags = [
+    '--forceExit',
+    '--runInBand',
+    '--cacheDirectory',
+    join(scratch, 'jest'),
+    '--json',
+    '--outputFile',
+    reportFile,
+  ];
   const env = { ...TESTS.env, CHARTER_TEST_SERVER: databaseUrl };
   await rm(reportFile, { force: true });
   const { printed } = await run(folder, [...TESTS.parameters, ...flags, '--runTestsByPath', ...files], env);
