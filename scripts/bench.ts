@@ -58,7 +58,7 @@ async function main({ help, json, readme, fresh, quick, pace }: Options): Promis
   const startAnother = () => serve('src/main.ts', 'started', database);
   const figures = quick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, say });
   console.log(json ? asJson(results, figures) : asTable(results, figures));
-  if (readme) await writeReadme(results, figures, new Date());
+  if (readme) await writeReadme(results, figures, { quick, now: new Date() });
 }
 
 async function measure(measured: Case, url: string, pace: Pace): Promise<Result> {

@@ -11,23 +11,28 @@ const BEGIN = '<!-- Written by npm run bench -- --readme -->';
 const END = '<!-- The end of what it writes -->';
 
 /** Puts the run into the README, in the place of the last one, and draws its picture. */
-export async function writeReadme(results: readonly Result[], figures: readonly Figure[], now: Date): Promise<void> {
+export async function writeReadme(
+  results: readonly Result[],
+  figures: readonly Figure[],
+  { quick, now }: { quick: boolean; now: Date },
+): Promise<void> {
   const path = join(root, 'README.md');
   const text = await readFile(path, 'utf8');
   const [before, after] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (before < 0 || after < before) throw new Error(`README.md lacks the lines "${BEGIN}" and "${END}".`);
+  const day = now.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+  const kind = `${day}, ${quick ? 'a short run (`--quick`)' : 'a full run'}`;
   const bars = results
     .filter(({ measured }) => isAgainstRaw(measured))
     .map(({ measured: { title, goal }, comparison: { ratio } }) => ({ title, ratio, goal }));
   await writeFile(join(root, PICTURE), plot(bars));
-  await writeFile(path, text.slice(0, before) + sectionOf(results, figures, now) + text.slice(after));
+  await writeFile(path, text.slice(0, before) + sectionOf(results, figures, kind) + text.slice(after));
 }
 
-function sectionOf(results: readonly Result[], figures: readonly Figure[], now: Date): string {
-  const day = now.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+function sectionOf(results: readonly Result[], figures: readonly Figure[], kind: string): string {
   return `${BEGIN}
 
-${day}, ${machine()}; server, PostgreSQL and load share it, 16 connections, fsync on.
+${kind}, on ${machine()}; server, PostgreSQL and load share it, 16 connections, fsync on.
 
 ![How many times as fast as raw](${PICTURE})
 
