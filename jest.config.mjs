@@ -12,7 +12,7 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/set-up.ts',
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
-  testTimeout: 60_000,
+  testTimeout: 240_000,
   maxWorkers: '100%',
   randomize: true,
 };

@@ -25,7 +25,7 @@ beforeAll(async () => {
   running = startFile(join(checkout, 'scripts/docs-preview.ts'), ['--port', '0']);
   [, url = ''] = await untilPrinted(running, /(http:\S+) shows openapi\//);
   browser = await launchBrowser();
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await kill(running);

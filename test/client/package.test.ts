@@ -9,7 +9,7 @@ import { type PackedClient, packClient } from '../support/client-package.ts';
 const OF_COMMONJS = new Set(['node10', 'node16-cjs']);
 
 /** Compiling and packing takes two seconds on an idle machine, and twenty on one that runs the other tests meanwhile. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 let packed: PackedClient;
 beforeAll(async () => {

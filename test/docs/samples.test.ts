@@ -8,7 +8,7 @@ import { startDashboard, type TestDashboard } from '../support/dashboard-server.
 import { runSample, samples, samplesWithBody } from '../support/samples.ts';
 
 /** Packing the client takes two seconds on an idle machine, and twenty on one that runs the other tests meanwhile. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 let dashboard: TestDashboard;
 let scratch: Scratch;

@@ -67,7 +67,7 @@ test('an operator makes an organization and a key that works, suspends and resum
     stderr: expect.stringMatching(/^The key "Staging" was revoked by an operator on .* UTC\. .*\n$/),
   });
   // Ten processes, one after the other.
-}, 90_000);
+});
 
 test('a key may be limited in what it may do and how long', async () => {
   const { email } = await createOrganization();
@@ -97,7 +97,7 @@ test('an operator removes a second factor that its owner lost, and the owner sig
   await addSecondFactor(db, owner, new Date());
   expect(await admin(...given)).toEqual({ code: 0, stdout: `second factor removed: ${owner.email}\n`, stderr: '' });
   // Three processes, one after the other.
-}, 90_000);
+});
 
 test('--help names every command, and what a command takes', async () => {
   const [all, one] = await Promise.all([admin('--help'), admin('issue-key', '--help')]);

@@ -30,8 +30,8 @@ export async function openContext(
   { baseURL, problems, ...options }: ContextOptions & { baseURL: string; problems: string[] },
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', locale: 'en-GB', ...options });
-  // Below the minute that a test has, so that the failure names what was waited for.
-  context.setDefaultTimeout(30_000);
+  // Below the minutes that a test has, so that the failure names what was waited for.
+  context.setDefaultTimeout(90_000);
   guard(context, baseURL, problems);
   return context;
 }

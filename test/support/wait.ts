@@ -6,7 +6,7 @@ const EVERY_MS = 10;
 export async function until<T>(
   awaited: string,
   ask: () => Promise<T | null | false | undefined> | T | null | false | undefined,
-  { seconds = 20 }: { seconds?: number } = {},
+  { seconds = 90 }: { seconds?: number } = {},
 ): Promise<T> {
   for (const giveUpAt = Date.now() + seconds * 1000; Date.now() < giveUpAt; await delay(EVERY_MS)) {
     const value = await ask();

@@ -10,7 +10,7 @@ const ADDITIVE = set('components parameters Limit schema maximum', 200);
 const BREAKING = set('components parameters Limit schema maximum', 50);
 const REMOVAL = set('components parameters Search', undefined);
 const UNUSED = set('paths /api/parent_programs get parameters', [{ $ref: '#/components/parameters/Limit' }]);
-const SECONDS = 120;
+const SECONDS = 300;
 
 /** With 1.0.0 published. */
 function afterFirst(work: (folder: ReleaseFolder) => Promise<void>) {
