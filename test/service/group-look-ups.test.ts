@@ -14,7 +14,7 @@ function heldLookUps() {
     new Promise<ReadonlyMap<string, number>>((resolve, reject) => {
       begun.push({ keys, end: (found) => resolve(new Map(Object.entries(found))), fail: reject });
     });
-  const nth = (n: number) => until(`look-up ${n}`, () => begun[n - 1]);
+  const nth = (n: number) => until(`look-up ${n}`, () => begun[n - 1], { seconds: 20 });
   return { lookUp, begun, nth };
 }
 
