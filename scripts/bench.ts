@@ -16,6 +16,7 @@ import { explainList } from './bench/plans.ts';
 import { writeReadme } from './bench/readme.ts';
 import { asJson, asTable, type Result } from './bench/report.ts';
 import { type Program, type RunningServer, startServer } from './bench/servers.ts';
+import { untilInterrupted } from './interrupted.ts';
 
 const root = join(import.meta.dirname, '..');
 const DATA_DIR = join(root, '.data', 'bench');
@@ -98,18 +99,6 @@ function serve(
 
 async function postmasterPid(): Promise<number> {
   return Number((await readFile(join(DATA_DIR, 'postgres', 'postmaster.pid'), 'utf8')).split('\n', 1)[0]);
-}
-
-/** The 'disconnect' tells that `npm run` was killed. */
-function untilInterrupted(): Promise<never> {
-  return new Promise((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {
-      process.on(signal, () => {
-        process.exitCode = 130;
-        reject(new Error('Interrupted.'));
-      });
-    }
-  });
 }
 
 /** Progress, beside the result. */

@@ -1,8 +1,8 @@
 // Plants lies, one at a time, in a copy of the tree, and tells what of `npm test` catches each. Fails where nothing does.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { requestedStop } from '../src/requested-stop.ts';
+import { readArguments } from './arguments.ts';
 import { kindOf } from './drift/judge.ts';
 import { LIES, QUICK } from './drift/lies/index.ts';
 import { endAll } from './drift/running.ts';
@@ -14,6 +14,11 @@ const HELP = `npm run drift                  tries every lie, and writes generat
 npm run drift -- --only TEXT   those whose title or catcher holds the text
 npm run drift -- --quick       one of each kind of catcher, as npm test does
 `;
+const OPTIONS = {
+  quick: { type: 'boolean', default: false },
+  only: { type: 'string', default: '' },
+  help: { type: 'boolean', default: false },
+} as const;
 const TABLE = join(root, 'generated/drift.md');
 
 const stop = requestedStop();
@@ -32,7 +37,7 @@ try {
 }
 
 async function main(): Promise<number> {
-  const { quick, only, help } = readArguments();
+  const { quick, only, help } = readArguments(OPTIONS, HELP);
   const lies = quick ? QUICK : LIES.filter(({ title, caughtBy }) => `${title}\n${caughtBy}`.includes(only));
   if (help || lies.length === 0) {
     process.stdout.write(HELP);
@@ -55,17 +60,4 @@ ${lies.length} lies in ${minutes} minutes.
   process.stdout.write(`\n${table}`);
   if (lies.length === LIES.length) await writeFile(TABLE, table);
   return trials.every(({ isCaught }) => isCaught) ? 0 : 1;
-}
-
-function readArguments() {
-  const options = {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
-    help: { type: 'boolean', default: false },
-  } as const;
-  try {
-    return parseArgs({ options }).values;
-  } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-  }
 }

@@ -7,6 +7,7 @@ import { fuzz, isPropertyName, PROPERTIES, type PropertyName, type Start } from 
 import { openWorld } from '../test/fuzz/world.ts';
 import setUp from '../test/support/set-up.ts';
 import tearDown from '../test/support/tear-down.ts';
+import { untilInterrupted } from './interrupted.ts';
 
 const NAMES = Object.keys(PROPERTIES).filter(isPropertyName);
 const HELP = `npm run fuzz -- [options]   sends the server what nobody has thought of, and holds its answers against the document
@@ -77,16 +78,4 @@ function readOptions(): Options | null {
     throw new Error('--path is of one --seed and one --property. Give all three.');
   }
   return { minutes: Number(minutes), seed: Number(seed), names: property === undefined ? NAMES : [property], path };
-}
-
-/** The 'disconnect' tells that `npm run` was killed. */
-function untilInterrupted(): Promise<never> {
-  return new Promise((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {
-      process.on(signal, () => {
-        process.exitCode = 130;
-        reject(new Error('Interrupted.'));
-      });
-    }
-  });
 }

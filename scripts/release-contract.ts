@@ -2,7 +2,7 @@
 // openapi/released/ and openapi/CHANGELOG.md.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments } from './arguments.ts';
 import { compareDocuments } from './contract-diff/compare-documents.ts';
 import { type Node, nodeOf } from './contract-diff/document.ts';
 import type { Change } from './contract-diff/findings.ts';
@@ -18,6 +18,11 @@ npm run release-contract -- --check     fails when the contract has outgrown its
 The contract is compared with the last file in openapi/released/. The changes decide the number: words only make 1.0.1
 of 1.0.0, additive changes 1.1.0, breaking ones 2.0.0. Set info.version in openapi/openapi.yaml.
 `;
+const OPTIONS = {
+  'dry-run': { type: 'boolean', default: false },
+  check: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
 const generated = join(import.meta.dirname, '../generated');
 
 try {
@@ -28,7 +33,7 @@ try {
 }
 
 async function main(): Promise<number> {
-  const options = readArguments();
+  const options = readArguments(OPTIONS, HELP);
   if (options.help) {
     console.log(HELP);
     return 0;
@@ -43,19 +48,6 @@ async function main(): Promise<number> {
   if (last !== null) console.log(`Compared with ${written(last.version)}:\n\n${listed(changes)}`);
   if (decision.kind === 'release') return release(decision, changes, options['dry-run']);
   return conclude(decision);
-}
-
-function readArguments() {
-  const options = {
-    'dry-run': { type: 'boolean', default: false },
-    check: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  } as const;
-  try {
-    return parseArgs({ options }).values;
-  } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-  }
 }
 
 /** For every run of the tests: a contract under work passes, one that breaks its own number does not. */

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { ResponseCheck } from './api/response-check.ts';
 import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
 import { StartUpError } from './store/start-up-error.ts';
 
@@ -17,8 +18,8 @@ export type Config = {
   readonly dataDir: string;
   /** For answers that are kept in memory. */
   readonly pageMemoryBytes: number;
-  /** Of answers against the contract; null: off. A rate is above 0 and at most 1. */
-  readonly responseCheck: { readonly mode: 'report' | 'enforce'; readonly sampleRate: number } | null;
+  /** Of answers against the contract; null: off. */
+  readonly responseCheck: ResponseCheck | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly nodeEnv: (typeof NODE_ENVS)[number];
   readonly environment: Environment;

@@ -59,7 +59,7 @@ export function createConformityCheck(document: Json): ConformityCheck {
 
   return (asked, answered) => {
     const path = segmentsOf(asked.url.split('?', 1)[0] ?? '');
-    const method = asked.method === 'HEAD' ? 'get' : asked.method.toLowerCase();
+    const method = isHead(asked) ? 'get' : asked.method.toLowerCase();
     const here = operations.filter(({ template }) => isOfTemplate(template, path));
     const own = here.filter(({ operation }) => operation.method === method);
     // Another method on a known path is shown by the operations that the path has.

@@ -53,7 +53,7 @@ export async function lockParentProgram(tx: Transaction, scope: OrganizationScop
     where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
     for update`;
   if (locked === undefined) return null;
-  const content = { ...locked, metadata: metadataOf(locked.metadata) };
+  const content = { ...locked, metadata: parseJson(locked.metadata) };
   return { program: asStored(id, content, locked), nextUpdatedAt: locked.nextUpdatedAt };
 }
 
@@ -96,11 +96,7 @@ function asStored(id: string, content: NewParentProgram, { createdAt, updatedAt 
   };
 }
 
-/** Neither pg's nor Prisma's own parser: see parseJson. */
-function metadataOf(text: string): Metadata {
-  return Object.fromEntries(Object.entries(Object(parseJson(text))).map(([key, value]) => [key, String(value)]));
-}
-
+/** JSON by neither pg's nor Prisma's own parser: see parseJson. */
 export const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === pg.types.builtins.TIMESTAMPTZ) return rfc3339;

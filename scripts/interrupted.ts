@@ -1,0 +1,11 @@
+/** Rejects when somebody wants an end; the 'disconnect' tells that `npm run` was killed. */
+export function untilInterrupted(): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {
+      process.on(signal, () => {
+        process.exitCode = 130;
+        reject(new Error('Interrupted.'));
+      });
+    }
+  });
+}
