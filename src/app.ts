@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import { originFormOf } from './api/request-target.ts';
@@ -67,15 +68,19 @@ export async function createApp({
   app.use(publication.routes);
   app.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));
   // Last, for its 404 wherever nothing is.
-  app.use(api);
+  app.use((req, res) => api({ req, res, requestId: String(res.getHeader('X-Request-Id')) }));
   const log = logRequests(logger);
   return (req, res) => {
+    const requestId = randomUUID();
     req.url = originFormOf(req.url ?? '/');
-    log(req, res);
+    log(req, res, requestId);
+    if (!req.url.startsWith('/api/')) {
+      res.setHeader('X-Request-Id', requestId);
+      return app(req, res);
+    }
     // The API has its own routes, made of the contract: its requests need not pass those of the other rooms.
-    if (!req.url.startsWith('/api/')) return app(req, res);
-    api(req, res).catch((error: unknown) => {
-      onFault(error, String(res.getHeader('X-Request-Id')));
+    api({ req, res, requestId }).catch((error: unknown) => {
+      onFault(error, requestId);
       res.destroy();
     });
   };

@@ -1,4 +1,4 @@
-import autocannon from 'autocannon';
+import { keepAsking } from './connection.ts';
 import { cpuSecondsOf } from './cpu.ts';
 import type { RunningServer } from './servers.ts';
 
@@ -35,41 +35,38 @@ export async function drive(
   { server, requests }: Load,
   { seconds, connections = CONNECTIONS }: Drive,
 ): Promise<Sample> {
+  const { origin } = server;
   const times: number[] = [];
+  const others = new Set<number>();
+  const onAnswer = (status: number, milliseconds: number) => {
+    times.push(milliseconds);
+    if (status !== 200 && status !== 201 && status !== 304) others.add(status);
+  };
+  const asked = Array.from({ length: connections }, (_, i) =>
+    requests(i, connections).map((each) => bytesOf(each, origin)),
+  );
   const before = await cpuSecondsOf(server);
   const startedAt = performance.now();
-  let endedAt = startedAt;
-  let clients = 0;
-  const result = await autocannon({
-    ...{ url: server.origin, connections, duration: seconds, sampleInt: 100 },
-    setupClient(client) {
-      client.setRequests(requests(clients++, connections).map((asked) => ({ method: 'GET', ...asked })));
-      // Its own histogram counts in whole milliseconds, which is coarser than what is compared here.
-      client.on('response', (_status, _bytes, milliseconds) => {
-        times.push(milliseconds);
-        endedAt = performance.now();
-      });
-    },
-  });
-  refuseOthers(server.origin, result);
+  const until = startedAt + seconds * 1000;
+  await Promise.all(asked.map((each) => keepAsking({ origin, requests: each, until, onAnswer })));
+  const took = (performance.now() - startedAt) / 1000;
   const after = await cpuSecondsOf(server);
+  if (others.size > 0) throw new Error(`${origin} answered ${[...others].join(', ')}.`);
   times.sort((a, b) => a - b);
   return {
-    ...{ rate: times.length / ((endedAt - startedAt) / 1000), p50Ms: at(times, 0.5), p99Ms: at(times, 0.99) },
+    ...{ rate: times.length / took, p50Ms: at(times, 0.5), p99Ms: at(times, 0.99) },
     serverCpuMs: ((after.server - before.server) * 1e6) / times.length,
     postgresCpuMs: ((after.postgres - before.postgres) * 1e6) / times.length,
   };
 }
 
-function at(sorted: readonly number[], share: number): number {
-  return sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
+function bytesOf({ method = 'GET', path, headers, body = '' }: Asked, origin: string): Buffer {
+  const length = method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) };
+  const fields = Object.entries({ host: new URL(origin).host, ...headers, ...length });
+  const lines = [`${method} ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function refuseOthers(origin: string, { statusCodeStats, errors, timeouts }: autocannon.Result): void {
-  const others = Object.keys(statusCodeStats ?? {}).filter((status) => !['200', '201', '304'].includes(status));
-  if (others.length + errors + timeouts > 0) {
-    throw new Error(
-      `${origin} answered ${others.join(', ') || 'nothing else'}; ${errors} errors, ${timeouts} time-outs.`,
-    );
-  }
+function at(sorted: readonly number[], share: number): number {
+  return sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
 }

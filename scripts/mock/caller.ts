@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { authenticateRequest } from '../../src/api/authentication.ts';
+import { keyOf } from '../../src/api/authentication.ts';
 import type { Acting, Authenticate } from '../../src/api/plan.ts';
 import { type Environment, formatKey, type KeyRecord } from '../../src/domain/api-key.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
+import { authenticate } from '../../src/service/authenticate.ts';
 
 /** The same at every start, so that it can stand in a configuration. No server knows it. */
 export function mockKey(environment: Environment): string {
@@ -17,7 +18,7 @@ export function acceptEveryKey(
   const keyUses = { used() {}, refused() {} };
   return async (req) => {
     const options = { findKey: async () => RECORD, environment: environmentOf(req), now: () => new Date(), keyUses };
-    return { ...(await authenticateRequest(req, options)), permissions };
+    return { ...(await authenticate(keyOf(req), options)), permissions };
   };
 }
 

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { messageOfException, send } from '../../src/api/answer.ts';
+import { type Exchange, messageOfException, send } from '../../src/api/answer.ts';
 import { SEND_A_KEY } from '../../src/api/authentication.ts';
 import type { Operation } from '../../src/api/document.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
@@ -24,26 +22,25 @@ export type Forcing = {
  * Answers by what `Prefer` asks for, whatever else the request is; false: it asks for nothing, or for a success, which
  * only a request gets that the server would accept.
  */
-export async function answerForced(req: IncomingMessage, res: ServerResponse, forcing: Forcing): Promise<boolean> {
-  res.setHeader('X-Request-Id', randomUUID());
+export async function answerForced(exchange: Exchange, forcing: Forcing): Promise<boolean> {
   try {
-    const wish = wishOf(req.headers['prefer'], forcing.operation);
+    const wish = wishOf(exchange.req.headers['prefer'], forcing.operation);
     if (wish === undefined || wish.status === successOf(forcing.operation)) return false;
-    await write(req, res, { ...forcing, wish });
+    await write(exchange, { ...forcing, wish });
   } catch (error) {
-    send(req, res, messageOfException(exceptionOf(error)));
+    send(exchange, messageOfException(exceptionOf(error)));
   }
   return true;
 }
 
-async function write(req: IncomingMessage, res: ServerResponse, forcing: Forcing & { wish: Wish }): Promise<void> {
+async function write(exchange: Exchange, forcing: Forcing & { wish: Wish }): Promise<void> {
   const { operation, source, wish } = forcing;
   const example = wish.example ?? fittingExample(forcing);
-  const shown = await source({ operation, status: wish.status, example, address: String(req.url) });
+  const shown = await source({ operation, status: wish.status, example, address: String(exchange.req.url) });
   const { 'Content-type': _, 'X-Request-Id': __, ...headers } = shown.headers;
   const known = Object.entries(serversHeaders(forcing, shown.body)).filter(([name]) => name in headers);
   const text = shown.body === undefined ? undefined : Buffer.from(JSON.stringify(shown.body)).toString('latin1');
-  send(req, res, { status: wish.status, headers: { ...headers, ...Object.fromEntries(known) }, text });
+  send(exchange, { status: wish.status, headers: { ...headers, ...Object.fromEntries(known) }, text });
 }
 
 /** Of several examples, the one that is of this operation; undefined: the first, or generated data. */

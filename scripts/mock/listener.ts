@@ -1,5 +1,6 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { send } from '../../src/api/answer.ts';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { type Exchange, send } from '../../src/api/answer.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
 import { match, serve } from '../../src/api/serve.ts';
 import { allowAnyOrigin, answerPreflight, isPreflight } from './cors.ts';
@@ -20,8 +21,9 @@ export function createListener({ service, isDynamic, onFault }: ListenerDeps): R
       req.url = originFormOf(req.url ?? '/');
       allowAnyOrigin(res, serving.exposed);
       if (isPreflight(req)) return answerPreflight(req, res);
-      if (await isForced(req, res, { serving, isDynamic })) return;
-      await serve(req, res, { ...serving, send, onFault });
+      const exchange = { req, res, requestId: randomUUID() };
+      if (await isForced(exchange, { serving, isDynamic })) return;
+      await serve(exchange, { ...serving, send, onFault });
     } catch (error) {
       // One connection ends; the mock lives.
       onFault(error);
@@ -31,14 +33,14 @@ export function createListener({ service, isDynamic, onFault }: ListenerDeps): R
 }
 
 async function isForced(
-  req: IncomingMessage,
-  res: ServerResponse,
+  exchange: Exchange,
   { serving, isDynamic }: { serving: MockService; isDynamic: boolean },
 ): Promise<boolean> {
+  const { req } = exchange;
   const called = req.headers['prefer'] === undefined ? undefined : matchOrNone(serving, req);
   const operation = serving.operations.find(({ operationId }) => operationId === called?.plan.operationId);
   if (called === undefined || operation === undefined) return false;
-  return answerForced(req, res, { ...called, operation, source: serving.source, isDynamic });
+  return answerForced(exchange, { ...called, operation, source: serving.source, isDynamic });
 }
 
 /** Undefined: the server's own code will say why. */

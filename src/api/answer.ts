@@ -53,19 +53,20 @@ export function messageOfException({ status, headers, body }: Exception): Messag
 /** `text` as in what is rendered. */
 export type Message = { readonly status: number; readonly headers: Headers; readonly text: string | undefined };
 
-export type Send = (req: IncomingMessage, res: ServerResponse, message: Message) => void;
+/** A request, and where its answer goes. */
+export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string };
+
+export type Send = (exchange: Exchange, message: Message) => void;
 
 export const CONTENT_TYPE = 'application/json; charset=utf-8';
 
-export function send(req: IncomingMessage, res: ServerResponse, { status, headers, text }: Message): void {
+export function send({ req, res, requestId }: Exchange, { status, headers, text }: Message): void {
+  // Names and values in turn, which Node writes as they are; setHeader would keep a table of them first.
+  const fields = ['X-Request-Id', requestId];
   for (const name in headers) {
     const value = headers[name];
-    if (value !== undefined) res.setHeader(name, value);
+    if (value !== undefined) fields.push(name, value);
   }
-  if (text !== undefined) {
-    res.setHeader('Content-Type', CONTENT_TYPE);
-    res.setHeader('Content-Length', text.length);
-  }
-  res.statusCode = status;
-  res.end(req.method === 'HEAD' ? undefined : text, 'latin1');
+  if (text !== undefined) fields.push('Content-Type', CONTENT_TYPE, 'Content-Length', String(text.length));
+  res.writeHead(status, fields).end(req.method === 'HEAD' ? undefined : text, 'latin1');
 }

@@ -1,14 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../domain/caller.ts';
 import { UnauthenticatedError } from '../domain/errors.ts';
-import { type AuthenticateOptions, authenticate } from '../service/authenticate.ts';
 
 /** RFC 6750 section 2.1; the scheme's name in any letter case (RFC 9110 section 11.1). */
 const BEARER = /^bearer +(\S+)$/i;
 export const SEND_A_KEY = 'Send an API key in the Authorization header: Bearer <API_KEY>.';
 
-/** The caller of a request, by its one Authorization header. */
-export async function authenticateRequest(req: IncomingMessage, options: AuthenticateOptions): Promise<Caller> {
+/** The key of a request, in its one Authorization header; throws where that is none. */
+export function keyOf(req: IncomingMessage): string {
   const { authorization } = req.headers;
   if (authorization === undefined) throw new UnauthenticatedError(SEND_A_KEY, { presented: false });
   // Node keeps the first of several and drops the rest; what stands before us may have judged another one.
@@ -18,7 +16,7 @@ export async function authenticateRequest(req: IncomingMessage, options: Authent
   const key = BEARER.exec(authorization)?.[1];
   if (key === undefined)
     throw new UnauthenticatedError(`The Authorization header is not understood. ${SEND_A_KEY}`, { presented: true });
-  return authenticate(key, options);
+  return key;
 }
 
 /** `rawHeaders` holds names and values in turn. */

@@ -34,18 +34,18 @@ export function sendChecked(
   const check = createConformityCheck(document);
   const isWithheld = mode === 'enforce';
   let [checked, broken] = [0, 0];
-  return (req, res, message) => {
-    if (Math.random() >= sampleRate) return send(req, res, message);
+  return (exchange, message) => {
+    if (Math.random() >= sampleRate) return send(exchange, message);
+    const { requestId, req } = exchange;
     const { method = 'GET', url = '/' } = req;
-    const requestId = String(res.getHeader('X-Request-Id'));
     const finding = check({ method, url }, answeredBy(message, { requestId, isHead: method === 'HEAD' }));
     const { operations, disagreements } = finding;
     checked += 1;
-    if (disagreements.length === 0) return send(req, res, message);
+    if (disagreements.length === 0) return send(exchange, message);
     broken += 1;
     const operation = operations.map(({ operationId }) => operationId).join(', ') || undefined;
     onBroken({ requestId, operation, status: message.status, disagreements, isWithheld, checked, broken });
-    send(req, res, isWithheld ? messageOfException(exceptionOf(new Error('It breaks the contract.'))) : message);
+    send(exchange, isWithheld ? messageOfException(exceptionOf(new Error('It breaks the contract.'))) : message);
   };
 }
 

@@ -1,12 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../domain/api-key.ts';
 import { DomainError } from '../domain/errors.ts';
 import { PERMISSIONS } from '../domain/role.ts';
-import { findKeysIn } from '../service/authenticate.ts';
+import { authenticate, findKeysIn } from '../service/authenticate.ts';
 import type { KeyUses } from '../service/last-used.ts';
 import type { Database } from '../store/database.ts';
-import { type Rendered, render, type Send, send } from './answer.ts';
-import { authenticateRequest } from './authentication.ts';
+import { type Exchange, type Rendered, render, type Send, send } from './answer.ts';
+import { keyOf } from './authentication.ts';
 import { type Document, loadContract, readDocument } from './contract.ts';
 import { handlers } from './handlers/index.ts';
 import type { HandlerDeps, Handlers, OperationId } from './operation.ts';
@@ -36,7 +36,7 @@ export type RouterDeps = {
 export async function createRouter(deps: RouterDeps) {
   const contract = await loadContract(deps.served?.definition);
   const authenticating = { ...deps, findKey: findKeysIn(deps.db) };
-  const apiKey = (req: IncomingMessage) => authenticateRequest(req, authenticating);
+  const apiKey = (req: IncomingMessage) => authenticate(keyOf(req), authenticating);
   const handle = bindHandlers(deps.served?.handlers ?? handlers, deps);
   const service: Service = {
     routes: planRoutes({ contract, handle, permissions: PERMISSIONS, security: { apiKey } }),
@@ -47,7 +47,7 @@ export async function createRouter(deps: RouterDeps) {
     send: await sendFor(deps),
     onFault: deps.onFault,
   };
-  return (req: IncomingMessage, res: ServerResponse): Promise<void> => serve(req, res, service);
+  return (exchange: Exchange): Promise<void> => serve(exchange, service);
 }
 
 async function sendFor({ responseCheck, served, onBrokenAnswer }: RouterDeps): Promise<Send> {

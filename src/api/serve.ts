@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import { DomainError, ForbiddenError } from '../domain/errors.ts';
-import { messageOf, messageOfException, type Rendered, type Send } from './answer.ts';
+import { type Exchange, messageOf, messageOfException, type Rendered, type Send } from './answer.ts';
 import { exceptionOf, HttpError } from './exceptions.ts';
 import type { Acting, Methods, Plan, Received } from './plan.ts';
 import { readBody, readPathParameter, readQuery, refuseUnacceptable } from './request-input.ts';
@@ -39,20 +38,15 @@ export type Matched<By extends Acting = Caller> = {
 };
 
 /** Match, authenticate, permit, validate, call, write: the order of checks that the contract promises. */
-export async function serve<By extends Acting>(
-  req: IncomingMessage,
-  res: ServerResponse,
-  service: Service<By>,
-): Promise<void> {
-  const requestId = randomUUID();
-  res.setHeader('X-Request-Id', requestId);
+export async function serve<By extends Acting>(exchange: Exchange, service: Service<By>): Promise<void> {
+  const { req, res, requestId } = exchange;
   try {
     const admitted = await admit(req, service);
-    service.send(req, res, messageOf(req, admitted.matched.plan, await service.answer(admitted)));
+    service.send(exchange, messageOf(req, admitted.matched.plan, await service.answer(admitted)));
   } catch (error) {
     const exception = exceptionOf(error);
     if (exception.isFault) service.onFault(error, requestId);
-    if (!res.headersSent && !res.destroyed) service.send(req, res, messageOfException(exception));
+    if (!res.headersSent && !res.destroyed) service.send(exchange, messageOfException(exception));
   }
 }
 

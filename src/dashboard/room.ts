@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
 import type { Trace } from '../domain/actor.ts';
@@ -59,7 +58,6 @@ function serve<V extends Visit>(dashboard: Dashboard, pages: readonly Page<V>[],
   for (const page of pages) {
     router.all(page.path, async (req: Request, res: Response) => {
       const { visit, cookies } = visitOf(req, dashboard);
-      res.setHeader('X-Request-Id', visit.trace.requestId);
       let visitor = visit;
       try {
         if (!['GET', 'HEAD', 'POST'].includes(req.method)) throw new Refusal('wrong-method');
@@ -106,7 +104,8 @@ export function visitOf(req: Request, dashboard: Dashboard): { visit: Visit; coo
 
 function traceOf(req: Request): Trace {
   const { 'user-agent': userAgent = '' } = req.headers;
-  return { ip: (req.ip ?? '').replace(/^::ffff:/, ''), userAgent: userAgent.slice(0, 300), requestId: randomUUID() };
+  const requestId = String(req.res?.getHeader('X-Request-Id'));
+  return { ip: (req.ip ?? '').replace(/^::ffff:/, ''), userAgent: userAgent.slice(0, 300), requestId };
 }
 
 /** Null: nobody is signed in, or no longer. */

@@ -64,7 +64,6 @@ async function tell(dashboard: Dashboard, { res, visit, error }: Telling): Promi
   const { answer, isFault } = answerOf(error, visit);
   if (isFault) dashboard.onFault(error, requestId);
   if (res.headersSent) return void res.destroy();
-  res.setHeader('X-Request-Id', requestId);
   await writeAnswer(res, answer);
 }
 

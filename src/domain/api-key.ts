@@ -23,7 +23,11 @@ export function mintKey(environment: Environment): MintedKey {
   let random = '';
   for (let i = 0; i < RANDOM_CHARACTERS; i += 1) random += ALPHABET.charAt(randomInt(ALPHABET.length));
   const key = formatKey(environment, random);
-  return { key, hash: hashKey(key), prefix: key.slice(0, -(RANDOM_CHARACTERS + CHECKSUM_CHARACTERS) + 4) };
+  return {
+    key,
+    hash: Buffer.from(hashKey(key), 'hex'),
+    prefix: key.slice(0, -(RANDOM_CHARACTERS + CHECKSUM_CHARACTERS) + 4),
+  };
 }
 
 /** A well-formed key; `random` is 40 base62 characters. */
@@ -32,9 +36,9 @@ export function formatKey(environment: Environment, random: string): string {
   return body + checksum(body);
 }
 
-/** SHA-256 of the whole key. 238 random bits need no slow hash. */
-export function hashKey(key: string): Buffer {
-  return hash('sha256', key, 'buffer');
+/** SHA-256 of the whole key, in hexadecimal. 238 random bits need no slow hash. */
+export function hashKey(key: string): string {
+  return hash('sha256', key);
 }
 
 export type KeyFormat =

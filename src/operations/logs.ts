@@ -6,9 +6,23 @@ export type { Logger };
 
 /** JSON lines; on a terminal, lines for people. Never an Authorization header, a key or a query: a search may be private. */
 export function createLogger(level: string): Logger {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = { level, base: null, timestamp: createTimestamp() };
   if (process.stdout.isTTY) return pino(options, pretty({ translateTime: 'HH:MM:ss', ignore: 'pid,hostname' }));
   return pino(options, createBlocks(process.stdout));
+}
+
+/** pino's own isoTime, which costs a tenth of a line, made once a millisecond. */
+function createTimestamp(): () => string {
+  let madeAt = 0;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== madeAt) {
+      madeAt = now;
+      text = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return text;
+  };
 }
 
 const BLOCK_CHARACTERS = 32 * 1024;
@@ -19,30 +33,33 @@ const LATE_AT_MOST_MS = 200;
  * Not pino's own destination, which at exit tries for ever to reach a reader that is gone.
  */
 function createBlocks(output: NodeJS.WriteStream): { write: (line: string) => void } {
-  let block = '';
+  let block: Buffer[] = [];
+  let used = 0;
   const flush = () => {
-    if (block !== '') output.write(block);
-    block = '';
+    if (used > 0) output.write(Buffer.concat(block));
+    block = [];
+    used = 0;
   };
   output.on('error', () => {});
   setInterval(flush, LATE_AT_MOST_MS).unref();
   process.on('exit', flush);
   return {
     write(line) {
-      block += line;
-      if (block.length >= BLOCK_CHARACTERS) flush();
+      block.push(Buffer.from(line));
+      used += line.length;
+      if (used >= BLOCK_CHARACTERS) flush();
     },
   };
 }
 
 /** One line a request, once it has been answered or given up. */
 export function logRequests(logger: Logger) {
-  return (req: IncomingMessage, res: ServerResponse): void => {
+  return (req: IncomingMessage, res: ServerResponse, requestId: string): void => {
     const startedAt = performance.now();
     const { method, url = '/' } = req;
     res.on('close', () => {
       logger.info({
-        requestId: res.getHeader('X-Request-Id'),
+        requestId,
         method,
         path: pathOf(url),
         status: res.statusCode,
@@ -59,6 +76,7 @@ const ID_CHARACTERS = 36;
 function pathOf(url: string): string {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
+  if (path.length <= ID_CHARACTERS) return path;
   const segments = path.split('/').map((segment) => (segment.length > ID_CHARACTERS ? '…' : segment));
   return segments.join('/').slice(0, 200);
 }

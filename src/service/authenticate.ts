@@ -24,7 +24,7 @@ export async function authenticate(
   { findKey, environment, now, keyUses }: AuthenticateOptions,
 ): Promise<Caller> {
   refuseByFormat(key, environment);
-  const record = await findKey(hashKey(key).toString('hex'));
+  const record = await findKey(hashKey(key));
   if (record === null) throw refusal('This API key is not known. Check that the whole key was copied.');
   const at = now();
   const verdict = judgeKey(record, at);

@@ -50,8 +50,8 @@ export function groupLookUps<V>(
     setImmediate(() => group.settle(looking));
   }
 
-  return async (key) => {
-    if (gathering.waiting >= maxWaiting) throw tooMany();
+  return (key) => {
+    if (gathering.waiting >= maxWaiting) return Promise.reject(tooMany());
     const found = gathering.join(key);
     if (!isBusy) {
       isBusy = true;

@@ -7,49 +7,64 @@ import type { Database } from './database.ts';
 
 // The few look-ups made before a scope exists. Nothing else may read a row without naming its organization.
 
-// One column, because pg reads the description of each anew with every answer. The array is taken apart and put together
-// again, so that the planner cannot see how long it is: for a plan made for one key alone it would plan anew each time, which
-// takes ten times as long as the look-up itself.
+// One column, because pg reads the description of each anew with every answer. The parameter's array is taken apart and put
+// together again, so that the planner cannot see how long it is: for a plan made for one key alone it would plan anew each
+// time, which takes ten times as long as the look-up itself.
 const FIND_KEYS = {
   name: 'find_keys_by_hash',
   text: `
-    select json_build_object(
-             'keyHash', encode(k.key_hash, 'hex'), 'organizationId', k.organization_id, 'organizationName', o.name,
-             'organizationSuspendedAt', o.suspended_at, 'organizationVersion', o.version::text,
-             'cursorKey', encode(o.cursor_key, 'hex'), 'id', k.id, 'name', k.name, 'permissions', k.permissions,
-             'expiresAt', k.expires_at, 'rotatedAt', k.rotated_at, 'revokedAt', k.revoked_at, 'role', u.role,
-             'userDeactivatedAt', u.deactivated_at) as found
+    select json_build_array(
+             encode(k.key_hash, 'hex'), k.organization_id, o.name, o.suspended_at, o.version::text,
+             encode(o.cursor_key, 'hex'), k.id, k.name, k.permissions, k.expires_at, k.rotated_at, k.revoked_at,
+             u.role, u.deactivated_at) as found
     from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id
     join organizations o on o.id = k.organization_id
     where k.key_hash = any(array(select unnest($1::bytea[])))`,
 };
 
-/** JSON knows neither instants nor bytes. */
-type FoundKey = { readonly keyHash: string } & {
-  readonly [Name in keyof KeyRecord]: KeyRecord[Name] extends Date | null
-    ? string | null
-    : KeyRecord[Name] extends Buffer
-      ? string
-      : KeyRecord[Name];
-};
+/** As the statement puts them. */
+type FoundKey = readonly [
+  keyHash: string,
+  organizationId: string,
+  organizationName: string,
+  organizationSuspendedAt: string | null,
+  organizationVersion: string,
+  cursorKey: string,
+  id: string,
+  name: string,
+  permissions: readonly string[],
+  expiresAt: string | null,
+  rotatedAt: string | null,
+  revokedAt: string | null,
+  role: Role,
+  userDeactivatedAt: string | null,
+];
 
 /** Keys, each with its user and its organization, in one indexed statement; by hash in hexadecimal, which the result is by too. */
 export async function findKeysByHash(db: Database, hashes: readonly string[]): Promise<Map<string, KeyRecord>> {
   const values = [hashes.map((hash) => `\\x${hash}`)];
   const { rows } = await db.pool.query<{ found: FoundKey }>({ ...FIND_KEYS, values });
-  return new Map(rows.map(({ found }) => [found.keyHash, recordOf(found)]));
+  return new Map(rows.map(({ found }) => [found[0], recordOf(found)]));
 }
 
-function recordOf({ keyHash: _, ...found }: FoundKey): KeyRecord {
+function recordOf(found: FoundKey): KeyRecord {
+  const [, organizationId, organizationName, suspendedAt, organizationVersion, cursorKey, ...key] = found;
+  const [id, name, permissions, expiresAt, rotatedAt, revokedAt, role, deactivatedAt] = key;
   return {
-    ...found,
-    cursorKey: Buffer.from(found.cursorKey, 'hex'),
-    organizationSuspendedAt: instantOf(found.organizationSuspendedAt),
-    expiresAt: instantOf(found.expiresAt),
-    rotatedAt: instantOf(found.rotatedAt),
-    revokedAt: instantOf(found.revokedAt),
-    userDeactivatedAt: instantOf(found.userDeactivatedAt),
+    organizationId,
+    organizationName,
+    organizationSuspendedAt: instantOf(suspendedAt),
+    organizationVersion,
+    cursorKey: Buffer.from(cursorKey, 'hex'),
+    id,
+    name,
+    permissions,
+    expiresAt: instantOf(expiresAt),
+    rotatedAt: instantOf(rotatedAt),
+    revokedAt: instantOf(revokedAt),
+    role,
+    userDeactivatedAt: instantOf(deactivatedAt),
   };
 }
 

@@ -42,7 +42,7 @@ test('each key is shown with who made it and how it ended, active ones first, an
   const text = JSON.stringify(keys);
   for (const { key } of [expired, soon, rotated, successor, revoked]) {
     expect(text).not.toContain(key.slice(17));
-    expect(text).not.toContain(hashKey(key).toString('hex'));
+    expect(text).not.toContain(hashKey(key));
   }
 });
 

@@ -51,7 +51,7 @@ test('the successor has the name, permissions, expiry and user of the old key, w
   expect(rotated.key).not.toBe(key);
   expect(await use(key)).toMatch(/^unauthenticated: This API key was rotated at .* Use the key that replaced it\.$/);
   expect(await use(rotated.key)).toBe('done');
-  const hash = hashKey(rotated.key).toString('hex');
+  const hash = hashKey(rotated.key);
   expect((await findKeysByHash(database.db, [hash])).get(hash)).toMatchObject({ id: rotated.id, name, expiresAt });
   expect(await liveKeys(member.userId)).toMatchObject([{ id: rotated.id, createdByUserId: manager.userId }]);
   const old = await database.db.prisma.apiKey.findFirst({ where: { id } });

@@ -68,8 +68,8 @@ export const API_LIES: readonly Lie[] = [
     edits: [
       {
         file: ANSWER,
-        find: "res.end(req.method === 'HEAD' ? undefined : text, 'latin1');",
-        replace: "req.socket.write(req.method === 'HEAD' ? (text ?? '') : '');\n  res.end(text, 'latin1');",
+        find: ".end(req.method === 'HEAD' ? undefined : text, 'latin1');",
+        replace: ".end(text, 'latin1');\n  req.socket.write(req.method === 'HEAD' ? (text ?? '') : '');",
       },
     ],
     caughtBy: 'test/api/http-address.test.ts',
@@ -81,7 +81,7 @@ export const API_LIES: readonly Lie[] = [
   },
   {
     title: 'an answer has no request id',
-    edits: [{ file: 'src/api/serve.ts', find: "  res.setHeader('X-Request-Id', requestId);\n", replace: '' }],
+    edits: [{ file: ANSWER, find: "fields = ['X-Request-Id', requestId]", replace: 'fields: string[] = []' }],
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {

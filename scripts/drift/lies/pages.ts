@@ -93,8 +93,8 @@ export const PAGE_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'scripts/mock/caller.ts',
-        find: 'return { ...(await authenticateRequest(req, options)), permissions };',
-        replace: 'return { ...(await authenticateRequest(req, options).catch(() => RECORD)), permissions };',
+        find: 'return { ...(await authenticate(keyOf(req), options)), permissions };',
+        replace: 'return { ...(await authenticate(keyOf(req), options).catch(() => RECORD)), permissions };',
       },
     ],
     caughtBy: 'test/mock/data.test.ts',
