@@ -42,12 +42,10 @@ export function groupLookUps<V>(
   async function run(): Promise<void> {
     const group = gathering;
     gathering = new Group();
-    const looking = within(seconds, lookUp([...group.keys]));
-    await looking.catch(() => {});
+    await group.settle(within(seconds, () => lookUp([...group.keys])));
+    // The answers are written after this, while the database works at the next look-up.
     isBusy = gathering.waiting > 0;
     if (isBusy) void run();
-    // Once the next look-up is on its way, so that the database works at it while these requests are answered.
-    setImmediate(() => group.settle(looking));
   }
 
   return (key) => {
@@ -62,11 +60,11 @@ export function groupLookUps<V>(
   };
 }
 
-async function within<T>(seconds: number, work: Promise<T>): Promise<T> {
+async function within<T>(seconds: number, work: () => Promise<T>): Promise<T> {
   const timedOut = Promise.withResolvers<never>();
   const timer = setTimeout(() => timedOut.reject(tooSlow()), seconds * 1000);
   try {
-    return await Promise.race([work, timedOut.promise]);
+    return await Promise.race([work(), timedOut.promise]);
   } finally {
     clearTimeout(timer);
   }

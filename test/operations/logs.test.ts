@@ -34,8 +34,13 @@ test('every request has one line of JSON, found by the X-Request-Id that the cal
     { path: '/api/parent_programs', method: 'GET', answer: await client.get('/api/parent_programs?search=private') },
     { path: '/api/parent_programs', method: 'POST', answer: await client.post('/api/parent_programs', { name: 1 }) },
     { path: '/api/nothing', method: 'GET', answer: await client.get('/api/nothing') },
+    { path: '/nothing', method: 'GET', answer: await client.get('/nothing') },
+    { path: '/livez', method: 'GET', answer: await client.get('/livez') },
+    { path: '/sign-in', method: 'GET', answer: await client.get('/sign-in') },
+    { path: '/openapi.json', method: 'GET', answer: await client.get('/openapi.json') },
   ];
   const requestIds = answers.map(({ answer }) => answer.headers['x-request-id']);
+  expect(requestIds).toEqual(answers.map(() => expect.stringMatching(/^[\w-]{36}$/)));
   expect(new Set(requestIds).size).toBe(answers.length);
   for (const { path, method, answer } of answers) {
     const requestId = answer.headers['x-request-id'];

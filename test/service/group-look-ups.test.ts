@@ -56,6 +56,17 @@ test('a look-up that fails fails its own group, and the next one is looked up', 
   expect(await next).toBe(1);
 });
 
+test('a look-up that throws at once fails its own group, and the next one is looked up', async () => {
+  let calls = 0;
+  const find = groupLookUps((keys) => {
+    calls += 1;
+    if (calls === 1) throw new Error('there is no connection');
+    return Promise.resolve(new Map(keys.map((key) => [key, calls])));
+  });
+  await expect(find('a')).rejects.toThrow('there is no connection');
+  expect(await find('a')).toBe(2);
+});
+
 test('a look-up that never ends is given up after its time, and holds nobody else', async () => {
   const { lookUp, nth } = heldLookUps();
   const find = groupLookUps(lookUp, { seconds: 0.05 });

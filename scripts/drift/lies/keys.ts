@@ -110,9 +110,9 @@ export const KEY_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'src/service/group-look-ups.ts',
-        find: '    const group = gathering;\n    gathering = new Group();\n    const looking = within(seconds, lookUp([...group.keys]));\n    await looking.catch(() => {});\n',
+        find: '    gathering = new Group();\n    await group.settle(within(seconds, () => lookUp([...group.keys])));\n',
         replace:
-          '    const group = gathering;\n    const looking = within(seconds, lookUp([...group.keys]));\n    await looking.catch(() => {});\n    gathering = new Group();\n',
+          '    await group.settle(within(seconds, () => lookUp([...group.keys])));\n    gathering = new Group();\n',
       },
     ],
     caughtBy: 'test/service/group-look-ups.test.ts',
