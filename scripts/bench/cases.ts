@@ -40,7 +40,6 @@ export type Servers = {
 export const PATH = '/api/parent_programs';
 const PAGE_ROWS = 25;
 const DEEP_PAGE = 20_000;
-/** More than the memory holds, so that none is there when its turn comes again. */
 const DISTINCT_PAGES = 16_000;
 const READS_PER_WRITE = 9;
 const FIRST_PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: PAGE_ROWS + 1, after: null };
@@ -115,7 +114,7 @@ async function tagOf({ origin }: RunningServer, organization: Organization): Pro
 
 const seal = ({ cursorKey }: Organization) => ({ key: cursorKey, list: '["created_at",null,null,null]' });
 
-async function distinctPages({ charter, raw }: Servers, large: Organization, client: pg.Client) {
+async function distinctPages({ forgetful, raw }: Servers, large: Organization, client: pg.Client) {
   const { rows } = await client.query<Position>(
     `select id, value from (
        select id, ${INSTANT} as value, row_number() over (order by created_at, id) as place
@@ -126,7 +125,7 @@ async function distinctPages({ charter, raw }: Servers, large: Organization, cli
   const headers = authorized(large);
   const ours = rows.map((row) => ({ headers, path: `${PATH}?cursor=${sealCursor(seal(large), row)}` }));
   const theirs = rows.map(({ id, value }) => ({ headers, path: `${PATH}?after=${value}&id=${id}` }));
-  return { subject: split(charter, ours), base: { title: 'raw', load: split(raw, theirs) } };
+  return { subject: split(forgetful, ours), base: { title: 'raw', load: split(raw, theirs) } };
 }
 
 /** On 1,000,000 rows and never in memory: every connection asks for another number of rows, 25 on the whole. */

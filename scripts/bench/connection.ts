@@ -2,20 +2,21 @@ import { connect } from 'node:net';
 
 export type Asking = {
   readonly origin: string;
-  /** Sent in turn, over and over: requests as bytes. */
+  /** Sent in turn, over and over, as bytes. */
   readonly requests: readonly Buffer[];
-  /** No request is sent later, by performance.now(). */
+  /** By performance.now(); no request is sent later. */
   readonly until: number;
-  /** The status of each answer, and how long it took. */
+  /** Told of each answer, and how long it took. */
   readonly onAnswer: (status: number, milliseconds: number) => void;
 };
 
 const PATIENCE_MS = 10_000;
-const HEAD_END = Buffer.from('\r\n\r\n');
+const HEAD_END = '\r\n\r\n';
 
 /**
- * Keeps one connection busy: a request, its answer, the next one. Understands no more of HTTP than that, so that most of the
- * machine is left to what is measured; an answer must tell its length. Rejects when the server ends the connection.
+ * Keeps one connection busy: a request, its answer, the next one. Reads no more of HTTP than that takes, which leaves most
+ * of the machine to what is measured; so an answer must tell its length. Resolves once the time is over and the last answer
+ * is there; rejects when the server ends the connection, or keeps it waiting for ten seconds.
  */
 export function keepAsking({ origin, requests, until, onAnswer }: Asking): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -23,51 +24,45 @@ export function keepAsking({ origin, requests, until, onAnswer }: Asking): Promi
   let turn = 0;
   let sentAt = 0;
   let status = 0;
-  let head = '';
-  let missing = 0;
+  /** Bytes of the answer; null: nothing of it has come. */
+  let missing: number | null = null;
 
-  function next(): void {
+  function ask(): void {
     sentAt = performance.now();
-    if (sentAt >= until) {
-      socket.end();
-      resolve();
-      return;
-    }
-    head = '';
-    missing = -1;
-    socket.write(requests[turn++ % requests.length] ?? '');
+    missing = null;
+    if (sentAt < until) socket.write(requests[turn++ % requests.length] ?? '');
+    else socket.end(resolve);
   }
 
   function read(bytes: Buffer): void {
-    if (missing >= 0) missing -= bytes.length;
-    else readHead(bytes);
-    if (missing !== 0) return;
+    missing = (missing ?? lengthOf(bytes)) - bytes.length;
+    if (missing > 0) return;
     onAnswer(status, performance.now() - sentAt);
-    next();
+    ask();
   }
 
-  function readHead(bytes: Buffer): void {
-    const end = bytes.indexOf(HEAD_END);
-    head += bytes.toString('latin1', 0, end < 0 ? bytes.length : end);
-    if (end < 0) return;
+  /** Of the whole answer, by what comes of it first. */
+  function lengthOf(bytes: Buffer): number {
+    const headLength = bytes.indexOf(HEAD_END) + HEAD_END.length;
+    const head = bytes.toString('latin1', 0, headLength);
     status = Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
-    const length = status === 304 ? 0 : Number(/\r\nContent-Length: (\d+)/i.exec(head)?.[1]);
-    if (Number.isNaN(length)) socket.destroy(new Error(`${origin} answers ${status} without a Content-Length.`));
-    missing = length - (bytes.length - end - HEAD_END.length);
+    const [, length = status === 304 ? '0' : ''] = /\r\nContent-Length: (\d+)/i.exec(head) ?? [];
+    if (length === '') socket.destroy(new Error(`${origin} answers ${status} without a Content-Length.`));
+    return headLength + Number(length);
   }
 
   const socket = connect({
     ...{ host: hostname, port: Number(port), noDelay: true },
     onread: {
       buffer: Buffer.allocUnsafe(64 * 1024),
-      callback(size, buffer) {
-        read(Buffer.from(buffer.buffer, buffer.byteOffset, size));
+      callback(size, { buffer, byteOffset }) {
+        read(Buffer.from(buffer, byteOffset, size));
         return true;
       },
     },
   });
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`${origin} has not answered for 10 seconds.`)));
-  socket.on('connect', next);
+  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`${origin} has not answered for ten seconds.`)));
+  socket.on('connect', ask);
   socket.on('error', reject);
   socket.on('close', () => reject(new Error(`${origin} ended a connection.`)));
   return promise;
