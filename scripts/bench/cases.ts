@@ -40,6 +40,7 @@ export type Servers = {
 export const PATH = '/api/parent_programs';
 const PAGE_ROWS = 25;
 const DEEP_PAGE = 20_000;
+/** More than a round asks for. */
 const DISTINCT_PAGES = 16_000;
 const READS_PER_WRITE = 9;
 const FIRST_PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: PAGE_ROWS + 1, after: null };

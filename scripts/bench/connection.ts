@@ -15,7 +15,7 @@ const HEAD_END = '\r\n\r\n';
 
 /**
  * Keeps one connection busy: a request, its answer, the next one. Reads no more of HTTP than that takes, which leaves most
- * of the machine to what is measured; so an answer must tell its length. Resolves once the time is over and the last answer
+ * of the machine to what is measured; so an answer's head must come in one piece and tell its length. Resolves once the time is over and the last answer
  * is there; rejects when the server ends the connection, or keeps it waiting for ten seconds.
  */
 export function keepAsking({ origin, requests, until, onAnswer }: Asking): Promise<void> {
@@ -37,6 +37,7 @@ export function keepAsking({ origin, requests, until, onAnswer }: Asking): Promi
   function read(bytes: Buffer): void {
     missing = (missing ?? lengthOf(bytes)) - bytes.length;
     if (missing > 0) return;
+    if (missing < 0) return void socket.destroy(new Error(`${origin} sends more than it announced.`));
     onAnswer(status, performance.now() - sentAt);
     ask();
   }
@@ -46,9 +47,10 @@ export function keepAsking({ origin, requests, until, onAnswer }: Asking): Promi
     const headLength = bytes.indexOf(HEAD_END) + HEAD_END.length;
     const head = bytes.toString('latin1', 0, headLength);
     status = Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
-    const [, length = status === 304 ? '0' : ''] = /\r\nContent-Length: (\d+)/i.exec(head) ?? [];
-    if (length === '') socket.destroy(new Error(`${origin} answers ${status} without a Content-Length.`));
-    return headLength + Number(length);
+    const length = status === 304 ? '0' : /\r\nContent-Length: (\d+)/i.exec(head)?.[1];
+    if (length !== undefined) return headLength + Number(length);
+    socket.destroy(new Error(`${origin} answers ${status || 'in pieces'} without a Content-Length.`));
+    return Number.POSITIVE_INFINITY;
   }
 
   const socket = connect({

@@ -68,5 +68,6 @@ export function send({ req, res, requestId }: Exchange, { status, headers, text 
     if (value !== undefined) fields.push(name, value);
   }
   if (text !== undefined) fields.push('Content-Type', CONTENT_TYPE, 'Content-Length', String(text.length));
+  else if (status !== 204 && status !== 304) fields.push('Content-Length', '0');
   res.writeHead(status, fields).end(req.method === 'HEAD' ? undefined : text, 'latin1');
 }

@@ -8,32 +8,28 @@ const OVERHEAD_BYTES = 1024;
  * Answers to GET, ready to be written, in memory for as long as their organization's version lasts: every change of its data
  * bumps the version in the same transaction, and the look-up that accepts a request's key has just read it. So an answer from
  * here is as fresh as a read of the database, on every process, with no message between them. Of an older version nothing is
- * asked for any more; what was longest not asked for makes room.
+ * asked for any more; what was longest not asked for makes room, a half of the memory at a time.
  */
 export class RenderedPages {
-  /** In the order in which they were last asked for. */
-  readonly #kept = new Map<string, Rendered>();
+  // Two generations, and no entry is ever deleted: V8 takes time for that in proportion to the entries that stay.
+  #young = new Map<string, Rendered>();
+  #old: ReadonlyMap<string, Rendered> = new Map();
+  #youngBytes = 0;
   readonly #inMaking = new Map<string, Promise<Rendered>>();
-  readonly #maxBytes: number;
-  #bytes = 0;
+  readonly #maxYoungBytes: number;
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.#maxYoungBytes = maxBytes / 2;
   }
 
   find(caller: Caller, url: string): Rendered | undefined {
-    const name = nameOf(caller, url);
-    const page = this.#kept.get(name);
-    if (page === undefined) return undefined;
-    this.#kept.delete(name);
-    this.#kept.set(name, page);
-    return page;
+    return this.#find(nameOf(caller, url));
   }
 
   /** Who asks for what is being made waits for that: it reads no older data than their version. */
   async make(caller: Caller, url: string, work: () => Promise<Rendered>): Promise<Rendered> {
     const name = nameOf(caller, url);
-    const begun = this.#kept.get(name) ?? this.#inMaking.get(name);
+    const begun = this.#find(name) ?? this.#inMaking.get(name);
     if (begun !== undefined) return begun;
     const making = work();
     this.#inMaking.set(name, making);
@@ -46,14 +42,24 @@ export class RenderedPages {
     }
   }
 
+  #find(name: string): Rendered | undefined {
+    const young = this.#young.get(name);
+    if (young !== undefined) return young;
+    const old = this.#old.get(name);
+    if (old !== undefined) this.#keep(name, old);
+    return old;
+  }
+
   #keep(name: string, page: Rendered): void {
-    this.#kept.set(name, page);
-    this.#bytes += sizeOf(name, page);
-    for (const [oldName, oldPage] of this.#kept) {
-      if (this.#bytes <= this.#maxBytes) break;
-      this.#kept.delete(oldName);
-      this.#bytes -= sizeOf(oldName, oldPage);
+    const bytes = sizeOf(name, page);
+    if (bytes > this.#maxYoungBytes) return;
+    if (this.#youngBytes + bytes > this.#maxYoungBytes) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#youngBytes = 0;
     }
+    this.#young.set(name, page);
+    this.#youngBytes += bytes;
   }
 }
 

@@ -104,7 +104,9 @@ export function visitOf(req: Request, dashboard: Dashboard): { visit: Visit; coo
 
 function traceOf(req: Request): Trace {
   const { 'user-agent': userAgent = '' } = req.headers;
-  const requestId = String(req.res?.getHeader('X-Request-Id'));
+  // Made for every room alike, before any of them sees the request.
+  const requestId = req.res?.getHeader('X-Request-Id');
+  if (typeof requestId !== 'string') throw new Error('The request has no id.');
   return { ip: (req.ip ?? '').replace(/^::ffff:/, ''), userAgent: userAgent.slice(0, 300), requestId };
 }
 

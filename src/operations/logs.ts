@@ -25,7 +25,7 @@ function createTimestamp(): () => string {
   };
 }
 
-const BLOCK_CHARACTERS = 32 * 1024;
+const BLOCK_BYTES = 32 * 1024;
 const LATE_AT_MOST_MS = 200;
 
 /**
@@ -33,21 +33,23 @@ const LATE_AT_MOST_MS = 200;
  * Not pino's own destination, which at exit tries for ever to reach a reader that is gone.
  */
 function createBlocks(output: NodeJS.WriteStream): { write: (line: string) => void } {
-  let block: Buffer[] = [];
-  let used = 0;
+  // As bytes: a long text of many pieces takes longer to put together than its lines.
+  let lines: Buffer[] = [];
+  let blockBytes = 0;
   const flush = () => {
-    if (used > 0) output.write(Buffer.concat(block));
-    block = [];
-    used = 0;
+    if (blockBytes > 0) output.write(Buffer.concat(lines));
+    lines = [];
+    blockBytes = 0;
   };
   output.on('error', () => {});
   setInterval(flush, LATE_AT_MOST_MS).unref();
   process.on('exit', flush);
   return {
     write(line) {
-      block.push(Buffer.from(line));
-      used += line.length;
-      if (used >= BLOCK_CHARACTERS) flush();
+      const bytes = Buffer.from(line);
+      lines.push(bytes);
+      blockBytes += bytes.length;
+      if (blockBytes >= BLOCK_BYTES) flush();
     },
   };
 }

@@ -8,9 +8,9 @@ import { groupLookUps } from './group-look-ups.ts';
 import type { KeyUses } from './last-used.ts';
 
 /** By the key's SHA-256 in hexadecimal; null: there is no such key. */
-export type FindKey = (hash: string) => Promise<KeyRecord | null>;
+type FindKey = (hash: string) => Promise<KeyRecord | null>;
 
-export type AuthenticateOptions = { findKey: FindKey; environment: Environment; now: () => Date; keyUses: KeyUses };
+type AuthenticateOptions = { findKey: FindKey; environment: Environment; now: () => Date; keyUses: KeyUses };
 
 export function findKeysIn(db: Database): FindKey {
   return groupLookUps((hashes) => findKeysByHash(db, hashes));

@@ -43,7 +43,7 @@ export function groupLookUps<V>(
     const group = gathering;
     gathering = new Group();
     await group.settle(within(seconds, () => lookUp([...group.keys])));
-    // The answers are written after this, while the database works at the next look-up.
+    // No turn of the event loop is waited for: pg sends the next look-up as soon as these are answered.
     isBusy = gathering.waiting > 0;
     if (isBusy) void run();
   }

@@ -42,6 +42,11 @@ test(
 /** Of a look-up of keys, `found` begins with the key's hash. */
 type Found = { readonly rows: readonly { readonly found?: readonly unknown[] }[] };
 
+function hashOf({ found: [hash] = [] }: Found['rows'][number]): string {
+  if (typeof hash !== 'string') throw new Error('A key that was found does not begin with its hash.');
+  return hash;
+}
+
 /** Plants a fault: for 50 ms after it was found, a row of such a statement is found again as it was. */
 function lag({ pool }: Database, isLagging: (statement: string) => boolean): void {
   const { query } = pool;
@@ -55,9 +60,8 @@ function lag({ pool }: Database, isLagging: (statement: string) => boolean): voi
   const lagging = async (config: { name?: string; values?: unknown[] }) => {
     const found: Found = await Reflect.apply(query, pool, [config]);
     // Keys are looked up in groups; each is remembered by itself.
-    const keyOf = (row: Found['rows'][number]) => String(row.found?.[0]);
     if (config.name !== 'find_keys_by_hash') return remember(JSON.stringify([config.name, config.values]), found);
-    return { ...found, rows: found.rows.map((row) => remember(keyOf(row), row)) };
+    return { ...found, rows: found.rows.map((row) => remember(hashOf(row), row)) };
   };
   Object.assign(pool, {
     query: (...parameters: [{ name?: string }]) =>
