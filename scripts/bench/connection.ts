@@ -15,8 +15,9 @@ const HEAD_END = '\r\n\r\n';
 
 /**
  * Keeps one connection busy: a request, its answer, the next one. Reads no more of HTTP than that takes, which leaves most
- * of the machine to what is measured; so an answer's head must come in one piece and tell its length. Resolves once the time is over and the last answer
- * is there; rejects when the server ends the connection, or keeps it waiting for ten seconds.
+ * of the machine to what is measured; so an answer's head must come in one piece and tell its length. Resolves once the
+ * time is over and the last answer is there; rejects when the server ends the connection, or keeps it waiting for ten
+ * seconds.
  */
 export function keepAsking({ origin, requests, until, onAnswer }: Asking): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -24,7 +25,7 @@ export function keepAsking({ origin, requests, until, onAnswer }: Asking): Promi
   let turn = 0;
   let sentAt = 0;
   let status = 0;
-  /** Bytes of the answer; null: nothing of it has come. */
+  /** Bytes of the answer that are still to come; null: none has come. */
   let missing: number | null = null;
 
   function ask(): void {
