@@ -36,9 +36,15 @@ export const FILL_USERS = `
   insert into users (organization_id, id, email, name, role)
   select id, id, 'manager-' || id || '@bench.example', 'Bench manager', 'manager' from organizations`;
 
+/** What a row holds comes again after so many, so that pages 1 and 20,000 are of one length, whatever chance makes of it. */
+const PERIOD = 19_999 * 25;
+let draws = 0;
+/** In [0, 1): by the row and the place in the statement, so that runs on different days and machines measure the same rows. */
+const draw = () => `((hashint8(${++draws} + 100 * (i % ${PERIOD})::bigint) + 2147483648) / 4294967296.0)`;
+
 /**
  * Created over three years in the order of their times, as rows come to be; one in four changed since; one name in
- * 50,000 holds the rare word. random() is called in the outer query, so that each row has its own.
+ * 50,000 holds the rare word.
  */
 export const FILL_PROGRAMS = `
   insert into parent_programs
@@ -47,7 +53,7 @@ export const FILL_PROGRAMS = `
     organization_id,
     uuidv7(created_at - now()),
     case when i % 50000 = 7777 then $5 else pick($3) end
-      || ' ' || pick($2) || ' ' || pick($1) || ' ' || extract(year from created_at) || '-' || i,
+      || ' ' || pick($2) || ' ' || pick($1) || ' ' || extract(year from created_at) || '-' || lpad(i::text, 7, '0'),
     case when random() < 0.8
       then pick($4) || case when random() < 0.5 then ' ' || pick($4) else '' end
     end,
@@ -65,4 +71,6 @@ export const FILL_PROGRAMS = `
     from (select id, case when number = 0 then 1000000 when number <= 100 then 1000 else 10 end as size
           from organizations cross join lateral (select right(id::text, 12)::int as number) as numbered) as sizes
     cross join lateral generate_series(1, size) as i
-  ) as created`.replace(/pick\((\$\d)\)/g, '($1::text[])[1 + floor(random() * cardinality($1::text[]))::int]');
+  ) as created`
+  .replace(/pick\((\$\d)\)/g, '($1::text[])[1 + floor(random() * cardinality($1::text[]))::int]')
+  .replaceAll('random()', draw);

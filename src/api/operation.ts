@@ -1,5 +1,6 @@
 import type { operations } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
+import type { JsonText } from '../domain/json.ts';
 import type { Database } from '../store/database.ts';
 
 export type OperationId = keyof operations;
@@ -25,7 +26,7 @@ export type Success<Op extends OperationId> = {
   [Status in keyof operations[Op]['responses'] & (200 | 201 | 204)]: {
     readonly status: Status;
     readonly headers: NothingElse<Omit<Declared<HeadersOf<operations[Op]['responses'][Status]>>, RouterHeader>>;
-    readonly body: ContentOf<operations[Op]['responses'][Status]>;
+    readonly body: ContentOf<operations[Op]['responses'][Status]> | JsonText;
   };
 }[keyof operations[Op]['responses'] & (200 | 201 | 204)];
 

@@ -36,3 +36,16 @@ function renamed(numbered: unknown, keys: readonly string[]): unknown {
   }
   return whole.value;
 }
+
+/** JSON as it is written already, by PostgreSQL for one. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export function jsonOf(value: unknown): string {
+  return value instanceof JsonText ? value.text : JSON.stringify(value);
+}

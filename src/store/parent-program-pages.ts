@@ -1,7 +1,5 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
-import type { ParentProgram } from '../domain/parent-program.ts';
 import type { Database } from './database.ts';
-import { COLUMNS, types } from './parent-programs.ts';
 
 export type SortField = 'created_at' | 'updated_at' | 'name';
 
@@ -21,6 +19,10 @@ export type ListQuery = {
   readonly updatedSince?: Date | undefined;
 };
 
+/** As the contract names them, the times last: see `withInstants`. */
+const COLUMNS = 'id, name, description, external_id, metadata, created_at, updated_at';
+const AS_TEXT = { getTypeParser: () => (text: string) => text };
+
 const ORDER_TYPE: Record<SortField, string> = { created_at: 'timestamptz', updated_at: 'timestamptz', name: 'text' };
 
 /**
@@ -30,10 +32,11 @@ const ORDER_TYPE: Record<SortField, string> = { created_at: 'timestamptz', updat
 const MOST_ROWS = 101;
 
 /**
- * A page in a total order, found by row comparison: its cost does not grow with its depth, and rows that come or go
+ * Programs as JSON, as the contract shows them. PostgreSQL writes it for a third of what it costs to read every column here
+ * and to write it again. A page in a total order, found by row comparison: its cost does not grow with its depth, and rows that come or go
  * elsewhere move nobody to another page.
  */
-export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery) {
+export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<string[]> {
   const values: unknown[] = [scope.organizationId];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const limit = bind(query.limit);
@@ -47,13 +50,34 @@ export async function listParentPrograms(db: Database, scope: OrganizationScope,
   const direction = query.descending ? 'desc' : 'asc';
   const order = `order by ${query.sortField} ${direction}, id ${direction}`;
   const text = `
-    select ${COLUMNS} from (
-      select * from ${source} where ${[...conditions, ...filters].join(' and ')} ${order} limit ${MOST_ROWS}
-    ) page ${order} limit ${limit}`;
+    select row_to_json(program) as json from (
+      select ${COLUMNS} from (
+        select * from ${source} where ${[...conditions, ...filters].join(' and ')} ${order} limit ${MOST_ROWS}
+      ) page ${order} limit ${limit}
+    ) program`;
   // Plain pages are prepared once. A filtered one is planned each time, because its best index depends on its values.
   const name = `list_parent_programs_${query.sortField}_${direction}_${query.after === null ? 'first' : 'next'}`;
-  const { rows } = await db.pool.query<ParentProgram>({ ...(filters.length === 0 && { name }), text, values, types });
-  return rows;
+  const statement = { ...(filters.length === 0 && { name }), text, values, types: AS_TEXT };
+  const { rows } = await db.pool.query<{ json: string }>(statement);
+  return rows.map(({ json }) => withInstants(json));
+}
+
+const CREATED = ',"created_at":"';
+const UPDATED = '","updated_at":"';
+const END = '"}';
+
+/** PostgreSQL's own `to_char` would take as long for them as for all the rest of the page. */
+function withInstants(json: string): string {
+  const updated = json.lastIndexOf(UPDATED);
+  const created = json.lastIndexOf(CREATED, updated);
+  const createdAt = rfc3339(json.slice(created + CREATED.length, updated));
+  const updatedAt = rfc3339(json.slice(updated + UPDATED.length, -END.length));
+  return `${json.slice(0, created)}${CREATED}${createdAt}${UPDATED}${updatedAt}${END}`;
+}
+
+/** "2026-03-01T12:00:00.5+00:00", as PostgreSQL's JSON has it in UTC, to "2026-03-01T12:00:00.500Z". */
+function rfc3339(text: string): string {
+  return `${text.slice(0, 19)}.${text.slice(20, -6).padEnd(3, '0')}Z`;
 }
 
 function filtersOf({ search, externalId, updatedSince }: ListQuery, bind: (value: unknown) => string): string[] {

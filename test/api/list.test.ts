@@ -137,3 +137,22 @@ test("no filter finds another organization's rows", async () => {
     expect(await namesFound(theirs, query)).toEqual(['Their Programme']);
   }
 });
+
+// A list's programs are written by the database, one alone is not.
+test('a program is the same in a list as by its id, to the order of its members', async () => {
+  const ours = await createTestOrganization(server);
+  const { client } = ours;
+  const end = '","created_at":"2020-01-01T00:00:00+00:00","updated_at":"2020-01-01T00:00:00+00:00"}';
+  const rows = ['12:00:00Z', '12:00:00.1Z', '12:00:00.12Z', '12:00:00.123Z', '12:00:00.02Z'].map((time, i) => ({
+    ...{ name: `${i} "quoted" \\ <é> 😀 \u2028`, externalId: `${i}${end}` },
+    ...{ createdAt: new Date(`2026-02-28T${time}`), updatedAt: new Date(`2026-03-01T${time}`) },
+    ...(i > 0 && { description: end, metadata: { created_at: end, '","updated_at":"': 'a\nb', zz: '"\\' } }),
+  }));
+  await insertPrograms(server, ours, rows);
+  const { data } = (await client.get('/api/parent_programs')).body;
+  expect(data).toHaveLength(rows.length);
+  for (const program of data) {
+    const { body } = await client.get(`/api/parent_programs/${program.id}`);
+    expect(JSON.stringify(program)).toBe(JSON.stringify(body));
+  }
+});

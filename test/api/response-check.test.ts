@@ -3,6 +3,7 @@ import { type Logger, pino } from 'pino';
 import { readDocument } from '../../src/api/contract.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import type { ResponseCheck } from '../../src/api/response-check.ts';
+import { jsonOf } from '../../src/domain/json.ts';
 import { Client } from '../support/client.ts';
 import { operations } from '../support/contract.ts';
 import { createProgram, prepare, sendTo } from '../support/every-operation.ts';
@@ -41,8 +42,9 @@ async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched
     },
     listParentPrograms: async (...given: Parameters<typeof handlers.listParentPrograms>) => {
       const answer = await handlers.listParentPrograms(...given);
-      const data = answer.body.data.map((program) => ({ ...program, metadata: { [SECRET]: 5 } }));
-      return { ...answer, body: Object.assign({}, answer.body, { data }) };
+      const { data, page } = JSON.parse(jsonOf(answer.body));
+      const wrong = data.map((program: object) => ({ ...program, metadata: { [SECRET]: 5 } }));
+      return { ...answer, body: { data: wrong, page } };
     },
   };
   const served = { definition: await readDocument(), handlers: faulty };

@@ -1,7 +1,14 @@
 import type { Client, Reply } from './client.ts';
 import type { TestOrganization, TestServer } from './server.ts';
 
-export type Row = { name: string; externalId?: string; createdAt?: Date; updatedAt?: Date };
+export type Row = {
+  name: string;
+  description?: string;
+  externalId?: string;
+  metadata?: Record<string, string>;
+  createdAt?: Date;
+  updatedAt?: Date;
+};
 
 /** Puts rows into the database as they are, past the API: with the times that a test wants. Returns their ids. */
 export async function insertPrograms(

@@ -1,6 +1,7 @@
 import type { Lie } from '../lie.ts';
 
 const PROGRAMS = 'src/api/handlers/parent-programs.ts';
+const PAGES = 'src/store/parent-program-pages.ts';
 const KEY = 'src/api/handlers/key.ts';
 const EXCEPTIONS = 'src/api/exceptions.ts';
 
@@ -116,8 +117,8 @@ export const HANDLER_LIES: readonly Lie[] = [
     edits: [
       {
         file: PROGRAMS,
-        find: 'page: { limit, next_cursor: next }',
-        replace: "page: { limit, next_cursor: next ?? '' }",
+        find: "['page'] = { limit, next_cursor: next }",
+        replace: "['page'] = { limit, next_cursor: next ?? '' }",
       },
     ],
     caughtBy: 'test/contract/every-operation.test.ts',
@@ -185,11 +186,21 @@ export const HANDLER_LIES: readonly Lie[] = [
     title: 'a bound of the search is exclusive that the contract says is not',
     edits: [
       {
-        file: 'src/store/parent-program-pages.ts',
+        file: PAGES,
         find: 'filters.push(`updated_at >= ',
         replace: 'filters.push(`updated_at > ',
       },
     ],
+    caughtBy: 'test/api/list.test.ts',
+  },
+  {
+    title: "a list's programs lack a field",
+    edits: [{ file: PAGES, find: 'external_id, metadata, created_at', replace: 'external_id, created_at' }],
+    caughtBy: 'test/api/list.test.ts',
+  },
+  {
+    title: "a list's times are another spelling of the same instant",
+    edits: [{ file: PAGES, find: ".padEnd(3, '0')}Z`", replace: '}Z`' }],
     caughtBy: 'test/api/list.test.ts',
   },
 ];

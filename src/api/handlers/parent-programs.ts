@@ -1,4 +1,5 @@
 import type { components, operations } from '../../../generated/openapi.d.ts';
+import { JsonText } from '../../domain/json.ts';
 import type { ParentProgram } from '../../domain/parent-program.ts';
 import * as service from '../../service/parent-programs.ts';
 import * as pages from '../../store/parent-program-pages.ts';
@@ -33,11 +34,12 @@ export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query,
   });
   const shown = rows.length > limit ? rows.slice(0, limit) : rows;
   const last = rows.length > limit ? shown.at(-1) : undefined;
-  const next = last === undefined ? null : sealCursor(seal, { value: sortValueOf(last, order.sortField), id: last.id });
+  const next = last === undefined ? null : sealCursor(seal, positionOf(last, order.sortField));
+  const page: components['schemas']['ParentProgramPage']['page'] = { limit, next_cursor: next };
   return {
     status: 200,
     headers: next === null ? {} : { Link: `<${nextPage('/api/parent_programs', query, next)}>; rel="next"` },
-    body: { data: shown.map(present), page: { limit, next_cursor: next } },
+    body: new JsonText(`{"data":[${shown.join(',')}],"page":${JSON.stringify(page)}}`),
   };
 };
 
@@ -93,13 +95,7 @@ function unchangedSince(ifMatch: string | undefined): service.Precondition {
   return (current) => satisfiesIfMatch(ifMatch, entityTagOf(JSON.stringify(present(current))));
 }
 
-function sortValueOf(program: ParentProgram, field: pages.SortField): string {
-  switch (field) {
-    case 'created_at':
-      return program.createdAt;
-    case 'updated_at':
-      return program.updatedAt;
-    case 'name':
-      return program.name;
-  }
+function positionOf(program: string, field: pages.SortField): pages.Position {
+  const { id, [field]: value }: components['schemas']['ParentProgram'] = JSON.parse(program);
+  return { value, id };
 }
