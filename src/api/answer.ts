@@ -36,14 +36,15 @@ export function render(
 export function messageOf(
   req: IncomingMessage,
   { isConditional }: Pick<Plan, 'isConditional'>,
-  { status, headers, entityTag, text }: Rendered,
+  rendered: Rendered,
 ): Message {
+  const { headers, entityTag } = rendered;
   if (isConditional && entityTag !== undefined && !satisfiesIfNoneMatch(req.headers['if-none-match'], entityTag)) {
     // RFC 9110 section 15.4.5: of the headers, only those that a cache needs.
     const { 'Cache-Control': caching, ETag: tag } = headers;
     return { status: 304, headers: { 'Cache-Control': caching, ETag: tag }, text: undefined };
   }
-  return { status, headers, text };
+  return rendered;
 }
 
 export function messageOfException({ status, headers, body }: Exception): Message {

@@ -101,6 +101,18 @@ test('enforce: 500 for a broken page, in memory or not, without its ETag', async
   }
 });
 
+test('an answer from memory that was found right is not checked again; to HEAD, nothing was found', async () => {
+  const watched = await startFaulty({ mode: 'report', ...ALWAYS });
+  const client = await callerOf(watched);
+  const { body } = await client.post(LIST, { name: 'Kept' });
+  const send = (method: string) => client.send(method, `${LIST}/${body.id}`);
+  for (const method of ['HEAD', 'HEAD', 'GET', 'GET', 'HEAD']) expect((await send(method)).status).toBe(200);
+  await client.get('/api/key');
+  // The creation, both HEADs, the first GET, and the key.
+  expect(watched.lines).toEqual([expect.objectContaining({ checked: 5, broken: 1 })]);
+  await watched.close();
+});
+
 // The attack: reading in the log what only the organization may read.
 test('the log holds no value of an answer, no name that is data, and no key', async () => {
   const ours = await createTestOrganization(enforce);

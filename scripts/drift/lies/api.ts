@@ -303,8 +303,8 @@ export const API_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'src/api/response-check.ts',
-        find: 'if (disagreements.length === 0) return send(exchange, message);',
-        replace: 'if (disagreements.length >= 0) return send(exchange, message);',
+        find: 'if (disagreements.length === 0) {',
+        replace: 'if (disagreements.length >= 0) {',
       },
     ],
     caughtBy: 'test/api/response-check.test.ts',
