@@ -16,6 +16,7 @@ import { type Database, isUniqueViolation, type Transaction } from '../store/dat
 import { claimIdempotencyKey, recordAnswer } from '../store/idempotency-keys.ts';
 import {
   deleteParentProgram,
+  findParentProgram,
   insertParentProgram,
   lockParentProgram,
   replaceParentProgram,
@@ -55,26 +56,45 @@ async function createOnce(
   return program;
 }
 
-/** Applies a merge patch to the row as it is now; of two that build on the same state, the second is refused. */
-export async function updateParentProgram(
-  { db, scope }: Acting,
-  { id, patch, precondition }: { id: string; patch: ParentProgramPatch; precondition: Precondition },
-): Promise<ParentProgram> {
-  return refusingTakenExternalId(patch.externalId, () =>
-    db.prisma.$transaction(async (tx) => {
-      const { program, nextUpdatedAt } = await lockCurrent(tx, scope, { id, precondition });
-      const content = applyPatch(program, patch);
-      if (Object.keys(content.metadata).length > MAX_METADATA_ENTRIES) {
-        throw invalidField(
-          'metadata',
-          `must have at most ${MAX_METADATA_ENTRIES} entries after the change. Remove some by setting them to null.`,
-        );
-      }
-      // A change that changes nothing leaves no trace, so that whoever syncs by updated_since is not woken.
-      if (isSameContent(program, content)) return program;
-      return replaceParentProgram(tx, scope, { id, content, updatedAt: nextUpdatedAt });
-    }),
-  );
+type Change = { id: string; patch: ParentProgramPatch; precondition: Precondition };
+
+/**
+ * Applies a merge patch to the row as it is now; of two that build on the same state, the second is refused. The first try
+ * holds no lock: from a write to its commit all other writers of the organization wait, so it is best one statement.
+ */
+export async function updateParentProgram({ db, scope }: Acting, change: Change): Promise<ParentProgram> {
+  return refusingTakenExternalId(change.patch.externalId, async () => {
+    const found = await findParentProgram(db, scope, change.id);
+    const changed = await replaceChanged(db.prisma, scope, { before: found, ...change });
+    // Somebody else was quicker. With the row locked, nobody is.
+    return changed ?? db.prisma.$transaction((tx) => updateLocked(tx, scope, change));
+  });
+}
+
+async function updateLocked(tx: Transaction, scope: OrganizationScope, change: Change): Promise<ParentProgram> {
+  const locked = await lockParentProgram(tx, scope, change.id);
+  const changed = await replaceChanged(tx, scope, { before: locked, ...change });
+  if (changed === null) throw new Error('A locked parent program has changed.');
+  return changed;
+}
+
+/** Null: the row is not as it was before any more. */
+async function replaceChanged(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { before, patch, precondition }: Change & { before: ParentProgram | null },
+): Promise<ParentProgram | null> {
+  const program = judged(before, precondition);
+  const content = applyPatch(program, patch);
+  if (Object.keys(content.metadata).length > MAX_METADATA_ENTRIES) {
+    throw invalidField(
+      'metadata',
+      `must have at most ${MAX_METADATA_ENTRIES} entries after the change. Remove some by setting them to null.`,
+    );
+  }
+  // A change that changes nothing leaves no trace, so that whoever syncs by updated_since is not woken.
+  if (isSameContent(program, content)) return program;
+  return replaceParentProgram(tx, scope, { before: program, content });
 }
 
 export async function removeParentProgram(
@@ -82,25 +102,21 @@ export async function removeParentProgram(
   { id, precondition }: { id: string; precondition: Precondition },
 ): Promise<void> {
   await db.prisma.$transaction(async (tx) => {
-    await lockCurrent(tx, scope, { id, precondition });
+    judged(await lockParentProgram(tx, scope, id), precondition);
     await deleteParentProgram(tx, scope, id);
   });
 }
 
-async function lockCurrent(
-  tx: Transaction,
-  scope: OrganizationScope,
-  { id, precondition }: { id: string; precondition: Precondition },
-) {
-  const locked = await lockParentProgram(tx, scope, id);
-  if (locked === null) throw noSuchParentProgram();
-  if (!precondition(locked.program)) {
+/** The program, if it is there and as whoever asks last saw it. */
+function judged(program: ParentProgram | null, precondition: Precondition): ParentProgram {
+  if (program === null) throw noSuchParentProgram();
+  if (!precondition(program)) {
     throw new DomainError(
       'precondition_failed',
       'The parent program has changed since you read it. Read it again, then retry with its new ETag in If-Match.',
     );
   }
-  return locked;
+  return program;
 }
 
 /** The same for one that does not exist and one of another organization: a difference would reveal that it exists. */

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { isNativeError } from 'node:util/types';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
 import { codeOf, memberOf } from './error-code.ts';
 
 export type Transaction = Prisma.TransactionClient;
@@ -35,6 +35,8 @@ const SERVER_SETTINGS = [
   'DateStyle=ISO',
   `statement_timeout=${STATEMENT_SECONDS}s`,
   'idle_in_transaction_session_timeout=30s',
+  // Or what waits for a lock when its connection is lost would be done all the same, later.
+  'client_connection_check_interval=500ms',
   // As on today's disks. With the default, a page by its index looks so dear that no plan of it is ever kept.
   'random_page_cost=1.1',
 ];
@@ -105,11 +107,17 @@ export function isOutage(error: unknown): boolean {
     return true;
   const several = memberOf(error, 'errors');
   // Of a raw statement's failure Prisma says P2010, and what it was only further inside.
-  const within = [error.cause, memberOf(memberOf(error, 'meta'), 'driverAdapterError')];
+  const within = [error.cause, adapterErrorOf(error)];
   return [...within, ...(Array.isArray(several) ? several : [])].some((each) => each !== error && isOutage(each));
 }
 
 /** True where a write met a unique index. */
 export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+  // PostgreSQL's own code: Prisma's is another one where the statement was ours.
+  return memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode') === '23505';
+}
+
+/** What PostgreSQL said, inside of what Prisma says. */
+function adapterErrorOf(error: unknown): unknown {
+  return memberOf(memberOf(error, 'meta'), 'driverAdapterError');
 }

@@ -41,34 +41,40 @@ export async function insertParentProgram(
   return asStored(id, content, times);
 }
 
-/**
- * The row, held against other writers until the transaction ends, and the instant that its next change shall bear:
- * now, or a millisecond after its last one where the clock has not moved.
- */
-export async function lockParentProgram(tx: Transaction, scope: OrganizationScope, id: string) {
-  const [locked] = await tx.$queryRaw<(Locked & { nextUpdatedAt: Date })[]>`
-    select ${Prisma.raw(`${TEXTS}, metadata::text, ${TIMES}`)},
-           greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond') as "nextUpdatedAt"
-    from parent_programs
+/** The row, held against other writers until the transaction ends. */
+export async function lockParentProgram(
+  tx: Transaction,
+  scope: OrganizationScope,
+  id: string,
+): Promise<ParentProgram | null> {
+  const [locked] = await tx.$queryRaw<Locked[]>`
+    select ${Prisma.raw(`${TEXTS}, metadata::text, ${TIMES}`)} from parent_programs
     where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
     for update`;
-  if (locked === undefined) return null;
-  const content = { ...locked, metadata: parseJson(locked.metadata) };
-  return { program: asStored(id, content, locked), nextUpdatedAt: locked.nextUpdatedAt };
+  return locked === undefined ? null : asStored(id, { ...locked, metadata: parseJson(locked.metadata) }, locked);
 }
 
-/** Throws a unique violation where another program of the organization has the external id. */
+/**
+ * Null: the row is not as it was read any more; with the content, because not everybody who writes SQL by hand sets the time.
+ * The change's instant is now, or a millisecond after the last one where the clock has not moved. Throws a unique violation
+ * where another program of the organization has the external id.
+ */
 export async function replaceParentProgram(
   tx: Transaction,
   scope: OrganizationScope,
-  { id, content, updatedAt }: { id: string; content: NewParentProgram; updatedAt: Date },
-): Promise<ParentProgram> {
-  const times = await tx.parentProgram.update({
-    where: { organizationId_id: { organizationId: scope.organizationId, id } },
-    data: { ...content, metadata: asJson(content.metadata), updatedAt },
-    select: WRITTEN,
-  });
-  return asStored(id, content, times);
+  { before, content }: { before: ParentProgram; content: NewParentProgram },
+): Promise<ParentProgram | null> {
+  const [times] = await tx.$queryRaw<Times[]>`
+    update parent_programs
+    set name = ${content.name}, description = ${content.description}, external_id = ${content.externalId},
+        metadata = ${JSON.stringify(content.metadata)}::jsonb,
+        updated_at = greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond')
+    where organization_id = ${scope.organizationId}::uuid and id = ${before.id}::uuid
+      and updated_at = ${before.updatedAt}::timestamptz and metadata = ${JSON.stringify(before.metadata)}::jsonb
+      and (name, description, external_id)
+        is not distinct from (${before.name}, ${before.description}, ${before.externalId})
+    returning ${Prisma.raw(TIMES)}`;
+  return times === undefined ? null : asStored(before.id, content, times);
 }
 
 export async function deleteParentProgram(tx: Transaction, scope: OrganizationScope, id: string): Promise<void> {

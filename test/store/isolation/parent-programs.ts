@@ -66,7 +66,7 @@ export const parentProgramProofs: Proofs = {
     expect(await db.prisma.$transaction((tx) => lockParentProgram(tx, ours.scope, foreign.id))).toBeNull();
     const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
     await db.prisma.$transaction(async (tx) => {
-      expect(await lockParentProgram(tx, ours.scope, foreign.id)).toMatchObject({ program: own });
+      expect(await lockParentProgram(tx, ours.scope, foreign.id)).toEqual(own);
       // Theirs is not locked with ours: an organization cannot make another one wait.
       await db.prisma.$transaction((other) => lockParentProgram(other, theirs.scope, foreign.id), { timeout: 1000 });
     });
@@ -74,10 +74,11 @@ export const parentProgramProofs: Proofs = {
 
   async replaceParentProgram({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
-    const change = { id: foreign.id, content: { ...CONTENT, name: 'Changed' }, updatedAt: new Date() };
-    await expect(replaceParentProgram(db.prisma, ours.scope, change)).rejects.toMatchObject({ code: 'P2025' });
-    await insert(db, ours, foreign.id);
-    expect(await replaceParentProgram(db.prisma, ours.scope, change)).toMatchObject({ name: 'Changed' });
+    const change = { before: foreign, content: { ...CONTENT, name: 'Changed' } };
+    expect(await replaceParentProgram(db.prisma, ours.scope, change)).toBeNull();
+    const own = await insert(db, ours, foreign.id);
+    const changed = await replaceParentProgram(db.prisma, ours.scope, { ...change, before: own });
+    expect(changed).toMatchObject({ name: 'Changed' });
     expect(await findParentProgram(db, theirs.scope, foreign.id)).toEqual(foreign);
   },
 
