@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { jsonOf } from '../domain/json.ts';
+import { JsonText } from '../domain/json.ts';
 import { entityTagOf, satisfiesIfNoneMatch } from './conditional.ts';
 import type { Exception } from './exceptions.ts';
 import type { Answer, Plan } from './plan.ts';
@@ -20,7 +20,7 @@ export function render(
   { hasEntityTag, isConditional }: Pick<Plan, 'hasEntityTag' | 'isConditional'>,
   { status, headers, body, ...given }: Answer,
 ): Rendered {
-  const bytes = body === null ? undefined : Buffer.from(jsonOf(body));
+  const bytes = body === null ? undefined : Buffer.from(JsonText.of(body));
   const entityTag = hasEntityTag && bytes !== undefined ? (given.entityTag ?? entityTagOf(bytes)) : undefined;
   const caching = isConditional ? 'private, no-cache' : 'no-store';
   return {

@@ -26,7 +26,7 @@ export type Success<Op extends OperationId> = {
   [Status in keyof operations[Op]['responses'] & (200 | 201 | 204)]: {
     readonly status: Status;
     readonly headers: NothingElse<Omit<Declared<HeadersOf<operations[Op]['responses'][Status]>>, RouterHeader>>;
-    readonly body: ContentOf<operations[Op]['responses'][Status]> | JsonText;
+    readonly body: ContentOf<operations[Op]['responses'][Status]>;
   };
 }[keyof operations[Op]['responses'] & (200 | 201 | 204)];
 
@@ -48,7 +48,9 @@ type Body<Operation> = Operation extends { requestBody?: { content: { 'applicati
 
 type HeadersOf<Response> = Response extends { headers: infer Headers } ? Headers : never;
 
-type ContentOf<Response> = Response extends { content: { 'application/json': infer Content } } ? Content : null;
+type ContentOf<Response> = Response extends { content: { 'application/json': infer Content } }
+  ? Content | JsonText
+  : null;
 
 /** Without the index signature that openapi-typescript gives to headers. */
 type Declared<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] };

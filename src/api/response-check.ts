@@ -6,7 +6,7 @@ import { exceptionOf } from './exceptions.ts';
 export type ResponseCheck = {
   /** "report": what breaks the contract is told and sent; "enforce": a 500 is sent in its place. */
   readonly mode: 'report' | 'enforce';
-  /** The share of the answers that is checked, above 0 and up to 1. */
+  /** The share of the answers that is checked, above 0 and up to 1; of one kept in memory, until it is found right. */
   readonly sampleRate: number;
 };
 
@@ -34,7 +34,7 @@ export function sendChecked(
   const check = createConformityCheck(document);
   const isWithheld = mode === 'enforce';
   let [checked, broken] = [0, 0];
-  /** What is in memory leaves many times: right once, right always. */
+  /** An answer in memory is the same object each time that it leaves: right once, right always. */
   const foundRight = new WeakSet<Message>();
   return (exchange, message) => {
     if (Math.random() >= sampleRate || foundRight.has(message)) return send(exchange, message);

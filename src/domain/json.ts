@@ -37,15 +37,16 @@ function renamed(numbered: unknown, keys: readonly string[]): unknown {
   return whole.value;
 }
 
-/** JSON as it is written already, by PostgreSQL for one. */
+/** JSON that is written already, by PostgreSQL for one. */
 export class JsonText {
-  readonly text: string;
+  // A private member makes the class nominal: no object of the contract passes for one.
+  readonly #text: string;
 
   constructor(text: string) {
-    this.text = text;
+    this.#text = text;
   }
-}
 
-export function jsonOf(value: unknown): string {
-  return value instanceof JsonText ? value.text : JSON.stringify(value);
+  static of(value: unknown): string {
+    return value instanceof JsonText ? value.#text : JSON.stringify(value);
+  }
 }

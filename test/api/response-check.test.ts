@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino';
 import { readDocument } from '../../src/api/contract.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import type { ResponseCheck } from '../../src/api/response-check.ts';
-import { jsonOf } from '../../src/domain/json.ts';
+import { JsonText } from '../../src/domain/json.ts';
 import { Client } from '../support/client.ts';
 import { operations } from '../support/contract.ts';
 import { createProgram, prepare, sendTo } from '../support/every-operation.ts';
@@ -42,7 +42,7 @@ async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched
     },
     listParentPrograms: async (...given: Parameters<typeof handlers.listParentPrograms>) => {
       const answer = await handlers.listParentPrograms(...given);
-      const { data, page } = JSON.parse(jsonOf(answer.body));
+      const { data, page } = JSON.parse(JsonText.of(answer.body));
       const wrong = data.map((program: object) => ({ ...program, metadata: { [SECRET]: 5 } }));
       return { ...answer, body: { data: wrong, page } };
     },

@@ -1,10 +1,12 @@
 // Held by the type check of `npm test`: an @ts-expect-error above what does compile is an error itself.
 import { expect, test } from '@jest/globals';
 import type { Handler, Handlers, Input, Success } from '../../src/api/operation.ts';
+import type { JsonText } from '../../src/domain/json.ts';
 import type { OrganizationScope } from '../../src/domain/organization-scope.ts';
 
 declare function accept<T>(value: T): void;
 declare const program: Extract<Success<'getParentProgram'>, { status: 200 }>['body'];
+declare const json: JsonText;
 declare const others: Omit<Handlers, 'getKey'>;
 
 /** Never called: it is there to be compiled. */
@@ -19,6 +21,10 @@ function assertions(): void {
   accept<Success<'getParentProgram'>>({ status: 404, headers: {}, body: { message: 'No.' } });
   // @ts-expect-error: a body where the contract shows none
   accept<Success<'deleteParentProgram'>>({ status: 204, headers: {}, body: program });
+  // @ts-expect-error: JSON that is written already, where the contract shows none
+  accept<Success<'deleteParentProgram'>>({ status: 204, headers: {}, body: json });
+  // @ts-expect-error: an object that only looks like JSON that is written already
+  accept<Success<'getParentProgram'>>({ status: 200, headers: {}, body: { text: '{}' } });
   // @ts-expect-error: no body where the contract shows one
   accept<Success<'getParentProgram'>>({ status: 200, headers: {}, body: null });
   // @ts-expect-error: a header that the contract requires is missing

@@ -281,8 +281,8 @@ export const API_LIES: readonly Lie[] = [
     edits: [
       {
         file: SERVICE,
-        find: 'if (isSameContent(program, content)) return program;',
-        replace: "if (isSameContent(program, content) && id === '') return program;",
+        find: 'if (isSameContent(before.program, content)) return',
+        replace: "if (isSameContent(before.program, content) && id === '') return",
       },
     ],
     caughtBy: 'test/api/update.test.ts',
@@ -307,6 +307,11 @@ export const API_LIES: readonly Lie[] = [
         replace: 'if (disagreements.length >= 0) {',
       },
     ],
+    caughtBy: 'test/api/response-check.test.ts',
+  },
+  {
+    title: 'an answer to HEAD vouches for the page',
+    edits: [{ file: 'src/api/response-check.ts', find: 'if (!isHead) foundRight', replace: 'if (message) foundRight' }],
     caughtBy: 'test/api/response-check.test.ts',
   },
 ];

@@ -1,5 +1,5 @@
 import type { components, operations } from '../../../generated/openapi.d.ts';
-import { JsonText } from '../../domain/json.ts';
+import { JsonText, parseJson } from '../../domain/json.ts';
 import type { ParentProgram } from '../../domain/parent-program.ts';
 import * as service from '../../service/parent-programs.ts';
 import * as pages from '../../store/parent-program-pages.ts';
@@ -96,6 +96,6 @@ function unchangedSince(ifMatch: string | undefined): service.Precondition {
 }
 
 function positionOf(program: string, field: pages.SortField): pages.Position {
-  const { id, [field]: value }: components['schemas']['ParentProgram'] = JSON.parse(program);
+  const { id, [field]: value }: components['schemas']['ParentProgram'] = parseJson(program);
   return { value, id };
 }
