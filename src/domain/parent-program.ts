@@ -7,7 +7,7 @@ export type ParentProgram = {
   /** The integrator's own id, unique in the organization. */
   readonly externalId: string | null;
   readonly metadata: Metadata;
-  /** RFC 3339, UTC, milliseconds, as PostgreSQL prints it: a Date in between costs a fifth of a page's rate. */
+  /** RFC 3339, UTC, milliseconds, as the contract has it. */
   readonly createdAt: string;
   readonly updatedAt: string;
 };

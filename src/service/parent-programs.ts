@@ -16,9 +16,9 @@ import { type Database, isUniqueViolation, type Transaction } from '../store/dat
 import { claimIdempotencyKey, recordAnswer } from '../store/idempotency-keys.ts';
 import {
   deleteParentProgram,
-  findParentProgram,
   insertParentProgram,
-  lockParentProgram,
+  type ReadParentProgram,
+  readParentProgram,
   replaceParentProgram,
 } from '../store/parent-programs.ts';
 
@@ -59,33 +59,31 @@ async function createOnce(
 type Change = { id: string; patch: ParentProgramPatch; precondition: Precondition };
 
 /**
- * Applies a merge patch to the row as it is now; of two that build on the same state, the second is refused. The first try
- * holds no lock: from a write to its commit all other writers of the organization wait, so it is best one statement.
+ * Applies a merge patch to the row as it is now. The first try ends in one statement that commits by itself: from a write to
+ * its commit all other writers of the organization wait, and a transaction would have them wait for its other statements.
  */
 export async function updateParentProgram({ db, scope }: Acting, change: Change): Promise<ParentProgram> {
   return refusingTakenExternalId(change.patch.externalId, async () => {
-    const found = await findParentProgram(db, scope, change.id);
-    const changed = await replaceChanged(db.prisma, scope, { before: found, ...change });
+    const changed = await tryUpdate(db.prisma, scope, { ...change, isLocked: false });
     // Somebody else was quicker. With the row locked, nobody is.
     return changed ?? db.prisma.$transaction((tx) => updateLocked(tx, scope, change));
   });
 }
 
 async function updateLocked(tx: Transaction, scope: OrganizationScope, change: Change): Promise<ParentProgram> {
-  const locked = await lockParentProgram(tx, scope, change.id);
-  const changed = await replaceChanged(tx, scope, { before: locked, ...change });
+  const changed = await tryUpdate(tx, scope, { ...change, isLocked: true });
   if (changed === null) throw new Error('A locked parent program has changed.');
   return changed;
 }
 
-/** Null: the row is not as it was before any more. */
-async function replaceChanged(
+/** Null: the row has changed in between. */
+async function tryUpdate(
   tx: Transaction,
   scope: OrganizationScope,
-  { before, patch, precondition }: Change & { before: ParentProgram | null },
+  { id, isLocked, patch, precondition }: Change & { isLocked: boolean },
 ): Promise<ParentProgram | null> {
-  const program = judged(before, precondition);
-  const content = applyPatch(program, patch);
+  const before = judged(await readParentProgram(tx, scope, { id, isLocked }), precondition);
+  const content = applyPatch(before.program, patch);
   if (Object.keys(content.metadata).length > MAX_METADATA_ENTRIES) {
     throw invalidField(
       'metadata',
@@ -93,8 +91,8 @@ async function replaceChanged(
     );
   }
   // A change that changes nothing leaves no trace, so that whoever syncs by updated_since is not woken.
-  if (isSameContent(program, content)) return program;
-  return replaceParentProgram(tx, scope, { before: program, content });
+  if (isSameContent(before.program, content)) return before.program;
+  return replaceParentProgram(tx, scope, { before, content });
 }
 
 export async function removeParentProgram(
@@ -102,21 +100,21 @@ export async function removeParentProgram(
   { id, precondition }: { id: string; precondition: Precondition },
 ): Promise<void> {
   await db.prisma.$transaction(async (tx) => {
-    judged(await lockParentProgram(tx, scope, id), precondition);
+    judged(await readParentProgram(tx, scope, { id, isLocked: true }), precondition);
     await deleteParentProgram(tx, scope, id);
   });
 }
 
-/** The program, if it is there and as whoever asks last saw it. */
-function judged(program: ParentProgram | null, precondition: Precondition): ParentProgram {
-  if (program === null) throw noSuchParentProgram();
-  if (!precondition(program)) {
+/** What was read, if it is there and as whoever asks last saw it. */
+function judged(read: ReadParentProgram | null, precondition: Precondition): ReadParentProgram {
+  if (read === null) throw noSuchParentProgram();
+  if (!precondition(read.program)) {
     throw new DomainError(
       'precondition_failed',
       'The parent program has changed since you read it. Read it again, then retry with its new ETag in If-Match.',
     );
   }
-  return program;
+  return read;
 }
 
 /** The same for one that does not exist and one of another organization: a difference would reveal that it exists. */

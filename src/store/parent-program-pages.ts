@@ -1,5 +1,6 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
+import { rfc3339 } from './instant.ts';
 
 export type SortField = 'created_at' | 'updated_at' | 'name';
 
@@ -32,9 +33,9 @@ const ORDER_TYPE: Record<SortField, string> = { created_at: 'timestamptz', updat
 const MOST_ROWS = 101;
 
 /**
- * Programs as JSON, as the contract shows them. PostgreSQL writes it for a third of what it costs to read every column here
- * and to write it again. A page in a total order, found by row comparison: its cost does not grow with its depth, and rows that come or go
- * elsewhere move nobody to another page.
+ * Programs as JSON, as the contract shows them: PostgreSQL writes it for a third of what it takes to read every column and
+ * to write it here. A page in a total order, found by row comparison: its cost does not grow with its depth, and rows that
+ * come or go elsewhere move nobody to another page.
  */
 export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<string[]> {
   const values: unknown[] = [scope.organizationId];
@@ -54,7 +55,7 @@ export async function listParentPrograms(db: Database, scope: OrganizationScope,
       select ${COLUMNS} from (
         select * from ${source} where ${[...conditions, ...filters].join(' and ')} ${order} limit ${MOST_ROWS}
       ) page ${order} limit ${limit}
-    ) program`;
+    ) program ${order}`;
   // Plain pages are prepared once. A filtered one is planned each time, because its best index depends on its values.
   const name = `list_parent_programs_${query.sortField}_${direction}_${query.after === null ? 'first' : 'next'}`;
   const statement = { ...(filters.length === 0 && { name }), text, values, types: AS_TEXT };
@@ -73,11 +74,6 @@ function withInstants(json: string): string {
   const createdAt = rfc3339(json.slice(created + CREATED.length, updated));
   const updatedAt = rfc3339(json.slice(updated + UPDATED.length, -END.length));
   return `${json.slice(0, created)}${CREATED}${createdAt}${UPDATED}${updatedAt}${END}`;
-}
-
-/** "2026-03-01T12:00:00.5+00:00", as PostgreSQL's JSON has it in UTC, to "2026-03-01T12:00:00.500Z". */
-function rfc3339(text: string): string {
-  return `${text.slice(0, 19)}.${text.slice(20, -6).padEnd(3, '0')}Z`;
 }
 
 function filtersOf({ search, externalId, updatedSince }: ListQuery, bind: (value: unknown) => string): string[] {

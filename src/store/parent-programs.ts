@@ -5,11 +5,12 @@ import { parseJson } from '../domain/json.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Metadata, NewParentProgram, ParentProgram } from '../domain/parent-program.ts';
 import type { Database, Transaction } from './database.ts';
+import { rfc3339 } from './instant.ts';
 
 const TEXTS = 'id, name, description, external_id as "externalId"';
 const TIMES = 'created_at as "createdAt", updated_at as "updatedAt"';
 /** As a ParentProgram names them; read them with `types`. */
-export const COLUMNS = `${TEXTS}, metadata, ${TIMES}`;
+const COLUMNS = `${TEXTS}, metadata, ${TIMES}`;
 const FIND = {
   name: 'find_parent_program',
   text: `select ${COLUMNS} from parent_programs where organization_id = $1 and id = $2`,
@@ -17,7 +18,7 @@ const FIND = {
 
 const WRITTEN = { createdAt: true, updatedAt: true } as const;
 type Times = Pick<ParentProgramModel, keyof typeof WRITTEN>;
-type Locked = Omit<ParentProgramModel, 'metadata'> & { metadata: string };
+type Read = Omit<ParentProgramModel, 'metadata'> & { metadata: string; row: string };
 
 export async function findParentProgram(
   db: Database,
@@ -41,40 +42,41 @@ export async function insertParentProgram(
   return asStored(id, content, times);
 }
 
-/** The row, held against other writers until the transaction ends. */
-export async function lockParentProgram(
+/** A program, and its row as PostgreSQL prints it: as long as that is the same, nobody has changed it, by hand either. */
+export type ReadParentProgram = { readonly program: ParentProgram; readonly row: string };
+
+/** As it is now; locked: held against other writers until the transaction ends. */
+export async function readParentProgram(
   tx: Transaction,
   scope: OrganizationScope,
-  id: string,
-): Promise<ParentProgram | null> {
-  const [locked] = await tx.$queryRaw<Locked[]>`
-    select ${Prisma.raw(`${TEXTS}, metadata::text, ${TIMES}`)} from parent_programs
+  { id, isLocked }: { id: string; isLocked: boolean },
+): Promise<ReadParentProgram | null> {
+  const [read] = await tx.$queryRaw<Read[]>`
+    select ${Prisma.raw(`${TEXTS}, metadata::text, ${TIMES}`)}, parent_programs::text as row from parent_programs
     where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
-    for update`;
-  return locked === undefined ? null : asStored(id, { ...locked, metadata: parseJson(locked.metadata) }, locked);
+    ${isLocked ? Prisma.sql`for update` : Prisma.empty}`;
+  if (read === undefined) return null;
+  return { program: asStored(id, { ...read, metadata: parseJson(read.metadata) }, read), row: read.row };
 }
 
 /**
- * Null: the row is not as it was read any more; with the content, because not everybody who writes SQL by hand sets the time.
- * The change's instant is now, or a millisecond after the last one where the clock has not moved. Throws a unique violation
- * where another program of the organization has the external id.
+ * Null: the row has changed since it was read. The change's instant is now, or a millisecond after the last one where the
+ * clock has not moved. Throws a unique violation where another program of the organization has the external id.
  */
 export async function replaceParentProgram(
   tx: Transaction,
   scope: OrganizationScope,
-  { before, content }: { before: ParentProgram; content: NewParentProgram },
+  { before: { program, row }, content }: { before: ReadParentProgram; content: NewParentProgram },
 ): Promise<ParentProgram | null> {
+  const { name, description, externalId, metadata } = content;
   const [times] = await tx.$queryRaw<Times[]>`
     update parent_programs
-    set name = ${content.name}, description = ${content.description}, external_id = ${content.externalId},
-        metadata = ${JSON.stringify(content.metadata)}::jsonb,
+    set name = ${name}, description = ${description}, external_id = ${externalId},
+        metadata = ${JSON.stringify(metadata)}::jsonb,
         updated_at = greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond')
-    where organization_id = ${scope.organizationId}::uuid and id = ${before.id}::uuid
-      and updated_at = ${before.updatedAt}::timestamptz and metadata = ${JSON.stringify(before.metadata)}::jsonb
-      and (name, description, external_id)
-        is not distinct from (${before.name}, ${before.description}, ${before.externalId})
+    where organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and parent_programs::text = ${row}
     returning ${Prisma.raw(TIMES)}`;
-  return times === undefined ? null : asStored(before.id, content, times);
+  return times === undefined ? null : asStored(program.id, content, times);
 }
 
 export async function deleteParentProgram(tx: Transaction, scope: OrganizationScope, id: string): Promise<void> {
@@ -103,14 +105,9 @@ function asStored(id: string, content: NewParentProgram, { createdAt, updatedAt 
 }
 
 /** JSON by neither pg's nor Prisma's own parser: see parseJson. */
-export const types = {
+const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === pg.types.builtins.TIMESTAMPTZ) return rfc3339;
     return oid === pg.types.builtins.JSONB ? parseJson : pg.types.getTypeParser(oid, format);
   },
 };
-
-/** "2026-03-01 12:00:00.5+00", as PostgreSQL prints it in UTC, to "2026-03-01T12:00:00.500Z". */
-function rfc3339(text: string): string {
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0')}Z`;
-}

@@ -153,11 +153,27 @@ export const DATABASE_LIES: readonly Lie[] = [
     title: 'an instant loses its last digit',
     edits: [
       {
-        file: 'src/store/parent-programs.ts',
-        find: "text.slice(20, -3).padEnd(3, '0')}Z`",
-        replace: "text.slice(20, -4).padEnd(2, '0')}Z`",
+        file: 'src/store/instant.ts',
+        find: "text.indexOf('+')).padEnd(3, '0')}Z`",
+        replace: "text.indexOf('+') - 1).padEnd(2, '0')}Z`",
       },
     ],
     caughtBy: 'test/api/list.test.ts',
+  },
+  {
+    title: 'of two updates at once, one overwrites the other',
+    edits: [
+      {
+        file: 'src/store/parent-programs.ts',
+        find: ' and parent_programs::text = ${row}',
+        replace: ' and ${row} is not null',
+      },
+    ],
+    caughtBy: 'test/api/conditional.test.ts',
+  },
+  {
+    title: 'a write whose connection is lost is made later',
+    edits: [{ file: 'src/store/database.ts', find: 'interval=500ms', replace: 'interval=0' }],
+    caughtBy: 'test/api/outage.test.ts',
   },
 ];

@@ -6,7 +6,7 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: 'from parent_programs where organization_id = $1 and id = $2`',
     replace: 'from parent_programs where $1::uuid is not null and id = $2`',
   },
-  lockParentProgram: {
+  readParentProgram: {
     file: 'parent-programs.ts',
     find: 'where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid',
     replace: 'where id = ${id}::uuid',

@@ -7,7 +7,7 @@ import {
   deleteParentProgram,
   findParentProgram,
   insertParentProgram,
-  lockParentProgram,
+  readParentProgram,
   replaceParentProgram,
 } from '../../../src/store/parent-programs.ts';
 import type { Tenant } from '../../support/store.ts';
@@ -61,24 +61,26 @@ export const parentProgramProofs: Proofs = {
     expect(await findParentProgram(db, theirs.scope, foreign.id)).toEqual(foreign);
   },
 
-  async lockParentProgram({ db, ours, theirs }) {
+  async readParentProgram({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
-    expect(await db.prisma.$transaction((tx) => lockParentProgram(tx, ours.scope, foreign.id))).toBeNull();
+    const locked = { id: foreign.id, isLocked: true };
+    expect(await db.prisma.$transaction((tx) => readParentProgram(tx, ours.scope, locked))).toBeNull();
     const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
     await db.prisma.$transaction(async (tx) => {
-      expect(await lockParentProgram(tx, ours.scope, foreign.id)).toEqual(own);
+      expect((await readParentProgram(tx, ours.scope, locked))?.program).toEqual(own);
       // Theirs is not locked with ours: an organization cannot make another one wait.
-      await db.prisma.$transaction((other) => lockParentProgram(other, theirs.scope, foreign.id), { timeout: 1000 });
+      await db.prisma.$transaction((other) => readParentProgram(other, theirs.scope, locked), { timeout: 1000 });
     });
   },
 
   async replaceParentProgram({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
-    const change = { before: foreign, content: { ...CONTENT, name: 'Changed' } };
-    expect(await replaceParentProgram(db.prisma, ours.scope, change)).toBeNull();
     const own = await insert(db, ours, foreign.id);
-    const changed = await replaceParentProgram(db.prisma, ours.scope, { ...change, before: own });
-    expect(changed).toMatchObject({ name: 'Changed' });
+    const before = await readParentProgram(db.prisma, ours.scope, { id: own.id, isLocked: false });
+    if (before === null) throw new Error('What was inserted is not there.');
+    const change = { before, content: { ...CONTENT, name: 'Changed' } };
+    expect(await replaceParentProgram(db.prisma, theirs.scope, change)).toBeNull();
+    expect(await replaceParentProgram(db.prisma, ours.scope, change)).toMatchObject({ name: 'Changed' });
     expect(await findParentProgram(db, theirs.scope, foreign.id)).toEqual(foreign);
   },
 
