@@ -103,7 +103,9 @@ test('of updates and deletes at once with one ETag, one succeeds', async () => {
       i % 2 === 0 ? client.delete(url, { headers }) : client.patch(url, { name: `Writer ${i}` }, { headers }),
     ),
   );
-  expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+  const others = answers.map(({ status }) => status).filter((status) => status >= 300);
+  expect(others).toHaveLength(9);
+  expect([404, 412]).toEqual(expect.arrayContaining(others));
 });
 
 // The race: two read the same metadata, each adds its own entry and writes the whole back.

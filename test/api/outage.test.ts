@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
 import { createScratchDatabase, type ScratchDatabase, withClient } from '../support/postgres.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
 
@@ -68,14 +69,9 @@ test('a connection that PostgreSQL ends, as in a restart, costs one request at m
   expect((await client.get('/api/key')).status).toBe(200);
 });
 
-/** Fails after five seconds: a statement's own time is over after fifteen. */
-async function untilWaiting(
-  client: { query(text: string): Promise<{ rows: unknown[] }> },
-  count: number,
-): Promise<void> {
+/** Five seconds at most: a statement's own time is over after fifteen. */
+function untilWaiting(client: { query(text: string): Promise<{ rows: unknown[] }> }, count: number): Promise<true> {
   const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  const giveUpAt = Date.now() + 5000;
-  while ((await client.query(waits)).rows.length !== count) {
-    if (Date.now() > giveUpAt) throw new Error(`It is not so that ${count} wait.`);
-  }
+  const isSo = async () => (await client.query(waits)).rows.length === count;
+  return until(`${count} statements that wait for a lock`, isSo, { seconds: 5 });
 }
