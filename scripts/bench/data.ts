@@ -6,7 +6,7 @@ import { FILL_ORGANIZATIONS, FILL_PROGRAMS, FILL_USERS, WORDS, WRITTEN } from '.
 const SMALL = 100;
 /** Organizations of 10 rows. */
 const TINY = 10_000;
-const VERSION = 'charter bench data 3';
+const VERSION = 'charter bench data 4';
 
 export type Organization = { readonly id: string; readonly cursorKey: Buffer; readonly key: string };
 

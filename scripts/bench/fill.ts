@@ -36,11 +36,12 @@ export const FILL_USERS = `
   insert into users (organization_id, id, email, name, role)
   select id, id, 'manager-' || id || '@bench.example', 'Bench manager', 'manager' from organizations`;
 
-/** What a row holds comes again after so many, so that pages 1 and 20,000 are of one length, whatever chance makes of it. */
+/** What a row holds comes again after so many, so that pages 1 and 20,000 are of one length. */
 const PERIOD = 19_999 * 25;
-let draws = 0;
-/** In [0, 1): by the row and the place in the statement, so that runs on different days and machines measure the same rows. */
-const draw = () => `((hashint8(${++draws} + 100 * (i % ${PERIOD})::bigint) + 2147483648) / 4294967296.0)`;
+
+/** In [0, 1), by the row and the place in the statement: runs on different days and machines measure the same rows. */
+const draw = (_: string, place: number) =>
+  `((hashint8(${place} + 10000 * (i % ${PERIOD})::bigint) + 2147483648) / 4294967296.0)`;
 
 /**
  * Created over three years in the order of their times, as rows come to be; one in four changed since; one name in
