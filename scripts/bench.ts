@@ -1,4 +1,4 @@
-// Measures Charter against a bare server that runs the same statements. See --help.
+// Measures Charter against a bare server that reads and writes the same rows. See --help.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -44,16 +44,18 @@ async function main({ help, json, readme, fresh, quick, pace }: Options): Promis
   await refuseSecondRun(client);
   const data = await prepareData(client, say);
   const database = { databaseUrl: url, postgresPid: await postmasterPid() };
+  const forgetting = { PAGE_MEMORY_MIB: '0' };
   const checking = { RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '0.01' };
-  const [charter, second, forgetful, vast, reporting, raw] = await Promise.all([
+  const [charter, second, forgetful, unchecked, reporting, vast, raw] = await Promise.all([
     serve('src/main.ts', 'charter', database),
     serve('src/main.ts', 'second', database),
-    serve('src/main.ts', 'forgetful', { ...database, settings: { PAGE_MEMORY_MIB: '0' } }),
+    serve('src/main.ts', 'forgetful', { ...database, settings: forgetting }),
+    serve('src/main.ts', 'unchecked', { ...database, settings: forgetting }),
+    serve('src/main.ts', 'reporting', { ...database, settings: { ...forgetting, ...checking } }),
     serve('scripts/bench/vast-server.ts', 'vast', database),
-    serve('src/main.ts', 'reporting', { ...database, settings: checking }),
     serve('scripts/bench/raw-server.ts', 'raw', database),
   ]);
-  const servers = { charter, second, forgetful, vast, reporting, raw };
+  const servers = { charter, second, forgetful, unchecked, reporting, vast, raw };
   const results: Result[] = [];
   for (const measured of await listCases(servers, data, client)) results.push(await measure(measured, url, pace));
   const startAnother = () => serve('src/main.ts', 'started', database);

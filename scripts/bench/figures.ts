@@ -20,7 +20,7 @@ const SWEEP = [1, 4, 16, 64, 256];
 const MIB = 1024 * 1024;
 
 export async function listFigures(
-  servers: Servers & { readonly second: RunningServer },
+  servers: Servers,
   data: Data,
   { pace, startServer, say }: { pace: Pace; startServer: () => Promise<RunningServer>; say: (text: string) => void },
 ): Promise<Figure[]> {
@@ -46,7 +46,7 @@ async function sweepConnections({ charter, raw }: Servers, { small }: Data, pace
 }
 
 async function compareProcesses(
-  { charter, second }: { charter: RunningServer; second: RunningServer },
+  { charter, second }: Servers,
   { small }: Data,
   { roundSeconds: seconds, rounds }: Pace,
 ): Promise<Figure> {

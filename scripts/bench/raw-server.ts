@@ -1,5 +1,5 @@
-// What Charter is measured against: the same statements, prepared, on a pool of the same size, and nothing else: no
-// validation, no permissions, no log, no headers but what HTTP needs.
+// What Charter is measured against: two prepared statements a request, for the key and for the same rows, on a pool of the
+// same size, and nothing else: no validation, no permissions, no log, no headers but what HTTP needs.
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import pg from 'pg';
