@@ -32,7 +32,7 @@ export async function writeReadme(
 function sectionOf(results: readonly Result[], figures: readonly Figure[], kind: string): string {
   return `${BEGIN}
 
-${kind}, on `$machine()`.
+${kind}, on \`${machine()}\`.
 Server, PostgreSQL and load share it; 16 connections, fsync on.
 
 ![How many times as fast as raw](${PICTURE})
