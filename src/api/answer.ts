@@ -20,7 +20,7 @@ export function render(
   { hasEntityTag, isConditional }: Pick<Plan, 'hasEntityTag' | 'isConditional'>,
   { status, headers, body, ...given }: Answer,
 ): Rendered {
-  const bytes = body === null ? undefined : Buffer.from(JsonText.of(body));
+  const bytes = body === null ? undefined : JsonText.bytesOf(body);
   const entityTag = hasEntityTag && bytes !== undefined ? (given.entityTag ?? entityTagOf(bytes)) : undefined;
   const caching = isConditional ? 'private, no-cache' : 'no-store';
   return {

@@ -42,7 +42,7 @@ async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched
     },
     listParentPrograms: async (...given: Parameters<typeof handlers.listParentPrograms>) => {
       const answer = await handlers.listParentPrograms(...given);
-      const { data, page } = JSON.parse(JsonText.of(answer.body));
+      const { data, page } = JSON.parse(JsonText.bytesOf(answer.body).toString());
       const wrong = data.map((program: object) => ({ ...program, metadata: { [SECRET]: 5 } }));
       return { ...answer, body: { data: wrong, page } };
     },

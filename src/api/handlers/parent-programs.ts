@@ -35,11 +35,12 @@ export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query,
   const shown = rows.length > limit ? rows.slice(0, limit) : rows;
   const last = rows.length > limit ? shown.at(-1) : undefined;
   const next = last === undefined ? null : sealCursor(seal, positionOf(last, order.sortField));
+  const separated = shown.map((program, i) => (i === 0 ? program : `,${program}`));
   const page: components['schemas']['ParentProgramPage']['page'] = { limit, next_cursor: next };
   return {
     status: 200,
     headers: next === null ? {} : { Link: `<${nextPage('/api/parent_programs', query, next)}>; rel="next"` },
-    body: new JsonText(`{"data":[${shown.join(',')}],"page":${JSON.stringify(page)}}`),
+    body: new JsonText('{"data":[', ...separated, '],"page":', JSON.stringify(page), '}'),
   };
 };
 
