@@ -33,12 +33,13 @@ function sectionOf(results: readonly Result[], figures: readonly Figure[], kind:
   return `${BEGIN}
 
 ${kind}, on \`${machine()}\`.
-Server, PostgreSQL and load share it; 16 connections, fsync on.
+Server, PostgreSQL and load share it; 16 connections, fsync on. CPU and SQL: the processor time that the server and
+PostgreSQL take for 1,000 requests.
 
 ![How many times as fast as raw](${PICTURE})
 
-| case | requests/s | p50 ms | p99 ms | ratio | goal |
-|---|--:|--:|--:|--:|--:|
+| case | requests/s | p50 ms | p99 ms | CPU ms | SQL ms | ratio | goal |
+|---|--:|--:|--:|--:|--:|--:|--:|
 ${results.map(rowOf).join('\n')}
 
 ${figures.map(({ title, value, isShort }) => `- ${title}: ${value}${isShort ? ', short' : ''}`).join('\n')}
@@ -48,10 +49,11 @@ ${figures.map(({ title, value, isShort }) => `- ${title}: ${value}${isShort ? ',
 
 function rowOf(result: Result): string {
   const { measured, comparison } = result;
-  const { rate, p50Ms, p99Ms } = comparison.subject;
+  const { rate, p50Ms, p99Ms, serverCpuMs, postgresCpuMs } = comparison.subject;
   const goal = [measured.goal?.toFixed(2) ?? '', ...shortfallsOf(result).map((word) => word.toLowerCase())];
   const cells = [
     ...[measured.title, rate.toFixed(0), p50Ms.toFixed(1), p99Ms.toFixed(1)],
+    ...[serverCpuMs.toFixed(0), postgresCpuMs.toFixed(0)],
     `${comparison.ratio.toFixed(2)} of ${measured.base.title}`,
     goal.filter((word) => word !== '').join(', '),
   ];
