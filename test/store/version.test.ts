@@ -61,6 +61,20 @@ test.each(Object.entries(WRITES))('%s: the version grows, of that organization o
   expect(await versionOf(theirs)).toBe(others);
 });
 
+test.each(['raw SQL inserts many', 'the service updates', 'raw SQL updates', 'raw SQL deletes'])(
+  '%s: once',
+  async (name) => {
+    const ours = await createTenant(database.db);
+    const { id } = await createParentProgram(
+      { db: database.db, scope: ours.scope },
+      { content: CONTENT, idempotencyKey: undefined },
+    );
+    const before = await versionOf(ours);
+    await WRITES[name]?.(ours, id);
+    expect(await versionOf(ours)).toBe(before + 1n);
+  },
+);
+
 test('a row that raw SQL moves changes both organizations', async () => {
   const [ours, theirs] = [await createTenant(database.db), await createTenant(database.db)];
   await WRITES['raw SQL inserts']?.(ours, '');
