@@ -30,7 +30,7 @@ export type Options = {
   readonly quick: boolean;
 };
 
-const FULL: Pace = { warmUpSeconds: 3, roundSeconds: 3, rounds: 7 };
+const FULL: Pace = { warmUpSeconds: 6, roundSeconds: 3, rounds: 7 };
 const QUICK: Pace = { warmUpSeconds: 0.5, roundSeconds: 0.5, rounds: 3 };
 
 /** Throws a TypeError that names what is not understood. */
