@@ -1,4 +1,4 @@
-import { type Exchange, messageOfException, send } from '../../src/api/answer.ts';
+import { type Exchange, messageOfException, messageWith, send } from '../../src/api/answer.ts';
 import { SEND_A_KEY } from '../../src/api/authentication.ts';
 import type { Operation } from '../../src/api/document.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
@@ -40,7 +40,7 @@ async function write(exchange: Exchange, forcing: Forcing & { wish: Wish }): Pro
   const { 'Content-type': _, 'X-Request-Id': __, ...headers } = shown.headers;
   const known = Object.entries(serversHeaders(forcing, shown.body)).filter(([name]) => name in headers);
   const text = shown.body === undefined ? undefined : Buffer.from(JSON.stringify(shown.body)).toString('latin1');
-  send(exchange, { status: wish.status, headers: { ...headers, ...Object.fromEntries(known) }, text });
+  send(exchange, messageWith(wish.status, { ...headers, ...Object.fromEntries(known) }, text));
 }
 
 /** Of several examples, the one that is of this operation; undefined: the first, or generated data. */

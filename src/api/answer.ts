@@ -6,14 +6,21 @@ import type { Answer, Plan } from './plan.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** An answer in the form in which it is written, for one request or for many. */
-export type Rendered = {
+/** What is written, but for the X-Request-Id. */
+export type Message = {
   readonly status: number;
-  readonly headers: Headers;
-  /** Undefined: the contract shows none. */
-  readonly entityTag: string | undefined;
+  /** Headers, names and values in turn, as Node writes them; setHeader would keep a table of them first. */
+  readonly fields: readonly string[];
   /** JSON in UTF-8, a character a byte; undefined: the answer has none. */
   readonly text: string | undefined;
+};
+
+/** An answer in the form in which it is written, for one request or for many. */
+export type Rendered = Message & {
+  /** Undefined: the contract shows none. */
+  readonly entityTag: string | undefined;
+  /** For who has it already; undefined: the contract shows no 304. */
+  readonly notModified: Message | undefined;
 };
 
 export function render(
@@ -22,54 +29,42 @@ export function render(
 ): Rendered {
   const bytes = body === null ? undefined : JsonText.bytesOf(body);
   const entityTag = hasEntityTag && bytes !== undefined ? (given.entityTag ?? entityTagOf(bytes)) : undefined;
-  const caching = isConditional ? 'private, no-cache' : 'no-store';
+  // RFC 9110 section 15.4.5: of the headers, a 304 has only those that a cache needs.
+  const caching = { 'Cache-Control': isConditional ? 'private, no-cache' : 'no-store', ETag: entityTag };
   return {
-    status,
-    headers: { ...headers, 'Cache-Control': caching, ETag: entityTag },
-    entityTag,
     // Such a string Node sends in one piece with the headers, and without encoding it again.
-    text: bytes?.toString('latin1'),
+    ...messageWith(status, { ...headers, ...caching }, bytes?.toString('latin1')),
+    entityTag,
+    notModified: isConditional ? messageWith(304, caching, undefined) : undefined,
   };
 }
 
 /** The answer to one request: the page, or that whoever asks has it already. */
-export function messageOf(
-  req: IncomingMessage,
-  { isConditional }: Pick<Plan, 'isConditional'>,
-  rendered: Rendered,
-): Message {
-  const { headers, entityTag } = rendered;
-  if (isConditional && entityTag !== undefined && !satisfiesIfNoneMatch(req.headers['if-none-match'], entityTag)) {
-    // RFC 9110 section 15.4.5: of the headers, only those that a cache needs.
-    const { 'Cache-Control': caching, ETag: tag } = headers;
-    return { status: 304, headers: { 'Cache-Control': caching, ETag: tag }, text: undefined };
-  }
-  return rendered;
+export function messageOf(req: IncomingMessage, rendered: Rendered): Message {
+  const { entityTag, notModified } = rendered;
+  if (notModified === undefined || entityTag === undefined) return rendered;
+  return satisfiesIfNoneMatch(req.headers['if-none-match'], entityTag) ? rendered : notModified;
 }
 
 export function messageOfException({ status, headers, body }: Exception): Message {
   const text = Buffer.from(JSON.stringify(body)).toString('latin1');
-  return { status, headers: { ...headers, 'Cache-Control': 'no-store' }, text };
+  return messageWith(status, { ...headers, 'Cache-Control': 'no-store' }, text);
 }
 
-/** `text` as in what is rendered. */
-export type Message = { readonly status: number; readonly headers: Headers; readonly text: string | undefined };
+/** `text` as in a message. */
+export function messageWith(status: number, headers: Headers, text: string | undefined): Message {
+  const fields = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+  if (text !== undefined) fields.push('Content-Type', 'application/json; charset=utf-8');
+  if (status !== 204 && status !== 304) fields.push('Content-Length', String(text?.length ?? 0));
+  return { status, fields, text };
+}
 
 /** A request, and where its answer goes. */
 export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string };
 
 export type Send = (exchange: Exchange, message: Message) => void;
 
-export const CONTENT_TYPE = 'application/json; charset=utf-8';
-
-export function send({ req, res, requestId }: Exchange, { status, headers, text }: Message): void {
-  // Names and values in turn, which Node writes as they are; setHeader would keep a table of them first.
-  const fields = ['X-Request-Id', requestId];
-  for (const name in headers) {
-    const value = headers[name];
-    if (value !== undefined) fields.push(name, value);
-  }
-  if (text !== undefined) fields.push('Content-Type', CONTENT_TYPE, 'Content-Length', String(text.length));
-  else if (status !== 204 && status !== 304) fields.push('Content-Length', '0');
-  res.writeHead(status, fields).end(req.method === 'HEAD' ? undefined : text, 'latin1');
+export function send({ req, res, requestId }: Exchange, { status, fields, text }: Message): void {
+  res.writeHead(status, ['X-Request-Id', requestId, ...fields]);
+  res.end(req.method === 'HEAD' ? undefined : text, 'latin1');
 }

@@ -1,4 +1,4 @@
-import { CONTENT_TYPE, type Message, messageOfException, type Send, send } from './answer.ts';
+import { type Message, messageOfException, type Send, send } from './answer.ts';
 import { type Answered, createConformityCheck } from './conformity.ts';
 import type { Json } from './document.ts';
 import { exceptionOf } from './exceptions.ts';
@@ -56,13 +56,10 @@ export function sendChecked(
 
 /** What the API itself gives: other rooms put headers of their own on the 404 of a path that nobody has. */
 function answeredBy(
-  { status, headers, text }: Message,
+  { status, fields, text = '' }: Message,
   { requestId, isHead }: { requestId: string; isHead: boolean },
 ): Answered {
-  const sent = { ...headers, 'X-Request-Id': requestId, ...(text !== undefined && { 'Content-Type': CONTENT_TYPE }) };
-  return {
-    status,
-    headers: Object.fromEntries(Object.entries(sent).map(([name, value]) => [name.toLowerCase(), value])),
-    text: isHead ? '' : Buffer.from(text ?? '', 'latin1').toString(),
-  };
+  const headers: Record<string, string> = { 'x-request-id': requestId };
+  for (let i = 0; i < fields.length; i += 2) headers[String(fields[i]).toLowerCase()] = String(fields[i + 1]);
+  return { status, headers, text: isHead ? '' : Buffer.from(text, 'latin1').toString() };
 }

@@ -42,7 +42,7 @@ export async function serve<By extends Acting>(exchange: Exchange, service: Serv
   const { req, res, requestId } = exchange;
   try {
     const admitted = await admit(req, service);
-    service.send(exchange, messageOf(req, admitted.matched.plan, await service.answer(admitted)));
+    service.send(exchange, messageOf(req, await service.answer(admitted)));
   } catch (error) {
     const exception = exceptionOf(error);
     if (exception.isFault) service.onFault(error, requestId);

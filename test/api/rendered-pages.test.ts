@@ -89,7 +89,7 @@ async function collectGarbage(): Promise<void> {
   runInNewContext('gc')();
 }
 
-const page = (text: string) => ({ status: 200, headers: {}, entityTag: undefined, text });
+const page = (text: string) => ({ status: 200, fields: [], entityTag: undefined, notModified: undefined, text });
 
 // The attack: an address that ends another organization's or another version's name.
 test('organization, version and address never run into each other', async () => {

@@ -81,7 +81,7 @@ export const API_LIES: readonly Lie[] = [
   },
   {
     title: 'an answer has no request id',
-    edits: [{ file: ANSWER, find: "fields = ['X-Request-Id', requestId]", replace: 'fields: string[] = []' }],
+    edits: [{ file: ANSWER, find: "['X-Request-Id', requestId, ...fields]", replace: '[...fields]' }],
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {
