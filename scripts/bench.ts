@@ -46,19 +46,21 @@ async function main({ help, json, readme, fresh, quick, pace }: Options): Promis
   const database = { databaseUrl: url, postgresPid: await postmasterPid() };
   const forgetting = { PAGE_MEMORY_MIB: '0' };
   const checking = { RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '0.01' };
-  const [charter, second, forgetful, unchecked, reporting, vast, raw] = await Promise.all([
+  const [charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw] = await Promise.all([
     serve('src/main.ts', 'charter', database),
     serve('src/main.ts', 'second', database),
     serve('src/main.ts', 'forgetful', { ...database, settings: forgetting }),
     serve('src/main.ts', 'unchecked', { ...database, settings: forgetting }),
-    serve('src/main.ts', 'reporting', { ...database, settings: { ...forgetting, ...checking } }),
+    serve('src/main.ts', 'sampling', { ...database, settings: checking }),
+    serve('src/main.ts', 'forgetful-sampling', { ...database, settings: { ...forgetting, ...checking } }),
     serve('scripts/bench/vast-server.ts', 'vast', database),
     serve('scripts/bench/raw-server.ts', 'raw', database),
   ]);
-  const servers = { charter, second, forgetful, unchecked, reporting, vast, raw };
+  const servers = { charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw };
   const results: Result[] = [];
   for (const measured of await listCases(servers, data, client)) results.push(await measure(measured, url, pace));
-  const startAnother = () => serve('src/main.ts', 'started', database);
+  const startAnother = (settings: Readonly<Record<string, string>>) =>
+    serve('src/main.ts', 'started', { ...database, settings });
   const figures = quick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, say });
   console.log(json ? asJson(results, figures) : asTable(results, figures));
   if (readme) await writeReadme(results, figures, { quick, now: new Date() });

@@ -3,4 +3,5 @@ import module from 'node:module';
 import { join } from 'node:path';
 
 module.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'));
-await import('./charter.ts');
+const { run } = await import('./run.ts');
+await run();

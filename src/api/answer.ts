@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { JsonText } from '../domain/json.ts';
 import { entityTagOf, satisfiesIfNoneMatch } from './conditional.ts';
 import type { Exception } from './exceptions.ts';
+import { encodeJson } from './json-text.ts';
 import type { Answer, Plan } from './plan.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -27,7 +27,7 @@ export function render(
   { hasEntityTag, isConditional }: Pick<Plan, 'hasEntityTag' | 'isConditional'>,
   { status, headers, body, ...given }: Answer,
 ): Rendered {
-  const bytes = body === null ? undefined : JsonText.bytesOf(body);
+  const bytes = body === null ? undefined : encodeJson(body);
   const entityTag = hasEntityTag && bytes !== undefined ? (given.entityTag ?? entityTagOf(bytes)) : undefined;
   // RFC 9110 section 15.4.5: of the headers, a 304 has only those that a cache needs.
   const caching = { 'Cache-Control': isConditional ? 'private, no-cache' : 'no-store', ETag: entityTag };
@@ -47,7 +47,7 @@ export function messageOf(req: IncomingMessage, rendered: Rendered): Message {
 }
 
 export function messageOfException({ status, headers, body }: Exception): Message {
-  const text = Buffer.from(JSON.stringify(body)).toString('latin1');
+  const text = encodeJson(body).toString('latin1');
   return messageWith(status, { ...headers, 'Cache-Control': 'no-store' }, text);
 }
 

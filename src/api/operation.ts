@@ -1,7 +1,7 @@
 import type { operations } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
-import type { JsonText } from '../domain/json.ts';
 import type { Database } from '../store/database.ts';
+import type { JsonText } from './json-text.ts';
 
 export type OperationId = keyof operations;
 

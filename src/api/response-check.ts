@@ -18,7 +18,10 @@ export type BrokenAnswer = {
   /** They hold no value of what was to be sent. */
   readonly disagreements: readonly string[];
   readonly isWithheld: boolean;
-  /** How many this process has checked so far, and how many of them broke the contract. */
+  /**
+   * How many this process has checked so far, and how many of them broke the contract; an answer in memory counts each
+   * time until it is found right.
+   */
   readonly checked: number;
   readonly broken: number;
 };

@@ -36,19 +36,3 @@ function renamed(numbered: unknown, keys: readonly string[]): unknown {
   }
   return whole.value;
 }
-
-/** JSON that is written already, by PostgreSQL for one. In pieces: encoded apart, they take half the time of the whole. */
-export class JsonText {
-  // A private member makes the class nominal: no object of the contract passes for one.
-  readonly #pieces: readonly string[];
-
-  constructor(...pieces: readonly string[]) {
-    this.#pieces = pieces;
-  }
-
-  /** UTF-8, of what is written already or of any other value. */
-  static bytesOf(value: unknown): Buffer {
-    if (!(value instanceof JsonText)) return Buffer.from(JSON.stringify(value));
-    return Buffer.concat(value.#pieces.map((piece) => Buffer.from(piece)));
-  }
-}

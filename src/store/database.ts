@@ -29,13 +29,14 @@ const WAITING_PER_CONNECTION = 50;
 const CONNECT_SECONDS = 5;
 const STATEMENT_SECONDS = 15;
 
-/** Timestamps are read as text (see parent-programs.ts), so their form must not depend on the server's settings. */
+/** Instants and whole rows are read as text (see instant.ts, parent-programs.ts), so their form must not depend on the server's settings. */
 const SERVER_SETTINGS = [
   'TimeZone=UTC',
   'DateStyle=ISO',
   `statement_timeout=${STATEMENT_SECONDS}s`,
   'idle_in_transaction_session_timeout=30s',
-  // Or what waits for a lock when its connection is lost would be done all the same, later. On Windows there is no such thing.
+  // Or what waits for a lock when its connection is lost would be done all the same, later. On Windows, where the
+  // embedded PostgreSQL runs on ours, there is no such thing.
   ...(process.platform === 'win32' ? [] : ['client_connection_check_interval=500ms']),
   // As on today's disks. With the default, a page by its index looks so dear that no plan of it is ever kept.
   'random_page_cost=1.1',
@@ -67,17 +68,17 @@ export function openDatabase({ url, poolSize, onIdleError }: DatabaseOptions): D
   };
 }
 
-/** What the API writes. Other statements' best plans depend on their values, or they are too rare. */
+/** By their keys, all but housekeeping's. The best plans of Prisma's other statements depend on their values. */
 const PREPARED = /\b(parent_programs|idempotency_keys)\b/;
 
-/** Names of the statements that a connection prepares once: to parse and plan such a one takes longer than to execute it. */
+/** Of Prisma's statements, those that a connection prepares once: to parse and plan them takes longer than to execute them. */
 function createNames(): (statement: { sql: string }) => string {
   const names = new Map<string, string>();
   return ({ sql }) => {
     const name = names.get(sql);
     if (name !== undefined) return name;
     if (!PREPARED.test(sql)) return '';
-    const next = `written_${names.size + 1}`;
+    const next = `prisma_${names.size + 1}`;
     names.set(sql, next);
     return next;
   };

@@ -45,7 +45,7 @@ export async function insertParentProgram(
 /** A program, and its row as PostgreSQL prints it: as long as that is the same, nobody has changed it, by hand either. */
 export type ReadParentProgram = { readonly program: ParentProgram; readonly row: string };
 
-/** As it is now; locked: held against other writers until the transaction ends. */
+/** As it is now; locked: held against other writers until the transaction ends, and so only within one. */
 export async function readParentProgram(
   tx: Transaction,
   scope: OrganizationScope,

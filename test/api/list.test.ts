@@ -138,7 +138,7 @@ test("no filter finds another organization's rows", async () => {
   }
 });
 
-// A list's programs are written by the database, one alone is not.
+// A list's programs are written by the database, one alone is not. As JSON.parse has them: blanks tell nothing.
 test('a program is the same in a list as by its id, to the order of its members', async () => {
   const ours = await createTestOrganization(server);
   const { client } = ours;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Logger, pino } from 'pino';
 import { readDocument } from '../../src/api/contract.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
+import { encodeJson } from '../../src/api/json-text.ts';
 import type { ResponseCheck } from '../../src/api/response-check.ts';
-import { JsonText } from '../../src/domain/json.ts';
 import { Client } from '../support/client.ts';
 import { operations } from '../support/contract.ts';
 import { createProgram, prepare, sendTo } from '../support/every-operation.ts';
@@ -42,7 +42,7 @@ async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched
     },
     listParentPrograms: async (...given: Parameters<typeof handlers.listParentPrograms>) => {
       const answer = await handlers.listParentPrograms(...given);
-      const { data, page } = JSON.parse(JsonText.bytesOf(answer.body).toString());
+      const { data, page } = JSON.parse(encodeJson(answer.body).toString());
       const wrong = data.map((program: object) => ({ ...program, metadata: { [SECRET]: 5 } }));
       return { ...answer, body: { data: wrong, page } };
     },

@@ -26,7 +26,8 @@ export function startFile(
 ): Running {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...env },
+    // What a copy of the tree compiles would stay in node_modules, which copies share.
+    env: { PATH: process.env['PATH'], NODE_DISABLE_COMPILE_CACHE: '1', ...env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     // A test that has failed by its own limit must not leave a process behind.
     ...{ timeout: lifeSeconds * 1000, killSignal: 'SIGKILL' },

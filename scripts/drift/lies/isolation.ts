@@ -11,6 +11,11 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: 'where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid',
     replace: 'where id = ${id}::uuid',
   },
+  replaceParentProgram: {
+    file: 'parent-programs.ts',
+    find: 'where organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and parent_programs::text',
+    replace: 'where id = ${program.id}::uuid and parent_programs::text',
+  },
   deleteParentProgram: {
     file: 'parent-programs.ts',
     find: 'deleteMany({ where: { organizationId: scope.organizationId, id } })',

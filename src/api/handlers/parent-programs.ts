@@ -1,5 +1,5 @@
 import type { components, operations } from '../../../generated/openapi.d.ts';
-import { JsonText, parseJson } from '../../domain/json.ts';
+import { parseJson } from '../../domain/json.ts';
 import type { ParentProgram } from '../../domain/parent-program.ts';
 import * as service from '../../service/parent-programs.ts';
 import * as pages from '../../store/parent-program-pages.ts';
@@ -7,6 +7,7 @@ import { findParentProgram } from '../../store/parent-programs.ts';
 import { entityTagOf, satisfiesIfMatch } from '../conditional.ts';
 import { nextPage, openCursor, sealCursor } from '../cursor.ts';
 import { readInstant } from '../instant.ts';
+import { JsonText } from '../json-text.ts';
 import type { Handler } from '../operation.ts';
 
 type Sort = NonNullable<NonNullable<operations['listParentPrograms']['parameters']['query']>['sort']>;

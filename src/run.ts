@@ -3,7 +3,7 @@ import { type Config, readConfig } from './config.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
 import { openPublication } from './publication/routes.ts';
-import { requestedStop } from './requested-stop.ts';
+import { requestedStop, type Stop } from './requested-stop.ts';
 import { listen } from './server.ts';
 import { type KeyUses, startKeyUses } from './service/last-used.ts';
 import { createOutbox, type Outbox } from './service/mail.ts';
@@ -11,23 +11,26 @@ import { connect } from './store/connect.ts';
 import type { Database } from './store/database.ts';
 import { StartUpError } from './store/start-up-error.ts';
 
-// From the first moment, so that a signal in the middle of the start leaves no PostgreSQL behind.
-const stop = requestedStop();
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof StartUpError)) throw error;
-  // A terminal's Ctrl-C interrupts what PostgreSQL is made with as well: that it fails is no reason to tell.
-  if (!stop.isRequested()) {
-    process.stderr.write(`\nCharter cannot start. ${error.message}\n  ${error.remedy}\n`);
-    process.exitCode = 1;
+/** Serves until it is told to stop; resolves then, with the exit code set. */
+export async function run(): Promise<void> {
+  // From the first moment, so that a signal in the middle of the start leaves no PostgreSQL behind.
+  const stop = requestedStop();
+  try {
+    await main(stop);
+  } catch (error) {
+    if (!(error instanceof StartUpError)) throw error;
+    // A terminal's Ctrl-C interrupts what PostgreSQL is made with as well: that it fails is no reason to tell.
+    if (!stop.isRequested()) {
+      process.stderr.write(`\nCharter cannot start. ${error.message}\n  ${error.remedy}\n`);
+      process.exitCode = 1;
+    }
+  } finally {
+    // Listening for the end of the parent would keep this process.
+    process.channel?.unref();
   }
-} finally {
-  // Listening for the end of the parent would keep this process.
-  process.channel?.unref();
 }
 
-async function main(): Promise<void> {
+async function main(stop: Stop): Promise<void> {
   const config = readConfig(process.env);
   const logger = createLogger(config.logLevel);
   const outbox = createOutbox(config.mail, (error) => logger.warn({ err: error }, 'a mail could not be sent'));
@@ -36,7 +39,7 @@ async function main(): Promise<void> {
     onFailure: (error) => logger.warn({ err: error }, 'when keys were last used could not be written; will try again'),
   });
   try {
-    if (!stop.isRequested()) await serve({ config, db, logger, keyUses, outbox });
+    if (!stop.isRequested()) await serve({ config, db, logger, keyUses, outbox, stop });
     await Promise.all([keyUses.stop(), outbox.settle()]);
   } finally {
     await leave();
@@ -50,9 +53,10 @@ type Serving = {
   logger: Logger;
   keyUses: KeyUses;
   outbox: Outbox;
+  stop: Stop;
 };
 
-async function serve({ config, db, logger, keyUses, outbox }: Serving): Promise<void> {
+async function serve({ config, db, logger, keyUses, outbox, stop }: Serving): Promise<void> {
   let isStopping = false;
   const { environment, publicUrl, trustedProxies, pageMemoryBytes, responseCheck } = config;
   const publication = openPublication();
