@@ -2,6 +2,7 @@ import { type Exchange, messageOfException, messageWith, send } from '../../src/
 import { SEND_A_KEY } from '../../src/api/authentication.ts';
 import type { Operation } from '../../src/api/document.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
+import { encodeJson } from '../../src/api/json-text.ts';
 import type { Acting, Plan } from '../../src/api/plan.ts';
 import { ForbiddenError, UnauthenticatedError } from '../../src/domain/errors.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
@@ -39,8 +40,8 @@ async function write(exchange: Exchange, forcing: Forcing & { wish: Wish }): Pro
   const shown = await source({ operation, status: wish.status, example, address: String(exchange.req.url) });
   const { 'Content-type': _, 'X-Request-Id': __, ...headers } = shown.headers;
   const known = Object.entries(serversHeaders(forcing, shown.body)).filter(([name]) => name in headers);
-  const text = shown.body === undefined ? undefined : Buffer.from(JSON.stringify(shown.body)).toString('latin1');
-  send(exchange, messageWith(wish.status, { ...headers, ...Object.fromEntries(known) }, text));
+  const bytes = shown.body === undefined ? undefined : encodeJson(shown.body);
+  send(exchange, messageWith(wish.status, { ...headers, ...Object.fromEntries(known) }, bytes));
 }
 
 /** Of several examples, the one that is of this operation; undefined: the first, or generated data. */

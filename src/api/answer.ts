@@ -32,8 +32,7 @@ export function render(
   // RFC 9110 section 15.4.5: of the headers, a 304 has only those that a cache needs.
   const caching = { 'Cache-Control': isConditional ? 'private, no-cache' : 'no-store', ETag: entityTag };
   return {
-    // Such a string Node sends in one piece with the headers, and without encoding it again.
-    ...messageWith(status, { ...headers, ...caching }, bytes?.toString('latin1')),
+    ...messageWith(status, { ...headers, ...caching }, bytes),
     entityTag,
     notModified: isConditional ? messageWith(304, caching, undefined) : undefined,
   };
@@ -47,16 +46,16 @@ export function messageOf(req: IncomingMessage, rendered: Rendered): Message {
 }
 
 export function messageOfException({ status, headers, body }: Exception): Message {
-  const text = encodeJson(body).toString('latin1');
-  return messageWith(status, { ...headers, 'Cache-Control': 'no-store' }, text);
+  return messageWith(status, { ...headers, 'Cache-Control': 'no-store' }, encodeJson(body));
 }
 
-/** `text` as in a message. */
-export function messageWith(status: number, headers: Headers, text: string | undefined): Message {
+/** `bytes` are JSON in UTF-8; undefined: the answer has none. */
+export function messageWith(status: number, headers: Headers, bytes: Buffer | undefined): Message {
   const fields = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
-  if (text !== undefined) fields.push('Content-Type', 'application/json; charset=utf-8');
-  if (status !== 204 && status !== 304) fields.push('Content-Length', String(text?.length ?? 0));
-  return { status, fields, text };
+  if (bytes !== undefined) fields.push('Content-Type', 'application/json; charset=utf-8');
+  if (status !== 204 && status !== 304) fields.push('Content-Length', String(bytes?.length ?? 0));
+  // Such a string Node sends in one piece with the headers, and without encoding it again.
+  return { status, fields, text: bytes?.toString('latin1') };
 }
 
 /** A request, and where its answer goes. */

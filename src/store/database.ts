@@ -29,7 +29,10 @@ const WAITING_PER_CONNECTION = 50;
 const CONNECT_SECONDS = 5;
 const STATEMENT_SECONDS = 15;
 
-/** Instants and whole rows are read as text (see instant.ts, parent-programs.ts), so their form must not depend on the server's settings. */
+/**
+ * Instants and whole rows are read as text (see instant.ts, parent-programs.ts), so their form must not depend on the
+ * server's settings.
+ */
 const SERVER_SETTINGS = [
   'TimeZone=UTC',
   'DateStyle=ISO',
