@@ -6,7 +6,7 @@ import { removeCluster } from '../src/store/embedded-cluster.ts';
 import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { StartUpError } from '../src/store/start-up-error.ts';
-import { type Case, listCases } from './bench/cases.ts';
+import { type Case, listCases, type Servers } from './bench/cases.ts';
 import { checkAnswers } from './bench/check.ts';
 import { compare } from './bench/compare.ts';
 import { prepareData } from './bench/data.ts';
@@ -44,21 +44,14 @@ async function main({ help, json, readme, fresh, quick, pace }: Options): Promis
   await refuseSecondRun(client);
   const data = await prepareData(client, say);
   const database = { databaseUrl: url, postgresPid: await postmasterPid() };
-  const forgetting = { PAGE_MEMORY_MIB: '0' };
-  const checking = { RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '0.01' };
-  const [charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw] = await Promise.all([
-    serve('src/main.ts', 'charter', database),
-    serve('src/main.ts', 'second', database),
-    serve('src/main.ts', 'forgetful', { ...database, settings: forgetting }),
-    serve('src/main.ts', 'unchecked', { ...database, settings: forgetting }),
-    serve('src/main.ts', 'sampling', { ...database, settings: checking }),
-    serve('src/main.ts', 'forgetful-sampling', { ...database, settings: { ...forgetting, ...checking } }),
-    serve('scripts/bench/vast-server.ts', 'vast', database),
-    serve('scripts/bench/raw-server.ts', 'raw', database),
-  ]);
-  const servers = { charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw };
+  const servers = await serveAll(database, 1);
+  const twins = await Promise.all(Array.from({ length: pace.processes - 1 }, (_, i) => serveAll(database, i + 2)));
+  const theirCases = await Promise.all(twins.map((each) => listCases(each, data, client)));
   const results: Result[] = [];
-  for (const measured of await listCases(servers, data, client)) results.push(await measure(measured, url, pace));
+  for (const [i, measured] of (await listCases(servers, data, client)).entries()) {
+    const same = theirCases.flatMap((cases) => cases[i] ?? []);
+    results.push(await measure([measured, ...same], url, pace));
+  }
   const startAnother = (settings: Readonly<Record<string, string>>) =>
     serve('src/main.ts', 'started', { ...database, settings });
   const figures = quick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, say });
@@ -66,11 +59,34 @@ async function main({ help, json, readme, fresh, quick, pace }: Options): Promis
   if (readme) await writeReadme(results, figures, { quick, now: new Date() });
 }
 
-async function measure(measured: Case, url: string, pace: Pace): Promise<Result> {
+type Database = Pick<Program, 'databaseUrl' | 'postgresPid'>;
+
+/** Of everything that is compared one process. */
+async function serveAll(database: Database, set: number): Promise<Servers> {
+  const serveCharter = (name: string, settings = {}) =>
+    serve('src/main.ts', `${name}-${set}`, { ...database, settings });
+  const forgetting = { PAGE_MEMORY_MIB: '0' };
+  const checking = { RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '0.01' };
+  const [charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw] = await Promise.all([
+    serveCharter('charter'),
+    serveCharter('second'),
+    serveCharter('forgetful', forgetting),
+    serveCharter('unchecked', forgetting),
+    serveCharter('sampling', checking),
+    serveCharter('forgetful-sampling', { ...forgetting, ...checking }),
+    serve('scripts/bench/vast-server.ts', `vast-${set}`, database),
+    serve('scripts/bench/raw-server.ts', `raw-${set}`, database),
+  ]);
+  return { charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw };
+}
+
+/** The same case on every set of servers. */
+async function measure([measured, ...twins]: [Case, ...Case[]], url: string, pace: Pace): Promise<Result> {
   say(measured.title);
-  await checkAnswers(measured);
+  for (const each of [measured, ...twins]) await checkAnswers(each);
   const plan = measured.explain && (await explainList(url, measured.explain));
-  return { measured, plan, comparison: await compare({ subject: measured.subject, base: measured.base.load }, pace) };
+  const pairs = [measured, ...twins].map(({ subject, base }) => ({ subject, base: base.load }));
+  return { measured, plan, comparison: await compare(pairs, pace) };
 }
 
 /** Two at once would take each other's keys, and measure each other. The connection holds the lock to the end. */
@@ -91,12 +107,8 @@ async function removeData(): Promise<void> {
   await removeCluster(DATA_DIR);
 }
 
-function serve(
-  script: string,
-  name: string,
-  database: Pick<Program, 'databaseUrl' | 'postgresPid' | 'settings'>,
-): Promise<RunningServer> {
-  const starting = startServer({ ...database, script: join(root, script), logFile: join(DATA_DIR, `${name}.log`) });
+function serve(script: string, name: string, program: Database & Pick<Program, 'settings'>): Promise<RunningServer> {
+  const starting = startServer({ ...program, script: join(root, script), logFile: join(DATA_DIR, `${name}.log`) });
   endings.push(async () => (await starting).stop());
   return starting;
 }

@@ -3,21 +3,23 @@ import type { Pace } from './options.ts';
 
 export type Comparison = { readonly subject: Sample; readonly base: Sample; readonly ratio: number };
 
-/** Measures two loads in turn, so that whatever else the machine does meets both alike. */
-export async function compare(
-  loads: { subject: Load; base: Load },
-  pace: Pace,
-  connections?: number,
-): Promise<Comparison> {
+export type Pair = { readonly subject: Load; readonly base: Load };
+
+/** Measures two loads in turn, so that whatever else the machine does meets both alike; several such pairs in turn, too. */
+export async function compare(pairs: readonly Pair[], pace: Pace, connections?: number): Promise<Comparison> {
   const by = (seconds: number) => ({ seconds, ...(connections !== undefined && { connections }) });
-  await drive(loads.subject, by(pace.warmUpSeconds));
-  await drive(loads.base, by(pace.warmUpSeconds));
+  for (const { subject, base } of pairs) {
+    await drive(subject, by(pace.warmUpSeconds));
+    await drive(base, by(pace.warmUpSeconds));
+  }
   const rounds: { subject: Sample; base: Sample }[] = [];
   for (let i = 0; i < pace.rounds; i += 1) {
-    // Who goes first alternates: a load that always came second would always meet the other one's remains.
-    const first = await drive(i % 2 === 0 ? loads.subject : loads.base, by(pace.roundSeconds));
-    const second = await drive(i % 2 === 0 ? loads.base : loads.subject, by(pace.roundSeconds));
-    rounds.push(i % 2 === 0 ? { subject: first, base: second } : { subject: second, base: first });
+    for (const { subject, base } of pairs) {
+      // Who goes first alternates: a load that always came second would always meet the other one's remains.
+      const first = await drive(i % 2 === 0 ? subject : base, by(pace.roundSeconds));
+      const second = await drive(i % 2 === 0 ? base : subject, by(pace.roundSeconds));
+      rounds.push(i % 2 === 0 ? { subject: first, base: second } : { subject: second, base: first });
+    }
   }
   return {
     subject: medianSample(rounds.map(({ subject }) => subject)),
@@ -38,5 +40,7 @@ function medianSample(samples: readonly Sample[]): Sample {
 
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const middle = (sorted.length - 1) / 2;
+  const [low = Number.NaN, high = Number.NaN] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];
+  return (low + high) / 2;
 }

@@ -43,7 +43,7 @@ async function sweepConnections({ charter, raw }: Servers, { small }: Data, pace
   const figures: Figure[] = [];
   for (const connections of SWEEP) {
     const loads = { subject: each(charter, small), base: each(raw, small) };
-    const { subject, ratio } = await compare(loads, { ...pace, rounds: Math.min(pace.rounds, 3) }, connections);
+    const { subject, ratio } = await compare([loads], pace, connections);
     const value = `${subject.rate.toFixed(0)} requests/s, ${ratio.toFixed(2)} of raw, p99 ${subject.p99Ms.toFixed(2)} ms`;
     figures.push({ title: `first page, 100 keys, ${connections} connections`, value });
   }

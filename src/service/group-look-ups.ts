@@ -10,6 +10,9 @@ export type GroupOptions = {
   readonly maxWaiting?: number;
 };
 
+/** Half of what sixteen busy connections ask for at once. */
+const MANY = 8;
+
 class Group<V> {
   readonly keys = new Set<string>();
   readonly #outcome = Promise.withResolvers<Found<V>>();
@@ -40,22 +43,23 @@ export function groupLookUps<V>(
   let isBusy = false;
 
   async function run(): Promise<void> {
+    if (isBusy || gathering.waiting === 0) return;
+    isBusy = true;
     const group = gathering;
     gathering = new Group();
     await group.settle(within(seconds, () => lookUp([...group.keys])));
+    isBusy = false;
     // No turn of the event loop is waited for: pg sends the next look-up as soon as these are answered.
-    isBusy = gathering.waiting > 0;
-    if (isBusy) void run();
+    void run();
   }
 
   return (key) => {
     if (gathering.waiting >= maxWaiting) return Promise.reject(tooMany());
     const found = gathering.join(key);
-    if (!isBusy) {
-      isBusy = true;
-      // Not at once: what else has arrived on other connections in this turn of the event loop comes along.
-      setImmediate(run);
-    }
+    // Not at once: what else has arrived on other connections in this turn of the event loop comes along. Of many not all,
+    // so that the database looks the first ones up while the others are read.
+    if (gathering.waiting === 1) setImmediate(run);
+    else if (gathering.waiting === MANY) void run();
     return found;
   };
 }

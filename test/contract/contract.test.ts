@@ -60,6 +60,11 @@ test('there are schemas, and as many operations as handlers', () => {
   expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(handlers).sort());
 });
 
+test('every schema is one by JSON Schema 2020-12', () => {
+  const broken = schemas.filter(({ node }) => ajv.validateSchema(node) !== true);
+  expect(placesOf(broken)).toEqual([]);
+});
+
 test.each(operations)(
   '$operationId shows every refusal with the schema that the server has for its status',
   (operation) => {

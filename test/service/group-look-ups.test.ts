@@ -44,6 +44,19 @@ test('who asks in one turn of the event loop shares one look-up', async () => {
   expect(await Promise.all(asked)).toEqual([1, 2]);
 });
 
+test('of many who ask in one turn of the event loop the first are looked up at once, the others together after them', async () => {
+  const { lookUp, begun, nth } = heldLookUps();
+  const find = groupLookUps(lookUp);
+  const asked = Array.from({ length: 20 }, (_, i) => find(`key ${i}`));
+  expect(begun.map(({ keys }) => keys.length)).toEqual([8]);
+  (await nth(1)).end({ 'key 0': 1 });
+  const others = await nth(2);
+  expect(others.keys).toHaveLength(12);
+  others.end({ 'key 19': 2 });
+  expect((await Promise.all(asked)).filter((found) => found !== null)).toEqual([1, 2]);
+  expect(begun).toHaveLength(2);
+});
+
 test('a look-up that fails fails its own group, and the next one is looked up', async () => {
   const { lookUp, nth } = heldLookUps();
   const find = groupLookUps(lookUp);
