@@ -33,7 +33,7 @@ try {
 for (const end of endings.reverse()) await end().catch(() => undefined);
 process.exit();
 
-async function main({ help, json, readme, fresh, quick, pace }: Options): Promise<void> {
+async function main({ help, json, readme, fresh, pace }: Options): Promise<void> {
   if (help) return console.log(HELP);
   if (fresh) await removeData();
   const { url } = await joinDatabase();
@@ -44,25 +44,29 @@ async function main({ help, json, readme, fresh, quick, pace }: Options): Promis
   await refuseSecondRun(client);
   const data = await prepareData(client, say);
   const database = { databaseUrl: url, postgresPid: await postmasterPid() };
-  const servers = await serveAll(database, 1);
-  const twins = await Promise.all(Array.from({ length: pace.processes - 1 }, (_, i) => serveAll(database, i + 2)));
-  const theirCases = await Promise.all(twins.map((each) => listCases(each, data, client)));
+  const first = await serveAll(database, 1);
+  const others = await Promise.all(Array.from({ length: pace.processes - 1 }, (_, i) => serveAll(database, i + 2)));
+  const cases = await listCases(first, data, client);
+  const theirCases = await Promise.all(others.map((servers) => listCases(servers, data, client)));
   const results: Result[] = [];
-  for (const [i, measured] of (await listCases(servers, data, client)).entries()) {
-    const same = theirCases.flatMap((cases) => cases[i] ?? []);
-    results.push(await measure([measured, ...same], url, pace));
+  for (const [i, measured] of cases.entries()) {
+    say(`${i + 1} of ${cases.length}: ${measured.title}`);
+    results.push(await measure([measured, ...theirCases.flatMap((theirs) => theirs[i] ?? [])], url, pace));
   }
   const startAnother = (settings: Readonly<Record<string, string>>) =>
     serve('src/main.ts', 'started', { ...database, settings });
-  const figures = quick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, say });
-  console.log(json ? asJson(results, figures) : asTable(results, figures));
-  if (readme) await writeReadme(results, figures, { quick, now: new Date() });
+  const figures = pace.isQuick
+    ? []
+    : await listFigures([first, ...others], data, { pace, startServer: startAnother, say });
+  const run = { results, figures, pace, now: new Date() };
+  console.log(json ? asJson(run) : asTable(run));
+  if (readme) await writeReadme(run);
 }
 
-type Database = Pick<Program, 'databaseUrl' | 'postgresPid'>;
+type Behind = Pick<Program, 'databaseUrl' | 'postgresPid'>;
 
 /** Of everything that is compared one process. */
-async function serveAll(database: Database, set: number): Promise<Servers> {
+async function serveAll(database: Behind, set: number): Promise<Servers> {
   const serveCharter = (name: string, settings = {}) =>
     serve('src/main.ts', `${name}-${set}`, { ...database, settings });
   const forgetting = { PAGE_MEMORY_MIB: '0' };
@@ -82,7 +86,6 @@ async function serveAll(database: Database, set: number): Promise<Servers> {
 
 /** The same case on every set of servers. */
 async function measure([measured, ...twins]: [Case, ...Case[]], url: string, pace: Pace): Promise<Result> {
-  say(measured.title);
   for (const each of [measured, ...twins]) await checkAnswers(each);
   const plan = measured.explain && (await explainList(url, measured.explain));
   const pairs = [measured, ...twins].map(({ subject, base }) => ({ subject, base: base.load }));
@@ -107,7 +110,7 @@ async function removeData(): Promise<void> {
   await removeCluster(DATA_DIR);
 }
 
-function serve(script: string, name: string, program: Database & Pick<Program, 'settings'>): Promise<RunningServer> {
+function serve(script: string, name: string, program: Behind & Pick<Program, 'settings'>): Promise<RunningServer> {
   const starting = startServer({ ...program, script: join(root, script), logFile: join(DATA_DIR, `${name}.log`) });
   endings.push(async () => (await starting).stop());
   return starting;

@@ -1,7 +1,9 @@
 import { drive, type Load, type Sample } from './load.ts';
 import type { Pace } from './options.ts';
 
-export type Comparison = { readonly subject: Sample; readonly base: Sample; readonly ratio: number };
+/** Of all rounds: rates and processor times are their median, and of all their requests together half and 99 in 100 took no longer. */
+export type Summary = Omit<Sample, 'milliseconds'> & { readonly p50Ms: number; readonly p99Ms: number };
+export type Comparison = { readonly subject: Summary; readonly base: Summary; readonly ratio: number };
 
 export type Pair = { readonly subject: Load; readonly base: Load };
 
@@ -22,17 +24,18 @@ export async function compare(pairs: readonly Pair[], pace: Pace, connections?: 
     }
   }
   return {
-    subject: medianSample(rounds.map(({ subject }) => subject)),
-    base: medianSample(rounds.map(({ base }) => base)),
+    subject: summaryOf(rounds.map(({ subject }) => subject)),
+    base: summaryOf(rounds.map(({ base }) => base)),
     ratio: median(rounds.map(({ subject, base }) => subject.rate / base.rate)),
   };
 }
 
-function medianSample(samples: readonly Sample[]): Sample {
+function summaryOf(samples: readonly Sample[]): Summary {
+  const sorted = Float64Array.from(samples.flatMap(({ milliseconds }) => milliseconds)).sort();
+  const at = (share: number) => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
   return {
     rate: median(samples.map(({ rate }) => rate)),
-    p50Ms: median(samples.map(({ p50Ms }) => p50Ms)),
-    p99Ms: median(samples.map(({ p99Ms }) => p99Ms)),
+    ...{ p50Ms: at(0.5), p99Ms: at(0.99) },
     serverCpuMs: median(samples.map(({ serverCpuMs }) => serverCpuMs)),
     postgresCpuMs: median(samples.map(({ postgresCpuMs }) => postgresCpuMs)),
   };

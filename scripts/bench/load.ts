@@ -21,8 +21,8 @@ export type Load = {
 export type Sample = {
   /** Requests per second. */
   readonly rate: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  /** How long each request took. */
+  readonly milliseconds: readonly number[];
   /** Processor time for a thousand requests; NaN where the system does not tell. */
   readonly serverCpuMs: number;
   readonly postgresCpuMs: number;
@@ -52,9 +52,8 @@ export async function drive(
   const took = (performance.now() - startedAt) / 1000;
   const after = await cpuSecondsOf(server);
   if (others.size > 0) throw new Error(`${origin} answered ${[...others].join(', ')}.`);
-  times.sort((a, b) => a - b);
   return {
-    ...{ rate: times.length / took, p50Ms: at(times, 0.5), p99Ms: at(times, 0.99) },
+    ...{ rate: times.length / took, milliseconds: times },
     serverCpuMs: ((after.server - before.server) * 1e6) / times.length,
     postgresCpuMs: ((after.postgres - before.postgres) * 1e6) / times.length,
   };
@@ -65,8 +64,4 @@ function bytesOf({ method = 'GET', path, headers, body = '' }: Asked, origin: st
   const fields = Object.entries({ host: new URL(origin).host, ...headers, ...length });
   const lines = [`${method} ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)];
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
-}
-
-function at(sorted: readonly number[], share: number): number {
-  return sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
 }

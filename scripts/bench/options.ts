@@ -1,21 +1,22 @@
-import { parseArgs } from 'node:util';
+import { readArguments } from '../arguments.ts';
 
-export const HELP = `npm run bench                    measures Charter against a bare node:http + pg server ("raw"), about fifteen minutes
-npm run bench -- --quick         the same in fewer rounds with one process of each kind, and no figures beside the table; about
-                                 a minute, in which not all of a server's code gets fast: a hint, not a result
-npm run bench -- --json          prints one JSON object instead of the table
-npm run bench -- --readme        also puts the table and its plot into the README
-npm run bench -- --fresh         throws the data of earlier runs away first
+export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about 16 minutes
+npm run bench -- --quick   in short rounds, one process of each kind, nothing below the table; about a minute, in which
+                           not all of a server's code gets fast: a hint, not a result
+npm run bench -- --readme  also puts the table and its plot into the README
+npm run bench -- --fresh   throws the data of earlier runs away first
+npm run --silent bench -- --json   prints one JSON object instead of the table
 
-The first run makes 1,200,000 rows in .data/bench, which takes some minutes; later runs use them again.
-Raw runs two prepared statements a request, for the key and for the same rows, and validates nothing. Load comes from
-this process, over 16 connections; Charter (production, logging to a file) and raw are processes of their own, two of
-each that take turns; all share the machine with PostgreSQL. What is compared is measured in turn, in short rounds: a rate
-is the median of its rounds, a ratio the median of the rounds' ratios. Falling short of a goal is marked and no error; any answer but 200, 201 and 304
-is one.
+The first run makes 1,200,000 rows in .data/bench, which takes some minutes; later runs use them again. Raw runs two
+prepared statements a request, for the key and for the same rows, and validates nothing. Load comes from this process,
+over 16 connections; Charter (production, logging to a file) and raw are processes of their own, two of each that take
+turns; all share the machine with PostgreSQL, so let nothing else run. What is compared is measured in turn, in short
+rounds: a rate is the median of its rounds, a ratio the median of the rounds' ratios, so that it need not be that of
+the two rates shown. Falling short of a goal is marked and no error; any answer but 200, 201 and 304 is one.
 `;
 
 export type Pace = {
+  readonly isQuick: boolean;
   /** Processes of each kind, which take turns: two of the same code differ by up to a tenth. */
   readonly processes: number;
   readonly warmUpSeconds: number;
@@ -30,24 +31,17 @@ export type Options = {
   readonly readme: boolean;
   readonly fresh: boolean;
   readonly pace: Pace;
-  readonly quick: boolean;
 };
 
 // Short rounds, because the machine's own pace changes within seconds.
-const FULL: Pace = { processes: 2, warmUpSeconds: 4, roundSeconds: 1, rounds: 10 };
+const FULL: Pace = { isQuick: false, processes: 2, warmUpSeconds: 4, roundSeconds: 1, rounds: 10 };
 // Most of it warms up: a server that has just started is a third as fast.
-const QUICK: Pace = { processes: 1, warmUpSeconds: 1.25, roundSeconds: 0.25, rounds: 3 };
+const QUICK: Pace = { isQuick: true, processes: 1, warmUpSeconds: 1.25, roundSeconds: 0.25, rounds: 3 };
 
-/** Throws a TypeError that names what is not understood. */
+/** Throws what is not understood, with the help. */
 export function readOptions(): Options {
   const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArgs({ options: { help: flag, json: flag, readme: flag, fresh: flag, quick: flag } });
-  return {
-    help: values.help,
-    json: values.json,
-    readme: values.readme,
-    fresh: values.fresh,
-    quick: values.quick,
-    pace: values.quick ? QUICK : FULL,
-  };
+  const help = { ...flag, short: 'h' } as const;
+  const { quick, ...others } = readArguments({ help, json: flag, readme: flag, fresh: flag, quick: flag }, HELP);
+  return { ...others, pace: quick ? QUICK : FULL };
 }

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAgainstRaw } from './cases.ts';
-import type { Figure } from './figures.ts';
+import { grouped } from './numbers.ts';
 import { plot } from './plot.ts';
-import { machine, type Result, shortfallsOf } from './report.ts';
+import { machine, type Result, type Run, shortfallsOf } from './report.ts';
 
 const root = join(import.meta.dirname, '../..');
 const PICTURE = 'scripts/bench/speed.svg';
@@ -11,32 +11,29 @@ const BEGIN = '<!-- Written by npm run bench -- --readme -->';
 const END = '<!-- The end of what it writes -->';
 
 /** Puts the run into the README, in the place of the last one, and draws its picture. */
-export async function writeReadme(
-  results: readonly Result[],
-  figures: readonly Figure[],
-  { quick, now }: { quick: boolean; now: Date },
-): Promise<void> {
+export async function writeReadme(run: Run): Promise<void> {
   const path = join(root, 'README.md');
   const text = await readFile(path, 'utf8');
   const [before, after] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (before < 0 || after < before) throw new Error(`README.md lacks the lines "${BEGIN}" and "${END}".`);
-  const day = now.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
-  const kind = `${day}, ${quick ? 'a short run (`--quick`)' : 'a full run'}`;
-  const bars = results
+  const bars = run.results
     .filter(({ measured }) => isAgainstRaw(measured))
     .map(({ measured: { title, goal }, comparison: { ratio } }) => ({ title, ratio, goal }));
   await writeFile(join(root, PICTURE), plot(bars));
-  await writeFile(path, text.slice(0, before) + sectionOf(results, figures, kind) + text.slice(after));
+  await writeFile(path, text.slice(0, before) + sectionOf(run) + text.slice(after));
 }
 
-function sectionOf(results: readonly Result[], figures: readonly Figure[], kind: string): string {
+function sectionOf({ results, figures, pace, now }: Run): string {
+  const day = now.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+  const processes = pace.processes === 1 ? 'one process' : `${pace.processes} processes, in turn,`;
   return `${BEGIN}
 
-${kind}, on \`${machine()}\`.
-Server, PostgreSQL and load share it; 16 connections, fsync on. CPU and SQL: the processor time that the server and
-PostgreSQL take for 1,000 requests.
+${day}, ${pace.isQuick ? 'a quick run (`--quick`)' : 'a full run'}, on \`${machine()}\`.
+Server, PostgreSQL and load share it; 16 connections, fsync on, ${processes} of each server: two
+of the same code differ by up to a tenth. CPU and SQL: the processor time that the server and PostgreSQL take for 1,000
+requests. A ratio is the median of the rounds' ratios.
 
-![How many times as fast as raw](${PICTURE})
+![How many times as fast as raw; a line across a bar is its goal](${PICTURE})
 
 | case | requests/s | p50 ms | p99 ms | CPU ms | SQL ms | ratio | goal |
 |---|--:|--:|--:|--:|--:|--:|--:|
@@ -52,9 +49,9 @@ function rowOf(result: Result): string {
   const { rate, p50Ms, p99Ms, serverCpuMs, postgresCpuMs } = comparison.subject;
   const goal = [measured.goal?.toFixed(2) ?? '', ...shortfallsOf(result).map((word) => word.toLowerCase())];
   const cells = [
-    ...[measured.title, rate.toFixed(0), p50Ms.toFixed(1), p99Ms.toFixed(1)],
+    ...[measured.title, grouped(rate), p50Ms.toFixed(1), p99Ms.toFixed(1)],
     ...[serverCpuMs.toFixed(0), postgresCpuMs.toFixed(0)],
-    `${comparison.ratio.toFixed(2)} of ${measured.base.title}`,
+    `${comparison.ratio.toFixed(2)} of ${measured.base.title} (${grouped(comparison.base.rate)})`,
     goal.filter((word) => word !== '').join(', '),
   ];
   return `| ${cells.join(' | ')} |`;

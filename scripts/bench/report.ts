@@ -1,35 +1,49 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { type Case, isAgainstRaw } from './cases.ts';
-import type { Comparison } from './compare.ts';
+import type { Comparison, Summary } from './compare.ts';
 import type { Figure } from './figures.ts';
-import type { Sample } from './load.ts';
+import type { Pace } from './options.ts';
 import type { PlanSummary } from './plans.ts';
 
 export type Result = { readonly measured: Case; readonly comparison: Comparison; readonly plan: PlanSummary | null };
 
-const COLUMNS = ['case', 'requests/s', 'p50 ms', 'p99 ms', 'CPU ms', 'SQL ms', 'ratio', 'goal', ''];
+export type Run = {
+  readonly results: readonly Result[];
+  readonly figures: readonly Figure[];
+  readonly pace: Pace;
+  readonly now: Date;
+};
 
-/** CPU and SQL: processor time of the server and of PostgreSQL for a thousand requests. */
-export function asTable(results: readonly Result[], figures: readonly Figure[]): string {
+const COLUMNS = ['case', 'requests/s', 'p50 ms', 'p99 ms', 'CPU ms', 'SQL ms', 'ratio', 'goal', 'remarks'];
+
+export function asTable({ results, figures, pace }: Run): string {
   const rows = [COLUMNS, ...results.flatMap(rowsOf)];
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((text, column) => align(text, column, widths[column] ?? 0)).join('  '));
   const told = figures.map(({ title, value, isShort }) => `${title}: ${value}${isShort ? ' SHORT' : ''}`);
-  return `${machine()}\n\n${[...lines.map((line) => line.trimEnd()), '', ...told].join('\n')}\n`;
+  const notes = [
+    "CPU and SQL: processor time of the server and of PostgreSQL for 1,000 requests. A ratio is the median of the rounds'.",
+    ...(pace.isQuick
+      ? ['A quick run: a hint, not a result. A full one takes about 16 minutes, with nothing else running.']
+      : []),
+  ];
+  return `${machine()}\n\n${[...lines.map((line) => line.trimEnd()), '', ...told, ...notes].join('\n')}\n`;
 }
 
-export function asJson(results: readonly Result[], figures: readonly Figure[]): string {
+export function asJson({ results, figures, pace, now }: Run): string {
   const cases = results.map((result) => ({
     ...{ case: result.measured.title, against: result.measured.base.title },
     ...{ ...result.comparison, goal: result.measured.goal, plan: result.plan, short: shortfallsOf(result) },
   }));
-  return JSON.stringify({ measured_at: new Date().toISOString(), machine: machine(), cases, figures });
+  return JSON.stringify({ measured_at: now.toISOString(), machine: machine(), quick: pace.isQuick, cases, figures });
 }
 
 function rowsOf(result: Result): string[][] {
   const { measured, comparison, plan } = result;
   const goal = measured.goal?.toFixed(2) ?? '';
-  const remarks = [...shortfallsOf(result), plan?.indexes.join(' + ') ?? ''].filter((remark) => remark !== '');
+  const remarks = [...shortfallsOf(result), plan === null ? '' : `found by ${plan.indexes.join(' + ')}`].filter(
+    (remark) => remark !== '',
+  );
   return [
     [measured.title, ...numbersOf(comparison.subject), comparison.ratio.toFixed(2), goal, remarks.join(', ')],
     [`  ${measured.base.title}`, ...numbersOf(comparison.base), '', '', ''],
@@ -46,7 +60,7 @@ export function shortfallsOf({ measured, comparison: { subject, base, ratio }, p
   ];
 }
 
-function numbersOf({ rate, p50Ms, p99Ms, serverCpuMs, postgresCpuMs }: Sample): string[] {
+function numbersOf({ rate, p50Ms, p99Ms, serverCpuMs, postgresCpuMs }: Summary): string[] {
   return [rate.toFixed(0), p50Ms.toFixed(2), p99Ms.toFixed(2), serverCpuMs.toFixed(0), postgresCpuMs.toFixed(0)];
 }
 

@@ -28,6 +28,8 @@ export function render(
   { status, headers, body, ...given }: Answer,
 ): Rendered {
   const bytes = body === null ? undefined : encodeJson(body);
+  // Of the bytes, of a list too, not of its version: a 304 outlives changes of what it does not show, and a deployment's
+  // other spelling does not pass for the same.
   const entityTag = hasEntityTag && bytes !== undefined ? (given.entityTag ?? entityTagOf(bytes)) : undefined;
   // RFC 9110 section 15.4.5: of the headers, a 304 has only those that a cache needs.
   const caching = { 'Cache-Control': isConditional ? 'private, no-cache' : 'no-store', ETag: entityTag };

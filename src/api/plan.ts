@@ -10,7 +10,7 @@ import type { Vocabulary } from './violations.ts';
 
 // What openapi-backend would look up in the contract on every request, made ready once, at the start.
 
-/** Their answers depend on the organization's data and the address alone: on no key, on no time. */
+/** Their answers depend on the organization's data and the address alone: on no key, on no time, on no header. */
 const KEPT: ReadonlySet<string> = new Set<OperationId>(['listParentPrograms', 'getParentProgram']);
 
 /** Who a request acts for; the server's own is a Caller. */
@@ -90,7 +90,7 @@ function planOperation<By extends Acting>(operation: Operation, served: Served<B
   const { operationId = '', responses = {} } = operation;
   const handle = served.handle(operationId);
   if (handle === undefined) throw new Error(`The operation ${operationId} of the contract has no handler.`);
-  const query = parametersIn(operation, 'query');
+  const [query, headers] = [parametersIn(operation, 'query'), parametersIn(operation, 'header')];
   const success = responses['200'] ?? responses['201'] ?? {};
   return {
     operationId,
@@ -100,11 +100,11 @@ function planOperation<By extends Acting>(operation: Operation, served: Served<B
     hasBody: operation.requestBody !== undefined,
     hasEntityTag: 'headers' in success && Object.hasOwn(success.headers ?? {}, 'ETag'),
     isConditional: responses['304'] !== undefined,
-    isKept: KEPT.has(operationId),
+    isKept: KEPT.has(operationId) && headers.every(({ name }) => name === 'If-None-Match'),
     validators: served.contract.validator.getRequestValidatorsForOperation(operationId) ?? [],
     vocabulary: {
       queryNames: query.map(({ name }) => name),
-      headerNames: new Map(parametersIn(operation, 'header').map(({ name }) => [name.toLowerCase(), name])),
+      headerNames: new Map(headers.map(({ name }) => [name.toLowerCase(), name])),
     },
     handle,
   };

@@ -1,7 +1,7 @@
 import type { Caller } from '../domain/caller.ts';
 import type { Rendered } from './answer.ts';
 
-/** What a page takes in memory besides its characters. */
+/** What a page takes in memory besides its characters, its 304 included. */
 const OVERHEAD_BYTES = 1024;
 
 /**
@@ -26,7 +26,7 @@ export class RenderedPages {
     return this.#find(nameOf(caller, url));
   }
 
-  /** Who asks for what is being made waits for that: it reads no older data than their version. */
+  /** Who asks for what is being made waits for that: it reads no older data than their version. Where it fails, it fails for all. */
   async make(caller: Caller, url: string, work: () => Promise<Rendered>): Promise<Rendered> {
     const name = nameOf(caller, url);
     const begun = this.#find(name) ?? this.#inMaking.get(name);
@@ -63,11 +63,14 @@ export class RenderedPages {
   }
 }
 
-/** Neither an id nor a version holds a space, so no address makes one name look like another. */
+/**
+ * Neither an id nor a version holds a space, so no address makes one name look like another. The address stands as it was
+ * sent: another spelling of the same request has a page of its own.
+ */
 function nameOf({ scope, organizationVersion }: Caller, url: string): string {
   return `${scope.organizationId} ${organizationVersion} ${url}`;
 }
 
-function sizeOf(name: string, { text }: Rendered): number {
-  return OVERHEAD_BYTES + name.length + (text?.length ?? 0);
+function sizeOf(name: string, { text = '', fields }: Rendered): number {
+  return OVERHEAD_BYTES + name.length + text.length + fields.reduce((sum, field) => sum + field.length, 0);
 }

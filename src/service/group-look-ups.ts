@@ -10,8 +10,8 @@ export type GroupOptions = {
   readonly maxWaiting?: number;
 };
 
-/** Half of what sixteen busy connections ask for at once. */
-const MANY = 8;
+/** So many are looked up without waiting for more: about half of what sixteen busy connections ask for at once. */
+const ENOUGH = 8;
 
 class Group<V> {
   readonly keys = new Set<string>();
@@ -31,7 +31,7 @@ class Group<V> {
 }
 
 /**
- * While one look-up is in flight, whoever comes waits and shares the next one: a twentieth of the statements under load, and
+ * While one look-up is in flight, whoever comes waits and shares the next one: a fraction of the statements under load, and
  * no memory of earlier answers. Each look-up starts after everybody in its group has asked, so what it finds is as fresh as if
  * each had asked alone: a key that was revoked before is never found alive. A look-up that fails fails its own group only.
  */
@@ -59,7 +59,7 @@ export function groupLookUps<V>(
     // Not at once: what else has arrived on other connections in this turn of the event loop comes along. Of many not all,
     // so that the database looks the first ones up while the others are read.
     if (gathering.waiting === 1) setImmediate(run);
-    else if (gathering.waiting === MANY) void run();
+    else if (gathering.waiting === ENOUGH) void run();
     return found;
   };
 }

@@ -30,6 +30,11 @@ test(
         expect(history.keyEnds.size).toBeGreaterThan(10);
         expect(history.keyUses.filter(({ status }) => status === 401).length).toBeGreaterThan(10);
         expect([...history.registers.values()].flat().length).toBeGreaterThan(1000);
+        expect([...history.registers.values()].flat().filter(({ value }) => value === 'gone').length).toBeGreaterThan(
+          100,
+        );
+        const failed = history.keyUses.filter(({ status }) => status >= 500);
+        expect(failed.length).toBeLessThan(history.keyUses.length / 100);
       } finally {
         await db.close();
         await Promise.all(processes.map(kill));

@@ -49,7 +49,8 @@ export function judgeKeys(uses: readonly KeyUse[], ends: ReadonlyMap<string, Spa
   return uses.flatMap(({ key, sent, answered, status }) => {
     const end = ends.get(key);
     // The history holds keys by a name of their own, never the keys.
-    if (status === 200 && end !== undefined && sent > end.answered) return [`${key} was accepted after its end`];
+    const isAccepted = status !== 401 && status < 500;
+    if (isAccepted && end !== undefined && sent > end.answered) return [`${key} was accepted after its end`];
     if (status === 401 && (end === undefined || answered < end.sent)) return [`${key} was refused before its end`];
     return [];
   });

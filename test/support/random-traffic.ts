@@ -17,15 +17,32 @@ export type History = {
 
 const ORGANIZATIONS = 4;
 const PROGRAMS_EACH = 3;
+/** With those that stay they fit on one page. */
+const MAX_GUESTS = 10;
+const LAST_GUESTS = 10;
 const LIST = '/api/parent_programs';
 
+/** What there is to read of a program that was deleted. */
+const GONE = 'gone';
+
 type Held = IssuedKey & { readonly name: string };
-type Place = { readonly actor: Actor; readonly ids: string[]; key: Held; former: Held[]; isEnding: boolean };
+type Place = {
+  readonly actor: Actor;
+  /** Programs that stay. */
+  readonly ids: readonly string[];
+  /** Programs that come and go, those that are there. */
+  guests: string[];
+  /** The last ones that came, gone or not. */
+  lastGuests: string[];
+  key: Held;
+  former: Held[];
+  isEnding: boolean;
+};
 
 /**
- * So many clients, each sending one random request after another to any of the servers: lists, reads by id, changes, and
- * now and then the rotation or revocation of a key that the others are using, by the service in this process. One seed, one
- * sequence of choices for each client.
+ * So many clients, each sending one random request after another to any of the servers: lists, reads by id, changes,
+ * creations, deletions, and now and then the rotation or revocation of a key that the others are using, by the service in
+ * this process. One seed, one sequence of choices for each client.
  */
 export async function sendRandomTraffic(
   db: Database,
@@ -36,32 +53,74 @@ export async function sendRandomTraffic(
   const places = await Promise.all(Array.from({ length: ORGANIZATIONS }, () => furnish(db, history)));
   const endAt = performance.now() + seconds * 1000;
   let written = 0;
+  const nextValue = () => {
+    written += 1;
+    return `write ${written}`;
+  };
 
   async function send(method: string, url: string, { key, body }: { key: Held; body?: object }) {
     const sent = performance.now();
     const answer = await exchange({ agent, method, url, key: key.key, body });
     const span = { sent, answered: performance.now() };
     checkAnswer({ method, url: new URL(url).pathname }, answer);
-    history.keyUses.push({ ...span, key: key.id, status: answer.status === 401 ? 401 : 200 });
+    history.keyUses.push({ ...span, key: key.id, status: answer.status });
     return { ...span, ...answer };
   }
 
   async function act(place: Place, random: () => number): Promise<void> {
     const pick = <T>(list: readonly T[], otherwise: T) => list[Math.floor(random() * list.length)] ?? otherwise;
-    const [dice, base, id] = [random(), pick(urls, ''), pick(place.ids, '')];
+    const list = `${pick(urls, '')}${LIST}`;
+    const [dice, id] = [random(), pick(place.ids, '')];
     const key = random() < 0.2 ? pick(place.former, place.key) : place.key;
-    if (dice < 0.5) {
-      const { status, text, ...span } = await send('GET', `${base}${LIST}`, { key });
-      if (status === 200) for (const row of JSON.parse(text).data) note(history, row.id, span, 'read', row.description);
-    } else if (dice < 0.7) {
-      const { status, text, ...span } = await send('GET', `${base}${LIST}/${id}`, { key });
-      if (status === 200) note(history, id, span, 'read', JSON.parse(text).description);
-    } else if (dice < 0.98) {
-      written += 1;
-      const description = `write ${written}`;
-      const { status, ...span } = await send('PATCH', `${base}${LIST}/${id}`, { key, body: { description } });
-      if (status === 200) note(history, id, span, 'write', description);
-    } else await endKey(db, place, history, random() < 0.5);
+    if (dice < 0.5) await readList(place, list, key);
+    else if (dice < 0.7) await readOne(list, pick([id, ...place.lastGuests], id), key);
+    else if (dice < 0.94) await change(list, id, key);
+    else if (dice < 0.96) await create(place, list, key);
+    else if (dice < 0.98) await remove(place, list, key);
+    else await endKey(db, place, history, random() < 0.5);
+  }
+
+  async function readList(place: Place, list: string, key: Held): Promise<void> {
+    const known = place.lastGuests;
+    const { status, text, ...span } = await send('GET', list, { key });
+    if (status !== 200) return;
+    const rows: { id: string; description: string }[] = JSON.parse(text).data;
+    for (const { id, description } of rows) note(history, id, span, 'read', description);
+    // Who was there before the list was asked for, and is not on it, must have gone.
+    const missing = known.filter((guest) => rows.every(({ id }) => id !== guest));
+    for (const guest of missing) note(history, guest, span, 'read', GONE);
+  }
+
+  async function readOne(list: string, id: string, key: Held): Promise<void> {
+    const { status, text, ...span } = await send('GET', `${list}/${id}`, { key });
+    if (status === 200) note(history, id, span, 'read', JSON.parse(text).description);
+    if (status === 404) note(history, id, span, 'read', GONE);
+  }
+
+  async function change(list: string, id: string, key: Held): Promise<void> {
+    const description = nextValue();
+    const { status, ...span } = await send('PATCH', `${list}/${id}`, { key, body: { description } });
+    if (status === 200) note(history, id, span, 'write', description);
+  }
+
+  async function create(place: Place, list: string, key: Held): Promise<void> {
+    if (place.guests.length >= MAX_GUESTS) return;
+    const description = nextValue();
+    const { status, text, ...span } = await send('POST', list, { key, body: { name: 'Guest', description } });
+    if (status !== 201) return;
+    const { id } = JSON.parse(text);
+    note(history, id, span, 'write', description);
+    place.guests = [...place.guests, id];
+    place.lastGuests = [...place.lastGuests, id].slice(-LAST_GUESTS);
+  }
+
+  async function remove(place: Place, list: string, key: Held): Promise<void> {
+    const [guest, ...others] = place.guests;
+    if (guest === undefined) return;
+    place.guests = others;
+    const { status, ...span } = await send('DELETE', `${list}/${guest}`, { key });
+    if (status === 204) note(history, guest, span, 'write', GONE);
+    else place.guests = [...place.guests, guest];
   }
 
   async function client(number: number): Promise<void> {
@@ -91,7 +150,7 @@ async function furnish(db: Database, history: History): Promise<Place> {
     });
     note(history, id, { sent, answered: performance.now() }, 'write', description);
   }
-  return { actor, ids, key, former: [], isEnding: false };
+  return { actor, ids, guests: [], lastGuests: [], key, former: [], isEnding: false };
 }
 
 function newKey(db: Database, actor: Actor): Promise<Held> {

@@ -2,6 +2,7 @@ import type { Lie } from '../lie.ts';
 
 const INIT = 'prisma/migrations/20261120120000_init/migration.sql';
 const VERSION = 'prisma/migrations/20261120154233_organization_version/migration.sql';
+const NEVER_AGAIN = 'prisma/migrations/20261121204500_a_version_never_comes_again/migration.sql';
 const BUMP_ONCE = 'prisma/migrations/20261121174500_bump_once_an_update/migration.sql';
 const KEYS = 'prisma/migrations/20261120131851_people_and_keys/migration.sql';
 const SCHEMA = 'prisma/schema.prisma';
@@ -111,8 +112,9 @@ export const DATABASE_LIES: readonly Lie[] = [
     edits: [
       {
         file: VERSION,
-        find: 'CREATE TRIGGER "parent_programs_version_insert" AFTER INSERT ON "parent_programs"\n  REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "bump_versions_of_changed"();',
-        replace: '',
+        find: 'AFTER INSERT ON "parent_programs"\n  REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE',
+        replace:
+          'AFTER INSERT ON "parent_programs"\n  REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT WHEN (false) EXECUTE',
       },
     ],
     caughtBy: 'test/store/version.test.ts',
@@ -133,7 +135,52 @@ export const DATABASE_LIES: readonly Lie[] = [
     edits: [
       {
         file: VERSION,
-        find: 'CREATE TRIGGER "parent_programs_version_delete" AFTER DELETE ON "parent_programs"\n  REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "bump_versions_of_changed"();',
+        find: 'AFTER DELETE ON "parent_programs"\n  REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE',
+        replace:
+          'AFTER DELETE ON "parent_programs"\n  REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT WHEN (false) EXECUTE',
+      },
+    ],
+    caughtBy: 'test/store/version.test.ts',
+  },
+  {
+    title: 'an update leaves the version',
+    edits: [
+      {
+        file: BUMP_ONCE,
+        find: 'NEW TABLE AS "after" FOR EACH STATEMENT EXECUTE',
+        replace: 'NEW TABLE AS "after" FOR EACH STATEMENT WHEN (false) EXECUTE',
+      },
+    ],
+    caughtBy: 'test/store/version.test.ts',
+  },
+  {
+    title: 'a table that is emptied leaves the versions',
+    edits: [
+      {
+        file: VERSION,
+        find: 'FOR EACH STATEMENT EXECUTE FUNCTION "bump_every_version"',
+        replace: 'FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION "bump_every_version"',
+      },
+    ],
+    caughtBy: 'test/store/version.test.ts',
+  },
+  {
+    title: 'a version is a count, which comes again after a failover',
+    edits: [
+      {
+        file: NEVER_AGAIN,
+        find: 'greatest(OLD."version" + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)',
+        replace: 'OLD."version" + 1',
+      },
+    ],
+    caughtBy: 'test/store/version.test.ts',
+  },
+  {
+    title: 'whoever silences triggers leaves the version',
+    edits: [
+      {
+        file: NEVER_AGAIN,
+        find: 'ALTER TABLE "parent_programs" ENABLE ALWAYS TRIGGER "parent_programs_version_update";',
         replace: '',
       },
     ],

@@ -224,6 +224,39 @@ export const ISOLATION_LIES: readonly Lie[] = [
     caughtBy: 'test/api/rendered-pages.test.ts',
   },
   {
+    title: 'pages in memory are never forgotten',
+    edits: [
+      {
+        file: 'src/api/rendered-pages.ts',
+        find: 'this.#youngBytes += bytes;',
+        replace: 'this.#youngBytes += Math.min(bytes, 0);',
+      },
+    ],
+    caughtBy: 'test/api/rendered-pages.test.ts',
+  },
+  {
+    title: 'addresses of pages in memory are not counted',
+    edits: [
+      {
+        file: 'src/api/rendered-pages.ts',
+        find: 'OVERHEAD_BYTES + name.length + ',
+        replace: 'OVERHEAD_BYTES + Math.min(name.length, 100) + ',
+      },
+    ],
+    caughtBy: 'test/api/rendered-pages.test.ts',
+  },
+  {
+    title: 'an answer that a header decides is kept for another header',
+    edits: [
+      {
+        file: 'src/api/plan.ts',
+        find: "headers.every(({ name }) => name === 'If-None-Match')",
+        replace: "headers.some(({ name }) => name === 'If-None-Match')",
+      },
+    ],
+    caughtBy: 'test/api/rendered-pages.test.ts',
+  },
+  {
     title: 'a handler grants itself an organization',
     edits: [
       {

@@ -118,6 +118,22 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/service/group-look-ups.test.ts',
   },
   {
+    title: 'a look-up that never ends holds everybody',
+    edits: [{ file: 'src/service/group-look-ups.ts', find: 'within(seconds, ', replace: 'within(1000 * seconds, ' }],
+    caughtBy: 'test/service/group-look-ups.test.ts',
+  },
+  {
+    title: 'who waits for a look-up that others wait for is not counted',
+    edits: [
+      {
+        file: 'src/service/group-look-ups.ts',
+        find: 'gathering.waiting >= maxWaiting',
+        replace: 'gathering.keys.size >= maxWaiting',
+      },
+    ],
+    caughtBy: 'test/service/group-look-ups.test.ts',
+  },
+  {
     title: "a key's permission is not asked for",
     edits: [
       {
