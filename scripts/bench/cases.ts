@@ -5,6 +5,7 @@ import type { Data, Organization } from './data.ts';
 import { COMMON_WORD, RARE_WORD, WRITTEN } from './fill.ts';
 import type { Asked, Load } from './load.ts';
 import type { List } from './plans.ts';
+import { findDeepRows, findRecentInstant, INSTANT, someIds } from './rows.ts';
 import type { RunningServer } from './servers.ts';
 
 export type Case = {
@@ -143,7 +144,7 @@ async function distinctPages({ raw }: Servers, large: Organization, client: pg.C
 
 /** On 1,000,000 rows and never in memory: every connection asks for another number of rows, 25 on the whole. */
 async function onLarge(forgetful: RunningServer, large: Organization, client: pg.Client): Promise<Case[]> {
-  const [before, first] = await findDeepRows(client, large);
+  const [before, first] = await findDeepRows(client, large, (DEEP_PAGE - 1) * PAGE_ROWS - 1);
   const since = await findRecentInstant(client, large);
   const pages = (parameters: Record<string, string>): Load => ({
     server: forgetful,
@@ -190,30 +191,4 @@ async function oneProgram({ charter, raw }: Servers, one: Organization, client: 
   const [id] = await someIds(client, one, 1);
   const path = `${PATH}/${id}`;
   return { subject: each(charter, [one], path), base: { title: 'raw', load: each(raw, [one], path) } };
-}
-
-const INSTANT = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
-/** Past the first page, which thus stays as it is whatever becomes of them. */
-async function someIds(client: pg.Client, { id }: Organization, count: number): Promise<string[]> {
-  const text = 'select id from parent_programs where organization_id = $1 order by created_at, id offset 100 limit $2';
-  return (await client.query<{ id: string }>(text, [id, count])).rows.map((row) => row.id);
-}
-
-/** The last row of the page before, as a cursor names it, and the first of the deep page: found the slow, sure way. */
-async function findDeepRows(client: pg.Client, { id }: Organization): Promise<[Position, Position]> {
-  const { rows } = await client.query<Position>(
-    `select id, ${INSTANT} as value
-     from parent_programs where organization_id = $1 order by created_at, id offset $2 limit 2`,
-    [id, (DEEP_PAGE - 1) * PAGE_ROWS - 1],
-  );
-  const [before, first] = rows;
-  if (before === undefined || first === undefined) throw new Error('The large organization lacks rows.');
-  return [before, first];
-}
-
-/** A day before the last change: the data's day, as the data may be older than today. */
-async function findRecentInstant(client: pg.Client, { id }: Organization): Promise<Date> {
-  const newest = `select max(updated_at) - interval '1 day' as since from parent_programs where organization_id = $1`;
-  return (await client.query<{ since: Date }>(newest, [id])).rows[0]?.since ?? new Date();
 }

@@ -1,8 +1,8 @@
 import { readArguments } from '../arguments.ts';
 
 export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about 16 minutes
-npm run bench -- --quick   in short rounds, one process of each kind, nothing below the table; about a minute, in which
-                           not all of a server's code gets fast: a hint, not a result
+npm run bench -- --quick   in short rounds, one process of each kind, and nothing that has no goal; about a minute, in
+                           which not all of a server's code gets fast: a hint, not a result
 npm run bench -- --readme  also puts the table and its plot into the README
 npm run bench -- --fresh   throws the data of earlier runs away first
 npm run --silent bench -- --json   prints one JSON object instead of the table
@@ -36,7 +36,7 @@ export type Options = {
 // Short rounds, because the machine's own pace changes within seconds.
 const FULL: Pace = { isQuick: false, processes: 2, warmUpSeconds: 4, roundSeconds: 1, rounds: 10 };
 // Most of it warms up: a server that has just started is a third as fast.
-const QUICK: Pace = { isQuick: true, processes: 1, warmUpSeconds: 1.25, roundSeconds: 0.25, rounds: 3 };
+const QUICK: Pace = { isQuick: true, processes: 1, warmUpSeconds: 1.75, roundSeconds: 0.25, rounds: 4 };
 
 /** Throws what is not understood, with the help. */
 export function readOptions(): Options {

@@ -71,7 +71,7 @@ export function openDatabase({ url, poolSize, onIdleError }: DatabaseOptions): D
   };
 }
 
-/** By their keys, all but housekeeping's. The best plans of Prisma's other statements depend on their values. */
+/** Prisma's statements on these tables find a row by its key: one plan is right for all values, which is not so of the others. */
 const PREPARED = /\b(parent_programs|idempotency_keys)\b/;
 
 /** Of Prisma's statements, those that a connection prepares once: to parse and plan them takes longer than to execute them. */
