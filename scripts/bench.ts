@@ -8,7 +8,7 @@ import { migrate } from '../src/store/migrate.ts';
 import { StartUpError } from '../src/store/start-up-error.ts';
 import { type Case, listCases, type Servers } from './bench/cases.ts';
 import { checkAnswers } from './bench/check.ts';
-import { compare } from './bench/compare.ts';
+import { compare, measureRounds, type Round } from './bench/compare.ts';
 import { prepareData } from './bench/data.ts';
 import { listFigures } from './bench/figures.ts';
 import { HELP, type Options, type Pace, readOptions } from './bench/options.ts';
@@ -46,14 +46,8 @@ async function main({ help, json, readme, fresh, pace }: Options): Promise<void>
   const database = { databaseUrl: url, postgresPid: await postmasterPid() };
   const first = await serveAll(database, 1);
   const others = await Promise.all(Array.from({ length: pace.processes - 1 }, (_, i) => serveAll(database, i + 2)));
-  const all = await listCases(first, data, client);
-  const cases = pace.isQuick ? all.filter(({ goal }) => goal !== null) : all;
-  const theirCases = await Promise.all(others.map((servers) => listCases(servers, data, client)));
-  const results: Result[] = [];
-  for (const [i, measured] of cases.entries()) {
-    say(`${i + 1} of ${cases.length}: ${measured.title}`);
-    results.push(await measure([measured, ...theirCases.flatMap((theirs) => theirs[i] ?? [])], url, pace));
-  }
+  const all = await Promise.all([first, ...others].map((servers) => listCases(servers, data, client)));
+  const results = await measureAll(all, { url, pace });
   const startAnother = (settings: Readonly<Record<string, string>>) =>
     serve('src/main.ts', 'started', { ...database, settings });
   const figures = pace.isQuick
@@ -85,12 +79,28 @@ async function serveAll(database: Behind, set: number): Promise<Servers> {
   return { charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw };
 }
 
-/** The same case on every set of servers. */
-async function measure([measured, ...twins]: [Case, ...Case[]], url: string, pace: Pace): Promise<Result> {
-  for (const each of [measured, ...twins]) await checkAnswers(each);
-  const plan = measured.explain && (await explainList(url, measured.explain));
-  const pairs = [measured, ...twins].map(({ subject, base }) => ({ subject, base: base.load }));
-  return { measured, plan, comparison: await compare(pairs, pace) };
+/** The same cases on every set of servers. */
+async function measureAll(
+  [cases = [], ...theirCases]: readonly (readonly Case[])[],
+  { url, pace }: { url: string; pace: Pace },
+): Promise<Result[]> {
+  const measuring = cases
+    .map((measured, i) => ({ measured, twins: theirCases.flatMap((theirs) => theirs[i] ?? []), rounds: [] as Round[] }))
+    .filter(({ measured }) => !pace.isQuick || measured.goal !== null);
+  for (let pass = 1; pass <= pace.passes; pass += 1) {
+    for (const { measured, twins, rounds } of measuring) {
+      say(`${measured.title}${pace.passes === 1 ? '' : `, ${pass} of ${pace.passes}`}`);
+      for (const each of [measured, ...twins]) await checkAnswers(each);
+      const pairs = [measured, ...twins].map(({ subject, base }) => ({ subject, base: base.load }));
+      rounds.push(...(await measureRounds(pairs, pace)));
+    }
+  }
+  const results: Result[] = [];
+  for (const { measured, rounds } of measuring) {
+    const plan = measured.explain && (await explainList(url, measured.explain));
+    results.push({ measured, plan, comparison: compare(rounds) });
+  }
+  return results;
 }
 
 /** Two at once would take each other's keys, and measure each other. The connection holds the lock to the end. */

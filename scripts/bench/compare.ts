@@ -7,14 +7,17 @@ export type Comparison = { readonly subject: Summary; readonly base: Summary; re
 
 export type Pair = { readonly subject: Load; readonly base: Load };
 
+/** Both loads' samples of one round. */
+export type Round = { readonly subject: Sample; readonly base: Sample };
+
 /** Measures two loads in turn, so that whatever else the machine does meets both alike; several such pairs in turn, too. */
-export async function compare(pairs: readonly Pair[], pace: Pace, connections?: number): Promise<Comparison> {
+export async function measureRounds(pairs: readonly Pair[], pace: Pace, connections?: number): Promise<Round[]> {
   const by = (seconds: number) => ({ seconds, ...(connections !== undefined && { connections }) });
   for (const { subject, base } of pairs) {
     await drive(subject, by(pace.warmUpSeconds));
     await drive(base, by(pace.warmUpSeconds));
   }
-  const rounds: { subject: Sample; base: Sample }[] = [];
+  const rounds: Round[] = [];
   for (let i = 0; i < pace.rounds; i += 1) {
     for (const { subject, base } of pairs) {
       // Who goes first alternates: a load that always came second would always meet the other one's remains.
@@ -23,6 +26,10 @@ export async function compare(pairs: readonly Pair[], pace: Pace, connections?: 
       rounds.push(i % 2 === 0 ? { subject: first, base: second } : { subject: second, base: first });
     }
   }
+  return rounds;
+}
+
+export function compare(rounds: readonly Round[]): Comparison {
   return {
     subject: summaryOf(rounds.map(({ subject }) => subject)),
     base: summaryOf(rounds.map(({ base }) => base)),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { each, PATH, type Servers } from './cases.ts';
-import { compare, median } from './compare.ts';
+import { compare, measureRounds, median } from './compare.ts';
 import type { Data, Organization } from './data.ts';
 import { CONNECTIONS, drive } from './load.ts';
 import { grouped } from './numbers.ts';
@@ -44,7 +44,7 @@ async function sweepConnections(sets: readonly Servers[], { small }: Data, pace:
   const figures: Figure[] = [];
   for (const connections of SWEEP) {
     const pairs = sets.map(({ charter, raw }) => ({ subject: each(charter, small), base: each(raw, small) }));
-    const { subject, base, ratio } = await compare(pairs, pace, connections);
+    const { subject, base, ratio } = compare(await measureRounds(pairs, pace, connections));
     const p99 = `p99 ${subject.p99Ms.toFixed(1)} ms (raw: ${base.p99Ms.toFixed(1)})`;
     const value = `${grouped(subject.rate)} requests/s, ${ratio.toFixed(2)} of raw, ${p99}`;
     figures.push({ title: `first page, 100 keys, connections: ${connections}`, value });
