@@ -11,7 +11,7 @@ import { checkAnswers } from './bench/check.ts';
 import { compare, measureRounds, type Round } from './bench/compare.ts';
 import { prepareData } from './bench/data.ts';
 import { listFigures } from './bench/figures.ts';
-import { HELP, type Options, type Pace, readOptions } from './bench/options.ts';
+import { HELP, type Options, type Pace, readOptions, warm } from './bench/options.ts';
 import { explainList } from './bench/plans.ts';
 import { writeReadme } from './bench/readme.ts';
 import { asJson, asTable, type Result } from './bench/report.ts';
@@ -92,7 +92,7 @@ async function measureAll(
       say(`${measured.title}${pace.passes === 1 ? '' : `, ${pass} of ${pace.passes}`}`);
       for (const each of [measured, ...twins]) await checkAnswers(each);
       const pairs = [measured, ...twins].map(({ subject, base }) => ({ subject, base: base.load }));
-      rounds.push(...(await measureRounds(pairs, pace)));
+      rounds.push(...(await measureRounds(pairs, pass === 1 ? pace : warm(pace))));
     }
   }
   const results: Result[] = [];

@@ -7,7 +7,7 @@ import { compare, measureRounds, median } from './compare.ts';
 import type { Data, Organization } from './data.ts';
 import { CONNECTIONS, drive } from './load.ts';
 import { grouped } from './numbers.ts';
-import type { Pace } from './options.ts';
+import { type Pace, warm } from './options.ts';
 import type { RunningServer } from './servers.ts';
 
 /** A measurement that is no ratio of two loads. */
@@ -44,7 +44,7 @@ async function sweepConnections(sets: readonly Servers[], { small }: Data, pace:
   const figures: Figure[] = [];
   for (const connections of SWEEP) {
     const pairs = sets.map(({ charter, raw }) => ({ subject: each(charter, small), base: each(raw, small) }));
-    const { subject, base, ratio } = compare(await measureRounds(pairs, pace, connections));
+    const { subject, base, ratio } = compare(await measureRounds(pairs, warm(pace), connections));
     const p99 = `p99 ${subject.p99Ms.toFixed(1)} ms (raw: ${base.p99Ms.toFixed(1)})`;
     const value = `${grouped(subject.rate)} requests/s, ${ratio.toFixed(2)} of raw, ${p99}`;
     figures.push({ title: `first page, 100 keys, connections: ${connections}`, value });
