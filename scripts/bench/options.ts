@@ -1,6 +1,6 @@
 import { readArguments } from '../arguments.ts';
 
-export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about a quarter of an hour
+export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about 15 minutes
 npm run bench -- --quick   in short rounds, one process of each kind, and nothing that has no goal; about a minute, in
                            which not all of a server's code gets fast: a hint, not a result
 npm run bench -- --readme  also puts the table and its plot into the README
