@@ -92,7 +92,8 @@ type Compile = (schema: Json | false) => ValidateFunction;
 
 /** Alike schemas, of which operations have many, are compiled once. */
 function compiler(): Compile {
-  const ajv = new Ajv2020({ allErrors: true, strict: false });
+  // As in contract.ts: the schemas themselves have been held against JSON Schema's.
+  const ajv = new Ajv2020({ allErrors: true, strict: false, validateSchema: false });
   formats.default(ajv);
   const known = new Map<string, ValidateFunction>();
   return (schema) => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { PoolClient } from 'pg';
 import { v7 as newId } from 'uuid';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { createParentProgram, removeParentProgram, updateParentProgram } from '../../src/service/parent-programs.ts';
 import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+import { inTransaction } from '../support/transaction.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ const CONTENT = { name: 'Program', description: null, externalId: null, metadata
 const sql = (text: string) => (tenant: Tenant) => database.db.pool.query(text, [tenant.scope.organizationId]);
 /** As a tool does that copies data. */
 const silently = (text: string) => (tenant: Tenant) =>
-  inTransaction(async (client) => {
+  inTransaction(database.db, async (client) => {
     await client.query('set local session_replication_role = replica');
     await client.query(text, [tenant.scope.organizationId]);
     await client.query('commit');
@@ -119,7 +119,6 @@ test('emptying the table changes every organization', async () => {
   try {
     const tenants = [await createTenant(own.db), await createTenant(own.db)];
     const versions = () => own.db.prisma.organization.findMany({ select: { version: true } });
-    await own.db.prisma.organization.updateMany({ data: { suspendedAt: null } });
     const before = await versions();
     await own.db.pool.query('truncate parent_programs');
     const after = await versions();
@@ -162,21 +161,9 @@ test('a version that was lost never comes again', async () => {
 });
 
 async function versionOfLostWrite({ scope }: Tenant): Promise<bigint> {
-  return inTransaction(async (client) => {
+  return inTransaction(database.db, async (client) => {
     await client.query(`${INSERT} values ($1, gen_random_uuid(), 'x')`, [scope.organizationId]);
     const { rows } = await client.query('select version from organizations where id = $1', [scope.organizationId]);
     return BigInt(rows[0].version);
   });
-}
-
-/** What is not committed is rolled back. */
-async function inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await database.db.pool.connect();
-  try {
-    await client.query('begin');
-    return await work(client);
-  } finally {
-    await client.query('rollback');
-    client.release();
-  }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../../src/store/database.ts';
+import { inTransaction } from './transaction.ts';
 
 /** How PostgreSQL would answer it, as text; with `isPressed`, where the tables are too small for an index to pay. */
 export async function planOf(
@@ -6,14 +7,9 @@ export async function planOf(
   { text, values }: { text: string; values: unknown[] },
   { isPressed = false } = {},
 ): Promise<string> {
-  const client = await db.pool.connect();
-  try {
-    await client.query('begin');
+  return inTransaction(db, async (client) => {
     if (isPressed) await client.query('set local enable_seqscan = off');
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
     return rows.map((row) => row['QUERY PLAN']).join('\n');
-  } finally {
-    await client.query('rollback');
-    client.release();
-  }
+  });
 }
