@@ -26,8 +26,9 @@ export async function listen(
     headersTimeout: HEADERS_SECONDS * 1000,
     connectionsCheckingInterval: CHECK_SECONDS * 1000,
   };
-  // The router answers a missing Host itself, in the contract's words.
-  const server = createServer({ ...timeouts, requireHostHeader: false }, app);
+  // The router answers a missing Host itself, in the contract's words. A request that announces no body has none to be read:
+  // a tenth of what one that is answered from memory costs.
+  const server = createServer({ ...timeouts, requireHostHeader: false, optimizeEmptyRequests: true }, app);
   answerUnreadable(server, onUnreadable);
   // An expectation that we do not know may be ignored (RFC 9110 section 10.1.1); Node alone would answer 417.
   server.on('checkExpectation', app);

@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { isPermission, type Permission, permissionsOf, type Role } from './role.ts';
+import { type Permission, permissionsOf, type Role } from './role.ts';
 
 /** `charter_<environment>_`, 40 base62 characters (238 random bits), 6 base62 characters of the CRC32 of all before. */
 const KEY = /^charter_(live|test)_[0-9A-Za-z]{46}$/;
@@ -109,11 +109,8 @@ export function judgeKey(record: KeyRecord, now: Date): Verdict {
   const end = endOf(record, now);
   if (end !== null) return end;
   if (record.userDeactivatedAt !== null) return { kind: 'deactivated', at: record.userDeactivatedAt };
-  const allowed = permissionsOf(record.role);
-  return {
-    kind: 'active',
-    permissions: record.permissions.filter(isPermission).filter((given) => allowed.includes(given)),
-  };
+  const permissions = permissionsOf(record.role).filter((allowed) => record.permissions.includes(allowed));
+  return { kind: 'active', permissions };
 }
 
 export const MAX_LIFE_DAYS = 3650;

@@ -25,6 +25,8 @@ export type KeyUseOptions = {
   maxKeys?: number;
 };
 
+type Seen = { -readonly [Name in keyof KeyUse]: KeyUse[Name] };
+
 const EVERY_SECONDS = 60;
 /** About 10 MB, and a statement of some seconds. */
 const MAX_KEYS = 50_000;
@@ -37,13 +39,13 @@ export function startKeyUses(
   db: Database,
   { onFailure, everySeconds = EVERY_SECONDS, maxKeys = MAX_KEYS }: KeyUseOptions,
 ): KeyUseWriter {
-  let seen = new Map<string, KeyUse>();
+  let seen = new Map<string, Seen>();
   let writing = Promise.resolve();
 
-  function note(use: KeyUse): void {
+  function note(use: Seen): void {
     const id = `${use.organizationId} ${use.keyId}`;
     const before = seen.get(id);
-    if (before !== undefined) seen.set(id, sumOf(before, use));
+    if (before !== undefined) add(before, use);
     else if (seen.size < maxKeys) seen.set(id, use);
   }
 
@@ -78,9 +80,10 @@ export function startKeyUses(
 
 const MAX_REFUSED = 2_147_483_647;
 
-function sumOf(a: KeyUse, b: KeyUse): KeyUse {
-  const refusedUses = Math.min(a.refusedUses + b.refusedUses, MAX_REFUSED);
-  return { ...a, lastUsedAt: later(a.lastUsedAt, b.lastUsedAt), refusedUses };
+/** In place, as most requests are of a key that is held already. */
+function add(use: Seen, other: KeyUse): void {
+  use.lastUsedAt = later(use.lastUsedAt, other.lastUsedAt);
+  use.refusedUses = Math.min(use.refusedUses + other.refusedUses, MAX_REFUSED);
 }
 
 function later(a: Date | null, b: Date | null): Date | null {

@@ -7,20 +7,21 @@ import type { Database } from './database.ts';
 
 // The few look-ups made before a scope exists. Nothing else may read a row without naming its organization.
 
-// One column, because pg reads the description of each anew with every answer. The parameter's array is taken apart and put
-// together again, so that the planner cannot see how long it is: for a plan made for one key alone it would plan anew each
+// One column, because pg reads the description of each anew with every answer. The hashes come as one text, which is quick to
+// write, and so that the planner cannot see how many they are: for a plan made for one key alone it would plan anew each
 // time, which takes ten times as long as the look-up itself.
 const FIND_KEYS = {
   name: 'find_keys_by_hash',
+  rowMode: 'array',
   text: `
     select json_build_array(
              encode(k.key_hash, 'hex'), k.organization_id, o.name, o.suspended_at, o.version::text,
              encode(o.cursor_key, 'hex'), k.id, k.name, k.permissions, k.expires_at, k.rotated_at, k.revoked_at,
-             u.role, u.deactivated_at) as found
+             u.role, u.deactivated_at)
     from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id
     join organizations o on o.id = k.organization_id
-    where k.key_hash = any(array(select unnest($1::bytea[])))`,
+    where k.key_hash = any(array(select decode(unnest(string_to_array($1, ' ')), 'hex')))`,
 };
 
 /** As the statement puts them. */
@@ -43,9 +44,8 @@ type FoundKey = readonly [
 
 /** Keys, each with its user and its organization, in one indexed statement; by hash in hexadecimal, which the result is by too. */
 export async function findKeysByHash(db: Database, hashes: readonly string[]): Promise<Map<string, KeyRecord>> {
-  const values = [hashes.map((hash) => `\\x${hash}`)];
-  const { rows } = await db.pool.query<{ found: FoundKey }>({ ...FIND_KEYS, values });
-  return new Map(rows.map(({ found }) => [found[0], recordOf(found)]));
+  const { rows } = await db.pool.query<[FoundKey]>({ ...FIND_KEYS, values: [hashes.join(' ')] });
+  return new Map(rows.map(([found]) => [found[0], recordOf(found)]));
 }
 
 function recordOf(found: FoundKey): KeyRecord {

@@ -64,6 +64,14 @@ test('a megabyte gets 413, with its length told and without', async () => {
   expect(await exchangeRaw(dashboard.url, untold)).toMatch(/^HTTP\/1.1 413 /);
 });
 
+test('a form with no body at all, and no length of one, is a form without its token', async () => {
+  // The attack: a reader that waits for a body that never comes.
+  const head = ['Host: x', 'Connection: close', `Cookie: charter=${browser.cookies.get('charter')}`];
+  const fields = [...head, 'Sec-Fetch-Site: same-origin', `Content-Type: ${FORM}`];
+  const request = ['POST /people/users/invite HTTP/1.1', ...fields, '', ''].join('\r\n');
+  expect(await exchangeRaw(dashboard.url, request)).toMatch(/^HTTP\/1.1 403 /);
+});
+
 test('a thousand fields are refused at the first that the form does not have', async () => {
   // The attack: as many fields as fit, for a reader that is quadratic, or whose hashes collide.
   const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, '']));

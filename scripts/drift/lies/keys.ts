@@ -49,8 +49,8 @@ export const KEY_LIES: readonly Lie[] = [
     edits: [
       {
         file: KEY,
-        find: '.filter((given) => allowed.includes(given))',
-        replace: '.filter((given) => allowed.length > 0 && given !== undefined)',
+        find: 'const permissions = permissionsOf(record.role).filter(',
+        replace: "const permissions = permissionsOf('administrator').filter(",
       },
     ],
     caughtBy: 'test/domain/judge-key.test.ts',
