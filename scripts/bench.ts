@@ -11,7 +11,7 @@ import { checkAnswers } from './bench/check.ts';
 import { compare, measureRounds, type Round } from './bench/compare.ts';
 import { prepareData } from './bench/data.ts';
 import { listFigures } from './bench/figures.ts';
-import { HELP, type Options, type Pace, readOptions, warm } from './bench/options.ts';
+import { HELP, type Options, type Pace, readOptions } from './bench/options.ts';
 import { explainList } from './bench/plans.ts';
 import { writeReadme } from './bench/readme.ts';
 import { asJson, asTable, type Result } from './bench/report.ts';
@@ -44,16 +44,19 @@ async function main({ help, json, readme, fresh, pace }: Options): Promise<void>
   await refuseSecondRun(client);
   const data = await prepareData(client, say);
   const database = { databaseUrl: url, postgresPid: await postmasterPid() };
-  const first = await serveAll(database, 1);
-  const others = await Promise.all(Array.from({ length: pace.processes - 1 }, (_, i) => serveAll(database, i + 2)));
-  const all = await Promise.all([first, ...others].map((servers) => listCases(servers, data, client)));
-  const results = await measureAll(all, { url, pace });
+  let servers = await serveAll(database);
+  const measure = async (set: number) =>
+    measureCases(await listCases(servers, data, client), pace, `${set} of ${pace.sets}`);
+  const sets = [await measure(1)];
+  while (sets.length < pace.sets) {
+    await Promise.all(Object.values(servers).map((server) => server.stop()));
+    servers = await serveAll(database);
+    sets.push(await measure(sets.length + 1));
+  }
   const startAnother = (settings: Readonly<Record<string, string>>) =>
     serve('src/main.ts', 'started', { ...database, settings });
-  const figures = pace.isQuick
-    ? []
-    : await listFigures([first, ...others], data, { pace, startServer: startAnother, say });
-  const run = { results, figures, pace, now: new Date() };
+  const figures = pace.isQuick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, say });
+  const run = { results: await resultsOf(sets, url), figures, pace, now: new Date() };
   console.log(json ? asJson(run) : asTable(run));
   if (readme) await writeReadme(run);
 }
@@ -61,9 +64,8 @@ async function main({ help, json, readme, fresh, pace }: Options): Promise<void>
 type Behind = Pick<Program, 'databaseUrl' | 'postgresPid'>;
 
 /** Of everything that is compared one process. */
-async function serveAll(database: Behind, set: number): Promise<Servers> {
-  const serveCharter = (name: string, settings = {}) =>
-    serve('src/main.ts', `${name}-${set}`, { ...database, settings });
+async function serveAll(database: Behind): Promise<Servers> {
+  const serveCharter = (name: string, settings = {}) => serve('src/main.ts', name, { ...database, settings });
   const forgetting = { PAGE_MEMORY_MIB: '0' };
   const checking = { RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '0.01' };
   const [charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw] = await Promise.all([
@@ -73,34 +75,32 @@ async function serveAll(database: Behind, set: number): Promise<Servers> {
     serveCharter('unchecked', forgetting),
     serveCharter('sampling', checking),
     serveCharter('forgetful-sampling', { ...forgetting, ...checking }),
-    serve('scripts/bench/vast-server.ts', `vast-${set}`, database),
-    serve('scripts/bench/raw-server.ts', `raw-${set}`, database),
+    serve('scripts/bench/vast-server.ts', 'vast', database),
+    serve('scripts/bench/raw-server.ts', 'raw', database),
   ]);
   return { charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw };
 }
 
-/** The same cases on every set of servers. */
-async function measureAll(
-  [cases = [], ...theirCases]: readonly (readonly Case[])[],
-  { url, pace }: { url: string; pace: Pace },
-): Promise<Result[]> {
-  const measuring = cases
-    .map((measured, i) => ({ measured, twins: theirCases.flatMap((theirs) => theirs[i] ?? []), rounds: [] as Round[] }))
-    .filter(({ measured }) => !pace.isQuick || measured.goal !== null);
-  for (let pass = 1; pass <= pace.passes; pass += 1) {
-    for (const { measured, twins, rounds } of measuring) {
-      say(`${measured.title}${pace.passes === 1 ? '' : `, ${pass} of ${pace.passes}`}`);
-      for (const each of [measured, ...twins]) await checkAnswers(each);
-      const pairs = [measured, ...twins].map(({ subject, base }) => ({ subject, base: base.load }));
-      rounds.push(...(await measureRounds(pairs, pass === 1 ? pace : warm(pace))));
-    }
+type Measured = { readonly measured: Case; readonly rounds: readonly Round[] };
+
+async function measureCases(cases: readonly Case[], pace: Pace, set: string): Promise<Measured[]> {
+  const all: Measured[] = [];
+  for (const measured of cases.filter(({ goal }) => !pace.isQuick || goal !== null)) {
+    say(`${measured.title}, ${set}`);
+    await checkAnswers(measured);
+    all.push({ measured, rounds: await measureRounds({ subject: measured.subject, base: measured.base.load }, pace) });
   }
-  const results: Result[] = [];
-  for (const { measured, rounds } of measuring) {
-    const plan = measured.explain && (await explainList(url, measured.explain));
-    results.push({ measured, plan, comparison: compare(rounds) });
-  }
-  return results;
+  return all;
+}
+
+/** Of each case, the rounds of all sets together. */
+async function resultsOf([first = [], ...others]: readonly Measured[][], url: string): Promise<Result[]> {
+  return Promise.all(
+    first.map(async ({ measured, rounds }, i) => {
+      const plan = measured.explain && (await explainList(url, measured.explain));
+      return { measured, plan, comparison: compare([...rounds, ...others.flatMap((set) => set[i]?.rounds ?? [])]) };
+    }),
+  );
 }
 
 /** Two at once would take each other's keys, and measure each other. The connection holds the lock to the end. */

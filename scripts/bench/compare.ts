@@ -1,5 +1,6 @@
 import { drive, type Load, type Sample } from './load.ts';
 import type { Pace } from './options.ts';
+import type { RunningServer } from './servers.ts';
 
 /** Of all rounds: rates and processor times are their median, and of all their requests together half and 99 in 100 took no longer. */
 export type Summary = Omit<Sample, 'milliseconds'> & { readonly p50Ms: number; readonly p99Ms: number };
@@ -10,21 +11,22 @@ export type Pair = { readonly subject: Load; readonly base: Load };
 /** Both loads' samples of one round. */
 export type Round = { readonly subject: Sample; readonly base: Sample };
 
-/** Measures two loads in turn, so that whatever else the machine does meets both alike; several such pairs in turn, too. */
-export async function measureRounds(pairs: readonly Pair[], pace: Pace, connections?: number): Promise<Round[]> {
+/** Servers that are as fast as they get: one that has just started is a third as fast, and slower at times for longer. */
+const warm = new WeakSet<RunningServer>();
+
+/** Measures two loads in turn, so that whatever else the machine does meets both alike. */
+export async function measureRounds({ subject, base }: Pair, pace: Pace, connections?: number): Promise<Round[]> {
   const by = (seconds: number) => ({ seconds, ...(connections !== undefined && { connections }) });
-  for (const { subject, base } of pairs) {
-    await drive(subject, by(pace.warmUpSeconds));
-    await drive(base, by(pace.warmUpSeconds));
+  for (const load of [subject, base]) {
+    await drive(load, by(warm.has(load.server) ? pace.roundSeconds : pace.warmUpSeconds));
+    warm.add(load.server);
   }
   const rounds: Round[] = [];
   for (let i = 0; i < pace.rounds; i += 1) {
-    for (const { subject, base } of pairs) {
-      // Who goes first alternates: a load that always came second would always meet the other one's remains.
-      const first = await drive(i % 2 === 0 ? subject : base, by(pace.roundSeconds));
-      const second = await drive(i % 2 === 0 ? base : subject, by(pace.roundSeconds));
-      rounds.push(i % 2 === 0 ? { subject: first, base: second } : { subject: second, base: first });
-    }
+    // Who goes first alternates: a load that always came second would always meet the other one's remains.
+    const first = await drive(i % 2 === 0 ? subject : base, by(pace.roundSeconds));
+    const second = await drive(i % 2 === 0 ? base : subject, by(pace.roundSeconds));
+    rounds.push(i % 2 === 0 ? { subject: first, base: second } : { subject: second, base: first });
   }
   return rounds;
 }

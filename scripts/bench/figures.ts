@@ -7,7 +7,7 @@ import { compare, measureRounds, median } from './compare.ts';
 import type { Data, Organization } from './data.ts';
 import { CONNECTIONS, drive } from './load.ts';
 import { grouped } from './numbers.ts';
-import { type Pace, warm } from './options.ts';
+import type { Pace } from './options.ts';
 import type { RunningServer } from './servers.ts';
 
 /** A measurement that is no ratio of two loads. */
@@ -23,14 +23,14 @@ const SWEEP = [1, 4, 16, 64, 256];
 const MIB = 1024 * 1024;
 
 export async function listFigures(
-  sets: readonly [Servers, ...Servers[]],
+  servers: Servers,
   data: Data,
   { pace, startServer, say }: { pace: Pace; startServer: StartServer; say: (text: string) => void },
 ): Promise<Figure[]> {
   say('figures below the table');
   return [
-    ...(await sweepConnections(sets, data, pace)),
-    await compareProcesses(sets[0], data, pace),
+    ...(await sweepConnections(servers, data, pace)),
+    await compareProcesses(servers, data, pace),
     await fillMemory(data, startServer),
     await timeStart('start of `node src/main.ts` to the first 200', data.small[0], () => startServer({})),
     await timeStart('the same, with nothing compiled by earlier starts', data.small[0], () =>
@@ -40,11 +40,11 @@ export async function listFigures(
   ];
 }
 
-async function sweepConnections(sets: readonly Servers[], { small }: Data, pace: Pace): Promise<Figure[]> {
+async function sweepConnections({ charter, raw }: Servers, { small }: Data, pace: Pace): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const connections of SWEEP) {
-    const pairs = sets.map(({ charter, raw }) => ({ subject: each(charter, small), base: each(raw, small) }));
-    const { subject, base, ratio } = compare(await measureRounds(pairs, warm(pace), connections));
+    const pair = { subject: each(charter, small), base: each(raw, small) };
+    const { subject, base, ratio } = compare(await measureRounds(pair, pace, connections));
     const p99 = `p99 ${subject.p99Ms.toFixed(1)} ms (raw: ${base.p99Ms.toFixed(1)})`;
     const value = `${grouped(subject.rate)} requests/s, ${ratio.toFixed(2)} of raw, ${p99}`;
     figures.push({ title: `first page, 100 keys, connections: ${connections}`, value });

@@ -1,30 +1,28 @@
 import { readArguments } from '../arguments.ts';
 
-export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about 15 minutes
-npm run bench -- --quick   in short rounds, one process of each kind, and nothing that has no goal; about a minute, in
-                           which not all of a server's code gets fast: a hint, not a result
+export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about 20 minutes
+npm run bench -- --quick   in short rounds, once, and nothing that has no goal; about a minute, in which not all of a
+                           server's code gets fast: a hint, not a result
 npm run bench -- --readme  also puts the table and its plot into the README
 npm run bench -- --fresh   throws the data of earlier runs away first
 npm run --silent bench -- --json   prints one JSON object instead of the table
 
 The first run makes 1,200,000 rows in .data/bench, which takes some minutes; later runs use them again. Raw runs two
 prepared statements a request, for the key and for the same rows, and validates nothing. Load comes from this process,
-over 16 connections; Charter (production, logging to a file) and raw are processes of their own, two of each that take
-turns; all share the machine with PostgreSQL, so let nothing else run. What is compared is measured in turn, in short
-rounds: a rate is the median of its rounds, a ratio the median of the rounds' ratios, so that it need not be that of
-the two rates shown. Falling short of a goal is marked and no error; any answer but 200, 201 and 304 is one.
+over 16 connections; Charter (production, logging to a file) and raw are processes of their own, and all share the
+machine with PostgreSQL, so let nothing else run. What is compared is measured in turn, in short rounds, four times with
+new processes: a rate is the median of its rounds, a ratio the median of the rounds' ratios, so that it need not be that
+of the two rates shown. Falling short of a goal is marked and no error; any answer but 200, 201 and 304 is one.
 `;
 
 export type Pace = {
   readonly isQuick: boolean;
-  /** Processes of each kind, which take turns: two of the same code differ by up to a tenth. */
-  readonly processes: number;
-  /** Times through all cases: the machine's own pace changes with the minutes, too. */
-  readonly passes: number;
-  /** Of a server that has not served such a load yet. */
+  /** Times through all cases, each time with new processes: two of the same code differ by up to a tenth. */
+  readonly sets: number;
+  /** Of a server that has just started. */
   readonly warmUpSeconds: number;
   readonly roundSeconds: number;
-  /** Of each process, in each pass. */
+  /** Of each set. */
   readonly rounds: number;
 };
 
@@ -37,14 +35,8 @@ export type Options = {
 };
 
 // Short rounds, because the machine's own pace changes within seconds.
-const FULL: Pace = { isQuick: false, processes: 2, passes: 2, warmUpSeconds: 5, roundSeconds: 1, rounds: 3 };
-// Most of it warms up: a server that has just started is a third as fast.
-const QUICK: Pace = { isQuick: true, processes: 1, passes: 1, warmUpSeconds: 1.75, roundSeconds: 0.25, rounds: 4 };
-
-/** For servers that have served the load before. */
-export function warm(pace: Pace): Pace {
-  return { ...pace, warmUpSeconds: pace.roundSeconds };
-}
+const FULL: Pace = { isQuick: false, sets: 4, warmUpSeconds: 12, roundSeconds: 1, rounds: 4 };
+const QUICK: Pace = { isQuick: true, sets: 1, warmUpSeconds: 2.5, roundSeconds: 0.25, rounds: 4 };
 
 /** Throws what is not understood, with the help. */
 export function readOptions(): Options {
