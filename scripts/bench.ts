@@ -88,7 +88,10 @@ async function measureCases(cases: readonly Case[], pace: Pace, set: string): Pr
   for (const measured of cases.filter(({ goal }) => !pace.isQuick || goal !== null)) {
     say(`${measured.title}, ${set}`);
     await checkAnswers(measured);
-    all.push({ measured, rounds: await measureRounds({ subject: measured.subject, base: measured.base.load }, pace) });
+    const { subject, base, goal } = measured;
+    const isClose = goal !== null && goal <= 1;
+    const rounds = isClose ? pace.closeRounds : pace.rounds;
+    all.push({ measured, rounds: await measureRounds({ subject, base: base.load }, { ...pace, rounds }) });
   }
   return all;
 }

@@ -28,9 +28,10 @@ function sectionOf({ results, figures, pace, now }: Run): string {
   const kind = pace.isQuick ? 'a quick run (`--quick`)' : 'a full run';
   return `${BEGIN}
 
-${day}, ${kind}, on \`${machine()}\`, which server, PostgreSQL and load share.
-16 connections, fsync on; ${pace.sets} processes of each server, one after another. CPU and SQL: the processor time that
-the server and PostgreSQL take for 1,000 requests. A ratio is the median of the rounds' ratios.
+${day}, ${kind}, on \`${machine()}\`.
+Server, PostgreSQL and load share it; 16 connections, fsync on, ${pace.sets} processes of each server, one after another.
+CPU and SQL: the processor time that the server and PostgreSQL take for 1,000 requests. A ratio is the median of the
+rounds' ratios.
 
 ![How many times as fast as raw; a line across a bar is its goal](${PICTURE})
 

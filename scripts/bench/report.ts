@@ -24,7 +24,7 @@ export function asTable({ results, figures, pace }: Run): string {
   const notes = [
     "CPU and SQL: processor time of the server and of PostgreSQL for 1,000 requests. A ratio is the median of the rounds'.",
     ...(pace.isQuick
-      ? ['A quick run: a hint, not a result. A full one takes 20 minutes, with nothing else running.']
+      ? ['A quick run: a hint, not a result. A full one takes 25 minutes, with nothing else running.']
       : []),
   ];
   return `${machine()}\n\n${[...lines.map((line) => line.trimEnd()), '', ...told, ...notes].join('\n')}\n`;
