@@ -67,21 +67,20 @@ export async function createApp({
   app.use(healthRoutes({ db, isStopping }));
   app.use(publication.routes);
   app.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));
-  // Last, for its 404 wherever nothing is.
-  app.use((req, res) => api({ req, res, requestId: String(res.getHeader('X-Request-Id')) }));
   const log = logRequests(logger);
   return (req, res) => {
     const requestId = randomUUID();
     req.url = originFormOf(req.url ?? '/');
     log(req, res, requestId);
-    if (!req.url.startsWith('/api/')) {
-      res.setHeader('X-Request-Id', requestId);
-      return app(req, res);
-    }
-    // The API has its own routes, made of the contract: its requests need not pass those of the other rooms.
-    api({ req, res, requestId }).catch((error: unknown) => {
+    const giveUp = (error: unknown) => {
       onFault(error, requestId);
       res.destroy();
-    });
+    };
+    const serveApi = () => void api({ req, res, requestId }).catch(giveUp);
+    // The API has its own routes, made of the contract: its requests need not pass those of the other rooms.
+    if (req.url.startsWith('/api/')) return serveApi();
+    res.setHeader('X-Request-Id', requestId);
+    // The API has the 404 wherever nothing is. Express's own waits for the end of a body, announced (server.ts) or not.
+    app(req as express.Request, res as express.Response, (error) => (error ? giveUp(error) : serveApi()));
   };
 }

@@ -11,7 +11,7 @@ export type Pair = { readonly subject: Load; readonly base: Load };
 /** Both loads' samples of one round. */
 export type Round = { readonly subject: Sample; readonly base: Sample };
 
-/** Servers that are as fast as they get: one that has just started is a third as fast, and slower at times for longer. */
+/** Servers that have been busy for a while: one that has just started is a third as fast. */
 const warm = new WeakSet<RunningServer>();
 
 /** Measures two loads in turn, so that whatever else the machine does meets both alike. */

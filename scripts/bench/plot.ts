@@ -12,17 +12,19 @@ const STYLE = `
   .heading { font-weight: 600; }
   .scale { fill: #57606a; }
   .bar { fill: #0969da; }
-  .raw { stroke: #57606a; stroke-dasharray: 3 3; }
-  .goal { stroke: #24292f; stroke-width: 2; }
+  .raw, .goal { stroke: #24292f; stroke-width: 2; }
+  .raw { stroke-dasharray: 3 3; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; }
     .scale { fill: #9198a1; }
     .bar { fill: #4493f8; }
-    .raw { stroke: #9198a1; }
-    .goal { stroke: #e6edf3; }
+    .raw, .goal { stroke: #e6edf3; }
   }`;
 
-/** An SVG of how many times faster than raw each is; a line across a bar is its goal. Light and dark, as its reader likes. */
+/**
+ * An SVG of how many times as fast as raw each is; a dashed line across a bar is raw, a whole one its goal. Light and dark,
+ * as its reader likes.
+ */
 export function plot(bars: readonly Bar[]): string {
   const most = Math.max(1, ...bars.flatMap(({ ratio, goal }) => [ratio, goal ?? 0]));
   const x = (ratio: number) => (ratio / most) * (WIDTH - VALUE_WIDTH);
@@ -42,7 +44,7 @@ ${line('raw', 1, top - 2, top + 20)}${goal === null ? '' : line('goal', goal, to
 <style>${STYLE}
 </style>
 <text class="heading" x="0" y="14">Requests per second, 16 connections, as a multiple of raw's</text>
-<text class="scale" x="0" y="34">Dashed: raw. A line across a bar: its goal.</text>
+<text class="scale" x="0" y="34">Dashed across a bar: raw. A whole line: its goal.</text>
 ${rows.join('\n')}
 </svg>
 `;

@@ -26,14 +26,19 @@ export async function writeReadme(run: Run): Promise<void> {
 function sectionOf({ results, figures, pace, now }: Run): string {
   const day = now.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
   const kind = pace.isQuick ? 'a quick run (`--quick`)' : 'a full run';
+  const processes =
+    pace.sets === 1
+      ? 'One process of each server.'
+      : `${pace.sets} processes of each server, one after another; the list below the table is the last one's.`;
   return `${BEGIN}
 
 ${day}, ${kind}, on \`${machine()}\`.
-Server, PostgreSQL and load share it; 16 connections, fsync on, ${pace.sets} processes of each server, one after another.
+Server, PostgreSQL and load share it; 16 connections, fsync on.
+${processes}
 CPU and SQL: the processor time that the server and PostgreSQL take for 1,000 requests. A ratio is the median of the
-rounds' ratios.
+rounds' ratios; two processes of the same code differ by up to a tenth.
 
-![How many times as fast as raw; a line across a bar is its goal](${PICTURE})
+![How many times as fast as raw; a whole line across a bar is its goal, a dashed one raw](${PICTURE})
 
 | case | requests/s | p50 ms | p99 ms | CPU ms | SQL ms | ratio | goal |
 |---|--:|--:|--:|--:|--:|--:|--:|

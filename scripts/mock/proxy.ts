@@ -50,7 +50,8 @@ function createListener(proxying: Proxying): RequestListener {
     allowAnyOrigin(res, exposed);
     if (isPreflight(req)) return answerPreflight(req, res);
     try {
-      const body = await getRawBody(req, { limit: MOST_BODY_BYTES });
+      // Of a request that announces no body the stream has ended (server.ts).
+      const body = req.readableEnded ? Buffer.alloc(0) : await getRawBody(req, { limit: MOST_BODY_BYTES });
       const { rawHeaders, bytes, answered } = await pass(req, body, proxying.target);
       await note({ req, body, answered }, proxying);
       for (const [name, value] of pairs(rawHeaders)) if (!isOfCors(name)) res.appendHeader(name, value);

@@ -52,7 +52,7 @@ async function readText(req: IncomingMessage): Promise<string> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers;
   const isForm = type.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
   if (!isForm || encoding.toLowerCase() !== 'identity') throw new Refusal('not-a-form');
-  if (req.readableEnded) return ''; // It announced no body (server.ts), and would never end.
+  if (req.readableEnded) return ''; // It announced no body (server.ts); raw-body would call that unreadable.
   const length = req.headers['content-length'] ?? null;
   const bytes = await getRawBody(req, { limit: MAX_BODY_BYTES, length }).catch((error: unknown) => {
     const problem = error instanceof Error && 'type' in error ? error.type : undefined;

@@ -25,6 +25,7 @@ export type KeyUseOptions = {
   maxKeys?: number;
 };
 
+/** Ours alone until it is written. */
 type Seen = { -readonly [Name in keyof KeyUse]: KeyUse[Name] };
 
 const EVERY_SECONDS = 60;

@@ -7,12 +7,12 @@ import type { Database } from './database.ts';
 
 // The few look-ups made before a scope exists. Nothing else may read a row without naming its organization.
 
-// One column, because pg reads the description of each anew with every answer. The hashes come as one text, which is quick to
-// write, and so that the planner cannot see how many they are: for a plan made for one key alone it would plan anew each
-// time, which takes ten times as long as the look-up itself.
+// One column, because pg reads the description of each anew with every answer. One text for the hashes, which is quick to
+// write. They are taken from it in a sub-select, so that the planner cannot see how many they are: for a plan made for one
+// key alone it would plan anew each time, which takes ten times as long as the look-up itself.
 const FIND_KEYS = {
   name: 'find_keys_by_hash',
-  rowMode: 'array',
+  rowMode: 'array' as const,
   text: `
     select json_build_array(
              encode(k.key_hash, 'hex'), k.organization_id, o.name, o.suspended_at, o.version::text,

@@ -54,6 +54,8 @@ test.each([
   '//api/parent_programs',
   '//evil',
   '//evil.test/api/parent_programs',
+  '//a@b#x',
+  '//%@b#x',
   '/api/parent_programs/a/b',
   '/api/parent_programs%2F',
   '/api%2Fparent_programs',

@@ -65,7 +65,7 @@ test('a megabyte gets 413, with its length told and without', async () => {
 });
 
 test('a form with no body at all, and no length of one, is a form without its token', async () => {
-  // The attack: a reader that waits for a body that never comes.
+  // The attack: a reader of a stream that there is not.
   const head = ['Host: x', 'Connection: close', `Cookie: charter=${browser.cookies.get('charter')}`];
   const fields = [...head, 'Sec-Fetch-Site: same-origin', `Content-Type: ${FORM}`];
   const request = ['POST /people/users/invite HTTP/1.1', ...fields, '', ''].join('\r\n');

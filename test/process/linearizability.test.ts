@@ -44,10 +44,11 @@ test(
   3 * SECONDS * 1000,
 );
 
-/** Of a look-up of keys, `found` begins with the key's hash. */
-type Found = { readonly rows: readonly { readonly found?: readonly unknown[] }[] };
+type Found = { readonly rows: readonly unknown[] };
 
-function hashOf({ found: [hash] = [] }: Found['rows'][number]): string {
+/** A row of a look-up of keys has one column, which begins with the key's hash. */
+function hashOf(row: unknown): string {
+  const [[hash] = []] = Array.isArray(row) ? row : [];
   if (typeof hash !== 'string') throw new Error('A key that was found does not begin with its hash.');
   return hash;
 }
