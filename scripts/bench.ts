@@ -8,9 +8,10 @@ import { migrate } from '../src/store/migrate.ts';
 import { StartUpError } from '../src/store/start-up-error.ts';
 import { type Case, listCases, type Servers } from './bench/cases.ts';
 import { checkAnswers } from './bench/check.ts';
-import { compare, measureRounds, type Round } from './bench/compare.ts';
-import { prepareData } from './bench/data.ts';
+import { alternate, compare, type Pair, warmUp } from './bench/compare.ts';
+import { prepareData, tidy } from './bench/data.ts';
 import { listFigures } from './bench/figures.ts';
+import type { Drive, Sample } from './bench/load.ts';
 import { HELP, type Options, type Pace, readOptions } from './bench/options.ts';
 import { explainList } from './bench/plans.ts';
 import { writeReadme } from './bench/readme.ts';
@@ -44,19 +45,13 @@ async function main({ help, json, readme, fresh, pace }: Options): Promise<void>
   await refuseSecondRun(client);
   const data = await prepareData(client, say);
   const database = { databaseUrl: url, postgresPid: await postmasterPid() };
-  let servers = await serveAll(database);
-  const measure = async (set: number) =>
-    measureCases(await listCases(servers, data, client), pace, `${set} of ${pace.sets}`);
-  const sets = [await measure(1)];
-  while (sets.length < pace.sets) {
-    await Promise.all(Object.values(servers).map((server) => server.stop()));
-    servers = await serveAll(database);
-    sets.push(await measure(sets.length + 1));
-  }
+  const servers = await serveAll(database);
+  const cases = (await listCases(servers, data, client)).filter(({ goal }) => !pace.isQuick || goal !== null);
+  const results = await measure(cases, { pace, url, client });
   const startAnother = (settings: Readonly<Record<string, string>>) =>
     serve('src/main.ts', 'started', { ...database, settings });
   const figures = pace.isQuick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, say });
-  const run = { results: await resultsOf(sets, url), figures, pace, now: new Date() };
+  const run = { results, figures, pace, now: new Date() };
   console.log(json ? asJson(run) : asTable(run));
   if (readme) await writeReadme(run);
 }
@@ -81,29 +76,35 @@ async function serveAll(database: Behind): Promise<Servers> {
   return { charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw };
 }
 
-type Measured = { readonly measured: Case; readonly rounds: readonly Round[] };
+type Measuring = { readonly pace: Pace; readonly url: string; readonly client: pg.Client };
 
-async function measureCases(cases: readonly Case[], pace: Pace, set: string): Promise<Measured[]> {
-  const all: Measured[] = [];
-  for (const measured of cases.filter(({ goal }) => !pace.isQuick || goal !== null)) {
-    say(`${measured.title}, ${set}`);
-    await checkAnswers(measured);
-    const { subject, base, goal } = measured;
-    const isClose = goal !== null && goal <= 1;
-    const rounds = isClose ? pace.closeRounds : pace.rounds;
-    all.push({ measured, rounds: await measureRounds({ subject, base: base.load }, { ...pace, rounds }) });
+async function measure(cases: readonly Case[], { pace, url, client }: Measuring): Promise<Result[]> {
+  const measuring = cases.map((measured) => {
+    const isClose = measured.goal !== null && measured.goal <= 1;
+    const passes: Pair<Sample>[] = [];
+    return { measured, passes, rounds: isClose ? pace.closeRounds : pace.rounds };
+  });
+  const begun = new Map<Case, Pair<Drive>>();
+  for (let pass = 1; pass <= pace.passes; pass += 1) {
+    await tidy(client);
+    for (const { measured, rounds, passes } of measuring) {
+      say(`pass ${pass} of ${pace.passes}: ${measured.title}`);
+      const pair = begun.get(measured) ?? (await begin(measured, pace));
+      begun.set(measured, pair);
+      passes.push(await alternate(pair, rounds));
+    }
   }
-  return all;
-}
-
-/** Of each case, the rounds of all sets together. */
-async function resultsOf([first = [], ...others]: readonly Measured[][], url: string): Promise<Result[]> {
   return Promise.all(
-    first.map(async ({ measured, rounds }, i) => {
+    measuring.map(async ({ measured, passes }) => {
       const plan = measured.explain && (await explainList(url, measured.explain));
-      return { measured, plan, comparison: compare([...rounds, ...others.flatMap((set) => set[i]?.rounds ?? [])]) };
+      return { measured, plan, comparison: compare(passes) };
     }),
   );
+}
+
+async function begin(measured: Case, pace: Pace): Promise<Pair<Drive>> {
+  await checkAnswers(measured);
+  return warmUp({ subject: measured.subject, base: measured.base.load }, pace);
 }
 
 /** Two at once would take each other's keys, and measure each other. The connection holds the lock to the end. */

@@ -33,13 +33,13 @@ export type Servers = {
   readonly forgetful: RunningServer;
   /** Serves a contract of 1,000 operations. */
   readonly vast: RunningServer;
-  /** As charter, and of vast's age: V8 makes a server that has served for minutes faster than a new one. */
+  /** As charter, and as vast and sampling it serves nothing but one list: V8 fits a server to what it has served. */
   readonly second: RunningServer;
   /** Holds one answer in a hundred against the contract. */
   readonly sampling: RunningServer;
   /** So does this one, and keeps none in memory, where each is checked once. */
   readonly forgetfulSampling: RunningServer;
-  /** As forgetful, and of forgetfulSampling's age. */
+  /** As forgetful, and as forgetfulSampling it serves nothing but distinct pages. */
   readonly unchecked: RunningServer;
   readonly raw: RunningServer;
 };
@@ -47,7 +47,7 @@ export type Servers = {
 export const PATH = '/api/parent_programs';
 const PAGE_ROWS = 25;
 const DEEP_PAGE = 20_000;
-/** More than a round asks for. */
+/** More than a pass asks for. */
 const DISTINCT_PAGES = 16_000;
 const READS_PER_WRITE = 9;
 const FIRST_PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: PAGE_ROWS + 1, after: null };
@@ -127,7 +127,7 @@ async function tagOf({ origin }: RunningServer, organization: Organization): Pro
 
 const seal = ({ cursorKey }: Organization) => ({ key: cursorKey, list: '["created_at",null,null,null]' });
 
-/** The load of each server: pages that no two requests of it have in common. */
+/** The load of each server: pages that no two connections have in common. */
 async function distinctPages({ raw }: Servers, large: Organization, client: pg.Client) {
   const { rows } = await client.query<Position>(
     `select id, value from (

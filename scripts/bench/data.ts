@@ -30,9 +30,13 @@ export async function prepareData(client: pg.Client, say: (text: string) => void
     throw new Error('The data is not what this version makes. Run npm run bench -- --fresh.');
   }
   await client.query('delete from parent_programs where organization_id = $1 and name = $2', [first.id, WRITTEN]);
-  // Each write of earlier runs has left a dead version of its organization, which every look-up of a key would meet.
-  await client.query('vacuum organizations, parent_programs');
+  await tidy(client);
   return { large, small: [first, ...others.slice(0, SMALL - 1)], tiny: others.slice(SMALL - 1) };
+}
+
+/** Each write has left a dead version of its organization, which every look-up of a key would meet. */
+export async function tidy(client: pg.Client): Promise<void> {
+  await client.query('vacuum organizations, parent_programs');
 }
 
 /** The last step of a fill leaves its mark, so that a fill that was cut short counts as none. */

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { each, PATH, type Servers } from './cases.ts';
-import { compare, measureRounds, median } from './compare.ts';
+import { alternate, compare, warmUp } from './compare.ts';
 import type { Data, Organization } from './data.ts';
-import { CONNECTIONS, drive } from './load.ts';
+import { CONNECTIONS, type Drive, merge, prepare } from './load.ts';
 import { grouped } from './numbers.ts';
 import type { Pace } from './options.ts';
 import type { RunningServer } from './servers.ts';
@@ -44,7 +44,7 @@ async function sweepConnections({ charter, raw }: Servers, { small }: Data, pace
   const figures: Figure[] = [];
   for (const connections of SWEEP) {
     const pair = { subject: each(charter, small), base: each(raw, small) };
-    const { subject, base, ratio } = compare(await measureRounds(pair, pace, connections));
+    const { subject, base, ratio } = compare([await alternate(await warmUp(pair, pace, connections), pace.rounds)]);
     const p99 = `p99 ${subject.p99Ms.toFixed(1)} ms (raw: ${base.p99Ms.toFixed(1)})`;
     const value = `${grouped(subject.rate)} requests/s, ${ratio.toFixed(2)} of raw, ${p99}`;
     figures.push({ title: `first page, 100 keys, connections: ${connections}`, value });
@@ -52,27 +52,17 @@ async function sweepConnections({ charter, raw }: Servers, { small }: Data, pace
   return figures;
 }
 
-async function compareProcesses(
-  { charter, second }: Servers,
-  { small }: Data,
-  { roundSeconds: seconds, rounds }: Pace,
-): Promise<Figure> {
-  const driveAlone = async () => (await drive(each(charter, small), { seconds })).rate;
-  const driveBoth = async () => {
-    const load = (server: RunningServer) => drive(each(server, small), { seconds, connections: CONNECTIONS / 2 });
-    return (await Promise.all([charter, second].map(load))).reduce((sum, { rate }) => sum + rate, 0);
+async function compareProcesses({ charter, second }: Servers, { small }: Data, pace: Pace): Promise<Figure> {
+  const driveFirst = prepare(each(charter, small), CONNECTIONS / 2);
+  const driveSecond = prepare(each(second, small), CONNECTIONS / 2);
+  const both: Drive = async (seconds) => {
+    return { ...merge(await Promise.all([driveFirst(seconds), driveSecond(seconds)])), seconds };
   };
-  // To warm up: the second has served one key only so far.
-  for (let i = 0; i < rounds; i += 1) await driveBoth();
-  const ratios: number[] = [];
-  for (let i = 0; i < rounds; i += 1) {
-    const before = await driveAlone();
-    const both = await driveBoth();
-    const after = await driveAlone();
-    ratios.push((2 * both) / (before + after));
-  }
+  // The second has served one key only so far.
+  for (let i = 0; i < pace.rounds.count; i += 1) await both(pace.rounds.seconds);
+  const { ratio } = compare([await alternate({ subject: both, base: prepare(each(charter, small)) }, pace.rounds)]);
   const title = 'two processes against one, on the cores that PostgreSQL and the load take as well';
-  return { title, value: `${median(ratios).toFixed(2)} of one's rate` };
+  return { title, value: `${ratio.toFixed(2)} of one's rate` };
 }
 
 async function fillMemory({ small, tiny }: Data, startServer: StartServer): Promise<Figure> {
@@ -106,7 +96,7 @@ async function timeStart(title: string, one: Organization, startServer: () => Pr
     seconds.push((performance.now() - startedAt) / 1000);
     await server.stop();
   }
-  return timed(title, median(seconds), START_GOAL_SECONDS);
+  return timed(title, middleOf(seconds), START_GOAL_SECONDS);
 }
 
 async function timeGenerate(): Promise<Figure> {
@@ -122,6 +112,10 @@ async function timeGenerate(): Promise<Figure> {
 
 function timed(title: string, seconds: number, goal: number): Figure {
   return { title, value: `${seconds.toFixed(2)} s (goal: ${goal})`, isShort: seconds > goal };
+}
+
+function middleOf(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }
 
 async function fetchFirst({ origin }: RunningServer, { key }: Organization): Promise<void> {

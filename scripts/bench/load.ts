@@ -1,4 +1,4 @@
-import { keepAsking } from './connection.ts';
+import { openConnection } from './connection.ts';
 import { cpuSecondsOf } from './cpu.ts';
 import type { RunningServer } from './servers.ts';
 
@@ -19,44 +19,80 @@ export type Load = {
 };
 
 export type Sample = {
-  /** Requests per second. */
-  readonly rate: number;
-  /** How long each request took. */
+  readonly seconds: number;
+  /** Answers within that time. */
+  readonly answers: number;
+  /** How long each request took, those too that were under way at its end. */
   readonly milliseconds: readonly number[];
-  /** Processor time for a thousand requests; NaN where the system does not tell. */
-  readonly serverCpuMs: number;
-  readonly postgresCpuMs: number;
+  /** Processor time for all of them; NaN where the system does not tell. */
+  readonly serverCpuSeconds: number;
+  readonly postgresCpuSeconds: number;
 };
 
-export type Drive = { readonly seconds: number; readonly connections?: number };
+/**
+ * Keeps the connections busy for so long, and goes on with the requests where the last time ended. Throws on any answer but
+ * 200, 201 and 304: its speed would say nothing.
+ */
+export type Drive = (seconds: number) => Promise<Sample>;
 
-/** Keeps the connections busy for so long. Throws on any answer but 200, 201 and 304: its speed would say nothing. */
-export async function drive(
-  { server, requests }: Load,
-  { seconds, connections = CONNECTIONS }: Drive,
-): Promise<Sample> {
+/** By performance.now(); absent: never. */
+const busyUntil = new WeakMap<RunningServer, number>();
+/** Idle for so long, a server has lost its connections to PostgreSQL, and V8 has thrown away what it had compiled of it. */
+const IDLE_SECONDS = 30;
+const WAKE_SECONDS = 12;
+
+/** Makes the requests ready, which takes longer than a short round. */
+export function prepare({ server, requests }: Load, connections = CONNECTIONS): Drive {
   const { origin } = server;
-  const times: number[] = [];
-  const others = new Set<number>();
-  const onAnswer = (status: number, milliseconds: number) => {
-    times.push(milliseconds);
-    if (status !== 200 && status !== 201 && status !== 304) others.add(status);
-  };
-  const asked = Array.from({ length: connections }, (_, i) =>
-    requests(i, connections).map((each) => bytesOf(each, origin)),
+  const sources = Array.from({ length: connections }, (_, i) =>
+    over(requests(i, connections).map((asked) => bytesOf(asked, origin))),
   );
-  const before = await cpuSecondsOf(server);
-  const startedAt = performance.now();
-  const until = startedAt + seconds * 1000;
-  await Promise.all(asked.map((each) => keepAsking({ origin, requests: each, until, onAnswer })));
-  const took = (performance.now() - startedAt) / 1000;
-  const after = await cpuSecondsOf(server);
-  if (others.size > 0) throw new Error(`${origin} answered ${[...others].join(', ')}.`);
-  return {
-    ...{ rate: times.length / took, milliseconds: times },
-    serverCpuMs: ((after.server - before.server) * 1e6) / times.length,
-    postgresCpuMs: ((after.postgres - before.postgres) * 1e6) / times.length,
+  const drive = async (seconds: number): Promise<Sample> => {
+    const milliseconds: number[] = [];
+    const others = new Set<number>();
+    let answers = 0;
+    const onAnswer = (status: number, tookMs: number, isInTime: boolean) => {
+      milliseconds.push(tookMs);
+      if (isInTime) answers += 1;
+      if (status !== 200 && status !== 201 && status !== 304) others.add(status);
+    };
+    const opened = await Promise.all(sources.map(async (next) => ({ next, connection: await openConnection(origin) })));
+    const before = await cpuSecondsOf(server);
+    const until = performance.now() + seconds * 1000;
+    await Promise.all(opened.map(({ next, connection }) => connection.keepAsking({ next, until, onAnswer })));
+    const after = await cpuSecondsOf(server);
+    await Promise.all(opened.map(({ connection }) => connection.close()));
+    busyUntil.set(server, performance.now());
+    if (others.size > 0) throw new Error(`${origin} answered ${[...others].join(', ')}.`);
+    return {
+      ...{ seconds, answers, milliseconds },
+      serverCpuSeconds: after.server - before.server,
+      postgresCpuSeconds: after.postgres - before.postgres,
+    };
   };
+  return async (seconds) => {
+    const idleSeconds = (performance.now() - (busyUntil.get(server) ?? Number.NaN)) / 1000;
+    if (idleSeconds > IDLE_SECONDS) await drive(WAKE_SECONDS);
+    return drive(seconds);
+  };
+}
+
+/** The samples of several rounds as one. */
+export function merge(samples: readonly Sample[]): Sample {
+  const sum = (of: (sample: Sample) => number) => samples.reduce((total, sample) => total + of(sample), 0);
+  return {
+    seconds: sum(({ seconds }) => seconds),
+    answers: sum(({ answers }) => answers),
+    milliseconds: samples.flatMap(({ milliseconds }) => milliseconds),
+    serverCpuSeconds: sum(({ serverCpuSeconds }) => serverCpuSeconds),
+    postgresCpuSeconds: sum(({ postgresCpuSeconds }) => postgresCpuSeconds),
+  };
+}
+
+/** In turn, over and over. */
+function over(requests: readonly Buffer[]): () => Buffer {
+  let turn = 0;
+  return () => requests[turn++ % requests.length] ?? Buffer.alloc(0);
 }
 
 function bytesOf({ method = 'GET', path, headers, body = '' }: Asked, origin: string): Buffer {

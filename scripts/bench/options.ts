@@ -1,8 +1,8 @@
 import { readArguments } from '../arguments.ts';
 
 export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about 25 minutes
-npm run bench -- --quick   in short rounds, once, and nothing that has no goal; about a minute, in which not all of a
-                           server's code gets fast: a hint, not a result
+npm run bench -- --quick   one pass, and nothing that has no goal; about a minute, in which not all of a server's code
+                           gets fast: a hint, not a result
 npm run bench -- --readme  also puts the table and its plot into the README
 npm run bench -- --fresh   throws the data of earlier runs away first
 npm run --silent bench -- --json   prints one JSON object instead of the table
@@ -10,22 +10,24 @@ npm run --silent bench -- --json   prints one JSON object instead of the table
 The first run makes 1,200,000 rows in .data/bench, which takes some minutes; later runs use them again. Raw runs two
 prepared statements a request, for the key and for the same rows, and validates nothing. Load comes from this process,
 over 16 connections; Charter (production, logging to a file) and raw are processes of their own, and all share the
-machine with PostgreSQL, so let nothing else run. What is compared is measured in turn, in short rounds, four times with
-new processes: a rate is the median of its rounds, a ratio the median of the rounds' ratios, so that it need not be that
-of the two rates shown. Falling short of a goal is marked and no error; any answer but 200, 201 and 304 is one.
+machine with PostgreSQL, so let nothing else run. What is compared is measured in turn, in short rounds, in three
+passes through all cases: a rate is all requests by all seconds, a ratio that of two rates, with the lowest and the
+highest pass beside it. It does not hold that two processes of the same code differ by about 1%. Falling short of a goal
+is marked and no error; any answer but 200, 201 and 304 is one.
 `;
+
+export type Rounds = { readonly count: number; readonly seconds: number };
 
 export type Pace = {
   readonly isQuick: boolean;
-  /** Times through all cases, each time with new processes: two of the same code differ by up to a tenth. */
-  readonly sets: number;
-  /** Of a server that has just started. */
+  /** Of a server that has just started: processes of the same code differ by some per cent until they are warm. */
   readonly warmUpSeconds: number;
-  readonly roundSeconds: number;
-  /** Of each set. */
-  readonly rounds: number;
-  /** The same, where a few per cent decide about the goal. */
-  readonly closeRounds: number;
+  /** Times through all cases: for many seconds on end the machine may be slower, and not for all alike. */
+  readonly passes: number;
+  /** Of each pass, an even number. */
+  readonly rounds: Rounds;
+  /** The same, where a few per cent decide about the goal: the machine's pace changes within a second, too. */
+  readonly closeRounds: Rounds;
 };
 
 export type Options = {
@@ -36,9 +38,20 @@ export type Options = {
   readonly pace: Pace;
 };
 
-// Short rounds, because the machine's own pace changes within seconds.
-const FULL: Pace = { isQuick: false, sets: 4, warmUpSeconds: 12, roundSeconds: 1, rounds: 4, closeRounds: 12 };
-const QUICK: Pace = { isQuick: true, sets: 1, warmUpSeconds: 2.5, roundSeconds: 0.25, rounds: 4, closeRounds: 4 };
+const FULL: Pace = {
+  isQuick: false,
+  warmUpSeconds: 30,
+  passes: 3,
+  rounds: { count: 4, seconds: 1 },
+  closeRounds: { count: 120, seconds: 0.125 },
+};
+const QUICK: Pace = {
+  isQuick: true,
+  warmUpSeconds: 2.5,
+  passes: 1,
+  rounds: { count: 4, seconds: 0.25 },
+  closeRounds: { count: 12, seconds: 0.125 },
+};
 
 /** Throws what is not understood, with the help. */
 export function readOptions(): Options {

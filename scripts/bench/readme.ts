@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isAgainstRaw } from './cases.ts';
 import { grouped } from './numbers.ts';
 import { plot } from './plot.ts';
-import { machine, type Result, type Run, shortfallsOf } from './report.ts';
+import { machine, type Result, type Run, ratioOf, shortfallsOf } from './report.ts';
 
 const root = join(import.meta.dirname, '../..');
 const PICTURE = 'scripts/bench/speed.svg';
@@ -26,17 +26,13 @@ export async function writeReadme(run: Run): Promise<void> {
 function sectionOf({ results, figures, pace, now }: Run): string {
   const day = now.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
   const kind = pace.isQuick ? 'a quick run (`--quick`)' : 'a full run';
-  const processes =
-    pace.sets === 1
-      ? 'One process of each server.'
-      : `${pace.sets} processes of each server, one after another; the list below the table is the last one's.`;
   return `${BEGIN}
 
 ${day}, ${kind}, on \`${machine()}\`.
 Server, PostgreSQL and load share it; 16 connections, fsync on.
-${processes}
-CPU and SQL: the processor time that the server and PostgreSQL take for 1,000 requests. A ratio is the median of the
-rounds' ratios; two processes of the same code differ by up to a tenth.
+CPU and SQL: the processor time that the server and PostgreSQL take for 1,000 requests. In parentheses: the lowest and
+the highest pass of ${pace.passes}; in some phases of the machine raw suffers more than Charter. Two processes of the same
+code differ by about 1%.
 
 ![How many times as fast as raw; a whole line across a bar is its goal, a dashed one raw](${PICTURE})
 
@@ -56,7 +52,7 @@ function rowOf(result: Result): string {
   const cells = [
     ...[measured.title, grouped(rate), p50Ms.toFixed(1), p99Ms.toFixed(1)],
     ...[serverCpuMs.toFixed(0), postgresCpuMs.toFixed(0)],
-    `${comparison.ratio.toFixed(2)} of ${measured.base.title} (${grouped(comparison.base.rate)})`,
+    `${ratioOf(result)} of ${measured.base.title} (${grouped(comparison.base.rate)})`,
     goal.filter((word) => word !== '').join(', '),
   ];
   return `| ${cells.join(' | ')} |`;

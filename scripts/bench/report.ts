@@ -22,7 +22,7 @@ export function asTable({ results, figures, pace }: Run): string {
   const lines = rows.map((row) => row.map((text, column) => align(text, column, widths[column] ?? 0)).join('  '));
   const told = figures.map(({ title, value, isShort }) => `${title}: ${value}${isShort ? ' SHORT' : ''}`);
   const notes = [
-    "CPU and SQL: processor time of the server and of PostgreSQL for 1,000 requests. A ratio is the median of the rounds'.",
+    'CPU and SQL: processor time of the server and of PostgreSQL for 1,000 requests. In parentheses: the lowest and the highest pass.',
     ...(pace.isQuick
       ? ['A quick run: a hint, not a result. A full one takes 25 minutes, with nothing else running.']
       : []),
@@ -45,9 +45,16 @@ function rowsOf(result: Result): string[][] {
     (remark) => remark !== '',
   );
   return [
-    [measured.title, ...numbersOf(comparison.subject), comparison.ratio.toFixed(2), goal, remarks.join(', ')],
+    [measured.title, ...numbersOf(comparison.subject), ratioOf(result), goal, remarks.join(', ')],
     [`  ${measured.base.title}`, ...numbersOf(comparison.base), '', '', ''],
   ];
+}
+
+/** With the lowest and the highest pass. */
+export function ratioOf({ measured: { goal }, comparison: { ratio, ratioOfPasses } }: Result): string {
+  const told = (number: number) => number.toFixed(goal !== null && goal <= 1 ? 3 : 2);
+  if (ratioOfPasses.length === 1) return told(ratio);
+  return `${told(ratio)} (${told(Math.min(...ratioOfPasses))} to ${told(Math.max(...ratioOfPasses))})`;
 }
 
 /** In words; empty: none. */
