@@ -94,17 +94,22 @@ test.each(Object.keys(SECRETS))('%s: gone from a page that the browser kept, bac
   const sights = () => [...told].map((text): Sight => JSON.parse(text));
   await context.addInitScript(PROBE);
   await page.route(KEPT, (route) => route.fulfill({ contentType: 'text/html', body }));
+  const tellsOf = (count: number) => until(`${count} pages to be told of`, () => sights().length >= count);
+  // What a page tells may come after its load; left before that, it would tell of it out of turn, or not at all.
   await page.goto(KEPT);
+  await tellsOf(1);
   await page.goto('/profile');
+  await tellsOf(2);
   await page.goBack();
-  const [shown, , kept, instead] = await until('a page instead', () => (sights().length >= 4 ? sights() : null));
+  await tellsOf(4);
+  const [shown, , kept, instead] = sights();
   expect(shown).toMatchObject({ path: KEPT, persisted: false, holds: expect.stringContaining(secrets[0] ?? '') });
   expect(kept).toMatchObject({ path: KEPT, persisted: true, pictures: 0 });
   expect(instead?.path).toMatch(/^\/(profile|people\/users)\b/);
   // Pages that are shown from memory are not loaded again.
   await page.goForward({ waitUntil: 'commit' });
   await page.goBack({ waitUntil: 'commit' });
-  await until('both to be shown', () => sights().length >= 6);
+  await tellsOf(6);
   for (const { holds } of sights().slice(1)) for (const secret of secrets) expect(holds).not.toContain(secret);
   await context.close();
 });
