@@ -5,6 +5,12 @@ import type { Rendered } from './answer.ts';
 const OVERHEAD_BYTES = 1024;
 
 /**
+ * Lets go of its page once that is made. A Map's table that is replaced keeps its entries, and leads to its successor: of a Map
+ * that changes with every request, one table that got old keeps all later ones, and all that they hold, for a full collection.
+ */
+type Making = { page: Promise<Rendered> | undefined };
+
+/**
  * Answers to GET, ready to be written, in memory for as long as their organization's version lasts: every change of its data
  * bumps the version in the same transaction, and the look-up that accepts a request's key has just read it. So an answer from
  * here is as fresh as a read of the database, on every process, with no message between them. Of an older version nothing is
@@ -15,7 +21,7 @@ export class RenderedPages {
   #young = new Map<string, Rendered>();
   #old: ReadonlyMap<string, Rendered> = new Map();
   #youngBytes = 0;
-  readonly #inMaking = new Map<string, Promise<Rendered>>();
+  readonly #inMaking = new Map<string, Making>();
   readonly #maxYoungBytes: number;
 
   constructor(maxBytes: number) {
@@ -29,15 +35,17 @@ export class RenderedPages {
   /** Who asks for what is being made waits for that: it reads no older data than their version. Where it fails, it fails for all. */
   async make(caller: Caller, url: string, work: () => Promise<Rendered>): Promise<Rendered> {
     const name = nameOf(caller, url);
-    const begun = this.#find(name) ?? this.#inMaking.get(name);
+    const begun = this.#find(name) ?? this.#inMaking.get(name)?.page;
     if (begun !== undefined) return begun;
-    const making = work();
+    const rendering = work();
+    const making: Making = { page: rendering };
     this.#inMaking.set(name, making);
     try {
-      const page = await making;
+      const page = await rendering;
       this.#keep(name, page);
       return page;
     } finally {
+      making.page = undefined;
       this.#inMaking.delete(name);
     }
   }
