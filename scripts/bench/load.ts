@@ -37,7 +37,7 @@ export type Drive = (seconds: number) => Promise<Sample>;
 
 /** By performance.now(); absent: never. */
 const busyUntil = new WeakMap<RunningServer, number>();
-/** Idle for so long, a server has lost its connections to PostgreSQL, and V8 has thrown away what it had compiled of it. */
+/** Idle for so long, a server has lost its connections to PostgreSQL; after some more, V8 has given most of its heap back. */
 const IDLE_SECONDS = 30;
 const WAKE_SECONDS = 12;
 
