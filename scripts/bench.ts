@@ -16,7 +16,7 @@ import { HELP, type Options, type Pace, readOptions } from './bench/options.ts';
 import { explainList } from './bench/plans.ts';
 import { writeReadme } from './bench/readme.ts';
 import { asJson, asTable, type Result } from './bench/report.ts';
-import { type Program, type RunningServer, startServer } from './bench/servers.ts';
+import { type Program, type RunningServer, startServer, startVariants, type Variant } from './bench/servers.ts';
 import { untilInterrupted } from './interrupted.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -58,22 +58,16 @@ async function main({ help, json, readme, fresh, pace }: Options): Promise<void>
 
 type Behind = Pick<Program, 'databaseUrl' | 'postgresPid'>;
 
-/** Of everything that is compared one process. */
 async function serveAll(database: Behind): Promise<Servers> {
-  const serveCharter = (name: string, settings = {}) => serve('src/main.ts', name, { ...database, settings });
-  const forgetting = { PAGE_MEMORY_MIB: '0' };
-  const checking = { RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '0.01' };
-  const [charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw] = await Promise.all([
-    serveCharter('charter'),
-    serveCharter('second'),
-    serveCharter('forgetful', forgetting),
-    serveCharter('unchecked', forgetting),
-    serveCharter('sampling', checking),
-    serveCharter('forgetful-sampling', { ...forgetting, ...checking }),
-    serve('scripts/bench/vast-server.ts', 'vast', database),
+  const forgetting = { ...database, settings: { PAGE_MEMORY_MIB: '0' } };
+  const [charter, forgetful, raw, variants, forgetfulVariants] = await Promise.all([
+    serve('src/main.ts', 'charter', database),
+    serve('src/main.ts', 'forgetful', forgetting),
     serve('scripts/bench/raw-server.ts', 'raw', database),
+    serveVariants('variants', database, ['today', 'vast', 'sampling']),
+    serveVariants('forgetful-variants', forgetting, ['today', 'sampling']),
   ]);
-  return { charter, second, forgetful, unchecked, sampling, forgetfulSampling, vast, raw };
+  return { charter, forgetful, raw, variants, forgetfulVariants };
 }
 
 type Measuring = { readonly pace: Pace; readonly url: string; readonly client: pg.Client };
@@ -125,9 +119,18 @@ async function removeData(): Promise<void> {
   await removeCluster(DATA_DIR);
 }
 
-function serve(script: string, name: string, program: Behind & Pick<Program, 'settings'>): Promise<RunningServer> {
+type Served = Behind & Pick<Program, 'settings'>;
+
+function serve(script: string, name: string, program: Served): Promise<RunningServer> {
   const starting = startServer({ ...program, script: join(root, script), logFile: join(DATA_DIR, `${name}.log`) });
   endings.push(async () => (await starting).stop());
+  return starting;
+}
+
+function serveVariants<Name extends Variant>(name: string, program: Served, names: readonly ['today', ...Name[]]) {
+  const script = join(root, 'scripts/bench/variants-server.ts');
+  const starting = startVariants({ ...program, script, logFile: join(DATA_DIR, `${name}.log`) }, names);
+  endings.push(async () => (await starting).today.stop());
   return starting;
 }
 

@@ -8,7 +8,7 @@ const SMALL = 100;
 const TINY = 10_000;
 const VERSION = 'charter bench data 4';
 
-export type Organization = { readonly id: string; readonly cursorKey: Buffer; readonly key: string };
+export type Organization = { readonly id: string; readonly cursorKey: string; readonly key: string };
 
 export type Data = {
   /** 1,000,000 rows. */
@@ -62,8 +62,8 @@ async function fill(client: pg.Client): Promise<void> {
 /** New ones in every run, because only their hashes are stored. The large organization is the first. */
 async function issueKeys(client: pg.Client): Promise<Organization[]> {
   await client.query('delete from api_keys');
-  const found = await client.query<{ id: string; cursorKey: Buffer }>(
-    `select id, cursor_key as "cursorKey" from organizations order by id`,
+  const found = await client.query<{ id: string; cursorKey: string }>(
+    `select id, encode(cursor_key, 'hex') as "cursorKey" from organizations order by id`,
   );
   const minted = found.rows.map((row) => ({ ...row, ...mintKey('live') }));
   await client.query(

@@ -52,9 +52,9 @@ async function sweepConnections({ charter, raw }: Servers, { small }: Data, pace
   return figures;
 }
 
-async function compareProcesses({ charter, second }: Servers, { small }: Data, pace: Pace): Promise<Figure> {
+async function compareProcesses({ charter, variants }: Servers, { small }: Data, pace: Pace): Promise<Figure> {
   const driveFirst = prepare(each(charter, small), CONNECTIONS / 2);
-  const driveSecond = prepare(each(second, small), CONNECTIONS / 2);
+  const driveSecond = prepare(each(variants.today, small), CONNECTIONS / 2);
   const both: Drive = async (seconds) => {
     return { ...merge(await Promise.all([driveFirst(seconds), driveSecond(seconds)])), seconds };
   };

@@ -35,15 +35,15 @@ export type Sample = {
  */
 export type Drive = (seconds: number) => Promise<Sample>;
 
-/** By performance.now(); absent: never. */
-const busyUntil = new WeakMap<RunningServer, number>();
+/** By the process's id, performance.now(); absent: never. */
+const busyUntil = new Map<number, number>();
 /** Idle for so long, a server has lost its connections to PostgreSQL; after some more, V8 has given most of its heap back. */
 const IDLE_SECONDS = 30;
-const WAKE_SECONDS = 12;
+const WAKE_SECONDS = 20;
 
 /** Makes the requests ready, which takes longer than a short round. */
 export function prepare({ server, requests }: Load, connections = CONNECTIONS): Drive {
-  const { origin } = server;
+  const { origin, pid } = server;
   const sources = Array.from({ length: connections }, (_, i) =>
     over(requests(i, connections).map((asked) => bytesOf(asked, origin))),
   );
@@ -62,7 +62,7 @@ export function prepare({ server, requests }: Load, connections = CONNECTIONS): 
     await Promise.all(opened.map(({ next, connection }) => connection.keepAsking({ next, until, onAnswer })));
     const after = await cpuSecondsOf(server);
     await Promise.all(opened.map(({ connection }) => connection.close()));
-    busyUntil.set(server, performance.now());
+    busyUntil.set(pid, performance.now());
     if (others.size > 0) throw new Error(`${origin} answered ${[...others].join(', ')}.`);
     return {
       ...{ seconds, answers, milliseconds },
@@ -71,7 +71,7 @@ export function prepare({ server, requests }: Load, connections = CONNECTIONS): 
     };
   };
   return async (seconds) => {
-    const idleSeconds = (performance.now() - (busyUntil.get(server) ?? Number.NaN)) / 1000;
+    const idleSeconds = (performance.now() - (busyUntil.get(pid) ?? Number.NaN)) / 1000;
     if (idleSeconds > IDLE_SECONDS) await drive(WAKE_SECONDS);
     return drive(seconds);
   };

@@ -12,8 +12,8 @@ prepared statements a request, for the key and for the same rows, and validates 
 over 16 connections; Charter (production, logging to a file) and raw are processes of their own, and all share the
 machine with PostgreSQL, so let nothing else run. What is compared is measured in turn, in short rounds, in three
 passes through all cases: a rate is all requests by all seconds, a ratio that of two rates, with the lowest and the
-highest pass beside it. It does not hold that two processes of the same code differ by about 1%. Falling short of a goal
-is marked and no error; any answer but 200, 201 and 304 is one.
+highest pass beside it. Two processes of the same code differ by some per cent: where that would decide, one process
+serves both sides. Falling short of a goal is marked and no error; any answer but 200, 201 and 304 is one.
 `;
 
 export type Rounds = { readonly count: number; readonly seconds: number };

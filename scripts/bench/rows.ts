@@ -1,6 +1,8 @@
 import type pg from 'pg';
-import type { Position } from '../../src/store/parent-program-pages.ts';
 import type { Organization } from './data.ts';
+
+/** A row's place as the contract shows it. */
+export type Place = { readonly id: string; readonly value: string };
 
 export const INSTANT = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
@@ -10,13 +12,9 @@ export async function someIds(client: pg.Client, { id }: Organization, count: nu
   return (await client.query<{ id: string }>(text, [id, count])).rows.map((row) => row.id);
 }
 
-/** The last row of the page before, as a cursor names it, and the first of the deep page: found the slow, sure way. */
-export async function findDeepRows(
-  client: pg.Client,
-  { id }: Organization,
-  offset: number,
-): Promise<[Position, Position]> {
-  const { rows } = await client.query<Position>(
+/** The last row of the page before, and the first of the deep page: found the slow, sure way. */
+export async function findDeepRows(client: pg.Client, { id }: Organization, offset: number): Promise<[Place, Place]> {
+  const { rows } = await client.query<Place>(
     `select id, ${INSTANT} as value
      from parent_programs where organization_id = $1 order by created_at, id offset $2 limit 2`,
     [id, offset],

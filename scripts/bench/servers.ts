@@ -18,6 +18,9 @@ export type Program = {
   readonly logFile: string;
 };
 
+/** What variants-server.ts knows. */
+export type Variant = 'today' | 'vast' | 'sampling';
+
 export type RunningServer = {
   readonly origin: string;
   readonly pid: number;
@@ -25,22 +28,39 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-/**
- * Runs a server as its own process. Nothing of our environment reaches it, so that it runs on its defaults. It ends when
- * the channel to this process closes, should we be killed.
- */
+/** Runs a server as its own process. */
 export async function startServer(program: Program): Promise<RunningServer> {
-  const { script, databaseUrl, postgresPid, settings = {}, logFile } = program;
   const port = await freePort();
+  return start({ ...program, settings: { ...program.settings, PORT: String(port) } }, port);
+}
+
+/** Runs variants of Charter as one process, which ends when one of them is stopped. `script` knows them by name. */
+export async function startVariants<Name extends Variant>(
+  program: Program,
+  names: readonly Name[],
+): Promise<Record<Name, RunningServer>> {
+  const ports = await Promise.all(names.map(async (name) => [name, await freePort()] as const));
+  const settings = { ...program.settings, VARIANTS: JSON.stringify(ports) };
+  // They begin to listen in this order.
+  const running = await start({ ...program, settings }, ports.at(-1)?.[1] ?? 0);
+  const servers = ports.map(([name, port]) => [name, { ...running, origin: originAt(port) }] as const);
+  return Object.fromEntries(servers) as Record<Name, RunningServer>;
+}
+
+const originAt = (port: number) => `http://127.0.0.1:${port}`;
+
+/**
+ * Resolves as soon as it listens on the port. Nothing of our environment reaches it, so that it runs on its defaults. It ends
+ * when the channel to this process closes, should we be killed.
+ */
+async function start(program: Program, port: number): Promise<RunningServer> {
+  const { script, databaseUrl, postgresPid, settings = {}, logFile } = program;
   const log = await open(logFile, 'w');
-  const env = {
-    ...{ PATH: process.env['PATH'], NODE_ENV: 'production', DATABASE_URL: databaseUrl, PORT: String(port) },
-    ...settings,
-  };
+  const env = { PATH: process.env['PATH'], NODE_ENV: 'production', DATABASE_URL: databaseUrl, ...settings };
   const parameters = ['--disable-warning=ExperimentalWarning', script];
   const child = spawn(process.execPath, parameters, { env, stdio: ['ignore', log.fd, log.fd, 'ipc'] });
   await log.close();
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = originAt(port);
   try {
     await untilAnswers(origin, child);
   } catch (cause) {

@@ -27,7 +27,7 @@ const RECORD: KeyRecord = {
   organizationName: 'Aurora Education Group',
   organizationSuspendedAt: null,
   organizationVersion: '1',
-  cursorKey: Buffer.alloc(32),
+  cursorKey: '',
   id: '019de2fb-197b-76ca-83c8-90c1d3ac94af',
   name: 'Mock',
   permissions: PERMISSIONS,

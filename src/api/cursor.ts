@@ -2,34 +2,32 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { invalidField } from '../domain/errors.ts';
 import type { Position } from '../store/parent-program-pages.ts';
 
-// A cursor is base64url of: 16 bytes of a keyed SHA-256, 16 bytes of the row's id, the row's sort value. The MAC's key is
-// the organization's own and its text holds the list's order and filters, so that a cursor that was forged, or taken
-// from another organization or another list, is refused rather than followed.
+// A cursor is a MAC, 22 characters of a SHA-256 in base64url, and base64url of the row's position: 16 bytes of its id, and its
+// sort value. The MAC's key is the organization's own and its text holds the list's order and filters, and the position as it
+// is spelled: a cursor that was forged, or taken from another organization or another list, is refused rather than followed,
+// and a cursor has one spelling only. The MAC is made of text to text: with a Buffer, Node takes three times as long.
 
-const MAC_BYTES = 16;
+const MAC_CHARACTERS = 22;
 const ID_BYTES = 16;
 
 /** `list` tells one list from another: its order and filters. */
-export type CursorSeal = { readonly key: Buffer; readonly list: string };
+export type CursorSeal = { readonly key: string; readonly list: string };
 
 export function sealCursor(seal: CursorSeal, { value, id }: Position): string {
-  const payload = Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), Buffer.from(value)]);
-  return Buffer.concat([macOf(seal, payload), payload]).toString('base64url');
+  const position = Buffer.concat([id, value]).toString('base64url');
+  return macOf(seal, position) + position;
 }
 
 export function openCursor(seal: CursorSeal, cursor: string): Position {
-  const bytes = Buffer.from(cursor, 'base64url');
-  const payload = bytes.subarray(MAC_BYTES);
-  const isOurs = payload.length >= ID_BYTES && timingSafeEqual(bytes.subarray(0, MAC_BYTES), macOf(seal, payload));
-  // Decoding forgives stray bits at the end of base64url; a cursor has one spelling only.
-  if (!isOurs || bytes.toString('base64url') !== cursor) {
+  const position = cursor.slice(MAC_CHARACTERS);
+  if (!isSame(cursor.slice(0, MAC_CHARACTERS), macOf(seal, position))) {
     throw invalidField(
       'cursor',
       'does not belong to this list. Repeat the sort and the filters that it came with, or start without a cursor.',
     );
   }
-  // PostgreSQL reads a uuid without its hyphens, too.
-  return { id: payload.toString('hex', 0, ID_BYTES), value: payload.toString('utf8', ID_BYTES) };
+  const bytes = Buffer.from(position, 'base64url');
+  return { id: bytes.subarray(0, ID_BYTES), value: bytes.subarray(ID_BYTES) };
 }
 
 /** The next page as a relative reference (RFC 8288 section 3.1): behind a proxy, only the client knows the address that it called. */
@@ -41,6 +39,12 @@ export function nextPage(path: string, query: Readonly<Record<string, unknown>>,
 }
 
 /** The half of the hash that is cut off keeps anybody from extending a text. HMAC would make a key object each time, at ten times the cost. */
-function macOf({ key, list }: CursorSeal, payload: Buffer): Buffer {
-  return hash('sha256', Buffer.concat([key, Buffer.from(`${list}\0`), payload]), 'buffer').subarray(0, MAC_BYTES);
+function macOf({ key, list }: CursorSeal, position: string): string {
+  return hash('sha256', `${key}\0${list}\0${position}`, 'base64url').slice(0, MAC_CHARACTERS);
+}
+
+/** In the same time wherever they differ. */
+function isSame(sent: string, ours: string): boolean {
+  const [a, b] = [Buffer.from(sent), Buffer.from(ours)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

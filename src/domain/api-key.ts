@@ -72,8 +72,8 @@ export type KeyRecord = {
   readonly organizationSuspendedAt: Date | null;
   /** A 64-bit number in decimal. */
   readonly organizationVersion: string;
-  /** 32 bytes that sign the organization's page cursors. */
-  readonly cursorKey: Buffer;
+  /** Signs the organization's page cursors: 32 bytes in hexadecimal. */
+  readonly cursorKey: string;
   readonly id: string;
   readonly name: string;
   readonly permissions: readonly string[];

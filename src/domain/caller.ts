@@ -5,8 +5,8 @@ import type { Permission } from './role.ts';
 export type Caller = {
   readonly scope: OrganizationScope;
   readonly organizationName: string;
-  /** 32 bytes that sign the organization's page cursors. */
-  readonly cursorKey: Buffer;
+  /** Signs the organization's page cursors: 32 bytes in hexadecimal. */
+  readonly cursorKey: string;
   /** As the look-up that accepted the key has found it: it changes with every change of the organization's data. */
   readonly organizationVersion: string;
   readonly keyId: string;

@@ -1,11 +1,14 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
-import { rfc3339 } from './instant.ts';
+import { bytesOfInstant, rfc3339 } from './instant.ts';
 
 export type SortField = 'created_at' | 'updated_at' | 'name';
 
-/** Where a page starts: after the row with this sort value and id. */
-export type Position = { readonly value: string; readonly id: string };
+/**
+ * Where a page starts: after the row with this sort value and id. Both as PostgreSQL's binary format has them, which takes it
+ * half of what it takes to read them as text.
+ */
+export type Position = { readonly value: Buffer; readonly id: Buffer };
 
 export type ListQuery = {
   readonly sortField: SortField;
@@ -61,6 +64,12 @@ export async function listParentPrograms(db: Database, scope: OrganizationScope,
   const statement = { ...(filters.length === 0 && { name }), text, values, types: AS_TEXT };
   const { rows } = await db.pool.query<{ json: string }>(statement);
   return rows.map(({ json }) => withInstants(json));
+}
+
+/** The position of a row with this id and this value of the sort field, as the contract shows them. */
+export function positionOf({ id, value }: { id: string; value: string }, field: SortField): Position {
+  const bytes = field === 'name' ? Buffer.from(value) : bytesOfInstant(value);
+  return { value: bytes, id: Buffer.from(id.replaceAll('-', ''), 'hex') };
 }
 
 const CREATED = ',"created_at":"';

@@ -56,7 +56,7 @@ function recordOf(found: FoundKey): KeyRecord {
     organizationName,
     organizationSuspendedAt: instantOf(suspendedAt),
     organizationVersion,
-    cursorKey: Buffer.from(cursorKey, 'hex'),
+    cursorKey,
     id,
     name,
     permissions,

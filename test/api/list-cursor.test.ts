@@ -51,12 +51,14 @@ test('422 for a cursor with something behind it', async () => {
   expect(await messagesFor(`sort=name&cursor=${cursor}AAAA`)).toEqual([NOT_OURS]);
 });
 
-test('422 for a second spelling of the same bytes', async () => {
+// Some of its bits are no part of any byte: a decoder that forgives takes another character there for the same.
+test('422 for a cursor with any other character at its end', async () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  const last = alphabet.indexOf(cursor.slice(-1));
-  const other = cursor.slice(0, -1) + alphabet.charAt(last + 1);
-  expect(Buffer.from(other, 'base64url')).toEqual(Buffer.from(cursor, 'base64url'));
-  expect(await messagesFor(`sort=name&cursor=${other}`)).toEqual([NOT_OURS]);
+  const others = [...alphabet].filter((character) => character !== cursor.slice(-1));
+  expect(others).toHaveLength(63);
+  for (const other of others) {
+    expect(await messagesFor(`sort=name&cursor=${cursor.slice(0, -1)}${other}`)).toEqual([NOT_OURS]);
+  }
 });
 
 test.each(['=', '==', '%00', '+', '%2F', '.', '%C3%A9'])('422 for a cursor with %s behind it', async (tail) => {

@@ -95,7 +95,7 @@ test('the same address at the same version gives each organization its own', asy
 
 const caller = (organizationId: string, organizationVersion: string): Caller => ({
   ...{ scope: OrganizationScope.grant(organizationId), organizationVersion, organizationName: 'O' },
-  ...{ cursorKey: Buffer.alloc(32), keyId: 'k', keyName: 'K', permissions: [], expiresAt: null },
+  ...{ cursorKey: '', keyId: 'k', keyName: 'K', permissions: [], expiresAt: null },
 });
 /** Afterwards, what nothing else holds is gone from every WeakRef. */
 async function collectGarbage(): Promise<void> {

@@ -12,7 +12,7 @@ const ACTIVE: KeyRecord = {
     organizationName: 'O',
     organizationSuspendedAt: null,
     organizationVersion: '0',
-    cursorKey: Buffer.alloc(32),
+    cursorKey: '',
   },
   ...{ id: 'k', name: 'K', permissions: PERMISSIONS, role: 'administrator', userDeactivatedAt: null },
   ...{ expiresAt: null, rotatedAt: null, revokedAt: null },

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ListQuery, listParentPrograms, type SortField } from '../../src/store/parent-program-pages.ts';
+import {
+  type ListQuery,
+  listParentPrograms,
+  positionOf,
+  type SortField,
+} from '../../src/store/parent-program-pages.ts';
 import { findParentProgram } from '../../src/store/parent-programs.ts';
 import { findKeysByHash, findUserByEmail } from '../../src/store/unscoped.ts';
 import { openExplaining, type Plan, type Planned } from '../support/plans.ts';
@@ -58,7 +63,8 @@ test.each([
   ),
 ])('a page by $sortField, descending $descending, costs the same at the start and deep inside', async (order) => {
   const first = await planOfPage(order);
-  const deep = await planOfPage({ ...order, after: { value: DEEP[order.sortField], id: ours.userId } });
+  const place = { value: DEEP[order.sortField], id: ours.userId };
+  const deep = await planOfPage({ ...order, after: positionOf(place, order.sortField) });
   for (const plan of [first, deep]) {
     expect(plan?.text).toContain(`parent_programs_organization_id_${order.sortField}_id_idx`);
     expect(plan?.text).not.toContain('Sort');

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import type { NewParentProgram } from '../../../src/domain/parent-program.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { type ListQuery, listParentPrograms } from '../../../src/store/parent-program-pages.ts';
+import { type ListQuery, listParentPrograms, positionOf } from '../../../src/store/parent-program-pages.ts';
 import {
   deleteParentProgram,
   findParentProgram,
@@ -33,7 +33,7 @@ export const parentProgramPageProofs: Proofs = {
       { updatedSince, sortField: 'name' },
       { updatedSince, sortField: 'updated_at' },
       // The attack: a position taken from another organization's rows.
-      { after: { value: '2000-01-01T00:00:00.000Z', id: foreign.id } },
+      { after: positionOf({ value: '2000-01-01T00:00:00.000Z', id: foreign.id }, 'created_at') },
     ];
     for (const search of searches) expect(await listed(search)).toEqual([own]);
     for (const sortField of ['created_at', 'updated_at', 'name'] as const) {

@@ -1,26 +1,39 @@
-// Charter with a contract of 1,000 operations: today's, and copies of it under other paths. Otherwise as src/main.ts.
+// Variants of Charter in one process, each on a port of its own: two processes of the same code differ by some per cent, and
+// here one or two decide. The setting VARIANTS has their names and ports, as JSON. Otherwise as src/main.ts.
 import { readFile } from 'node:fs/promises';
 import { handlers } from '../../src/api/handlers/index.ts';
-import { createApp } from '../../src/app.ts';
+import { type AppDeps, createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/operations/logs.ts';
 import { listen } from '../../src/server.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox } from '../../src/service/mail.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import type { Variant } from './servers.ts';
 
 const OPERATIONS = 1000;
+
+const VARIANTS: Record<Variant, () => Promise<Partial<AppDeps>>> = {
+  today: async () => ({}),
+  /** With a contract of 1,000 operations: today's, and copies of it under other paths. */
+  vast: async () => ({ served: await multiply() }),
+  /** Holds one answer in a hundred against the contract. */
+  sampling: async () => ({ responseCheck: { mode: 'report', sampleRate: 0.01 } }),
+};
 
 const config = readConfig(process.env);
 const logger = createLogger(config.logLevel);
 const url = config.databaseUrl ?? '';
 const db = openDatabase({ url, poolSize: config.databasePoolSize, onIdleError: () => undefined });
 const keyUses = startKeyUses(db, { onFailure: () => undefined });
-const app = await createApp({
-  ...{ db, logger, environment: config.environment, keyUses, outbox: createOutbox(null, () => undefined) },
-  ...{ pageMemoryBytes: config.pageMemoryBytes, served: await multiply() },
-});
-await listen(app, config);
+const variants: [Variant, number][] = JSON.parse(process.env['VARIANTS'] ?? '[]');
+for (const [name, port] of variants) {
+  const app = await createApp({
+    ...{ db, logger, environment: config.environment, keyUses, outbox: createOutbox(null, () => undefined) },
+    ...{ pageMemoryBytes: config.pageMemoryBytes, ...(await VARIANTS[name]()) },
+  });
+  await listen(app, { ...config, port });
+}
 process.once('disconnect', () => process.exit());
 process.once('SIGTERM', () => process.exit());
 
