@@ -9,6 +9,7 @@ import { listen } from '../../src/server.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox } from '../../src/service/mail.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import '../../src/heap.ts';
 import type { Variant } from './servers.ts';
 
 const OPERATIONS = 1000;
