@@ -158,7 +158,7 @@ export interface components {
             limit: number;
             /**
              * @description Send it as `cursor` to get the next page. Null when this page is the last one.
-             * @example ndTkYSaMgDT1yFZOFVxnpgGcTO4zX3pqgxfSPxKLLzMyMDI2LTAyLTExVDEzOjQwOjA1LjA4N1o
+             * @example 9zM8mWKL90nNjKwMGsOAC1AZxM7jNfemqDF9I_EosvMwAC7YtHQMsY
              */
             next_cursor: string | null;
         };

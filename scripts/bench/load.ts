@@ -37,7 +37,7 @@ export type Drive = (seconds: number) => Promise<Sample>;
 
 /** By the process's id, performance.now(); absent: never. */
 const busyUntil = new Map<number, number>();
-/** Idle for so long, a server has lost its connections to PostgreSQL; after some more, V8 has given most of its heap back. */
+/** Idle for so long, a server has lost its connections to PostgreSQL, and takes some seconds to be as fast again. */
 const IDLE_SECONDS = 30;
 const WAKE_SECONDS = 20;
 

@@ -4,12 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { type AppDeps, createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import { keepMemoryReducerOff } from '../../src/heap.ts';
 import { createLogger } from '../../src/operations/logs.ts';
 import { listen } from '../../src/server.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox } from '../../src/service/mail.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import '../../src/heap.ts';
 import type { Variant } from './servers.ts';
 
 const OPERATIONS = 1000;
@@ -22,6 +22,7 @@ const VARIANTS: Record<Variant, () => Promise<Partial<AppDeps>>> = {
   sampling: async () => ({ responseCheck: { mode: 'report', sampleRate: 0.01 } }),
 };
 
+keepMemoryReducerOff();
 const config = readConfig(process.env);
 const logger = createLogger(config.logLevel);
 const url = config.databaseUrl ?? '';

@@ -9,7 +9,7 @@ export type Called = { readonly path: string; readonly query: Query };
 
 /** The mock's organization, whose cursors another server refuses. */
 const KEY = 'The mock of Charter signs cursors';
-/** An item is found by its id alone, whatever its form: it stands where a row's sort value does. */
+/** The mock finds an item by its id, which may have any form: it goes as the sort value, and this fills the id's place. */
 const NO_ID = Buffer.alloc(16);
 
 /** One page of a collection: filtered, sorted and cut as the query asks, by the names that the contract uses. */

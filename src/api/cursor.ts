@@ -2,9 +2,9 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { invalidField } from '../domain/errors.ts';
 import type { Position } from '../store/parent-program-pages.ts';
 
-// A cursor is a MAC, 22 characters of a SHA-256 in base64url, and base64url of the row's position: 16 bytes of its id, and its
-// sort value. The MAC's key is the organization's own and its text holds the list's order and filters, and the position as it
-// is spelled: a cursor that was forged, or taken from another organization or another list, is refused rather than followed,
+// A cursor is 22 characters of MAC, a SHA-256 in base64url cut to 132 bits, and base64url of 16 bytes of the row's id and its
+// sort value. The MAC's key is the organization's own. Its text holds the list's order and filters and the position as it is
+// spelled: a cursor that was forged, or taken from another organization or another list, is refused rather than followed,
 // and a cursor has one spelling only. The MAC is made of text to text: with a Buffer, Node takes three times as long.
 
 const MAC_CHARACTERS = 22;
@@ -38,7 +38,7 @@ export function nextPage(path: string, query: Readonly<Record<string, unknown>>,
   return `${path}?${parameters}`;
 }
 
-/** The half of the hash that is cut off keeps anybody from extending a text. HMAC would make a key object each time, at ten times the cost. */
+/** What is cut off of the hash keeps anybody from extending a text. HMAC would make a key object each time, at ten times the cost. */
 function macOf({ key, list }: CursorSeal, position: string): string {
   return hash('sha256', `${key}\0${list}\0${position}`, 'base64url').slice(0, MAC_CHARACTERS);
 }

@@ -5,8 +5,8 @@ import { bytesOfInstant, rfc3339 } from './instant.ts';
 export type SortField = 'created_at' | 'updated_at' | 'name';
 
 /**
- * Where a page starts: after the row with this sort value and id. Both as PostgreSQL's binary format has them, which takes it
- * half of what it takes to read them as text.
+ * Where a page starts: after the row with this sort value, UTF-8 or as `bytesOfInstant` has it, and this id, 16 bytes. Both are
+ * in PostgreSQL's binary format, which it reads in half the time of text.
  */
 export type Position = { readonly value: Buffer; readonly id: Buffer };
 

@@ -31,12 +31,10 @@ test('the cursor works where it came from', async () => {
 });
 
 // Attack: a cursor made by hand, to start from a row or a text of the attacker's own.
-test('422 for a cursor with any one byte changed', async () => {
-  const bytes = Buffer.from(cursor, 'base64url');
-  for (let at = 0; at < bytes.length; at += 1) {
-    const forged = Buffer.from(bytes);
-    forged.writeUInt8(forged.readUInt8(at) ^ 1, at);
-    expect(await messagesFor(`sort=name&cursor=${forged.toString('base64url')}`)).toEqual([NOT_OURS]);
+test('422 for a cursor with any one character changed', async () => {
+  for (const [at, character] of [...cursor].entries()) {
+    const forged = `${cursor.slice(0, at)}${character === 'A' ? 'B' : 'A'}${cursor.slice(at + 1)}`;
+    expect(await messagesFor(`sort=name&cursor=${forged}`)).toEqual([NOT_OURS]);
   }
 });
 
@@ -51,11 +49,12 @@ test('422 for a cursor with something behind it', async () => {
   expect(await messagesFor(`sort=name&cursor=${cursor}AAAA`)).toEqual([NOT_OURS]);
 });
 
-// Some of its bits are no part of any byte: a decoder that forgives takes another character there for the same.
+// Of the last character, some bits may be no part of any byte: a decoder that forgives takes another one for the same.
 test('422 for a cursor with any other character at its end', async () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const others = [...alphabet].filter((character) => character !== cursor.slice(-1));
-  expect(others).toHaveLength(63);
+  const positionOf = (text: string) => Buffer.from(text.slice(22), 'base64url').toString('hex');
+  expect(others.map((other) => positionOf(cursor.slice(0, -1) + other))).toContain(positionOf(cursor));
   for (const other of others) {
     expect(await messagesFor(`sort=name&cursor=${cursor.slice(0, -1)}${other}`)).toEqual([NOT_OURS]);
   }

@@ -184,8 +184,8 @@ export const ISOLATION_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'src/api/cursor.ts',
-        find: 'Buffer.concat([key, Buffer.from(`${list}\\0`), payload])',
-        replace: 'Buffer.concat([key.subarray(32), Buffer.from(`${list}\\0`), payload])',
+        find: '`${key}\\0${list}\\0${position}`',
+        replace: '`${key.slice(64)}\\0${list}\\0${position}`',
       },
     ],
     caughtBy: 'test/contract/two-organizations.test.ts',
@@ -195,8 +195,8 @@ export const ISOLATION_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'src/api/cursor.ts',
-        find: 'Buffer.concat([key, Buffer.from(`${list}\\0`), payload])',
-        replace: 'Buffer.concat([key, Buffer.from(`${list.length * 0}\\0`), payload])',
+        find: '`${key}\\0${list}\\0${position}`',
+        replace: '`${key}\\0${list.length * 0}\\0${position}`',
       },
     ],
     caughtBy: 'test/api/list-cursor.test.ts',

@@ -35,7 +35,7 @@ export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query,
   });
   const shown = rows.length > limit ? rows.slice(0, limit) : rows;
   const last = rows.length > limit ? shown.at(-1) : undefined;
-  const next = last === undefined ? null : sealCursor(seal, placeOf(last, order.sortField));
+  const next = last === undefined ? null : sealCursor(seal, positionOf(last, order.sortField));
   const separated = shown.map((program, i) => (i === 0 ? program : `,${program}`));
   const page: components['schemas']['ParentProgramPage']['page'] = { limit, next_cursor: next };
   return {
@@ -97,7 +97,7 @@ function unchangedSince(ifMatch: string | undefined): service.Precondition {
   return (current) => satisfiesIfMatch(ifMatch, entityTagOf(JSON.stringify(present(current))));
 }
 
-function placeOf(program: string, field: pages.SortField): pages.Position {
+function positionOf(program: string, field: pages.SortField): pages.Position {
   const { id, [field]: value }: components['schemas']['ParentProgram'] = parseJson(program);
   return pages.positionOf({ id, value }, field);
 }
