@@ -36,7 +36,7 @@ export function linkOf({ path, query }: Called, next: unknown): Record<string, s
 }
 
 function positionAfter(id: string, items: readonly Json[]): number {
-  return items.findIndex((item) => item['id'] === id) + 1;
+  return items.findIndex((item) => String(item['id']) === id) + 1;
 }
 
 function isAsked(item: Json, query: Query): boolean {

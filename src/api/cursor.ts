@@ -1,5 +1,6 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { invalidField } from '../domain/errors.ts';
+import { isSameText } from '../domain/same-text.ts';
 import type { Position } from '../store/parent-program-pages.ts';
 
 // A cursor is 22 characters of MAC, a SHA-256 in base64url cut to 132 bits, and base64url of 16 bytes of the row's id and its
@@ -20,7 +21,7 @@ export function sealCursor(seal: CursorSeal, { value, id }: Position): string {
 
 export function openCursor(seal: CursorSeal, cursor: string): Position {
   const position = cursor.slice(MAC_CHARACTERS);
-  if (!isSame(cursor.slice(0, MAC_CHARACTERS), macOf(seal, position))) {
+  if (!isSameText(cursor.slice(0, MAC_CHARACTERS), macOf(seal, position))) {
     throw invalidField(
       'cursor',
       'does not belong to this list. Repeat the sort and the filters that it came with, or start without a cursor.',
@@ -41,10 +42,4 @@ export function nextPage(path: string, query: Readonly<Record<string, unknown>>,
 /** What is cut off of the hash keeps anybody from extending a text. HMAC would make a key object each time, at ten times the cost. */
 function macOf({ key, list }: CursorSeal, position: string): string {
   return hash('sha256', `${key}\0${list}\0${position}`, 'base64url').slice(0, MAC_CHARACTERS);
-}
-
-/** In the same time wherever they differ. */
-function isSame(sent: string, ours: string): boolean {
-  const [a, b] = [Buffer.from(sent), Buffer.from(ours)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
+import { isSameText } from '../domain/same-text.ts';
 import { Refusal } from './refusal.ts';
-import { isSame } from './session.ts';
 import type { Visit } from './visit.ts';
 
 /** 10 KiB: the largest form of ours has four short fields. */
@@ -23,7 +23,7 @@ export async function readForm<Name extends string>(
   { fields, lists }: { fields: readonly Name[]; lists: readonly Name[] },
 ): Promise<Form<Name>> {
   const sent = new URLSearchParams(await readText(req));
-  if (!isSame(sent.get(TOKEN_FIELD) ?? '', visit.formToken)) throw new Refusal('forged');
+  if (!isSameText(sent.get(TOKEN_FIELD) ?? '', visit.formToken)) throw new Refusal('forged');
   for (const [name, value] of sent) {
     const isKnown = name === TOKEN_FIELD || [...fields, ...lists].some((known) => known === name);
     if (!isKnown) throw new Refusal('unexpected-field');

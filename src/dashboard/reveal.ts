@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { SentBeforeError } from '../domain/errors.ts';
+import { isSameText } from '../domain/same-text.ts';
 import type { Answer } from './answer.ts';
 import { page } from './layout.ts';
 import { errorPage, type Told } from './pages/error.ts';
 import { type OnceMade, sentBefore } from './pages/sent-before.ts';
 import { Refusal } from './refusal.ts';
-import { isSame, sign } from './session.ts';
+import { sign } from './session.ts';
 import type { SignedIn } from './visit.ts';
 
 // What is shown once is the answer to a form, and each such form may be sent once: reloading the answer, going back and
@@ -43,6 +44,6 @@ export async function once(
 
 function readOnceId({ token }: SignedIn, onceId: string): string {
   const [id = '', proof = ''] = onceId.split('.');
-  if (!isSame(proof, sign(token, `once ${id}`))) throw new Refusal('forged');
+  if (!isSameText(proof, sign(token, `once ${id}`))) throw new Refusal('forged');
   return id;
 }

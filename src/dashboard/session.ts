@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 // The session's cookie, and the tokens that tie a form to it. Before anybody has signed in, a cookie of its own takes the
@@ -52,11 +52,6 @@ export function formTokenOf(cookie: string): string {
 
 export function sign(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
-}
-
-export function isSame(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 const OUR_ROOMS = /^\/(profile|people|organization)(\/|$)/;

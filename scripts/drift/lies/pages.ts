@@ -127,8 +127,8 @@ export const PAGE_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'scripts/mock/page.ts',
-        find: "item['id'] === id) + 1;",
-        replace: "item['id'] === id) + 2;",
+        find: "String(item['id']) === id) + 1;",
+        replace: "String(item['id']) === id) + 2;",
       },
     ],
     caughtBy: 'test/mock/data.test.ts',

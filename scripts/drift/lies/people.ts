@@ -18,7 +18,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'src/dashboard/forms.ts',
-        find: "if (!isSame(sent.get(TOKEN_FIELD) ?? '', visit.formToken)) throw",
+        find: "if (!isSameText(sent.get(TOKEN_FIELD) ?? '', visit.formToken)) throw",
         replace: 'if (!sent.has(TOKEN_FIELD)) throw',
       },
     ],
