@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** About 23 days; for longer, V8 would add up more than its number holds. */
-const NEVER_MS = 2_000_000_000;
+/** Of what a full garbage collection leaves; V8's own upper bound is three times, too. */
+const GROWING_PERCENT = 300;
 
 /**
- * V8's memory reducer collects what is left of a busy time, and from then on lets the heap grow by a few megabytes only. What
- * PostgreSQL sends counts there, and is that much every few hundred pages: after two quiet spells a busy server collected
- * its whole heap up to eight times a second, and a page that is not in memory took twice the time. Called before anything is
- * served; V8 reads `--no-memory-reducer` only when it makes the heap, which is before any code of ours runs.
+ * Has V8 let the heap grow fourfold before it collects all of it. Left alone, V8 reckons from how fast objects get old, which
+ * next to none do here, and leaves out what PostgreSQL sends, though that counts as growth: after a quiet spell a busy server
+ * collected its whole heap up to eight times a second, for 8 MB each time, and a page that is not in memory took twice the
+ * time. V8 reads this after each full collection, so it may be set at any time.
  */
-export function keepMemoryReducerOff(): void {
-  setFlagsFromString(`--gc-memory-reducer-start-delay-ms=${NEVER_MS}`);
+export function letHeapGrow(): void {
+  setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }

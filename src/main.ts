@@ -1,8 +1,8 @@
 import module from 'node:module';
 import { join } from 'node:path';
-import { keepMemoryReducerOff } from './heap.ts';
+import { letHeapGrow } from './heap.ts';
 
-keepMemoryReducerOff();
+letHeapGrow();
 // What Node compiles from here on it keeps for later starts, which take less.
 module.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'));
 const { run } = await import('./run.ts');
