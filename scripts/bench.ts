@@ -60,14 +60,15 @@ type Behind = Pick<Program, 'databaseUrl' | 'postgresPid'>;
 
 async function serveAll(database: Behind): Promise<Servers> {
   const forgetting = { ...database, settings: { PAGE_MEMORY_MIB: '0' } };
-  const [charter, forgetful, raw, variants, forgetfulVariants] = await Promise.all([
+  const [charter, forgetful, raw, variants, { vast }, forgetfulVariants] = await Promise.all([
     serve('src/main.ts', 'charter', database),
     serve('src/main.ts', 'forgetful', forgetting),
     serve('scripts/bench/raw-server.ts', 'raw', database),
-    serveVariants('variants', database, ['today', 'vast', 'sampling']),
+    serveVariants('variants', database, ['today', 'sampling']),
+    serveVariants('vast', database, ['vast']),
     serveVariants('forgetful-variants', forgetting, ['today', 'sampling']),
   ]);
-  return { charter, forgetful, raw, variants, forgetfulVariants };
+  return { charter, forgetful, raw, variants, vast, forgetfulVariants };
 }
 
 type Measuring = { readonly pace: Pace; readonly url: string; readonly client: pg.Client };
@@ -127,10 +128,10 @@ function serve(script: string, name: string, program: Served): Promise<RunningSe
   return starting;
 }
 
-function serveVariants<Name extends Variant>(name: string, program: Served, names: readonly ['today', ...Name[]]) {
+function serveVariants<Name extends Variant>(name: string, program: Served, names: readonly [Name, ...Name[]]) {
   const script = join(root, 'scripts/bench/variants-server.ts');
   const starting = startVariants({ ...program, script, logFile: join(DATA_DIR, `${name}.log`) }, names);
-  endings.push(async () => (await starting).today.stop());
+  endings.push(async () => (await starting)[names[0]].stop());
   return starting;
 }
 

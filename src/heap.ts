@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Of what a full garbage collection leaves; V8's own upper bound is three times, too. */
+/** Of what a full garbage collection leaves: as far as V8 itself goes where there is much memory. */
 const GROWING_PERCENT = 300;
 
 /**
- * Has V8 let the heap grow fourfold before it collects all of it. Left alone, V8 reckons from how fast objects get old, which
- * next to none do here, and leaves out what PostgreSQL sends, though that counts as growth: after a quiet spell a busy server
- * collected its whole heap up to eight times a second, for 8 MB each time, and a page that is not in memory took twice the
- * time. V8 reads this after each full collection, so it may be set at any time.
+ * Has V8 let the heap grow fourfold between full garbage collections, and at most half-way to its bound. After a quiet
+ * spell V8 by itself lets it grow by a tenth. What PostgreSQL sends counts as growth, but not in V8's reckoning of it, so
+ * a busy server soon collected all of its heap again: up to eight times a second, and a page that is not in memory took
+ * twice the time. V8 reads this after each full collection, so it may be set at any time.
  */
 export function letHeapGrow(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);

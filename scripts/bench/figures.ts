@@ -30,7 +30,7 @@ export async function listFigures(
   say('figures below the table');
   return [
     ...(await sweepConnections(servers, data, pace)),
-    await compareProcesses(servers, data, pace),
+    await compareProcesses(servers, data, { pace, startServer }),
     await fillMemory(data, startServer),
     await timeStart('start of `node src/main.ts` to the first 200', data.small[0], () => startServer({})),
     await timeStart('the same, with nothing compiled by earlier starts', data.small[0], () =>
@@ -52,15 +52,20 @@ async function sweepConnections({ charter, raw }: Servers, { small }: Data, pace
   return figures;
 }
 
-async function compareProcesses({ charter, variants }: Servers, { small }: Data, pace: Pace): Promise<Figure> {
+async function compareProcesses(
+  { charter }: Servers,
+  { small }: Data,
+  { pace, startServer }: { pace: Pace; startServer: StartServer },
+): Promise<Figure> {
+  const second = await startServer({});
   const driveFirst = prepare(each(charter, small), CONNECTIONS / 2);
-  const driveSecond = prepare(each(variants.today, small), CONNECTIONS / 2);
+  const driveSecond = prepare(each(second, small), CONNECTIONS / 2);
   const both: Drive = async (seconds) => {
     return { ...merge(await Promise.all([driveFirst(seconds), driveSecond(seconds)])), seconds };
   };
-  // The second has served one key only so far.
-  for (let i = 0; i < pace.rounds.count; i += 1) await both(pace.rounds.seconds);
+  await both(pace.warmUpSeconds);
   const { ratio } = compare([await alternate({ subject: both, base: prepare(each(charter, small)) }, pace.rounds)]);
+  await second.stop();
   const title = 'two processes against one, on the cores that PostgreSQL and the load take as well';
   return { title, value: `${ratio.toFixed(2)} of one's rate` };
 }

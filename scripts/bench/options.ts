@@ -1,19 +1,20 @@
 import { readArguments } from '../arguments.ts';
 
 export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about 25 minutes
-npm run bench -- --quick   one pass, and nothing that has no goal; about a minute, in which not all of a server's code
-                           gets fast: a hint, not a result
+npm run bench -- --quick   one pass through the cases that have a goal; about a minute, in which not all of a server's
+                           code gets fast: a hint, not a result
 npm run bench -- --readme  also puts the table and its plot into the README
 npm run bench -- --fresh   throws the data of earlier runs away first
 npm run --silent bench -- --json   prints one JSON object instead of the table
 
-The first run makes 1,200,000 rows in .data/bench, which takes some minutes; later runs use them again. Raw runs two
-prepared statements a request, for the key and for the same rows, and validates nothing. Load comes from this process,
-over 16 connections; Charter (production, logging to a file) and raw are processes of their own, and all share the
-machine with PostgreSQL, so let nothing else run. What is compared is measured in turn, in short rounds, in three
-passes through all cases: a rate is all requests by all seconds, a ratio that of two rates, with the lowest and the
-highest pass beside it. Two processes of the same code differ by some per cent: where that would decide, one process
-serves both sides. Falling short of a goal is marked and no error; any answer but 200, 201 and 304 is one.
+The first run makes 1,200,000 rows in .data/bench, 2 GB, which takes some minutes; later runs use them again. A page has
+25 rows. Raw runs two prepared statements a request, for the key and for the same rows, and validates nothing; V8's heap
+is set as Charter's. Load comes from this process, over 16 connections; Charter (production, logging to a file, answers
+not held against the contract but where a case says so) and raw are processes of their own, and all share the machine
+with PostgreSQL, so let nothing else run. What is compared is measured in turn, in short rounds, in three passes through
+all cases: a rate is all requests by all seconds, a ratio that of two rates, with the lowest and the highest pass beside
+it. Two processes of the same code differ by some per cent: one serves both sides of the response check. Falling short
+of a goal is marked and no error; any answer but 200, 201 and 304 is one.
 `;
 
 export type Rounds = { readonly count: number; readonly seconds: number };

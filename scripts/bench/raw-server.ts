@@ -1,8 +1,9 @@
 // What Charter is measured against: two prepared statements a request, for the key and for the same rows, on a pool of the
-// same size, and nothing else: no validation, no permissions, no log, no headers but what HTTP needs.
+// same size, and nothing else: no validation, no permissions, no log, no headers but what HTTP needs. V8's heap is set alike.
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import pg from 'pg';
+import { letHeapGrow } from '../../src/heap.ts';
 
 const COLUMNS = 'id, name, description, external_id, metadata, created_at, updated_at';
 const SQL = {
@@ -25,6 +26,7 @@ const SQL = {
     returning ${COLUMNS}`,
 } as const;
 
+letHeapGrow();
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
 const query = async (name: keyof typeof SQL, values: unknown[]) =>
   (await pool.query({ name, text: SQL[name], values })).rows;

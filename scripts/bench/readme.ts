@@ -32,7 +32,7 @@ ${day}, ${kind}, on \`${machine()}\`.
 Server, PostgreSQL and load share it; 16 connections, fsync on.
 CPU and SQL: the processor time that the server and PostgreSQL take for 1,000 requests. In parentheses: the lowest and
 the highest pass of ${pace.passes}; in some phases of the machine raw suffers more than Charter. Two processes of the same
-code differ by some per cent: where that would decide, one process serves both sides.
+code differ by some per cent: one serves both sides of the response check.
 
 ![How many times as fast as raw; a whole line across a bar is its goal, a dashed one raw](${PICTURE})
 

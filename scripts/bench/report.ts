@@ -22,10 +22,10 @@ export function asTable({ results, figures, pace }: Run): string {
   const lines = rows.map((row) => row.map((text, column) => align(text, column, widths[column] ?? 0)).join('  '));
   const told = figures.map(({ title, value, isShort }) => `${title}: ${value}${isShort ? ' SHORT' : ''}`);
   const notes = [
-    'CPU and SQL: processor time of the server and of PostgreSQL for 1,000 requests. In parentheses: the lowest and the highest pass.',
-    ...(pace.isQuick
-      ? ['A quick run: a hint, not a result. A full one takes 25 minutes, with nothing else running.']
-      : []),
+    'CPU and SQL: processor time of the server and of PostgreSQL for 1,000 requests.',
+    pace.isQuick
+      ? 'A quick run: a hint, not a result. A full one takes 25 minutes, with nothing else running.'
+      : 'In parentheses: the lowest and the highest pass.',
   ];
   return `${machine()}\n\n${[...lines.map((line) => line.trimEnd()), '', ...told, ...notes].join('\n')}\n`;
 }

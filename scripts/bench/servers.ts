@@ -37,15 +37,15 @@ export async function startServer(program: Program): Promise<RunningServer> {
 /** Runs variants of Charter as one process, which ends when one of them is stopped. `script` knows them by name. */
 export async function startVariants<Name extends Variant>(
   program: Program,
-  names: readonly ['today', ...Name[]],
-): Promise<Record<'today' | Name, RunningServer>> {
+  names: readonly Name[],
+): Promise<Record<Name, RunningServer>> {
   const ports = await Promise.all(names.map(async (name) => [name, await freePort()] as const));
   const settings = { ...program.settings, VARIANTS: JSON.stringify(ports) };
   // They begin to listen in this order.
   const running = await start({ ...program, settings }, ports.at(-1)?.[1] ?? 0);
   const servers = ports.map(([name, port]) => [name, { ...running, origin: originAt(port) }] as const);
   // `fromEntries` forgets the names.
-  return Object.fromEntries(servers) as Record<'today' | Name, RunningServer>;
+  return Object.fromEntries(servers) as Record<Name, RunningServer>;
 }
 
 const originAt = (port: number) => `http://127.0.0.1:${port}`;

@@ -9,8 +9,6 @@ export type Called = { readonly path: string; readonly query: Query };
 
 /** The mock's organization, whose cursors another server refuses. */
 const KEY = 'The mock of Charter signs cursors';
-/** The mock finds an item by its id, which may have any form: it goes as the sort value, and this fills the id's place. */
-const NO_ID = Buffer.alloc(16);
 
 /** One page of a collection: filtered, sorted and cut as the query asks, by the names that the contract uses. */
 export function pageOf(
@@ -23,10 +21,10 @@ export function pageOf(
     items.filter((item) => isAsked(item, rest)),
     query['sort'],
   );
-  const start = typeof cursor === 'string' ? positionAfter(openCursor(seal, cursor).value.toString(), all) : 0;
+  const start = typeof cursor === 'string' ? positionAfter(openCursor(seal, cursor).toString(), all) : 0;
   const data = all.slice(start, start + Number(limit));
   const last = start + data.length < all.length ? data.at(-1) : undefined;
-  const next = last === undefined ? null : sealCursor(seal, { id: NO_ID, value: Buffer.from(String(last['id'])) });
+  const next = last === undefined ? null : sealCursor(seal, Buffer.from(String(last['id'])));
   return { body: { data, page: { limit, next_cursor: next } }, headers: linkOf({ path, query }, next) };
 }
 

@@ -27,6 +27,8 @@ export type Success<Op extends OperationId> = {
     readonly status: Status;
     readonly headers: NothingElse<Omit<Declared<HeadersOf<operations[Op]['responses'][Status]>>, RouterHeader>>;
     readonly body: ContentOf<operations[Op]['responses'][Status]>;
+    /** See `Answer`. */
+    readonly version?: string | undefined;
   };
 }[keyof operations[Op]['responses'] & (200 | 201 | 204)];
 

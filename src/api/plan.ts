@@ -56,6 +56,8 @@ export type Answer = {
   readonly body: unknown;
   /** Undefined: one is made of the body's bytes, where the contract shows one. */
   readonly entityTag?: string;
+  /** The organization's, of the very data that it shows; without, it is not kept in memory. */
+  readonly version?: string | undefined;
 };
 
 export type Authenticate<By extends Acting = Caller> = (req: IncomingMessage) => Promise<By>;

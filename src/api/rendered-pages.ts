@@ -4,11 +4,14 @@ import type { Rendered } from './answer.ts';
 /** What a page takes in memory besides its characters, its 304 included. */
 const OVERHEAD_BYTES = 1024;
 
+/** `version`: the organization's, of the very data that the page shows; undefined: not known. */
+export type Made = { readonly page: Rendered; readonly version: string | undefined };
+
 /**
  * Lets go of its page once that is made. A Map's table that is replaced keeps its entries, and leads to its successor: of a Map
  * that changes with every request, one table that got old keeps all later ones, and all that they hold, for a full collection.
  */
-type Making = { page: Promise<Rendered> | undefined };
+type Making = { made: Promise<Made> | undefined };
 
 /**
  * Answers to GET, ready to be written, in memory for as long as their organization's version lasts: every change of its data
@@ -32,20 +35,25 @@ export class RenderedPages {
     return this.#find(nameOf(caller, url));
   }
 
-  /** Who asks for what is being made waits for that: it reads no older data than their version. Where it fails, it fails for all. */
-  async make(caller: Caller, url: string, work: () => Promise<Rendered>): Promise<Rendered> {
+  /**
+   * Who asks for what is being made waits for that: it reads no older data than their version. Where it fails, it fails for all.
+   * Data newer than the version are shown and not kept: should their commit be lost, as in a failover, the version comes again.
+   */
+  async make(caller: Caller, url: string, work: () => Promise<Made>): Promise<Rendered> {
     const name = nameOf(caller, url);
-    const begun = this.#find(name) ?? this.#inMaking.get(name)?.page;
-    if (begun !== undefined) return begun;
-    const rendering = work();
-    const making: Making = { page: rendering };
+    const found = this.#find(name);
+    if (found !== undefined) return found;
+    const begun = this.#inMaking.get(name)?.made;
+    if (begun !== undefined) return (await begun).page;
+    const made = work();
+    const making: Making = { made };
     this.#inMaking.set(name, making);
     try {
-      const page = await rendering;
-      this.#keep(name, page);
+      const { page, version } = await made;
+      if (version === caller.organizationVersion) this.#keep(name, page);
       return page;
     } finally {
-      making.page = undefined;
+      making.made = undefined;
       this.#inMaking.delete(name);
     }
   }

@@ -74,8 +74,11 @@ function answerFrom(pages: RenderedPages): Service['answer'] {
     const kept = plan.isKept ? pages.find(caller, url) : undefined;
     if (kept !== undefined && isPlain(req, kept)) return kept;
     const input = await readInput(admitted);
-    const work = async () => render(plan, await plan.handle(input));
-    return kept ?? (plan.isKept ? pages.make(caller, url, work) : work());
+    const work = async () => {
+      const answer = await plan.handle(input);
+      return { page: render(plan, answer), version: answer.version };
+    };
+    return kept ?? (plan.isKept ? pages.make(caller, url, work) : (await work()).page);
   };
 }
 

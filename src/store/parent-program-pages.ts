@@ -1,27 +1,27 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
 import { bytesOfInstant, rfc3339 } from './instant.ts';
+import { VERSION } from './organization-version.ts';
 
 export type SortField = 'created_at' | 'updated_at' | 'name';
 
-/**
- * Where a page starts: after the row with this sort value, UTF-8 or as `bytesOfInstant` has it, and this id, 16 bytes. Both are
- * in PostgreSQL's binary format, which it reads in half the time of text.
- */
-export type Position = { readonly value: Buffer; readonly id: Buffer };
+const ID_BYTES = 16;
 
 export type ListQuery = {
   readonly sortField: SortField;
   readonly descending: boolean;
   /** Rows at most, 1 to 101: the caller asks for one more than it shows. */
   readonly limit: number;
-  /** Null: from the start. */
-  readonly after: Position | null;
+  /** The position of the row that the page comes after; null: from the start. */
+  readonly after: Buffer | null;
   /** Substring of the name, at least 3 characters, in any letter case. */
   readonly search?: string | undefined;
   readonly externalId?: string | undefined;
   readonly updatedSince?: Date | undefined;
 };
+
+/** `version`: the organization's, of the very data that was read; undefined where there is no program to tell it. */
+export type Listed = { readonly programs: readonly string[]; readonly version: string | undefined };
 
 /** As the contract names them, the times last: see `withInstants`. */
 const COLUMNS = 'id, name, description, external_id, metadata, created_at, updated_at';
@@ -40,13 +40,14 @@ const MOST_ROWS = 101;
  * to write it here. A page in a total order, found by row comparison: its cost does not grow with its depth, and rows that
  * come or go elsewhere move nobody to another page.
  */
-export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<string[]> {
+export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<Listed> {
   const values: unknown[] = [scope.organizationId];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const limit = bind(query.limit);
   const conditions = ['organization_id = $1'];
   if (query.after !== null) {
-    const start = `(${bind(query.after.value)}::${ORDER_TYPE[query.sortField]}, ${bind(query.after.id)}::uuid)`;
+    const value = bind(query.after.subarray(ID_BYTES));
+    const start = `(${value}::${ORDER_TYPE[query.sortField]}, ${bind(query.after.subarray(0, ID_BYTES))}::uuid)`;
     conditions.push(`(${query.sortField}, id) ${query.descending ? '<' : '>'} ${start}`);
   }
   const filters = filtersOf(query, bind);
@@ -54,7 +55,7 @@ export async function listParentPrograms(db: Database, scope: OrganizationScope,
   const direction = query.descending ? 'desc' : 'asc';
   const order = `order by ${query.sortField} ${direction}, id ${direction}`;
   const text = `
-    select row_to_json(program) as json from (
+    select row_to_json(program) as json, ${VERSION} as version from (
       select ${COLUMNS} from (
         select * from ${source} where ${[...conditions, ...filters].join(' and ')} ${order} limit ${MOST_ROWS}
       ) page ${order} limit ${limit}
@@ -62,14 +63,17 @@ export async function listParentPrograms(db: Database, scope: OrganizationScope,
   // Plain pages are prepared once. A filtered one is planned each time, because its best index depends on its values.
   const name = `list_parent_programs_${query.sortField}_${direction}_${query.after === null ? 'first' : 'next'}`;
   const statement = { ...(filters.length === 0 && { name }), text, values, types: AS_TEXT };
-  const { rows } = await db.pool.query<{ json: string }>(statement);
-  return rows.map(({ json }) => withInstants(json));
+  const { rows } = await db.pool.query<{ json: string; version: string }>(statement);
+  return { programs: rows.map(({ json }) => withInstants(json)), version: rows[0]?.version };
 }
 
-/** The position of a row with this id and this value of the sort field, as the contract shows them. */
-export function positionOf({ id, value }: { id: string; value: string }, field: SortField): Position {
+/**
+ * The position of a row with this id and this value of the sort field, as the contract shows them: the id, and the value in
+ * UTF-8 or as `bytesOfInstant` has it. That is PostgreSQL's binary format, which it reads in half the time of text.
+ */
+export function positionOf({ id, value }: { id: string; value: string }, field: SortField): Buffer {
   const bytes = field === 'name' ? Buffer.from(value) : bytesOfInstant(value);
-  return { value: bytes, id: Buffer.from(id.replaceAll('-', ''), 'hex') };
+  return Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), bytes]);
 }
 
 const CREATED = ',"created_at":"';

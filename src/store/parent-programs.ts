@@ -6,6 +6,7 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Metadata, NewParentProgram, ParentProgram } from '../domain/parent-program.ts';
 import type { Database, Transaction } from './database.ts';
 import { rfc3339 } from './instant.ts';
+import { VERSION } from './organization-version.ts';
 
 const TEXTS = 'id, name, description, external_id as "externalId"';
 const TIMES = 'created_at as "createdAt", updated_at as "updatedAt"';
@@ -13,20 +14,27 @@ const TIMES = 'created_at as "createdAt", updated_at as "updatedAt"';
 const COLUMNS = `${TEXTS}, metadata, ${TIMES}`;
 const FIND = {
   name: 'find_parent_program',
-  text: `select ${COLUMNS} from parent_programs where organization_id = $1 and id = $2`,
+  text: `select ${COLUMNS}, ${VERSION} as version from parent_programs where organization_id = $1 and id = $2`,
 };
 
 const WRITTEN = { createdAt: true, updatedAt: true } as const;
 type Times = Pick<ParentProgramModel, keyof typeof WRITTEN>;
 type Read = Omit<ParentProgramModel, 'metadata'> & { metadata: string; row: string };
 
+/** `version`: the organization's, of the very data that was read. */
+export type FoundParentProgram = { readonly program: ParentProgram; readonly version: string };
+
 export async function findParentProgram(
   db: Database,
   scope: OrganizationScope,
   id: string,
-): Promise<ParentProgram | null> {
-  const { rows } = await db.pool.query<ParentProgram>({ ...FIND, values: [scope.organizationId, id], types });
-  return rows[0] ?? null;
+): Promise<FoundParentProgram | null> {
+  const values = [scope.organizationId, id];
+  const { rows } = await db.pool.query<ParentProgram & { version: string }>({ ...FIND, values, types });
+  const [found] = rows;
+  if (found === undefined) return null;
+  const { version, ...program } = found;
+  return { program, version };
 }
 
 /** Throws a unique violation where the organization has the external id already. */

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const NOT_OURS =
-  'does not belong to this list. Repeat the sort and the filters that it came with, or start without a cursor.';
+  'does not belong to this list, or is not whole. Send next_cursor as it came, with the same sort and filters, or start without a cursor.';
 const UNREADABLE = 'is not valid. Send the next_cursor of the page before, unchanged.';
 
 async function messagesFor(query: string, client = ours.client): Promise<unknown> {

@@ -6,9 +6,12 @@ import { handlers } from '../../src/api/handlers/index.ts';
 import { RenderedPages } from '../../src/api/rendered-pages.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import type { Reply } from '../support/client.ts';
 import { createProgram } from '../support/every-operation.ts';
+import { withClient } from '../support/postgres.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 import { countStatements } from '../support/statements.ts';
+import { until } from '../support/wait.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -93,6 +96,39 @@ test('the same address at the same version gives each organization its own', asy
   expect((await theirs.client.get(`${LIST}/${ourId}`)).status).toBe(404);
 });
 
+// The attack: a write commits between the look-up of the key and the reading of a page, and is lost with its commit, as in a
+// failover to a standby. Whoever asks then finds the version that the page was asked for.
+test('a page of data newer than its version is not kept', async () => {
+  const { id, client } = await createTestOrganization(server);
+  const programId = (await client.post(LIST, { name: 'Kept' })).body.id;
+  const { rows } = await server.db.pool.query('select version from organizations where id = $1', [id]);
+  for (const url of [LIST, `${LIST}/${programId}`]) {
+    const change = `update parent_programs set name = 'Lost' where id = '${programId}'`;
+    const answer = await answerAfter(change, () => client.get(url));
+    expect(answer.text).toContain('Lost');
+    await server.db.pool.query(`
+      update parent_programs set name = 'Kept' where id = '${programId}';
+      alter table organizations disable trigger organizations_version;
+      update organizations set version = ${rows[0].version} where id = '${id}';
+      alter table organizations enable always trigger organizations_version`);
+    expect((await client.get(url)).text).toContain('Kept');
+  }
+});
+
+/** The answer to what is asked before the change is made, and reads its data after. */
+async function answerAfter(change: string, ask: () => Promise<Reply>): Promise<Reply> {
+  return withClient(server.databaseUrl, async (writer) => {
+    await writer.query('begin');
+    await writer.query('lock table parent_programs');
+    const answer = ask();
+    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await until('the page to wait for the lock', async () => (await writer.query(waits)).rowCount);
+    await writer.query(change);
+    await writer.query('commit');
+    return answer;
+  });
+}
+
 const caller = (organizationId: string, organizationVersion: string): Caller => ({
   ...{ scope: OrganizationScope.grant(organizationId), organizationVersion, organizationName: 'O' },
   ...{ cursorKey: '', keyId: 'k', keyName: 'K', permissions: [], expiresAt: null },
@@ -105,12 +141,15 @@ async function collectGarbage(): Promise<void> {
   runInNewContext('gc')();
 }
 
-const page = (text: string) => ({ status: 200, fields: [], entityTag: undefined, notModified: undefined, text });
+const asMade = (text: string, fields: string[] = []) => ({
+  page: { status: 200, fields, entityTag: undefined, notModified: undefined, text },
+  version: '1',
+});
 
 // The attack: an address that ends another organization's or another version's name.
 test('organization, version and address never run into each other', async () => {
   const pages = new RenderedPages(1_000_000);
-  await pages.make(caller('a', '1'), '/x 2 /y', async () => page('first'));
+  await pages.make(caller('a', '1'), '/x 2 /y', async () => asMade('first'));
   const others = [caller('a', '1 /x'), caller('a', '12'), caller('a 1', '/x'), caller('b', '1')];
   for (const other of others)
     for (const url of ['/x 2 /y', '/y', ' /y']) expect(pages.find(other, url)).toBeUndefined();
@@ -123,7 +162,7 @@ test('a million distinct pages leave no more in memory than the bound, the last 
   const text = 'x'.repeat(bytesEach);
   const last: WeakRef<object>[] = [];
   for (let i = 0; i < 1_000_000; i += 1) {
-    const made = await pages.make(ours, `/${i}`, async () => page(text));
+    const made = await pages.make(ours, `/${i}`, async () => asMade(text));
     if (i >= 999_000) last.push(new WeakRef(made));
   }
   await collectGarbage();
@@ -140,8 +179,7 @@ test('an address and headers count like the text', async () => {
   const long = 'x'.repeat(4000);
   const kept = async (url: string, link: string) => {
     const pages = new RenderedPages(20_000);
-    for (let i = 0; i < 10; i += 1)
-      await pages.make(ours, `${url}${i}`, async () => ({ ...page(''), fields: ['Link', link] }));
+    for (let i = 0; i < 10; i += 1) await pages.make(ours, `${url}${i}`, async () => asMade('', ['Link', link]));
     return Array.from({ length: 10 }, (_, i) => pages.find(ours, `${url}${i}`)).filter((found) => found !== undefined)
       .length;
   };
@@ -153,7 +191,7 @@ test('an address and headers count like the text', async () => {
 test('what is asked for again stays, and what is larger than half the memory is answered but not kept', async () => {
   const ours = caller('a', '1');
   const pages = new RenderedPages(5000);
-  const make = (url: string, text = '') => pages.make(ours, url, async () => page(text));
+  const make = (url: string, text = '') => pages.make(ours, url, async () => asMade(text));
   await make('/often');
   for (let i = 0; i < 10; i += 1) {
     await make(`/${i}`);
@@ -171,7 +209,7 @@ test('at once, one making serves all; one that fails fails for them, and is trie
   const work = async () => {
     makings += 1;
     if (makings === 1) throw new Error('outage');
-    return page('made');
+    return asMade('made');
   };
   const all = () => Promise.allSettled(Array.from({ length: 10 }, () => pages.make(ours, '/', work)));
   expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set(['rejected']));

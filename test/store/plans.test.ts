@@ -23,7 +23,11 @@ beforeAll(async () => {
   ours = await createTenant(database.db);
   const theirs = await createTenant(database.db);
   for (const { scope } of [ours, theirs]) await fill(scope.organizationId);
-  await database.db.pool.query('vacuum analyze parent_programs');
+  await database.db.pool.query(
+    `insert into organizations (id, name, cursor_key)
+     select gen_random_uuid(), 'Other', sha256(i::text::bytea) from generate_series(1, 5000) i`,
+  );
+  await database.db.pool.query('vacuum analyze organizations, parent_programs');
   planned = await openExplaining(database.url);
 });
 afterAll(async () => {

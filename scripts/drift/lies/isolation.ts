@@ -224,6 +224,17 @@ export const ISOLATION_LIES: readonly Lie[] = [
     caughtBy: 'test/api/rendered-pages.test.ts',
   },
   {
+    title: 'a page of data newer than its version is kept',
+    edits: [
+      {
+        file: 'src/api/rendered-pages.ts',
+        find: 'if (version === caller.organizationVersion) this.#keep(name, page);',
+        replace: 'if (version !== undefined) this.#keep(name, page);',
+      },
+    ],
+    caughtBy: 'test/api/rendered-pages.test.ts',
+  },
+  {
     title: 'pages in memory are never forgotten',
     edits: [
       {

@@ -2,7 +2,9 @@ import type { components } from '../../../generated/openapi.d.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { Handler } from '../operation.ts';
 
-export const getKey: Handler<'getKey'> = async ({ caller }) => ({ status: 200, headers: {}, body: present(caller) });
+export const getKey: Handler<'getKey'> = async ({ caller }) => {
+  return { status: 200, headers: {}, body: present(caller), version: caller.organizationVersion };
+};
 
 /** Apart, with its type: of what is returned from within a call, the compiler does not see a field too many. */
 function present(caller: Caller): components['schemas']['Key'] {

@@ -25,7 +25,7 @@ export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query,
   const { limit, cursor, sort, search, external_id: externalId, updated_since: since } = query;
   const seal = { key: caller.cursorKey, list: JSON.stringify([sort, search, externalId, since]) };
   const order = ORDERS[sort];
-  const rows = await pages.listParentPrograms(db, caller.scope, {
+  const { programs, version } = await pages.listParentPrograms(db, caller.scope, {
     ...order,
     limit: limit + 1,
     after: cursor === undefined ? null : openCursor(seal, cursor),
@@ -33,15 +33,16 @@ export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query,
     externalId,
     updatedSince: since === undefined ? undefined : readInstant(since),
   });
-  const shown = rows.length > limit ? rows.slice(0, limit) : rows;
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  const next = last === undefined ? null : sealCursor(seal, positionOf(last, order.sortField));
+  const shown = programs.slice(0, limit);
+  const last = programs.length > limit ? shown.at(-1) : undefined;
+  const next = last === undefined ? null : sealCursor(seal, positionOfShown(last, order.sortField));
   const separated = shown.map((program, i) => (i === 0 ? program : `,${program}`));
   const page: components['schemas']['ParentProgramPage']['page'] = { limit, next_cursor: next };
   return {
     status: 200,
     headers: next === null ? {} : { Link: `<${nextPage('/api/parent_programs', query, next)}>; rel="next"` },
     body: new JsonText('{"data":[', ...separated, '],"page":', JSON.stringify(page), '}'),
+    version,
   };
 };
 
@@ -55,9 +56,9 @@ export const createParentProgram: Handler<'createParentProgram'> = async ({ body
 };
 
 export const getParentProgram: Handler<'getParentProgram'> = async ({ path, caller }, { db }) => {
-  const program = await findParentProgram(db, caller.scope, path.id);
-  if (program === null) throw service.noSuchParentProgram();
-  return { status: 200, headers: {}, body: present(program) };
+  const found = await findParentProgram(db, caller.scope, path.id);
+  if (found === null) throw service.noSuchParentProgram();
+  return { status: 200, headers: {}, body: present(found.program), version: found.version };
 };
 
 export const updateParentProgram: Handler<'updateParentProgram'> = async ({ path, body, headers, caller }, { db }) => {
@@ -97,7 +98,7 @@ function unchangedSince(ifMatch: string | undefined): service.Precondition {
   return (current) => satisfiesIfMatch(ifMatch, entityTagOf(JSON.stringify(present(current))));
 }
 
-function positionOf(program: string, field: pages.SortField): pages.Position {
+function positionOfShown(program: string, field: pages.SortField): Buffer {
   const { id, [field]: value }: components['schemas']['ParentProgram'] = parseJson(program);
   return pages.positionOf({ id, value }, field);
 }
