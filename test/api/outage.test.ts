@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
-import { createScratchDatabase, type ScratchDatabase, withClient } from '../support/postgres.ts';
+import { createScratchDatabase, type ScratchDatabase, untilWaiting, withClient } from '../support/postgres.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
-import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
+/** Less than a statement's own time, which is over after fifteen. */
+const PATIENCE = { seconds: 5 };
 
 let database: ScratchDatabase;
 let proxy: DatabaseProxy;
@@ -45,10 +46,10 @@ test.each(['PATCH', 'POST'])(
       const waiting = client.send(method, method === 'POST' ? LIST : `${LIST}/${program.id}`, {
         body: { name: 'After' },
       });
-      await untilWaiting(blocker, 1);
+      await untilWaiting(blocker, 1, PATIENCE);
       await proxy.stop();
       expect((await waiting).status).toBe(503);
-      await untilWaiting(blocker, 0);
+      await untilWaiting(blocker, 0, PATIENCE);
       await blocker.query('rollback');
       await proxy.start();
     });
@@ -68,10 +69,3 @@ test('a connection that PostgreSQL ends, as in a restart, costs one request at m
   expect([200, 503]).toContain((await client.get('/api/key')).status);
   expect((await client.get('/api/key')).status).toBe(200);
 });
-
-/** Five seconds at most: a statement's own time is over after fifteen. */
-function untilWaiting(client: { query(text: string): Promise<{ rows: unknown[] }> }, count: number): Promise<true> {
-  const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  const isSo = async () => (await client.query(waits)).rows.length === count;
-  return until(`${count} statements that wait for a lock`, isSo, { seconds: 5 });
-}

@@ -8,10 +8,9 @@ import type { Caller } from '../../src/domain/caller.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import type { Reply } from '../support/client.ts';
 import { createProgram } from '../support/every-operation.ts';
-import { withClient } from '../support/postgres.ts';
+import { untilWaiting, withClient } from '../support/postgres.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 import { countStatements } from '../support/statements.ts';
-import { until } from '../support/wait.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -78,14 +77,17 @@ test('a refusal is never kept: what is missing now is found once it is there', a
   expect((await ours.client.get(`${LIST}/${id}`)).status).toBe(200);
 });
 
+async function setVersion(version: string, ids: readonly string[]): Promise<void> {
+  await server.db.pool.query('alter table organizations disable trigger organizations_version');
+  await server.db.pool.query('update organizations set version = $1 where id = any($2)', [version, ids]);
+  await server.db.pool.query('alter table organizations enable always trigger organizations_version');
+}
+
 // The attack: an address that another organization, at the same version, has just had an answer from.
 test('the same address at the same version gives each organization its own', async () => {
   const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
   const [ourId, theirId] = [await createProgram(ours, 'Ours'), await createProgram(theirs, 'Theirs')];
-  await server.db.pool.query(`
-    alter table organizations disable trigger organizations_version;
-    update organizations set version = 7;
-    alter table organizations enable always trigger organizations_version`);
+  await setVersion('7', [ours.id, theirs.id]);
   for (const { client, id } of [
     { client: ours.client, id: ourId },
     { client: theirs.client, id: theirId },
@@ -106,11 +108,8 @@ test('a page of data newer than its version is not kept', async () => {
     const change = `update parent_programs set name = 'Lost' where id = '${programId}'`;
     const answer = await answerAfter(change, () => client.get(url));
     expect(answer.text).toContain('Lost');
-    await server.db.pool.query(`
-      update parent_programs set name = 'Kept' where id = '${programId}';
-      alter table organizations disable trigger organizations_version;
-      update organizations set version = ${rows[0].version} where id = '${id}';
-      alter table organizations enable always trigger organizations_version`);
+    await server.db.pool.query(`update parent_programs set name = 'Kept' where id = $1`, [programId]);
+    await setVersion(rows[0].version, [id]);
     expect((await client.get(url)).text).toContain('Kept');
   }
 });
@@ -121,8 +120,7 @@ async function answerAfter(change: string, ask: () => Promise<Reply>): Promise<R
     await writer.query('begin');
     await writer.query('lock table parent_programs');
     const answer = ask();
-    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await until('the page to wait for the lock', async () => (await writer.query(waits)).rowCount);
+    await untilWaiting(server.db.pool, 1);
     await writer.query(change);
     await writer.query('commit');
     return answer;

@@ -3,9 +3,8 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { deactivateUser } from '../../src/service/change-user.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { createPeople } from '../support/actors.ts';
-import { withClient } from '../support/postgres.ts';
+import { untilWaiting, withClient } from '../support/postgres.ts';
 import { createKeyRow, openTestDatabase, type TestDatabase } from '../support/store.ts';
-import { until } from '../support/wait.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -14,15 +13,6 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const ids = ['1', '2', '3'].map((digit) => `0000000${digit}-0000-7000-8000-000000000000`);
-
-async function waitingFor(count: number): Promise<void> {
-  await until(`${count} to wait for a lock`, async () => {
-    const { rows } = await database.db.pool.query<{ count: number }>(
-      `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows[0]?.count === count;
-  });
-}
 
 async function addKeysOf({ scope, userId }: Actor, count: number): Promise<void> {
   await database.db.pool.query(
@@ -53,9 +43,9 @@ test('a deactivation and the writing of last-used times never wait for each othe
     await holder.query('begin');
     await holder.query('select 1 from api_keys where id = $1 for update', [ids[1]]);
     const writing = uses.stop();
-    await waitingFor(1);
+    await untilWaiting(database.db.pool, 1);
     const deactivating = deactivateUser(database.db, administrator, { userId: member.userId });
-    await waitingFor(2);
+    await untilWaiting(database.db.pool, 2);
     await holder.query('rollback');
     return [writing, deactivating];
   });

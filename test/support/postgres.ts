@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { until } from './wait.ts';
 
 /** The database that every test's own is copied from: empty, with every migration applied. */
 export const TEMPLATE = 'charter_template';
@@ -19,6 +20,17 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   } finally {
     await client.end();
   }
+}
+
+/** Until so many statements of the client's database wait for a lock. */
+export function untilWaiting(
+  client: pg.Pool | pg.Client,
+  count: number,
+  patience: { seconds?: number } = {},
+): Promise<true> {
+  const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const isSo = async () => (await client.query(waits)).rowCount === count;
+  return until(`${count} statements that wait for a lock`, isSo, patience);
 }
 
 export type ScratchDatabase = { readonly url: string; drop(): Promise<void> };
