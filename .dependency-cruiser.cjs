@@ -18,6 +18,13 @@ module.exports = {
       to: { path: '^(src|prisma)/', pathNot: [room('store'), room('domain')] },
     },
     {
+      name: 'postgres-knows-store-and-domain',
+      comment: 'It finds, starts and migrates PostgreSQL; statements belong in the store.',
+      severity: 'error',
+      from: { path: room('postgres') },
+      to: { path: '^(src|prisma)/', pathNot: [room('postgres'), room('store'), room('domain')] },
+    },
+    {
       name: 'service-knows-store-and-domain',
       severity: 'error',
       from: { path: room('service') },
@@ -31,9 +38,9 @@ module.exports = {
       to: { path: '^(src|prisma)/', pathNot: ['^src/$1/', room('service'), room('store'), room('domain')] },
     },
     {
-      name: 'prisma-in-the-store-only',
+      name: 'prisma-in-store-and-postgres-only',
       severity: 'error',
-      from: { path: '^src/', pathNot: [room('store')] },
+      from: { path: '^src/', pathNot: [room('store'), room('postgres')] },
       to: { path: ['^generated/prisma/', 'node_modules/(@prisma|pg)/'] },
     },
     {

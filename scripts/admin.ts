@@ -5,6 +5,8 @@ import { linkUrl } from '../src/domain/access-link.ts';
 import { DEFAULT_LIFE_DAYS, MAX_LIFE_DAYS } from '../src/domain/api-key.ts';
 import { DomainError } from '../src/domain/errors.ts';
 import { isPermission, PERMISSIONS, type Permission } from '../src/domain/role.ts';
+import { StartUpError } from '../src/domain/start-up-error.ts';
+import { connect } from '../src/postgres/connect.ts';
 import { makeOperatorLink } from '../src/service/access-links.ts';
 import {
   createOrganization,
@@ -14,9 +16,7 @@ import {
   revokeKeyById,
   suspendOrganization,
 } from '../src/service/operator.ts';
-import { connect } from '../src/store/connect.ts';
 import { type Database, isOutage } from '../src/store/database.ts';
-import { StartUpError } from '../src/store/start-up-error.ts';
 import { listOrganizations } from '../src/store/unscoped.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

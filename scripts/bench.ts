@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { removeCluster } from '../src/store/embedded-cluster.ts';
-import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { StartUpError } from '../src/store/start-up-error.ts';
+import { StartUpError } from '../src/domain/start-up-error.ts';
+import { removeCluster } from '../src/postgres/embedded-cluster.ts';
+import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
+import { migrate } from '../src/postgres/migrate.ts';
 import { type Case, listCases, type Servers } from './bench/cases.ts';
 import { checkAnswers } from './bench/check.ts';
 import { alternate, compare, type Pair, warmUp } from './bench/compare.ts';

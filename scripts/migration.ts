@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { removeCluster } from '../src/store/embedded-cluster.ts';
-import { joinEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { MIGRATIONS_DIR } from '../src/store/migrations.ts';
-import { withSchemaEngine } from '../src/store/schema-engine.ts';
-import { StartUpError } from '../src/store/start-up-error.ts';
+import { StartUpError } from '../src/domain/start-up-error.ts';
+import { removeCluster } from '../src/postgres/embedded-cluster.ts';
+import { joinEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
+import { migrate } from '../src/postgres/migrate.ts';
+import { MIGRATIONS_DIR } from '../src/postgres/migrations.ts';
+import { withSchemaEngine } from '../src/postgres/schema-engine.ts';
 
 const HELP = `npm run migration -- --name add_something   writes the next migration from the schema's change
 npm run migration -- --check                fails when prisma/schema.prisma and prisma/migrations disagree

@@ -1,8 +1,8 @@
 // Answers in place of a server, for those who build against the API; or, with --proxy, watches a real one.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { StartUpError } from '../src/domain/start-up-error.ts';
 import { requestedStop, type Stop } from '../src/requested-stop.ts';
-import { StartUpError } from '../src/store/start-up-error.ts';
 import { HELP, type Options, readOptions, UsageError } from './mock/options.ts';
 
 const CONTRACT = join(import.meta.dirname, '../openapi/openapi.yaml');

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { ResponseCheck } from './api/response-check.ts';
 import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
-import { StartUpError } from './store/start-up-error.ts';
+import { StartUpError } from './domain/start-up-error.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MIB = 1024 * 1024;

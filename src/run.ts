@@ -1,15 +1,15 @@
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { StartUpError } from './domain/start-up-error.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
+import { connect } from './postgres/connect.ts';
 import { openPublication } from './publication/routes.ts';
 import { requestedStop, type Stop } from './requested-stop.ts';
 import { listen } from './server.ts';
 import { type KeyUses, startKeyUses } from './service/last-used.ts';
 import { createOutbox, type Outbox } from './service/mail.ts';
-import { connect } from './store/connect.ts';
 import type { Database } from './store/database.ts';
-import { StartUpError } from './store/start-up-error.ts';
 
 /** Serves until it is told to stop; resolves then, with the exit code set. */
 export async function run(): Promise<void> {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerUnreadable, type Unreadable } from './api/unreadable-request.ts';
-import { StartUpError } from './store/start-up-error.ts';
+import { StartUpError } from './domain/start-up-error.ts';
 
 const REQUEST_SECONDS = 30;
 const HEADERS_SECONDS = 10;

@@ -1,8 +1,8 @@
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeCluster } from '../../src/store/embedded-cluster.ts';
-import { joinEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
+import { joinEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 import { byOrder, parseVersion, written } from '../release-contract/version.ts';
 import { root } from '../tool.ts';
 import type { Edit, Lie } from './lie.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readConfig } from '../../src/config.ts';
-import { StartUpError } from '../../src/store/start-up-error.ts';
+import { StartUpError } from '../../src/domain/start-up-error.ts';
 
 function refusalOf(env: Record<string, string>): StartUpError {
   try {

@@ -1,5 +1,5 @@
 // A process that joins the embedded PostgreSQL of DATA_DIR, says its address in a line, and leaves when its input ends.
-import { joinEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { joinEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 
 const postgres = await joinEmbeddedPostgres({
   dataDir: process.env['DATA_DIR'] ?? '',

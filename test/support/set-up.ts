@@ -1,8 +1,8 @@
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { joinEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { joinEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
 import { serverUrl, TEMPLATE, withClient } from './postgres.ts';
 
 /**

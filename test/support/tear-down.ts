@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { removeCluster } from '../../src/store/embedded-cluster.ts';
-import type { EmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
+import type { EmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 import { unseenStatuses } from './contract.ts';
 
 declare global {

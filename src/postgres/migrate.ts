@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { StartUpError } from '../domain/start-up-error.ts';
 import { connectOrExplain } from './connection-problem.ts';
 import { asMigrationList, hasChecksum, type Migration, readMigrations } from './migrations.ts';
-import { StartUpError } from './start-up-error.ts';
 
 /** One process migrates at a time. Not the number that Prisma's engine locks, which is taken inside of ours. */
 const MIGRATION_LOCK = 7_240_113;

@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { StartUpError } from './start-up-error.ts';
+import { StartUpError } from '../domain/start-up-error.ts';
 import { isRoot, type Outcome, run, type SystemUser } from './system-user.ts';
 
 /** Where root keeps what the system user `postgres` cannot reach in a folder that is closed to it. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { codeOf } from './error-code.ts';
-import { StartUpError } from './start-up-error.ts';
+import { StartUpError } from '../domain/start-up-error.ts';
+import { codeOf } from '../store/error-code.ts';
 
 /** Connects, or says in one message what stands in the way. No message holds the password. */
 export async function connectOrExplain(url: string, applicationName: string): Promise<pg.Client> {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { migrate } from '../../src/store/migrate.ts';
-import { readMigrations } from '../../src/store/migrations.ts';
-import { StartUpError } from '../../src/store/start-up-error.ts';
+import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
+import { readMigrations } from '../../src/postgres/migrations.ts';
 import { serverUrl, withClient, withScratchDatabase } from '../support/postgres.ts';
 
 const OURS = await readMigrations();

@@ -14,8 +14,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { StartUpError } from '../domain/start-up-error.ts';
 import { type Binaries, getBinaries, getSystemDir, SYSTEM_DIR } from './embedded-binaries.ts';
-import { StartUpError } from './start-up-error.ts';
 import { getPostgresUser, isRoot, run, type SystemUser } from './system-user.ts';
 
 /** A folder with a database cluster in it, the password of its user `postgres`, and whom its programs run as. */

@@ -1,8 +1,8 @@
 import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { codeOf } from '../store/error-code.ts';
 import { type Cluster, getBinariesFor } from './embedded-cluster.ts';
-import { codeOf } from './error-code.ts';
 import { type Outcome, run } from './system-user.ts';
 
 export type Settings = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { delimiter, parse } from 'node:path';
-import { StartUpError } from './start-up-error.ts';
+import { StartUpError } from '../domain/start-up-error.ts';
 
 /** Whom a program runs as; null: as ourselves. */
 export type SystemUser = { uid: number; gid: number } | null;

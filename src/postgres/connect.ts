@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from './database.ts';
+import { type Database, openDatabase } from '../store/database.ts';
 import { joinEmbeddedPostgres } from './embedded-postgres.ts';
 import { migrate } from './migrate.ts';
 

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { StartUpError } from '../domain/start-up-error.ts';
+import { codeOf } from '../store/error-code.ts';
 import { type Cluster, findCluster, getCluster } from './embedded-cluster.ts';
 import { findPort, type Settings, START_SECONDS, startServer, stopServer } from './embedded-server.ts';
-import { codeOf } from './error-code.ts';
-import { StartUpError } from './start-up-error.ts';
 
 export type EmbeddedPostgres = {
   /** Holds the password: never to be logged. */
