@@ -12,7 +12,7 @@ import { issueKey } from '../src/service/issue-key.ts';
 import { hashPassword } from '../src/service/password.ts';
 import { revokeKey } from '../src/service/revoke-key.ts';
 import { listStandingKeys } from '../src/store/api-keys.ts';
-import { type Database, isUniqueViolation, type Transaction } from '../src/store/database.ts';
+import { type Database, isUniqueViolation, type Transaction, transaction } from '../src/store/database.ts';
 import { insertOrganization } from '../src/store/organizations.ts';
 import { findUserByEmail, listOrganizations } from '../src/store/unscoped.ts';
 import { insertUser } from '../src/store/users.ts';
@@ -33,7 +33,7 @@ export async function seed(db: Database): Promise<void> {
   if ((await listOrganizations(db)).length > 0) return;
   const passwordHash = await hashPassword(DEMONSTRATION_PASSWORD);
   try {
-    await db.prisma.$transaction(async (tx) => {
+    await transaction(db, async (tx) => {
       await seedOrganization(tx, { name: ORGANIZATION, users: USERS, programs: demonstrationPrograms(), passwordHash });
       await seedOrganization(tx, {
         name: OTHER_ORGANIZATION,

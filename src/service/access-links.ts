@@ -7,7 +7,7 @@ import { normalEmail } from '../domain/person.ts';
 import { hashToken } from '../domain/session.ts';
 import { useAccessLink, voidAccessLinksOf } from '../store/access-links.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, transaction } from '../store/database.ts';
 import { getOrganization } from '../store/organizations.ts';
 import { findAccessLinkByHash, findCredentials } from '../store/unscoped.ts';
 import { type LockedUser, lockUser, lockUsers } from '../store/users.ts';
@@ -22,7 +22,7 @@ export async function makeLink(
   actor: Actor,
   { userId, kind, formId, now = new Date() }: ByForm & { userId: string; kind: AccessLinkKind; now?: Date },
 ): Promise<AccessLink> {
-  return db.prisma.$transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     await claimForm(tx, actor.scope, { formId });
     const { actor: maker, target } = await lockToManage(tx, actor, userId);
     refuseUnfit(target, kind);
@@ -39,7 +39,7 @@ export async function makeOperatorLink(db: Database, email: string, now: Date = 
   const found = address === null ? null : await findCredentials(db, address);
   if (found === null) throw new DomainError('not_found', `There is no user with the e-mail ${email}.`);
   const scope = OrganizationScope.grant(found.organizationId);
-  return db.prisma.$transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
     if (user === null) throw new DomainError('not_found', `There is no user with the e-mail ${email}.`);
     const kind = user.passwordHash === null ? 'invitation' : 'password_reset';
@@ -59,7 +59,7 @@ export async function makeOwnLink(
   const found = await findCredentials(db, email);
   if (found === null) return null;
   const scope = OrganizationScope.grant(found.organizationId);
-  return db.prisma.$transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
     if (user === null || user.deactivatedAt !== null) return null;
     const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
@@ -119,7 +119,7 @@ export async function setPassword(
   refuseWeakPassword(password, link);
   const passwordHash = await hashPassword(password);
   const scope = OrganizationScope.grant(link.organizationId);
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     const makerId = link.maker?.userId ?? link.userId;
     const users = await lockUsers(tx, scope, [...new Set([link.userId, makerId])]);
     const user = users.get(link.userId);

@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/actor.ts';
 import { invalidField } from '../domain/errors.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, transaction } from '../store/database.ts';
 import { hashPassword, refuseWeakPassword, replacePassword } from './password.ts';
 import { lockProven, provePassword } from './prove-password.ts';
 import { startSession } from './start-session.ts';
@@ -17,7 +17,7 @@ export async function changePassword(
   refuseWeakPassword(password, actor);
   if (password === currentPassword) throw invalidField('password', 'is the one that you have. Take another one.');
   const passwordHash = await hashPassword(password);
-  return db.prisma.$transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     const user = await lockProven(tx, actor, provenHash);
     refuseWeakPassword(password, { ...actor, hasSecondFactor: user.totpSince !== null });
     await replacePassword(tx, actor.scope, { user, passwordHash });

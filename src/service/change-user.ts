@@ -4,7 +4,7 @@ import { isAbove, type Role } from '../domain/role.ts';
 import { voidAccessLinksOf } from '../store/access-links.ts';
 import { revokeApiKeysOf } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database, Transaction } from '../store/database.ts';
+import { type Database, type Transaction, transaction } from '../store/database.ts';
 import { lockOrganization } from '../store/organizations.ts';
 import { endSessionsOf } from '../store/sessions.ts';
 import { changeUser, countOtherAdministrators, type LockedUser } from '../store/users.ts';
@@ -18,7 +18,7 @@ export async function changeRole(
   { userId, role }: { userId: string; role: string },
 ): Promise<void> {
   const next = parseRole(role);
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     const { by, target } = await lockToDemote(tx, actor, userId);
     refuseToManage(by.role, next);
     if (target.role === next) return;
@@ -39,7 +39,7 @@ export async function deactivateUser(
   actor: Actor,
   { userId, now = new Date() }: { userId: string; now?: Date },
 ): Promise<void> {
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     const { scope, trace } = actor;
     const { by, target } = await lockToDemote(tx, actor, userId);
     if (target.deactivatedAt !== null) throw new DomainError('conflict', `${target.email} is deactivated already.`);
@@ -62,7 +62,7 @@ export async function deactivateUser(
 
 /** The user may sign in again, with the password as it was. What deactivation ended stays ended. */
 export async function reactivateUser(db: Database, actor: Actor, { userId }: { userId: string }): Promise<void> {
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     const { actor: by, target } = await lockToManage(tx, actor, userId);
     if (target.deactivatedAt === null) throw new DomainError('conflict', `${target.email} is active.`);
     await changeUser(tx, actor.scope, target.id, { deactivatedAt: null });

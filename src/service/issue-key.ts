@@ -7,7 +7,7 @@ import { type KeyPolicy, type Permission, permissionsOf, type Role } from '../do
 import { count } from '../domain/words.ts';
 import { insertApiKey, listStandingKeys } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database, Transaction } from '../store/database.ts';
+import { type Database, type Transaction, transaction } from '../store/database.ts';
 import type { LockedUser } from '../store/users.ts';
 import { type ByForm, claimForm } from './form-claim.ts';
 import { lockForKeyDeed } from './key-authority.ts';
@@ -38,7 +38,7 @@ export type IssuedKey = {
 export async function issueKey(db: Database, by: Doer, request: KeyRequest): Promise<IssuedKey> {
   const name = parseName(request.name, { kind: 'key' });
   refuseInvalid(request);
-  return db.prisma.$transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     await claimForm(tx, by.scope, request);
     const { holder, policy, byUserId } = await lockForKeyDeed(tx, by, { userId: request.userId, deed: 'create' });
     if (!isOperator(by)) refuseBeyondPolicy(request, policy);

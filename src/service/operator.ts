@@ -6,7 +6,7 @@ import { OrganizationScope } from '../domain/organization-scope.ts';
 import { normalEmail } from '../domain/person.ts';
 import type { Permission } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
-import { type Database, isUniqueViolation } from '../store/database.ts';
+import { type Database, isUniqueViolation, transaction } from '../store/database.ts';
 import { insertOrganization, setSuspended } from '../store/organizations.ts';
 import { findKeyById, findOrganization, findUserByEmail } from '../store/unscoped.ts';
 import { insertUser, type NewUser } from '../store/users.ts';
@@ -23,7 +23,7 @@ export async function createOrganization(db: Database, request: NewOrganization)
   const { name, users } = parse(request);
   const scope = OrganizationScope.grant(newId());
   try {
-    await db.prisma.$transaction(async (tx) => {
+    await transaction(db, async (tx) => {
       await insertOrganization(tx, scope, { name });
       for (const user of users) await insertUser(tx, scope, { ...user, id: newId() });
     });
@@ -103,7 +103,7 @@ export async function resumeOrganization(db: Database, id: string): Promise<void
 /** Repeating changes nothing, and so is no event. */
 async function changeSuspension(db: Database, scope: OrganizationScope, at: Date | null): Promise<void> {
   const act = at === null ? 'organization.resumed' : 'organization.suspended';
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     if (await setSuspended(tx, scope, at)) await recordAudit(tx, scope, { act, actorUserId: null, trace: null });
   });
 }

@@ -4,7 +4,7 @@ import { ForbiddenError, invalidField } from '../domain/errors.ts';
 import { type KeyPolicy, mayGovern, type Role } from '../domain/role.ts';
 import { count } from '../domain/words.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, transaction } from '../store/database.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord, setPolicy } from '../store/organizations.ts';
 import { lockActor } from './people-authority.ts';
 
@@ -22,7 +22,7 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
   const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys } = policy;
   if (!Number.isInteger(maxKeyLifeDays) || maxKeyLifeDays < 1 || maxKeyLifeDays > MAX_LIFE_DAYS)
     throw invalidField('max_key_life_days', `must be an integer from 1 to ${MAX_LIFE_DAYS}.`);
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     const before = (await lockOrganization(tx, actor.scope)).policy;
     const by = await lockActor(tx, actor);
     refuseToGovern(by.role);

@@ -12,7 +12,7 @@ import {
   type ParentProgram,
   type ParentProgramPatch,
 } from '../domain/parent-program.ts';
-import { type Database, isUniqueViolation, type Transaction } from '../store/database.ts';
+import { type Database, isUniqueViolation, type Transaction, transaction } from '../store/database.ts';
 import { claimIdempotencyKey, recordAnswer } from '../store/idempotency-keys.ts';
 import {
   deleteParentProgram,
@@ -33,7 +33,7 @@ export async function createParentProgram(
 ): Promise<ParentProgram> {
   return refusingTakenExternalId(content.externalId, async () => {
     if (idempotencyKey === undefined) return insertParentProgram(db.prisma, scope, { id: newId(), content });
-    return db.prisma.$transaction((tx) => createOnce(tx, scope, { content, key: idempotencyKey }));
+    return transaction(db, (tx) => createOnce(tx, scope, { content, key: idempotencyKey }));
   });
 }
 
@@ -66,7 +66,7 @@ export async function updateParentProgram({ db, scope }: Acting, change: Change)
   return refusingTakenExternalId(change.patch.externalId, async () => {
     const changed = await tryUpdate(db.prisma, scope, { ...change, isLocked: false });
     // Somebody else was quicker. With the row locked, nobody is.
-    return changed ?? db.prisma.$transaction((tx) => updateLocked(tx, scope, change));
+    return changed ?? transaction(db, (tx) => updateLocked(tx, scope, change));
   });
 }
 
@@ -99,7 +99,7 @@ export async function removeParentProgram(
   { db, scope }: Acting,
   { id, precondition }: { id: string; precondition: Precondition },
 ): Promise<void> {
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     judged(await readParentProgram(tx, scope, { id, isLocked: true }), precondition);
     await deleteParentProgram(tx, scope, id);
   });

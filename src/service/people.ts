@@ -6,7 +6,7 @@ import { parseName } from '../domain/name.ts';
 import { normalEmail } from '../domain/person.ts';
 import { isRole, maySeePeople, type Role } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
-import { type Database, isUniqueViolation } from '../store/database.ts';
+import { type Database, isUniqueViolation, transaction } from '../store/database.ts';
 import { findUser, insertUser, listUsers as listStored, type UserPosition, type UserView } from '../store/users.ts';
 import { type ByForm, claimForm } from './form-claim.ts';
 import { noSuchUser } from './key-authority.ts';
@@ -67,7 +67,7 @@ export async function inviteUser(
 ): Promise<AccessLink> {
   const user = { id: newId(), ...parse({ email, name, role }), passwordHash: null };
   try {
-    return await db.prisma.$transaction(async (tx) => {
+    return await transaction(db, async (tx) => {
       await claimForm(tx, actor.scope, { formId });
       const inviter = await lockActor(tx, actor);
       refuseToManage(inviter.role, user.role);

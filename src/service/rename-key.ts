@@ -3,7 +3,7 @@ import { isId } from '../domain/id.ts';
 import { parseName } from '../domain/name.ts';
 import { listStandingKeys, renameApiKey } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, transaction } from '../store/database.ts';
 import { refuseTakenName } from './issue-key.ts';
 import { lockForKeyDeed } from './key-authority.ts';
 import { explainRefusal, noSuchKey } from './key-conflict.ts';
@@ -15,7 +15,7 @@ export async function renameKey(db: Database, actor: Actor, request: Renaming): 
   const { scope, trace } = actor;
   const { keyId } = request;
   const name = parseName(request.name, { kind: 'key' });
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     const { holder, byUserId } = await lockForKeyDeed(tx, actor, { userId: request.userId, deed: 'rename' });
     if (!isId(keyId)) throw noSuchKey();
     const standing = await listStandingKeys(tx, scope, holder.id);

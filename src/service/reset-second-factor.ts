@@ -1,7 +1,7 @@
 import { type Doer, isOperator } from '../domain/actor.ts';
 import { DomainError } from '../domain/errors.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database, Transaction } from '../store/database.ts';
+import { type Database, type Transaction, transaction } from '../store/database.ts';
 import { endSessionsOf } from '../store/sessions.ts';
 import { changeUser, type LockedUser, lockUser, NO_SECOND_FACTOR } from '../store/users.ts';
 import { noSuchUser } from './key-authority.ts';
@@ -13,7 +13,7 @@ import { lockToManage } from './people-authority.ts';
  * of the user's ends, so that whoever is left in one sets up no factor of their own.
  */
 export async function resetSecondFactor(db: Database, by: Doer, { userId }: { userId: string }): Promise<void> {
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     const target = await lockTarget(tx, by, userId);
     if (target.deactivatedAt !== null)
       throw new DomainError('conflict', `${target.email} is deactivated. Reactivate the user first.`);

@@ -2,7 +2,7 @@ import { type Doer, isOperator } from '../domain/actor.ts';
 import { isId } from '../domain/id.ts';
 import { revokeApiKey } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, transaction } from '../store/database.ts';
 import { lockForKeyDeed } from './key-authority.ts';
 import { explainRefusal, noSuchKey } from './key-conflict.ts';
 
@@ -15,7 +15,7 @@ export async function revokeKey(
   by: Doer,
   { keyId, userId }: { keyId: string; userId: string },
 ): Promise<void> {
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     const { holder, byUserId } = await lockForKeyDeed(tx, by, { userId, deed: 'revoke' });
     if (!isId(keyId)) throw noSuchKey();
     const at = new Date();

@@ -4,7 +4,7 @@ import { type Environment, mintKey } from '../domain/api-key.ts';
 import { isId } from '../domain/id.ts';
 import { replaceApiKey } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, transaction } from '../store/database.ts';
 import { type ByForm, claimForm } from './form-claim.ts';
 import type { IssuedKey } from './issue-key.ts';
 import { lockForKeyDeed } from './key-authority.ts';
@@ -29,7 +29,7 @@ export async function rotateKey(
   { keyId, userId, environment, formId, now = () => new Date() }: Rotation,
 ): Promise<IssuedKey> {
   const { scope, trace } = actor;
-  return db.prisma.$transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     await claimForm(tx, scope, { formId });
     const { holder, byUserId } = await lockForKeyDeed(tx, actor, { userId, deed: 'rotate' });
     if (!isId(keyId)) throw noSuchKey();

@@ -4,7 +4,7 @@ import { isLongEnough, PASSWORD_CHARACTERS } from '../domain/password.ts';
 import { hashRecoveryCode, mintRecoveryCodes } from '../domain/recovery-code.ts';
 import { hashToken } from '../domain/session.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, transaction } from '../store/database.ts';
 import { endSession, endSessionsOf } from '../store/sessions.ts';
 import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../store/users.ts';
 import { type ByForm, claimForm } from './form-claim.ts';
@@ -24,7 +24,7 @@ export async function beginSecondFactor(
   { password }: { password: string },
 ): Promise<{ secret: string; uri: string }> {
   const provenHash = await provePassword(db, actor, { password, field: 'password', to: 'set up a second factor' });
-  return db.prisma.$transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     const user = await lockProven(tx, actor, provenHash);
     if (user.totpSince !== null)
       throw new DomainError('conflict', 'You have a second factor already. Remove it before you set up another.');
@@ -46,7 +46,7 @@ export async function confirmSecondFactor(
   // Slowed, or a stolen session would guess the code of a set-up that was left half done, and be shown the recovery codes.
   const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.trace.ip } as const;
   await refuseWhenSlowed(db, attempt);
-  const confirmed = await db.prisma.$transaction(async (tx) => {
+  const confirmed = await transaction(db, async (tx) => {
     const user = await lockActor(tx, actor);
     if (user.totpSince !== null) throw new DomainError('conflict', 'You have a second factor already.');
     if (user.totpSecret === null) throw new DomainError('conflict', 'Begin with setting up your authenticator.');
@@ -78,7 +78,7 @@ export async function renewRecoveryCodes(
   { password, formId }: ByForm & { password: string },
 ): Promise<{ recoveryCodes: string[] }> {
   const provenHash = await provePassword(db, actor, { password, field: 'password', to: 'make recovery codes' });
-  return db.prisma.$transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     await claimForm(tx, actor.scope, { formId });
     const user = await lockProven(tx, actor, provenHash);
     if (user.totpSince === null) throw new DomainError('conflict', 'You have no second factor.');
@@ -101,7 +101,7 @@ export async function removeSecondFactor(
       'conflict',
       `Without a second factor a password must have at least ${PASSWORD_CHARACTERS} characters. Change yours first.`,
     );
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     const user = await lockProven(tx, actor, provenHash);
     if (user.totpSince === null) throw new DomainError('conflict', 'You have no second factor.');
     await changeUser(tx, actor.scope, user.id, NO_SECOND_FACTOR);

@@ -4,7 +4,7 @@ import { isLongEnough } from '../domain/password.ts';
 import { normalEmail } from '../domain/person.ts';
 import { hashToken, judgeSession, LAST_SEEN_SECONDS } from '../domain/session.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, transaction } from '../store/database.ts';
 import { endSession, touchSession } from '../store/sessions.ts';
 import { noteUnknownEmail } from '../store/sign-in-failures.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../store/unscoped.ts';
@@ -57,7 +57,7 @@ async function open(
   { password, trace, now }: { password: string; trace: Trace; now: Date },
 ): Promise<Opened | null> {
   const scope = OrganizationScope.grant(found.organizationId);
-  return db.prisma.$transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
     if (user === null || user.deactivatedAt !== null || user.passwordHash !== found.passwordHash) return null;
     const session = { userId: user.id, at: now };
@@ -81,7 +81,7 @@ async function recordFailure(
   found: Credentials | null,
   { account, trace, now }: { account: string; trace: Trace; now: Date },
 ): Promise<void> {
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     if (found === null) return noteUnknownEmail(tx, { account, at: now });
     const event = { act: 'user.sign_in_failed', actorUserId: null, targetUserId: found.userId, trace } as const;
     return recordAudit(tx, OrganizationScope.grant(found.organizationId), event);
@@ -101,7 +101,7 @@ export async function giveSecondFactor(
   if (admission.kind === 'slowed') return admission;
 
   const scope = OrganizationScope.grant(half.organizationId);
-  const result = await db.prisma.$transaction(async (tx): Promise<SecondFactorResult> => {
+  const result = await transaction(db, async (tx): Promise<SecondFactorResult> => {
     const user = await lockUser(tx, scope, half.userId);
     if (user === null || user.deactivatedAt !== null || user.totpSince === null) return { kind: 'ended' };
     const spent = spendCode(user, code, now);
@@ -132,7 +132,7 @@ export async function signOut(db: Database, token: string, trace: Trace): Promis
   const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
   if (tokenHash === null || session === null) return;
   const scope = OrganizationScope.grant(session.organizationId);
-  await db.prisma.$transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     if (!(await endSession(tx, scope, tokenHash)) || !session.isComplete) return;
     await recordAudit(tx, scope, { act: 'user.signed_out', ...itself(session.userId), trace });
   });

@@ -71,6 +71,14 @@ export function openDatabase({ url, poolSize, onIdleError }: DatabaseOptions): D
   };
 }
 
+/**
+ * Runs `work` in one transaction, which is rolled back if it throws. Every statement in it must be sent by `tx`. It waits at
+ * most 5 seconds for a connection and lasts at most 15.
+ */
+export async function transaction<T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return db.prisma.$transaction(work);
+}
+
 /** Prisma's statements on these tables find a row by its key: one plan is right for all values, which is not so of the others. */
 const PREPARED = /\b(parent_programs|idempotency_keys)\b/;
 

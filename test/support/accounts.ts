@@ -6,7 +6,7 @@ import { hashPassword } from '../../src/service/password.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../src/service/second-factor.ts';
 import { findActor, signIn } from '../../src/service/sign-in.ts';
 import { startSession } from '../../src/service/start-session.ts';
-import type { Database } from '../../src/store/database.ts';
+import { type Database, transaction } from '../../src/store/database.ts';
 import { createActor, createScope } from './actors.ts';
 
 export const PASSWORD = 'violet marmot drums 41 kettles';
@@ -56,7 +56,7 @@ export function codeAt(uri: string, at: Date): string {
 
 /** The token of a session that no sign-in was needed for, nor is audited. */
 export async function openSession(db: Database, { scope, userId }: Actor, at = new Date()): Promise<string> {
-  return db.prisma.$transaction((tx) => startSession(tx, scope, { userId, isComplete: true, at }));
+  return transaction(db, (tx) => startSession(tx, scope, { userId, isComplete: true, at }));
 }
 
 /** Sets up a second factor, with the code of a minute before `now`, so that the present ones are still to be taken. */
