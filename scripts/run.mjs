@@ -115,7 +115,7 @@ function buildDocs() {
       'generated/openapi.yaml',
       'scripts/docs.ts',
       'scripts/tool.ts',
-      'src/dashboard/pages/marks.ts',
+      'src/dashboard/markup/marks.ts',
     ],
     ...['openapi/guides', 'scripts/docs', 'src/dashboard/assets'].flatMap(filesBelow),
   ]);

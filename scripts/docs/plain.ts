@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raw } from 'hono/html';
-import { type Html, html } from '../../src/dashboard/html.ts';
-import { MARK } from '../../src/dashboard/pages/marks.ts';
+import { type Html, html } from '../../src/dashboard/markup/html.ts';
+import { MARK } from '../../src/dashboard/markup/marks.ts';
 import type { Contract, Operation } from './contract.ts';
 import { descriptionOf, GENERAL } from './document.ts';
 import type { Guide, Guides } from './guides.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { html } from '../../src/dashboard/html.ts';
+import { html } from '../../src/dashboard/markup/html.ts';
 import { runTool } from '../tool.ts';
 import type { Contract } from './contract.ts';
 import { documentOf } from './document.ts';

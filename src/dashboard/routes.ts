@@ -1,15 +1,15 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
-import { redirect, writeAnswer } from './answer.ts';
 import { serveAssets } from './assets.ts';
-import { answerOf } from './errors.ts';
-import { organizationRoom } from './organization.ts';
-import { peopleRoom } from './people.ts';
-import { profileRoom } from './profile.ts';
-import { Refusal } from './refusal.ts';
-import { openRoutes, roomRoutes, signedIn, visitOf } from './room.ts';
-import { signInPages } from './sign-in.ts';
-import type { Dashboard, DashboardDeps, Visit } from './visit.ts';
+import { redirect, writeAnswer } from './http/answer.ts';
+import { answerOf } from './http/errors.ts';
+import { Refusal } from './http/refusal.ts';
+import { openRoutes, roomRoutes, signedIn, visitOf } from './http/room.ts';
+import type { Dashboard, DashboardDeps, Visit } from './http/visit.ts';
+import { organizationRoom } from './organization/routes.ts';
+import { peopleRoom } from './people/routes.ts';
+import { profileRoom } from './profile/routes.ts';
+import { signInPages } from './sign-in/routes.ts';
 
 export type { DashboardDeps };
 

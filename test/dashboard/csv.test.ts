@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { csvLine } from '../../src/dashboard/csv.ts';
+import { csvLine } from '../../src/dashboard/audit-log/csv.ts';
 import { createPeople, giveKey } from '../support/actors.ts';
 import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type Html, html } from '../../../src/dashboard/html.ts';
+import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 import { firstOf, type Header, type Operation, type Parameter, type Response } from '../contract.ts';
 import { operationPlace } from '../places.ts';
 import { samplesOf } from '../samples.ts';

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../src/dashboard/html.ts';
+import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 import { type Examples, firstOf, nameOf, type Schema } from '../contract.ts';
 import { code, json, text } from './text.ts';
 

@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
 import markdownIt from 'markdown-it';
-import { type Html, html } from '../../../src/dashboard/html.ts';
+import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 
 /** As `placed` and `withHeadings` are to write a heading, so that it gets its anchor here. */
 export function anchoredHeading(

@@ -6,7 +6,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     title: 'a foreign page may send a form',
     edits: [
       {
-        file: 'src/dashboard/forms.ts',
+        file: 'src/dashboard/http/forms.ts',
         find: "if (!isOurs) throw new Refusal('foreign');",
         replace: "if (!isOurs && site === '') throw new Refusal('foreign');",
       },
@@ -17,7 +17,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     title: "a form's token is not compared",
     edits: [
       {
-        file: 'src/dashboard/forms.ts',
+        file: 'src/dashboard/http/forms.ts',
         find: "if (!isSameText(sent.get(TOKEN_FIELD) ?? '', visit.formToken)) throw",
         replace: 'if (!sent.has(TOKEN_FIELD)) throw',
       },
@@ -28,7 +28,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     title: 'a form takes a field that it does not have',
     edits: [
       {
-        file: 'src/dashboard/forms.ts',
+        file: 'src/dashboard/http/forms.ts',
         find: "    if (!isKnown) throw new Refusal('unexpected-field');\n",
         replace: "    if (!isKnown && name === '') throw new Refusal('unexpected-field');\n",
       },
@@ -38,13 +38,17 @@ export const PEOPLE_LIES: readonly Lie[] = [
   {
     title: "the session's cookie is shown to scripts",
     edits: [
-      { file: 'src/dashboard/session.ts', find: '; Path=/; HttpOnly; SameSite=Lax', replace: '; Path=/; SameSite=Lax' },
+      {
+        file: 'src/dashboard/http/session.ts',
+        find: '; Path=/; HttpOnly; SameSite=Lax',
+        replace: '; Path=/; SameSite=Lax',
+      },
     ],
     caughtBy: 'test/dashboard/session.test.ts',
   },
   {
     title: 'a page may be framed',
-    edits: [{ file: 'src/dashboard/answer.ts', find: " frame-ancestors 'none';", replace: '' }],
+    edits: [{ file: 'src/dashboard/http/answer.ts', find: " frame-ancestors 'none';", replace: '' }],
     caughtBy: 'test/dashboard/headers.test.ts',
   },
   {
@@ -84,7 +88,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     title: 'a form that shows a key can be sent twice',
     edits: [
       {
-        file: 'src/dashboard/reveal.ts',
+        file: 'src/dashboard/http/send-once.ts',
         find: 'return await work(readOnceId(visit, onceId));',
         replace: 'return await work(`${readOnceId(visit, onceId)}${Math.random()}`.slice(-22));',
       },
@@ -95,7 +99,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     title: 'a room lets everybody in',
     edits: [
       {
-        file: 'src/dashboard/room.ts',
+        file: 'src/dashboard/http/room.ts',
         find: "if (!mayEnter(member.actor.role)) return refuse('not-yours');",
         replace: "if (!mayEnter(member.actor.role) && req.method === 'PUT') return refuse('not-yours');",
       },
@@ -106,7 +110,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     title: 'after signing in a foreign address is followed',
     edits: [
       {
-        file: 'src/dashboard/session.ts',
+        file: 'src/dashboard/http/session.ts',
         find: "return origin === 'http://ours.invalid' && OUR_ROOMS.test(pathname) ? pathname + search : '/profile';",
         replace: "return OUR_ROOMS.test(pathname) ? text : origin.slice(0, 0) + search.slice(0, 0) + '/profile';",
       },

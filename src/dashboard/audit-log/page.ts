@@ -1,0 +1,99 @@
+import { ACTS, type AuditPage, type AuditRecord } from '../../service/audit-log.ts';
+import type { Problem } from '../http/errors.ts';
+import { type Html, html } from '../markup/html.ts';
+import { addressOf, field, pager, problemSummary } from '../markup/parts.ts';
+import { table } from '../markup/table.ts';
+import { instant } from '../markup/words.ts';
+import { organizationHead } from '../organization/pages.ts';
+import { detailLines } from './details.ts';
+
+export type AuditTyped = {
+  readonly act: string;
+  readonly person: string;
+  readonly from: string;
+  readonly to: string;
+};
+
+type AuditView = AuditPage & {
+  readonly typed: AuditTyped;
+  readonly problem: Problem | null;
+  readonly isFirst: boolean;
+};
+
+const LABELS = { act: 'What', person: 'Person', from: 'From', to: 'To' };
+
+const WORDS: Record<(typeof ACTS)[number], string> = {
+  'key.created': 'API key created',
+  'key.rotated': 'API key rotated',
+  'key.revoked': 'API key revoked',
+  'key.renamed': 'API key renamed',
+  'user.invited': 'User invited',
+  'user.role_changed': 'Role changed',
+  'user.deactivated': 'User deactivated',
+  'user.reactivated': 'User reactivated',
+  'user.reset_link_made': 'Reset link made',
+  'user.signed_in': 'Signed in',
+  'user.sign_in_failed': 'Sign-in failed',
+  'user.signed_out': 'Signed out',
+  'user.password_set': 'Password set',
+  'user.second_factor_on': 'Second factor on',
+  'user.second_factor_off': 'Second factor off',
+  'user.second_factor_removed': 'Second factor removed',
+  'user.recovery_codes_made': 'Recovery codes made',
+  'user.password_check_failed': 'Password check failed',
+  'organization.policy_changed': 'Policy changed',
+  'organization.suspended': 'Organization suspended',
+  'organization.resumed': 'Organization resumed',
+};
+const WORD_OF: ReadonlyMap<string, string> = new Map(Object.entries(WORDS));
+
+export function auditPage({ events, next, typed, problem, isFirst }: AuditView): Html {
+  return html`${organizationHead('audit-log')}${problemSummary(problem, LABELS)}
+<form class="card filters" action="/organization/audit-log" aria-label="Filters">
+${field({ name: 'act', label: LABELS.act, errors: problem?.fields }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTS.map((act) => html`<option value="${act}"${act === typed.act && html` selected`}>${WORDS[act]}</option>`)}</select>`)}
+${field({ name: 'person', label: LABELS.person, errors: problem?.fields }, (attributes) => html`<input ${attributes} type="text" value="${typed.person}" placeholder="E-mail" autocomplete="off" maxlength="254">`)}
+${field({ name: 'from', label: LABELS.from, errors: problem?.fields }, (attributes) => html`<input ${attributes} type="date" value="${typed.from}">`)}
+${field({ name: 'to', label: LABELS.to, errors: problem?.fields }, (attributes) => html`<input ${attributes} type="date" value="${typed.to}">`)}
+<div class="actions"><button class="button">Filter</button><a class="button plain" href="/organization/audit-log">Clear</a></div></form>
+<section aria-labelledby="events"><div class="section-head"><h2 id="events">Events</h2>
+<a class="button" href="${addressOf('/organization/audit-log.csv', typed)}" download>Export as CSV</a></div>
+${
+  events.length === 0
+    ? html`<div class="card empty"><h3>No events</h3><p>Nothing was recorded that fits.</p><p><a class="button" href="/organization/audit-log">Show everything</a></p></div>`
+    : html`<div class="card flush">${table({
+        name: 'events',
+        label: 'Events, the latest first',
+        columns: ['When', 'What', 'By', 'About', 'IP address'],
+        rows: events.map((event) => ({ cells: cells(event) })),
+      })}</div>`
+}
+${pager({
+  first: isFirst ? null : addressOf('/organization/audit-log', typed),
+  next: next === null ? null : addressOf('/organization/audit-log', { ...typed, after: next }),
+})}</section>`;
+}
+
+function cells(event: AuditRecord) {
+  const { act, ip, userAgent, requestId } = event;
+  return [
+    instant(event.at),
+    html`<span class="strong">${WORD_OF.get(act) ?? act}</span>${detailLines(event)}`,
+    event.actorId === null
+      ? html`<span class="quiet">${requestId === '' ? 'An operator' : 'Not known'}</span>`
+      : person(event.actorId, event.actorName),
+    about(event),
+    html`<span>${ip === '' ? '—' : ip}</span>${userAgent !== '' && html`<details class="more"><summary>More<span class="unseen"> about this request</span></summary><p class="under breakable">${userAgent}</p><p class="under breakable">Request ${requestId}</p></details>`}`,
+  ];
+}
+
+function about({ actorId, targetId, targetName, keyId, keyName, keyPrefix }: AuditRecord): Html {
+  const isOwn = targetId === actorId;
+  const whose = isOwn
+    ? html`<span class="quiet">Own ${keyId === null ? 'account' : 'key'}</span>`
+    : person(targetId ?? '', targetName);
+  return html`${targetId !== null && whose}${keyPrefix !== null && html`<span class="under"><span class="clamp">${keyName}</span><code class="prefix">${keyPrefix}…</code></span>`}`;
+}
+
+function person(id: string, name: string | null): Html {
+  return html`<a class="clamp" href="/people/users/${id}">${name ?? 'Somebody'}</a>`;
+}

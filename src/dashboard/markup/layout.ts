@@ -1,0 +1,86 @@
+import { mayGovern, maySeePeople, type Role } from '../../domain/role.ts';
+import type { Answer } from '../http/answer.ts';
+import type { SignedIn, Visit } from '../http/visit.ts';
+import { type Html, html } from './html.ts';
+import { initials, MARK, ROOM_PICTURES } from './marks.ts';
+
+type PageContent = {
+  /** The page's one heading, which its markup shows. */
+  readonly title: string;
+  readonly main: Html;
+  readonly status?: number;
+};
+
+/** The frame of every page: with the navigation for whoever is signed in, alone in the middle for whoever is not. */
+export function page(visit: Visit | SignedIn, { title, main, status = 200 }: PageContent): Answer {
+  const { assets } = visit.dashboard;
+  const markup = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${[409, 422, 429].includes(status) && 'Error: '}${title} · Charter</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<link rel="icon" href="${assets['icon.svg']}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets['dashboard.css']}">
+<script src="${assets['dashboard.js']}" defer></script>
+</head>
+${'actor' in visit ? memberBody(visit, main) : guestBody(main)}
+</html>
+`;
+  return { kind: 'page', status, html: markup };
+}
+
+const DOCUMENTATION: Html = html`<a href="/docs">API documentation</a>`;
+
+function guestBody(main: Html): Html {
+  return html`<body class="guest">
+<a class="skip" href="#main">Skip to the content</a>
+<header class="guest-head"><span class="brand">${MARK}Charter</span></header>
+<main id="main" tabindex="-1">${main}</main>
+<footer class="guest-foot">${DOCUMENTATION}</footer>
+</body>`;
+}
+
+function memberBody(visit: SignedIn, main: Html): Html {
+  const { actor } = visit;
+  return html`<body class="member">
+<a class="skip" href="#main">Skip to the content</a>
+<header class="side">
+<div class="side-head"><a class="brand" href="/profile">${MARK}Charter</a>
+<details class="menu top-menu"><summary class="button">Menu</summary><div class="top-panel">${navigation(visit)}${account(visit)}</div></details></div>
+<div class="side-rest"><p class="organization-name clamp">${actor.organizationName}</p>${navigation(visit)}${account(visit)}</div>
+</header>
+<main id="main" tabindex="-1">${
+    actor.isSuspended &&
+    html`<div class="notice danger"><p><strong>${actor.organizationName} is suspended.</strong> Its API keys are refused until it is resumed. Contact support.</p></div>`
+  }${main}</main>
+</body>`;
+}
+
+type RoomLink = { name: string; path: string; picture: Html; mayEnter: (role: Role) => boolean };
+
+const ROOMS: readonly RoomLink[] = [
+  { name: 'My profile', path: '/profile', picture: ROOM_PICTURES.profile, mayEnter: () => true },
+  { name: 'People', path: '/people', picture: ROOM_PICTURES.people, mayEnter: maySeePeople },
+  { name: 'Organization', path: '/organization', picture: ROOM_PICTURES.organization, mayEnter: mayGovern },
+];
+
+function navigation({ actor, path }: SignedIn): Html {
+  const links = ROOMS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ name, path: to, picture }) => {
+    // The room one is in, rather than the very page, unless it is that.
+    const current = path === to ? 'page' : path.startsWith(`${to}/`) ? 'true' : null;
+    return html`<li><a href="${to === '/people' ? '/people/users' : to}"${current !== null && html` aria-current="${current}"`}>${picture}${name}</a></li>`;
+  });
+  return html`<nav aria-label="Main"><ul class="rooms">${links}</ul></nav>`;
+}
+
+function account({ actor, formToken }: SignedIn): Html {
+  return html`<div class="account">
+<span class="avatar" aria-hidden="true">${initials(actor.name)}</span>
+<div class="account-name"><span>${actor.name}</span><span class="quiet">${actor.email}</span></div>
+<p class="account-docs">${DOCUMENTATION}</p>
+<form method="post" action="/sign-out"><input type="hidden" name="form_token" value="${formToken}"><button class="button plain small">Sign out</button></form>
+</div>`;
+}

@@ -1,0 +1,146 @@
+import type { FieldErrors } from '../../domain/errors.ts';
+import type { Problem } from '../http/errors.ts';
+import { type Html, html, type Shown } from './html.ts';
+
+// The few parts of which every page is made.
+
+type Tab = { readonly name: string; readonly href: string; readonly isCurrent: boolean };
+
+type Head = {
+  readonly title: string;
+  readonly lead?: Html | string | undefined;
+  /** Where this page hangs: one link, shown above the heading. */
+  readonly up?: { name: string; href: string } | undefined;
+  readonly tabs?: { label: string; tabs: readonly Tab[] } | undefined;
+  readonly action?: Html | false | undefined;
+};
+
+export function head({ title, lead, up, tabs, action }: Head): Html {
+  return html`<div class="head">
+${up !== undefined && html`<p class="up"><a href="${up.href}">${up.name}</a></p>`}
+<div class="head-row"><div><h1>${title}</h1>${lead !== undefined && html`<p class="lead">${lead}</p>`}</div>${action}</div>
+${tabs !== undefined && tabBar(tabs)}
+</div>`;
+}
+
+function tabBar({ label, tabs }: { label: string; tabs: readonly Tab[] }): Html {
+  return html`<nav class="tabs" aria-label="${label}"><ul>${tabs.map(
+    ({ name, href, isCurrent }) =>
+      html`<li><a href="${href}"${isCurrent && html` aria-current="page"`}>${name}</a></li>`,
+  )}</ul></nav>`;
+}
+
+/** What was just done, after a redirect. */
+export function done(message: string | undefined): Html | false {
+  return message !== undefined && html`<div class="notice good" role="status"><p>${message}</p></div>`;
+}
+
+/** What is wrong with a form, first of all on the page, with a link to each field; it takes the focus. */
+export function problemSummary(problem: Problem | null, labels: Readonly<Record<string, string>>): Html | false {
+  if (problem === null) return false;
+  const lines = Object.entries(problem.fields).flatMap(([field, messages]) =>
+    messages.map((message) => ({ field, label: labels[field], message })),
+  );
+  return html`<div class="notice danger" role="alert" tabindex="-1" autofocus>
+<p><strong>${lines.length === 0 ? problem.message : 'Please correct:'}</strong></p>
+${
+  lines.length > 0 &&
+  html`<ul>${lines.map(({ field, label, message }) =>
+    label === undefined
+      ? html`<li>${field} ${message}</li>`
+      : html`<li><a href="#${field}">${label} ${message}</a></li>`,
+  )}</ul>`
+}
+</div>`;
+}
+
+type Field = {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string | Html | undefined;
+  readonly errors?: FieldErrors | undefined;
+};
+
+/** A label, a hint and what is wrong, tied to the control that `control` makes of the attributes given to it. */
+export function field({ name, label, hint, errors = {} }: Field, control: (attributes: Html) => Html): Html {
+  const messages = errors[name] ?? [];
+  const described = [hint === undefined ? '' : `${name}-hint`, messages.length === 0 ? '' : `${name}-error`].join(' ');
+  const attributes = html`id="${name}" name="${name}"${described.trim() !== '' && html` aria-describedby="${described.trim()}"`}${messages.length > 0 && html` aria-invalid="true"`}`;
+  return html`<div class="field">
+<label for="${name}">${label}</label>
+${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+${fieldError(name, label, messages)}${control(attributes)}
+</div>`;
+}
+
+export function fieldError(name: string, label: string, messages: readonly string[]): Html | false {
+  return messages.length > 0 && html`<p class="field-error" id="${name}-error">${label} ${messages.join(' ')}</p>`;
+}
+
+/** A form that changes something; `formToken` ties it to the session. */
+export function postForm({ action, formToken }: { action: string; formToken: string }, content: Html): Html {
+  return html`<form method="post" action="${action}" novalidate class="form"><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
+}
+
+export function hidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
+}
+
+/** Something to copy: selectable as it is; the button appears where there is a script to serve it. */
+export function copyField({
+  id,
+  label,
+  what = label,
+  text,
+  rows = 2,
+}: {
+  id: string;
+  label: string;
+  /** What the button says to a voice that it copies. */
+  what?: string;
+  text: string;
+  rows?: number;
+}): Html {
+  return html`<div class="field copy"><label for="${id}">${label}</label>
+<div class="copy-row"><textarea id="${id}" readonly rows="${rows}" spellcheck="false" autocomplete="off" translate="no">${text}</textarea>
+<button type="button" class="button" data-copy="${id}" hidden>Copy<span class="unseen"> ${what}</span></button></div>
+<p class="copied" role="status" aria-live="polite"></p></div>`;
+}
+
+/** Where there is no room for it in one line, it breaks behind the "@" first. */
+export function emailText(email: string): Html {
+  const at = email.indexOf('@') + 1;
+  return html`<span class="breakable">${email.slice(0, at)}<wbr>${email.slice(at)}</span>`;
+}
+
+export function badge(kind: 'good' | 'warn' | 'danger' | 'neutral', text: string): Html {
+  return html`<span class="badge ${kind}">${text}</span>`;
+}
+
+/** What is typed into it is never shown again. */
+export function passwordField({ autocomplete, ...about }: Field & { autocomplete: string }): Html {
+  return field(
+    about,
+    (attributes) => html`<input ${attributes} type="password" autocomplete="${autocomplete}" maxlength="500" required>`,
+  );
+}
+
+export function facts(list: readonly { readonly name: string; readonly value: Shown }[]): Html {
+  return html`<dl class="facts">${list.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** From a page of a list to the first one and to the one that follows; nothing where one holds all. */
+export function pager({ first, next }: { first: string | null; next: string | null }): Html | false {
+  if (first === null && next === null) return false;
+  return html`<nav class="pager" aria-label="Pages">${first !== null && html`<a class="button" href="${first}">First page</a>`}${
+    next !== null && html`<a class="button" href="${next}" rel="next">Next page</a>`
+  }</nav>`;
+}
+
+/** The path with what is asked of it; what is empty or null is left out. */
+export function addressOf(path: string, query: Readonly<Record<string, string | null>>): string {
+  const given = Object.entries(query).flatMap(([name, text]): [string, string][] =>
+    text === null || text === '' ? [] : [[name, text]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}

@@ -1,0 +1,60 @@
+import type { Permission, Role } from '../../domain/role.ts';
+import { count, dayWords, instantWords } from '../../domain/words.ts';
+import { type Html, html } from './html.ts';
+
+export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
+  administrator: { name: 'Administrator', meaning: 'Everything: all keys, all people, the organization.' },
+  manager: { name: 'Manager', meaning: 'Own keys, the keys and accounts of members and viewers.' },
+  member: { name: 'Member', meaning: 'Own keys, where the organization lets members make them.' },
+  viewer: { name: 'Viewer', meaning: 'Reads. Makes no keys.' },
+};
+
+export const PERMISSION_WORDS: Record<Permission, string> = {
+  'parent_programs:read': 'List and read parent programs.',
+  'parent_programs:write': 'Create, change and delete parent programs.',
+};
+
+/** It may break after the colon, and nowhere else. */
+export function permissionChip(permission: string): Html {
+  const [resource = '', right = ''] = permission.split(':');
+  return html`<code>${resource}:<wbr>${right}</code> `;
+}
+
+/** "20 Sep 2026, 14:05 UTC". */
+export function instant(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${instantWords(at)}</time>`;
+}
+
+/** "20 Sep 2026", with the minute on pointing at it. */
+export function day(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}" title="${instantWords(at)}">${dayWords(at)}</time>`;
+}
+
+/** "parent_programs read, write": short, where many are listed. */
+export function permissionWords(permissions: readonly string[]): Html {
+  const rights = Map.groupBy(permissions, (permission) => permission.split(':')[0] ?? '');
+  return html`<span class="chips">${[...rights].map(
+    ([resource, all]) =>
+      html`<code>${resource}</code> <span class="rights">${all.map((each) => each.slice(resource.length + 1)).join(', ')}</span> `,
+  )}</span>`;
+}
+
+const STEPS = [
+  { unit: 'day', seconds: 86_400 },
+  { unit: 'hour', seconds: 3600 },
+  { unit: 'minute', seconds: 60 },
+] as const;
+
+/** "5 minutes ago"; the day itself once a month has passed. */
+export function since(at: Date, now: Date): Html {
+  const seconds = Math.max(0, (now.getTime() - at.getTime()) / 1000);
+  if (seconds > 30 * 86_400) return day(at);
+  const step = STEPS.find((each) => seconds >= each.seconds);
+  const words = step === undefined ? 'just now' : `${count(Math.floor(seconds / step.seconds), step.unit)} ago`;
+  return html`<time datetime="${at.toISOString()}" title="${instantWords(at)}">${words}</time>`;
+}
+
+/** Whole days from now until then, at least 0. */
+export function daysUntil(at: Date, now: Date): number {
+  return Math.max(0, Math.floor((at.getTime() - now.getTime()) / 86_400_000));
+}
