@@ -15,20 +15,20 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** What each command runs, and whether it needs the generated code and the documentation first. */
 const COMMANDS = {
   start: { entry: 'src/main.ts', generated: true, docs: true },
-  test: { entry: 'scripts/test.ts', generated: true, docs: true },
-  generate: { entry: 'scripts/generate.ts', generated: false },
-  docs: { entry: 'scripts/docs.ts', generated: true },
-  'docs:preview': { entry: 'scripts/docs-preview.ts', generated: false },
-  lint: { entry: 'scripts/lint.ts', generated: false },
+  test: { entry: 'scripts/test/main.ts', generated: true, docs: true },
+  generate: { entry: 'scripts/generate/main.ts', generated: false },
+  docs: { entry: 'scripts/docs/main.ts', generated: true },
+  'docs:preview': { entry: 'scripts/docs/preview/main.ts', generated: false },
+  lint: { entry: 'scripts/lint/main.ts', generated: false },
   migration: { entry: 'scripts/migration.ts', generated: true },
-  'release-contract': { entry: 'scripts/release-contract.ts', generated: true },
-  mock: { entry: 'scripts/mock.ts', generated: true },
+  'release-contract': { entry: 'scripts/release-contract/main.ts', generated: true },
+  mock: { entry: 'scripts/mock/main.ts', generated: true },
   admin: { entry: 'scripts/admin.ts', generated: true },
-  workflows: { entry: 'scripts/workflows.ts', generated: false },
-  drift: { entry: 'scripts/drift.ts', generated: true, docs: true },
-  bench: { entry: 'scripts/bench.ts', generated: true },
+  workflows: { entry: 'scripts/workflows/main.ts', generated: false },
+  drift: { entry: 'scripts/drift/main.ts', generated: true, docs: true },
+  bench: { entry: 'scripts/bench/main.ts', generated: true },
   fuzz: { entry: 'scripts/fuzz.ts', generated: true },
-  client: { entry: 'scripts/client.ts', generated: true },
+  client: { entry: 'scripts/client/main.ts', generated: true },
   format: { entry: 'node_modules/@biomejs/biome/bin/biome', generated: false, flags: ['check', '--write', '.'] },
 };
 
@@ -88,7 +88,6 @@ function generate() {
     'package-lock.json',
     'prisma/schema.prisma',
     'redocly.yaml',
-    'scripts/generate.ts',
     ...filesBelow('scripts/generate'),
     'scripts/tool.ts',
     'openapi/openapi.yaml',
@@ -100,7 +99,7 @@ function generate() {
   const flags = name === 'test' ? ['--uncommitted'] : [];
   step(
     'Generated code',
-    () => spawnSync(node, ['scripts/generate.ts', ...flags], { encoding: 'utf8' }),
+    () => spawnSync(node, ['scripts/generate/main.ts', ...flags], { encoding: 'utf8' }),
     'Mend what it names, then try again.',
   );
   if (name !== 'test') writeFileSync(stamp, wanted);
@@ -113,7 +112,6 @@ function buildDocs() {
       'package-lock.json',
       'generated/openapi.json',
       'generated/openapi.yaml',
-      'scripts/docs.ts',
       'scripts/tool.ts',
       'src/dashboard/markup/marks.ts',
     ],
@@ -122,7 +120,7 @@ function buildDocs() {
   if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'docs', 'index.html'))) return;
   step(
     'Documentation',
-    () => spawnSync(node, ['scripts/docs.ts'], { encoding: 'utf8' }),
+    () => spawnSync(node, ['scripts/docs/main.ts'], { encoding: 'utf8' }),
     'Mend what it names, then try again.',
   );
   writeFileSync(stamp, wanted);

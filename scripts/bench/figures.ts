@@ -106,7 +106,7 @@ async function timeStart(title: string, one: Organization, startServer: () => Pr
 
 async function timeGenerate(): Promise<Figure> {
   const startedAt = performance.now();
-  const child: ChildProcess = spawn(process.execPath, ['scripts/generate.ts', '--check'], {
+  const child: ChildProcess = spawn(process.execPath, ['scripts/generate/main.ts', '--check'], {
     cwd: root,
     stdio: 'ignore',
   });

@@ -1,7 +1,7 @@
 import type { Contract } from './contract.ts';
 import { readGuides } from './guides.ts';
-import { renderPlain } from './plain.ts';
-import { renderRedoc } from './redoc.ts';
+import { renderPlain } from './plain/page.ts';
+import { renderRedoc } from './redoc/page.ts';
 
 /** The pages of the documentation, which link to each other and to the contract by these names. */
 export type Pages = { readonly 'index.html': string; readonly 'plain.html': string };

@@ -3,7 +3,7 @@ import type { Guide, Guides } from './guides.ts';
 import { type Heading, withHeadings } from './markdown.ts';
 import { placed } from './places.ts';
 import { errorOf } from './problem.ts';
-import { samplesOf } from './samples.ts';
+import { samplesOf } from './samples/languages.ts';
 import { unwrapped } from './unwrapped.ts';
 
 /** What the contract says of every request, after the first words that say what it is. */

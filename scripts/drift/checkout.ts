@@ -56,11 +56,11 @@ async function plant(folder: string, { edits, afterwards }: Lie): Promise<() => 
   };
   try {
     for (const edit of edits) await write(folder, edit);
-    if (afterwards === 'build the docs') await succeed(folder, ['scripts/docs.ts']);
-    else if (afterwards !== undefined) await succeed(folder, ['scripts/generate.ts']);
+    if (afterwards === 'build the docs') await succeed(folder, ['scripts/docs/main.ts']);
+    else if (afterwards !== undefined) await succeed(folder, ['scripts/generate/main.ts']);
     if (afterwards === 'generate and release') {
       await rm(await lastReleased(folder));
-      await succeed(folder, ['scripts/release-contract.ts']);
+      await succeed(folder, ['scripts/release-contract/main.ts']);
     }
   } catch (error) {
     await restore();

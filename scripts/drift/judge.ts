@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CHECKS, TESTS } from '../checks.ts';
+import { CHECKS, TESTS } from '../test/checks.ts';
 import type { Checkout } from './checkout.ts';
 import { type Catcher, isTest } from './lie.ts';
 import { run } from './running.ts';

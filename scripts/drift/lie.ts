@@ -1,4 +1,4 @@
-import type { CHECKS } from '../checks.ts';
+import type { CHECKS } from '../test/checks.ts';
 
 /** `find` stands in the file once, so that a lie that no longer fits the code is noticed, and mended. */
 export type Edit = { readonly file: string; readonly find: string; readonly replace: string };

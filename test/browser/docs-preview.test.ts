@@ -22,7 +22,7 @@ beforeAll(async () => {
   const copied = ['openapi', 'scripts', 'src', 'redocly.yaml', 'package.json'];
   await Promise.all(copied.map((name) => cp(join(ROOT, name), join(checkout, name), { recursive: true })));
   await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
-  running = startFile(join(checkout, 'scripts/docs-preview.ts'), ['--port', '0']);
+  running = startFile(join(checkout, 'scripts/docs/preview/main.ts'), ['--port', '0']);
   [, url = ''] = await untilPrinted(running, /(http:\S+) shows openapi\//);
   browser = await launchBrowser();
 });
@@ -114,7 +114,7 @@ test('the contract itself is there for tools that want to follow it', async () =
 });
 
 test('Ctrl-C ends it with 0, though a page is still looking', async () => {
-  const other = startFile(join(checkout, 'scripts/docs-preview.ts'), ['--port', '0']);
+  const other = startFile(join(checkout, 'scripts/docs/preview/main.ts'), ['--port', '0']);
   const [, address = ''] = await untilPrinted(other, /(http:\S+) shows openapi\//);
   const events = await fetch(`${address}/events`);
   const cut = events.text().catch(() => 'cut');
@@ -124,6 +124,6 @@ test('Ctrl-C ends it with 0, though a page is still looking', async () => {
 });
 
 test.each([['http'], ['70000']])('port %s is refused with what is allowed', async (port) => {
-  const { code, stderr } = await startFile('scripts/docs-preview.ts', ['--port', port]).ended;
+  const { code, stderr } = await startFile('scripts/docs/preview/main.ts', ['--port', port]).ended;
   expect({ code, stderr }).toEqual({ code: 1, stderr: `--port is "${port}". Give an integer from 0 to 65535.\n` });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
-import { samplesOf } from '../../scripts/docs/samples.ts';
+import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { BUILT, contract, guides } from '../support/docs.ts';
 import { look } from '../support/look.ts';
 import { useStage } from '../support/stage.ts';

@@ -85,7 +85,7 @@ test('what a workflow creates it deletes again', async () => {
 
 test('npm run workflows takes the server and the key, and ends with 1 where a step fails', async () => {
   const command = (key: string, server: string) =>
-    runFile('scripts/workflows.ts', ['--server', server], { CHARTER_API_KEY: key });
+    runFile('scripts/workflows/main.ts', ['--server', server], { CHARTER_API_KEY: key });
   const fine = await command(mock.key, mock.url);
   expect(fine).toMatchObject({ code: 0, stderr: '' });
   expect(fine.stdout).toContain('step whose-key');

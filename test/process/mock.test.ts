@@ -9,7 +9,7 @@ import { startUpstream } from '../support/upstream.ts';
 const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;
 
 async function withMock<T>(parameters: readonly string[], work: (running: Running) => Promise<T>): Promise<T> {
-  const running = startFile('scripts/mock.ts', ['--port', '0', ...parameters]);
+  const running = startFile('scripts/mock/main.ts', ['--port', '0', ...parameters]);
   try {
     return await work(running);
   } finally {
@@ -65,7 +65,7 @@ test('the end of the process that has started it ends it with 0', async () => {
 });
 
 test('--help tells how to force an answer, and ends with 0', async () => {
-  const { code, stdout } = await runFile('scripts/mock.ts', ['--help']);
+  const { code, stdout } = await runFile('scripts/mock/main.ts', ['--help']);
   expect(code).toBe(0);
   for (const words of ['--port', '--proxy', '--dynamic', 'Prefer: example=', 'well-formed key']) {
     expect(stdout).toContain(words);
@@ -73,7 +73,7 @@ test('--help tells how to force an answer, and ends with 0', async () => {
 });
 
 test('what it does not take is refused with the help', async () => {
-  const { code, stderr } = await runFile('scripts/mock.ts', ['--port', '70000']);
+  const { code, stderr } = await runFile('scripts/mock/main.ts', ['--port', '70000']);
   expect(code).toBe(1);
   expect(stderr).toContain('--port is 0 to 65535.\n');
   expect(stderr).toContain('npm run mock -- [options]');
@@ -94,7 +94,7 @@ test.each([
 test('a port that is taken is told of in a line', async () => {
   const other = await startUpstream(() => {});
   const { port } = new URL(other.url);
-  const { code, stderr } = await runFile('scripts/mock.ts', ['--port', port]);
+  const { code, stderr } = await runFile('scripts/mock/main.ts', ['--port', port]);
   await other.close();
   expect({ code, stderr }).toEqual({
     code: 1,

@@ -48,7 +48,7 @@ async function release(
   // JSON is YAML too.
   for (const name of ['openapi.json', 'openapi.yaml'])
     await writeFile(join(path, 'generated', name), `${JSON.stringify(document, null, 2)}\n`);
-  return run(join(path, 'scripts/release-contract.ts'), flags);
+  return run(join(path, 'scripts/release-contract/main.ts'), flags);
 }
 
 async function run(script: string, flags: readonly string[]): Promise<Printed> {

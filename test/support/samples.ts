@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { firstOf, type Operation, readContract, successOf } from '../../scripts/docs/contract.ts';
-import { samplesOf } from '../../scripts/docs/samples.ts';
+import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { missingPrograms, REMEDY } from '../../scripts/sample-programs.mjs';
 import type { TestDashboard } from './dashboard-server.ts';
 import { createTestOrganization } from './server.ts';

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 import { firstOf, type Header, type Operation, type Parameter, type Response } from '../contract.ts';
 import { operationPlace } from '../places.ts';
-import { samplesOf } from '../samples.ts';
+import { samplesOf } from '../samples/languages.ts';
 import { exampleList, fieldList, kind } from './schema.ts';
 import { code, text, words } from './text.ts';
 

@@ -5,8 +5,8 @@ import { tryTool } from '../../tool.ts';
 import type { Pages } from '../build.ts';
 import { type Contract, readContract } from '../contract.ts';
 import { type Guides, readGuides } from '../guides.ts';
-import { renderPlain } from '../plain.ts';
-import { renderRedoc, withDocument } from '../redoc.ts';
+import { renderPlain } from '../plain/page.ts';
+import { renderRedoc, withDocument } from '../redoc/page.ts';
 
 export type Shown = Pages & { readonly 'openapi.json': string };
 /** Builds again and again; Redoc's part of the page only once, because it stays the same. */

@@ -64,7 +64,7 @@ export const PAGE_LIES: readonly Lie[] = [
     title: 'the page without a script lacks an operation',
     edits: [
       {
-        file: 'scripts/docs/plain.ts',
+        file: 'scripts/docs/plain/page.ts',
         find: 'operationsOf(contract, tag.name).map(operationSection)',
         replace: 'operationsOf(contract, tag.name).slice(1).map(operationSection)',
       },

@@ -2,14 +2,14 @@
 // openapi/released/ and openapi/CHANGELOG.md.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readArguments } from './arguments.ts';
-import { compareDocuments } from './contract-diff/compare-documents.ts';
-import { type Node, nodeOf } from './contract-diff/document.ts';
-import type { Change } from './contract-diff/findings.ts';
-import { TITLES, withEntry } from './release-contract/changelog.ts';
-import { type Decision, decide } from './release-contract/decide.ts';
-import { findLastReleased, publish, readChangelog } from './release-contract/released.ts';
-import { written } from './release-contract/version.ts';
+import { readArguments } from '../arguments.ts';
+import { compareDocuments } from '../contract-diff/compare-documents.ts';
+import { type Node, nodeOf } from '../contract-diff/document.ts';
+import type { Change } from '../contract-diff/findings.ts';
+import { TITLES, withEntry } from './changelog.ts';
+import { type Decision, decide } from './decide.ts';
+import { findLastReleased, publish, readChangelog } from './released.ts';
+import { written } from './version.ts';
 
 const HELP = `npm run release-contract                publishes the contract under its info.version
 npm run release-contract -- --dry-run   says what would be published, and writes nothing
@@ -23,7 +23,7 @@ const OPTIONS = {
   check: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
-const generated = join(import.meta.dirname, '../generated');
+const generated = join(import.meta.dirname, '../../generated');
 
 try {
   process.exitCode = await main();

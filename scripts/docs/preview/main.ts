@@ -1,8 +1,8 @@
 // Serves the documentation to whoever is writing it: a saved file of openapi/ is shown within a second. Ctrl-C ends it.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { requestedStop } from '../src/requested-stop.ts';
-import { startPreview } from './docs/preview/server.ts';
+import { requestedStop } from '../../../src/requested-stop.ts';
+import { startPreview } from './server.ts';
 
 const DEFAULT_PORT = 4020;
 const HELP = `npm run docs:preview -- [--port ${DEFAULT_PORT}]   shows openapi/ in the browser, each file as it is saved
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   });
   if (values.help) return void process.stdout.write(HELP);
   const preview = await startPreview({
-    root: join(import.meta.dirname, '..'),
+    root: join(import.meta.dirname, '../../..'),
     port: portOf(values.port),
     print: (line) => process.stdout.write(`${line}\n`),
   });

@@ -10,17 +10,17 @@ export type Check = {
 export const CHECKS = {
   lint: {
     title: 'contract, guides and spelling',
-    parameters: ['scripts/lint.ts'],
+    parameters: ['scripts/lint/main.ts'],
     remedy: 'Mend what is named. Alone it runs as "npm run lint".',
   },
   generated: {
     title: 'generated files are fresh',
-    parameters: ['scripts/generate.ts', '--check'],
+    parameters: ['scripts/generate/main.ts', '--check'],
     remedy: 'Run "npm run generate" and commit what it writes.',
   },
   release: {
     title: 'the contract has the version that its changes ask for',
-    parameters: ['scripts/release-contract.ts', '--check'],
+    parameters: ['scripts/release-contract/main.ts', '--check'],
     remedy: 'Do what it says above. "npm run release-contract -- --dry-run" names every change.',
   },
   migrations: {

@@ -1,14 +1,14 @@
 // Plants lies, one at a time, in a copy of the tree, and tells what of `npm test` catches each. Fails where nothing does.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requestedStop } from '../src/requested-stop.ts';
-import { readArguments } from './arguments.ts';
-import { kindOf } from './drift/judge.ts';
-import { LIES, QUICK } from './drift/lies/index.ts';
-import { endAll } from './drift/running.ts';
-import { tableOf } from './drift/table.ts';
-import { type Trial, tryAll } from './drift/trials.ts';
-import { root } from './tool.ts';
+import { requestedStop } from '../../src/requested-stop.ts';
+import { readArguments } from '../arguments.ts';
+import { root } from '../tool.ts';
+import { kindOf } from './judge.ts';
+import { LIES, QUICK } from './lies/index.ts';
+import { endAll } from './running.ts';
+import { tableOf } from './table.ts';
+import { type Trial, tryAll } from './trials.ts';
 
 const HELP = `npm run drift                  tries every lie, and writes generated/drift.md
 npm run drift -- --only TEXT   those whose title or catcher holds the text

@@ -2,24 +2,24 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { StartUpError } from '../src/domain/start-up-error.ts';
-import { removeCluster } from '../src/postgres/embedded-cluster.ts';
-import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
-import { migrate } from '../src/postgres/migrate.ts';
-import { type Case, listCases, type Servers } from './bench/cases.ts';
-import { checkAnswers } from './bench/check.ts';
-import { alternate, compare, type Pair, warmUp } from './bench/compare.ts';
-import { prepareData, tidy } from './bench/data.ts';
-import { listFigures } from './bench/figures.ts';
-import type { Drive, Sample } from './bench/load.ts';
-import { HELP, type Options, type Pace, readOptions } from './bench/options.ts';
-import { explainList } from './bench/plans.ts';
-import { writeReadme } from './bench/readme.ts';
-import { asJson, asTable, type Result } from './bench/report.ts';
-import { type Program, type RunningServer, startServer, startVariants, type Variant } from './bench/servers.ts';
-import { untilInterrupted } from './interrupted.ts';
+import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
+import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
+import { untilInterrupted } from '../interrupted.ts';
+import { type Case, listCases, type Servers } from './cases.ts';
+import { checkAnswers } from './check.ts';
+import { alternate, compare, type Pair, warmUp } from './compare.ts';
+import { prepareData, tidy } from './data.ts';
+import { listFigures } from './figures.ts';
+import type { Drive, Sample } from './load.ts';
+import { HELP, type Options, type Pace, readOptions } from './options.ts';
+import { explainList } from './plans.ts';
+import { writeReadme } from './readme.ts';
+import { asJson, asTable, type Result } from './report.ts';
+import { type Program, type RunningServer, startServer, startVariants, type Variant } from './servers.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const DATA_DIR = join(root, '.data', 'bench');
 
 /** Ends what was started, the latest first, on whichever way out. Promises, because it may be starting still. */

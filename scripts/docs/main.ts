@@ -1,10 +1,10 @@
 // Builds the documentation from the contract and the guides: a folder of static files, for any host or none.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildDocs } from './docs/build.ts';
-import { readContract } from './docs/contract.ts';
+import { buildDocs } from './build.ts';
+import { readContract } from './contract.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'generated/docs');
 
 try {

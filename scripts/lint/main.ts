@@ -1,11 +1,11 @@
 // Everything that writers are told before they publish: the contract, the pages, their links and their spelling.
 import { parseArgs } from 'node:util';
-import { lintContract, lintWorkflows } from './lint/contract.ts';
-import { contractFiles, lintFiles, pageFiles, workflowFiles } from './lint/files.ts';
-import { lintPages } from './lint/pages.ts';
-import { inOrder, type Problem, problemsText } from './lint/problem.ts';
-import { measureScore, problemOfScore } from './lint/score.ts';
-import { lintSpelling } from './lint/spelling.ts';
+import { lintContract, lintWorkflows } from './contract.ts';
+import { contractFiles, lintFiles, pageFiles, workflowFiles } from './files.ts';
+import { lintPages } from './pages.ts';
+import { inOrder, type Problem, problemsText } from './problem.ts';
+import { measureScore, problemOfScore } from './score.ts';
+import { lintSpelling } from './spelling.ts';
 
 const HELP = `npm run lint   looks through the contract and every page, and says what is wrong, where, and what to do
 

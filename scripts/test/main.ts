@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { CHECKS, type Check, TESTS } from './checks.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 
 const DRIFT: Check = {
   title: 'planted lies are caught',
-  parameters: ['scripts/drift.ts', '--quick'],
+  parameters: ['scripts/drift/main.ts', '--quick'],
   remedy: 'Do what it says above. "npm run drift" tries every lie, "npm run drift -- --only TEXT" those of this title.',
 };
 

@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { html } from '../../src/dashboard/markup/html.ts';
-import { runTool } from '../tool.ts';
-import type { Contract } from './contract.ts';
-import { documentOf } from './document.ts';
-import type { Guides } from './guides.ts';
-import { LANGUAGES } from './samples.ts';
-import { readIcon, readTokens } from './tokens.ts';
+import { html } from '../../../src/dashboard/markup/html.ts';
+import { runTool } from '../../tool.ts';
+import type { Contract } from '../contract.ts';
+import { documentOf } from '../document.ts';
+import type { Guides } from '../guides.ts';
+import { LANGUAGES } from '../samples/languages.ts';
+import { readIcon, readTokens } from '../tokens.ts';
 
 const HERE = import.meta.dirname;
 
@@ -62,8 +62,8 @@ function between(page: string, [before, after]: readonly [string, string], conte
 async function templateOf(root: string, { title, summary }: Contract['info'], icon: string): Promise<string> {
   const [{ light, dark }, theme, repairs] = await Promise.all([
     readTokens(root),
-    readFile(join(HERE, 'redoc.css'), 'utf8'),
-    readFile(join(HERE, 'redoc-repairs.js'), 'utf8'),
+    readFile(join(HERE, 'page.css'), 'utf8'),
+    readFile(join(HERE, 'repairs.js'), 'utf8'),
   ]);
   return `<!doctype html>
 <html lang="en">

@@ -1,10 +1,10 @@
 // Packs the client for integrators: generated/client/ and, of it, generated/charter-client-<version>.tgz.
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { buildPackage } from './client/build-package.ts';
-import { pack } from './client/pack.ts';
+import { buildPackage } from './build-package.ts';
+import { pack } from './pack.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const generated = join(root, 'generated');
 try {
   const folder = join(generated, 'client');

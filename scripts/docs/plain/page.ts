@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raw } from 'hono/html';
-import { type Html, html } from '../../src/dashboard/markup/html.ts';
-import { MARK } from '../../src/dashboard/markup/marks.ts';
-import type { Contract, Operation } from './contract.ts';
-import { descriptionOf, GENERAL } from './document.ts';
-import type { Guide, Guides } from './guides.ts';
-import { withHeadings } from './markdown.ts';
-import { guidePlace, operationPlace, placed, tagPlace } from './places.ts';
-import { headerSections, operationSection } from './plain/operation.ts';
-import { schemaPlace, schemaSection } from './plain/schema.ts';
-import { anchoredHeading, text } from './plain/text.ts';
-import { readIcon, readTokens } from './tokens.ts';
+import { type Html, html } from '../../../src/dashboard/markup/html.ts';
+import { MARK } from '../../../src/dashboard/markup/marks.ts';
+import type { Contract, Operation } from '../contract.ts';
+import { descriptionOf, GENERAL } from '../document.ts';
+import type { Guide, Guides } from '../guides.ts';
+import { withHeadings } from '../markdown.ts';
+import { guidePlace, operationPlace, placed, tagPlace } from '../places.ts';
+import { readIcon, readTokens } from '../tokens.ts';
+import { headerSections, operationSection } from './operation.ts';
+import { schemaPlace, schemaSection } from './schema.ts';
+import { anchoredHeading, text } from './text.ts';
 
 /** The guides and the reference on one page that needs no script: to be read, printed, and searched by any browser. */
 export async function renderPlain(root: string, contract: Contract, guides: Guides): Promise<string> {
@@ -54,7 +54,7 @@ ${contract.tags.map(
 async function styleOf(root: string): Promise<string> {
   const [{ light, dark }, own] = await Promise.all([
     readTokens(root),
-    readFile(join(import.meta.dirname, 'plain.css'), 'utf8'),
+    readFile(join(import.meta.dirname, 'page.css'), 'utf8'),
   ]);
   return `:root {\ncolor-scheme: light dark;\n${light}}\n@media (prefers-color-scheme: dark) {\n:root {\n${dark}}\n}\n${own}`;
 }

@@ -1,11 +1,11 @@
 // Answers in place of a server, for those who build against the API; or, with --proxy, watches a real one.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { StartUpError } from '../src/domain/start-up-error.ts';
-import { requestedStop, type Stop } from '../src/requested-stop.ts';
-import { HELP, type Options, readOptions, UsageError } from './mock/options.ts';
+import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { requestedStop, type Stop } from '../../src/requested-stop.ts';
+import { HELP, type Options, readOptions, UsageError } from './options.ts';
 
-const CONTRACT = join(import.meta.dirname, '../openapi/openapi.yaml');
+const CONTRACT = join(import.meta.dirname, '../../openapi/openapi.yaml');
 
 // Who reads what is printed may be gone.
 process.stdout.on('error', () => {});
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
 
 async function mock({ port, host, environment, seed }: Options, stop: Stop): Promise<void> {
   // Not before it is needed: loading Prism takes a second.
-  const { startMock } = await import('./mock/start.ts');
+  const { startMock } = await import('./start.ts');
   const started = await startMock({ port, host, environment, seed, watched: CONTRACT, print });
   print(`
   The mock of Charter's API serves at ${started.url}, data made of ${seed === undefined ? "the contract's examples" : `the schemas with --seed ${seed}`}
@@ -49,7 +49,7 @@ async function mock({ port, host, environment, seed }: Options, stop: Stop): Pro
 }
 
 async function proxy({ port, host, target }: Options & { target: URL }, stop: Stop): Promise<void> {
-  const { startProxy } = await import('./mock/proxy.ts');
+  const { startProxy } = await import('./proxy.ts');
   const started = await startProxy({ port, host, target, print });
   print(`
   ${started.url} passes requests on to ${target.origin}; a line with ! is a disagreement with the contract

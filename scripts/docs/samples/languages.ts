@@ -1,11 +1,11 @@
 // Code samples for every operation, made of the contract's own examples. Each can be run as it is shown: it reads the
 // server's address from CHARTER_URL and the key from CHARTER_API_KEY, and ends with an error unless it succeeds.
-import type { Operation } from './contract.ts';
-import { curl } from './samples/curl.ts';
-import { javascript } from './samples/javascript.ts';
-import { python } from './samples/python.ts';
-import { requestOf, type SampleRequest } from './samples/request.ts';
-import { typescript } from './samples/typescript.ts';
+import type { Operation } from '../contract.ts';
+import { curl } from './curl.ts';
+import { javascript } from './javascript.ts';
+import { python } from './python.ts';
+import { requestOf, type SampleRequest } from './request.ts';
+import { typescript } from './typescript.ts';
 
 export type Language = {
   /** As a person calls it. */

@@ -6,9 +6,9 @@ import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { lintContract } from './lint/contract.ts';
-import { problemsText } from './lint/problem.ts';
-import { root, runTool } from './tool.ts';
+import { lintContract } from '../lint/contract.ts';
+import { problemsText } from '../lint/problem.ts';
+import { root, runTool } from '../tool.ts';
 
 const COMMITTED = ['openapi.yaml', 'openapi.json', 'openapi.d.ts'];
 const UNCOMMITTED = ['openapi.dereferenced.json', 'postman.json'];
@@ -65,7 +65,7 @@ async function generateTypes(): Promise<void> {
 
 async function generatePostmanCollection(): Promise<void> {
   // Loading it takes a third of a second, which "--check" need not spend.
-  const { toPostmanCollection } = await import('./generate/postman.ts');
+  const { toPostmanCollection } = await import('./postman.ts');
   const contract = JSON.parse(await readFile(join(folder, 'openapi.dereferenced.json'), 'utf8'));
   await writeFile(join(folder, 'postman.json'), `${JSON.stringify(await toPostmanCollection(contract), null, 2)}\n`);
 }
