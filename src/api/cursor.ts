@@ -23,7 +23,7 @@ export function openCursor(seal: CursorSeal, cursor: string): Buffer {
   if (!isSameText(cursor.slice(0, MAC_CHARACTERS), macOf(seal, text))) {
     throw invalidField(
       'cursor',
-      'does not belong to this list, or is not whole. Send next_cursor as it came, with the same sort and filters, or start without a cursor.',
+      'is not a cursor of this list. Send next_cursor unchanged with the same sort and filters, or start again without a cursor.',
     );
   }
   return Buffer.from(text, 'base64url');

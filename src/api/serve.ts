@@ -111,7 +111,7 @@ function validate<By extends Acting>(
   repeated: readonly string[],
 ): void {
   const violations = new Violations();
-  for (const name of repeated) violations.add(name, 'is given more than once. Give it once.');
+  for (const name of repeated) violations.add(name, 'is sent more than once. Send it only once.');
   for (const check of validators) if (!check(input)) violations.addAll(check.errors ?? [], vocabulary);
   violations.throwIfAny();
 }

@@ -2,14 +2,14 @@ import type { ErrorObject } from 'ajv';
 import { DomainError } from '../domain/errors.ts';
 import { clip, MAX_MESSAGE } from './clip.ts';
 
-// From what Ajv found to what a person can act on: the field by its own name, and the remedy.
+// Turns Ajv's errors into the `errors` of a 422: fields under their own names, one message for each cause.
 
-/** The contract bounds what an answer holds: fields, messages a field, characters a name. */
+/** The contract's bounds of `errors`: fields, messages for a field, characters of a field's name. */
 const MAX_FIELDS = 100;
 const MAX_MESSAGES = 10;
 const MAX_NAME = 255;
 
-/** What an operation takes, for messages; header names as the contract spells them, by their lower-case form. */
+/** The names that an operation accepts. `headerNames` maps a lower-case name to the contract's spelling. */
 export type Vocabulary = { queryNames: readonly string[]; headerNames: ReadonlyMap<string, string> };
 
 export class Violations {
@@ -24,25 +24,49 @@ export class Violations {
   }
 
   addAll(errors: readonly ErrorObject[], vocabulary: Vocabulary): void {
-    for (const error of errors) {
-      // The failing key itself is reported by the errors within.
-      if (error.keyword !== 'propertyNames') this.add(fieldOf(error, vocabulary), messageOf(error, vocabulary));
-    }
+    for (const error of onePerValue(errors)) this.add(fieldOf(error, vocabulary), messageOf(error, vocabulary));
   }
 
   throwIfAny(): void {
     const [first] = this.#fields;
     if (first === undefined) return;
-    const more = this.#fields.size === 1 ? '' : ` ${this.#fields.size - 1} more in errors.`;
+    const others = this.#fields.size - 1;
+    const more = others === 0 ? '' : ` See errors for ${counted(others, 'more field', 'more fields')}.`;
     const message = `${first[0]} ${first[1][0] ?? 'is not valid.'}${more}`;
     throw new DomainError('invalid', message, Object.fromEntries(this.#fields));
   }
 }
 
-function fieldOf({ instancePath, params, propertyName }: ErrorObject, { headerNames }: Vocabulary): string {
-  const [location, ...path] = instancePath.slice(1).split('/').map(unescapePointer);
-  const member = params['additionalProperty'] ?? params['missingProperty'] ?? propertyName;
-  if (member !== undefined && !(location === '' && member === 'requestBody')) path.push(String(member));
+/** An empty name is too short and does not match its pattern, for one cause: the first of these explains the others. */
+const MOST_HELPFUL_FIRST = ['type', 'enum', 'format', 'pattern', 'minLength', 'maxLength'];
+
+/** Keeps the most helpful error for each value and for each name of an entry. */
+function onePerValue(errors: readonly ErrorObject[]): Iterable<ErrorObject> {
+  const kept = new Map<string, ErrorObject>();
+  for (const error of errors) {
+    // Ajv also reports why the name is not valid, in an error of its own.
+    if (error.keyword === 'propertyNames') continue;
+    const subject = JSON.stringify([error.instancePath, error.propertyName ?? null, memberOf(error) ?? null]);
+    const other = kept.get(subject);
+    if (other === undefined || rankOf(error) < rankOf(other)) kept.set(subject, error);
+  }
+  return kept.values();
+}
+
+function rankOf({ keyword }: ErrorObject): number {
+  const rank = MOST_HELPFUL_FIRST.indexOf(keyword);
+  return rank < 0 ? MOST_HELPFUL_FIRST.length : rank;
+}
+
+/** The member of an object that is unknown or missing. */
+function memberOf({ params }: ErrorObject): string | undefined {
+  return params['additionalProperty'] ?? params['missingProperty'];
+}
+
+function fieldOf(error: ErrorObject, { headerNames }: Vocabulary): string {
+  const [location, ...path] = error.instancePath.slice(1).split('/').map(unescapePointer);
+  const member = memberOf(error) ?? error.propertyName;
+  if (member !== undefined && !(location === '' && member === 'requestBody')) path.push(member);
   const name = path.join('.');
   if (location === 'header') return headerNames.get(name) ?? name;
   return name === '' && location !== 'query' ? 'body' : name;
@@ -52,37 +76,59 @@ function unescapePointer(text: string): string {
   return text.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-function messageOf(error: ErrorObject, { queryNames }: Vocabulary): string {
-  const { keyword, params, data, parentSchema = {}, propertyName, instancePath } = error;
-  const subject = propertyName === undefined ? '' : 'has a name that ';
-  const text = propertyName ?? data;
+function messageOf(error: ErrorObject, vocabulary: Vocabulary): string {
+  const { keyword, params, data, parentSchema = {}, propertyName } = error;
+  if (propertyName !== undefined) return `has a name that ${messageOfText(error, propertyName)}`;
   switch (keyword) {
     case 'required':
       return 'is required.';
-    case 'additionalProperties': {
-      if (instancePath === '/query')
-        return `is not a parameter of this operation. It takes: ${queryNames.join(', ') || 'none'}.`;
-      return `is not a field of this request. It takes: ${Object.keys(parentSchema['properties'] ?? {}).join(', ')}.`;
-    }
-    case 'maxLength':
-    case 'minLength': {
-      const bound = keyword === 'maxLength' ? 'at most' : 'at least';
-      return `${subject}must be ${bound} ${params['limit']} characters long; it has ${[...String(text)].length}.`;
-    }
+    case 'additionalProperties':
+      return messageOfUnknown(error, vocabulary);
     case 'maxProperties':
-      return `must have at most ${params['limit']} entries; it has ${Object.keys(Object(data)).length}.`;
+      return `must have at most ${counted(params['limit'], 'entry', 'entries')}; it has ${Object.keys(Object(data)).length}.`;
     case 'enum':
       return `must be one of: ${params['allowedValues'].join(', ')}.`;
-    case 'pattern':
-    case 'format':
-      return `${subject}is not valid. ${parentSchema['x-remedy'] ?? `It must be a valid ${params['format'] ?? params['pattern']}.`}`;
     case 'type':
     case 'minimum':
     case 'maximum':
       return `must be ${describe(parentSchema)}.`;
     default:
-      return `${subject}${error.message ?? 'is not valid'}.`;
+      return messageOfText(error, String(data));
   }
+}
+
+function messageOfUnknown({ instancePath, parentSchema = {} }: ErrorObject, { queryNames }: Vocabulary): string {
+  if (instancePath !== '/query') {
+    return `is not a field of this request. Allowed fields: ${Object.keys(parentSchema['properties'] ?? {}).join(', ')}.`;
+  }
+  if (queryNames.length === 0) return 'is not allowed. This operation has no query parameters.';
+  return `is not a parameter of this operation. Allowed parameters: ${queryNames.join(', ')}.`;
+}
+
+function messageOfText({ keyword, params, parentSchema = {}, message }: ErrorObject, text: string): string {
+  const length = [...text].length;
+  switch (keyword) {
+    case 'minLength':
+      if (length === 0 && params['limit'] === 1) return 'must not be empty.';
+      return `must be at least ${counted(params['limit'], 'character')} long; it has ${length}.`;
+    case 'maxLength':
+      return `must be at most ${counted(params['limit'], 'character')} long; it has ${length}.`;
+    case 'pattern':
+    case 'format':
+      if (keyword === 'pattern' && isRefusedAsBlank(text, params['pattern'])) return 'must not be blank.';
+      return `is not valid. ${parentSchema['x-remedy'] ?? `It must match ${params['format'] ?? params['pattern']}.`}`;
+    default:
+      return `${message ?? 'is not valid'}.`;
+  }
+}
+
+/** A pattern that accepts a letter refuses blank text for being blank; any other asks for a form of its own. */
+function isRefusedAsBlank(text: string, pattern: string): boolean {
+  return text.trim() === '' && new RegExp(pattern, 'u').test('x');
+}
+
+function counted(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`;
 }
 
 const NOUNS: Record<string, string> = {
@@ -93,6 +139,7 @@ const NOUNS: Record<string, string> = {
   null: 'null',
 };
 
+/** Such as "a string or null", or "an integer from 1 to 100". */
 function describe(schema: Record<string, unknown>): string {
   const kinds = [schema['type']].flat().map((type) => NOUNS[String(type)] ?? String(type));
   const { minimum, maximum } = schema;

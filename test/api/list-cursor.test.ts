@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const NOT_OURS =
-  'does not belong to this list, or is not whole. Send next_cursor as it came, with the same sort and filters, or start without a cursor.';
-const UNREADABLE = 'is not valid. Send the next_cursor of the page before, unchanged.';
+  'is not a cursor of this list. Send next_cursor unchanged with the same sort and filters, or start again without a cursor.';
+const UNREADABLE = 'is not valid. Send the next_cursor of the previous page unchanged.';
 
 async function messagesFor(query: string, client = ours.client): Promise<unknown> {
   const answer = await client.get(`/api/parent_programs?${query}`);
@@ -65,7 +65,7 @@ test.each(['=', '==', '%00', '+', '%2F', '.', '%C3%A9'])('422 for a cursor with 
 });
 
 test('422 for an empty cursor, and for one of 1201 characters', async () => {
-  await messagesFor('cursor=');
+  expect(await messagesFor('cursor=')).toEqual(['must not be blank.']);
   expect(await messagesFor(`cursor=${'A'.repeat(1201)}`)).toEqual([
     'must be at most 1200 characters long; it has 1201.',
   ]);

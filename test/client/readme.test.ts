@@ -48,7 +48,7 @@ test('1: the first call tells what the key may do', async () => {
 
 test('2: errors are told apart by their status', async () => {
   const { printed } = await printedBy(2);
-  expect(printed).toEqual({ code: 0, stdout: '', stderr: expect.stringMatching(/^name must be at least 1 .+\n$/) });
+  expect(printed).toEqual({ code: 0, stdout: '', stderr: 'name must not be blank.\n' });
 });
 
 test('3: everything that matches is listed', async () => {

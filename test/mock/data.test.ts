@@ -42,7 +42,10 @@ test('any other id is answered with that id, in small letters', async () => {
 test('a cursor of another list is refused as the server refuses it', async () => {
   const { body } = await mock.client.get(`${LIST}?limit=2&sort=name`);
   const answer = await mock.client.get(`${LIST}?cursor=${body.page.next_cursor}`);
-  expect(answer).toMatchObject({ status: 422, body: { errors: { cursor: [expect.stringContaining('not belong')] } } });
+  expect(answer).toMatchObject({
+    status: 422,
+    body: { errors: { cursor: [expect.stringContaining('not a cursor of this list')] } },
+  });
 });
 
 test('a create answers what was sent, and nothing where nothing was sent', async () => {
