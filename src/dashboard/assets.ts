@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Request, type Response, Router } from 'express';
-import { SECURITY } from './http/answer.ts';
+import { SECURITY } from './http/view.ts';
 
 const TYPES = {
   'dashboard.css': 'text/css; charset=utf-8',

@@ -1,11 +1,11 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { serveAssets } from './assets.ts';
-import { redirect, writeAnswer } from './http/answer.ts';
-import { answerOf } from './http/errors.ts';
+import { errorView } from './http/errors.ts';
 import { Refusal } from './http/refusal.ts';
-import { openRoutes, roomRoutes, signedIn, visitOf } from './http/room.ts';
-import type { Dashboard, DashboardDeps, Visit } from './http/visit.ts';
+import type { Dashboard, DashboardDeps, RequestContext } from './http/request-context.ts';
+import { contextOf, openRoutes, roomRoutes, signedIn } from './http/room.ts';
+import { redirect, sendView } from './http/view.ts';
 import { organizationRoom } from './organization/routes.ts';
 import { peopleRoom } from './people/routes.ts';
 import { profileRoom } from './profile/routes.ts';
@@ -30,7 +30,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use((error: unknown, req: Request, res: Response, _next: NextFunction) =>
     tell(dashboard, {
       res,
-      visit: visitOf(req, dashboard).visit,
+      context: contextOf(req, dashboard).context,
       error: error instanceof URIError ? new Refusal('unreadable') : error,
     }),
   );
@@ -41,8 +41,8 @@ type Passing = { req: Request; res: Response; next: NextFunction };
 
 async function start(dashboard: Dashboard, { req, res, next }: Passing): Promise<void> {
   if (!wantsPage(req)) return next();
-  const { visit } = visitOf(req, dashboard);
-  await writeAnswer(res, redirect((await signedIn(visit)) === null ? '/sign-in' : '/profile'));
+  const { context } = contextOf(req, dashboard);
+  await sendView(res, redirect((await signedIn(context)) === null ? '/sign-in' : '/profile'));
 }
 
 const OURS = /^\/(sign-in|sign-out|forgotten-password|welcome|profile|people|organization|assets)(\/|$)/;
@@ -51,20 +51,20 @@ const OURS = /^\/(sign-in|sign-out|forgotten-password|welcome|profile|people|org
 async function unknown(dashboard: Dashboard, { req, res, next }: Passing): Promise<void> {
   const isApi = req.path === '/api' || req.path.startsWith('/api/');
   if (!OURS.test(req.path) && (isApi || !['GET', 'HEAD'].includes(req.method) || !wantsPage(req))) return next();
-  const { visit } = visitOf(req, dashboard);
+  const { context } = contextOf(req, dashboard);
   // With the navigation for whoever is signed in; where that cannot be told now, there is still nothing here.
-  const member = await signedIn(visit).catch(() => null);
-  await tell(dashboard, { res, visit: member ?? visit, error: new Refusal('not-found') });
+  const member = await signedIn(context).catch(() => null);
+  await tell(dashboard, { res, context: member ?? context, error: new Refusal('not-found') });
 }
 
-type Telling = { res: Response; visit: Visit; error: unknown };
+type Telling = { res: Response; context: RequestContext; error: unknown };
 
-async function tell(dashboard: Dashboard, { res, visit, error }: Telling): Promise<void> {
-  const { requestId } = visit.trace;
-  const { answer, isFault } = answerOf(error, visit);
+async function tell(dashboard: Dashboard, { res, context, error }: Telling): Promise<void> {
+  const { requestId } = context.trace;
+  const { answer, isFault } = errorView(error, context);
   if (isFault) dashboard.onFault(error, requestId);
   if (res.headersSent) return void res.destroy();
-  await writeAnswer(res, answer);
+  await sendView(res, answer);
 }
 
 /** Browsers ask for HTML by name; what takes anything gets the API's answer. */

@@ -18,7 +18,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'src/dashboard/http/forms.ts',
-        find: "if (!isSameText(sent.get(TOKEN_FIELD) ?? '', visit.formToken)) throw",
+        find: "if (!isSameText(sent.get(TOKEN_FIELD) ?? '', context.formToken)) throw",
         replace: 'if (!sent.has(TOKEN_FIELD)) throw',
       },
     ],
@@ -48,7 +48,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
   },
   {
     title: 'a page may be framed',
-    edits: [{ file: 'src/dashboard/http/answer.ts', find: " frame-ancestors 'none';", replace: '' }],
+    edits: [{ file: 'src/dashboard/http/view.ts', find: " frame-ancestors 'none';", replace: '' }],
     caughtBy: 'test/dashboard/headers.test.ts',
   },
   {
@@ -89,8 +89,8 @@ export const PEOPLE_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'src/dashboard/http/send-once.ts',
-        find: 'return await work(readOnceId(visit, onceId));',
-        replace: 'return await work(`${readOnceId(visit, onceId)}${Math.random()}`.slice(-22));',
+        find: 'return await work(readOnceId(context, onceId));',
+        replace: 'return await work(`${readOnceId(context, onceId)}${Math.random()}`.slice(-22));',
       },
     ],
     caughtBy: 'test/dashboard/reveal.test.ts',

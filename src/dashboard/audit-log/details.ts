@@ -1,10 +1,10 @@
 import { isRole } from '../../domain/role.ts';
 import type { AuditRecord } from '../../service/audit-log.ts';
-import { type Html, html, type Shown } from '../markup/html.ts';
+import { type Html, type HtmlValue, html } from '../markup/html.ts';
 import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
 
 type Detail = AuditRecord['detail'];
-type Say = (text: string, detail: Detail) => Shown;
+type Say = (text: string, detail: Detail) => HtmlValue;
 
 const NOTHING: Say = () => false;
 const nameThen: Say = (name) => `Named “${name}” then`;
@@ -62,7 +62,7 @@ function roleName(text: string): string {
   return isRole(text) ? ROLE_WORDS[text].name : text;
 }
 
-function instantOf(text: string): Shown {
+function instantOf(text: string): HtmlValue {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) ? text : instant(at);
 }

@@ -14,7 +14,7 @@ export type AuditTyped = {
   readonly to: string;
 };
 
-type AuditView = AuditPage & {
+type AuditPageProps = AuditPage & {
   readonly typed: AuditTyped;
   readonly problem: Problem | null;
   readonly isFirst: boolean;
@@ -47,7 +47,7 @@ const WORDS: Record<(typeof ACTS)[number], string> = {
 };
 const WORD_OF: ReadonlyMap<string, string> = new Map(Object.entries(WORDS));
 
-export function auditPage({ events, next, typed, problem, isFirst }: AuditView): Html {
+export function auditPage({ events, next, typed, problem, isFirst }: AuditPageProps): Html {
   return html`${organizationHead('audit-log')}${problemSummary(problem, LABELS)}
 <form class="card filters" action="/organization/audit-log" aria-label="Filters">
 ${field({ name: 'act', label: LABELS.act, errors: problem?.fields }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTS.map((act) => html`<option value="${act}"${act === typed.act && html` selected`}>${WORDS[act]}</option>`)}</select>`)}

@@ -10,15 +10,15 @@ import {
   listAudit,
 } from '../../service/audit-log.ts';
 import type { Database } from '../../store/database.ts';
-import type { Answer } from '../http/answer.ts';
-import type { SignedIn } from '../http/visit.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { csvLine } from './csv.ts';
 import { type AuditTyped, auditPage } from './page.ts';
 
-export async function showAudit(visit: SignedIn): Promise<Answer> {
-  const { actor, query } = visit;
-  const { db } = visit.dashboard;
+export async function showAudit(context: SignedInContext): Promise<View> {
+  const { actor, query } = context;
+  const { db } = context.dashboard;
   const typed = typedOf(query);
   const { filters, errors } = await readFilters(db, actor, typed);
   const after = query.get('after');
@@ -26,14 +26,14 @@ export async function showAudit(visit: SignedIn): Promise<Answer> {
   const { events, next } = isWrong ? { events: [], next: null } : await listAudit(db, actor, { ...filters, after });
   const problem = isWrong ? { status: 422, message: '', fields: errors } : null;
   const main = auditPage({ events, next, typed, problem, isFirst: after === null });
-  return page(visit, { title: 'Audit log', status: problem?.status ?? 200, main });
+  return page(context, { title: 'Audit log', status: problem?.status ?? 200, main });
 }
 
-export async function downloadAudit(visit: SignedIn): Promise<Answer> {
-  const { actor, now } = visit;
-  const { db } = visit.dashboard;
-  const { filters, errors } = await readFilters(db, actor, typedOf(visit.query));
-  if (Object.keys(errors).length > 0) return showAudit(visit);
+export async function downloadAudit(context: SignedInContext): Promise<View> {
+  const { actor, now } = context;
+  const { db } = context.dashboard;
+  const { filters, errors } = await readFilters(db, actor, typedOf(context.query));
+  if (Object.keys(errors).length > 0) return showAudit(context);
   const fileName = `charter-audit-log-${now.toISOString().slice(0, 10)}.csv`;
   return { kind: 'download', fileName, lines: csv(exportAudit(db, actor, filters)) };
 }

@@ -3,9 +3,9 @@ import { count } from '../../domain/words.ts';
 import { isOutage } from '../../store/database.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import type { Answer } from './answer.ts';
 import { REFUSALS, Refusal } from './refusal.ts';
-import type { Visit } from './visit.ts';
+import type { RequestContext } from './request-context.ts';
+import type { View } from './view.ts';
 
 /** One exhaustive table: a new code cannot lack a status, nor its page a title. */
 const PAGES: Record<ErrorCode, { status: number; title: string }> = {
@@ -19,22 +19,25 @@ const PAGES: Record<ErrorCode, { status: number; title: string }> = {
 };
 
 /** The page for an error. Of a bug or an outage it tells nothing but that there was one. */
-export function answerOf(error: unknown, visit: Visit): { answer: Answer; isFault: boolean } {
-  if (error instanceof Refusal) return { answer: tell(visit, REFUSALS[error.kind]), isFault: false };
+export function errorView(error: unknown, context: RequestContext): { answer: View; isFault: boolean } {
+  if (error instanceof Refusal) return { answer: tell(context, REFUSALS[error.kind]), isFault: false };
   if (error instanceof DomainError && error.code !== 'unavailable') {
-    return { answer: tell(visit, { ...PAGES[error.code], message: error.message }), isFault: false };
+    return { answer: tell(context, { ...PAGES[error.code], message: error.message }), isFault: false };
   }
   if (error instanceof DomainError || isOutage(error)) {
     const message = 'Nothing was lost. Wait a few seconds, then reload this page.';
-    const answer = { ...tell(visit, { ...PAGES.unavailable, message }), headers: { 'Retry-After': '5' } };
+    const answer = { ...tell(context, { ...PAGES.unavailable, message }), headers: { 'Retry-After': '5' } };
     return { answer, isFault: true };
   }
-  const message = `Something went wrong on our side. Try again; if it happens again, tell support this number: ${visit.trace.requestId}`;
-  return { answer: tell(visit, { status: 500, title: 'That was our mistake', message }), isFault: true };
+  const message = `Something went wrong on our side. Try again; if it happens again, tell support this number: ${context.trace.requestId}`;
+  return { answer: tell(context, { status: 500, title: 'That was our mistake', message }), isFault: true };
 }
 
-function tell(visit: Visit, { status, title, message }: { status: number; title: string; message: string }): Answer {
-  return page(visit, { status, title, main: errorPage({ status, title, message }) });
+function tell(
+  context: RequestContext,
+  { status, title, message }: { status: number; title: string; message: string },
+): View {
+  return page(context, { status, title, main: errorPage({ status, title, message }) });
 }
 
 /** What a form says of what was refused: beside each field, and in all. */
@@ -45,7 +48,7 @@ export type Problem = {
 };
 
 /** Does the work; what the visitor can mend in the form, or try again later, the form is shown again with. */
-export async function orAgain(work: () => Promise<Answer>, again: (problem: Problem) => Promise<Answer>) {
+export async function orAgain(work: () => Promise<View>, again: (problem: Problem) => Promise<View>) {
   try {
     return await work();
   } catch (error) {
@@ -58,8 +61,8 @@ export async function orAgain(work: () => Promise<Answer>, again: (problem: Prob
 /** RFC 6585 section 4. */
 export async function slowed(
   { retryAfterSeconds }: { retryAfterSeconds: number },
-  again: (problem: Problem) => Promise<Answer> | Answer,
-): Promise<Answer> {
+  again: (problem: Problem) => Promise<View> | View,
+): Promise<View> {
   const message = `There were too many attempts. Try again in ${count(Math.ceil(retryAfterSeconds / 60), 'minute')}.`;
   const answer = await again({ status: 429, message, fields: {} });
   return { ...answer, headers: { ...answer.headers, 'Retry-After': String(retryAfterSeconds) } };

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { isSameText } from '../../domain/same-text.ts';
 import { Refusal } from './refusal.ts';
-import type { Visit } from './visit.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** 10 KiB: the largest form of ours has four short fields. */
 const MAX_BODY_BYTES = 10 * 1024;
@@ -19,11 +19,11 @@ export type Form<Name extends string> = {
 /** Reads a form of exactly these fields; a field beside them is refused, so that nothing is ever assigned by its name. */
 export async function readForm<Name extends string>(
   req: IncomingMessage,
-  visit: Visit,
+  context: RequestContext,
   { fields, lists }: { fields: readonly Name[]; lists: readonly Name[] },
 ): Promise<Form<Name>> {
   const sent = new URLSearchParams(await readText(req));
-  if (!isSameText(sent.get(TOKEN_FIELD) ?? '', visit.formToken)) throw new Refusal('forged');
+  if (!isSameText(sent.get(TOKEN_FIELD) ?? '', context.formToken)) throw new Refusal('forged');
   for (const [name, value] of sent) {
     const isKnown = name === TOKEN_FIELD || [...fields, ...lists].some((known) => known === name);
     if (!isKnown) throw new Refusal('unexpected-field');

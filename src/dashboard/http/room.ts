@@ -4,41 +4,41 @@ import type { Trace } from '../../domain/actor.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Role } from '../../domain/role.ts';
 import { findActor } from '../../service/sign-in.ts';
-import { type Answer, redirect, writeAnswer } from './answer.ts';
-import { answerOf } from './errors.ts';
+import { errorView } from './errors.ts';
 import { type Form, readForm, refuseForeign } from './forms.ts';
 import { Refusal } from './refusal.ts';
+import type { Dashboard, RequestContext, SignedInContext } from './request-context.ts';
 import { formCookie, formTokenOf, newFormCookie, readCookies } from './session.ts';
-import type { Dashboard, SignedIn, Visit } from './visit.ts';
+import { redirect, sendView, type View } from './view.ts';
 
-type Act<V> = (visit: V, req: IncomingMessage) => Promise<Answer>;
-type Page<V> = { readonly path: string; readonly show?: (visit: V) => Promise<Answer>; readonly act?: Act<V> };
+type Act<V> = (context: V, req: IncomingMessage) => Promise<View>;
+type Page<V> = { readonly path: string; readonly show?: (context: V) => Promise<View>; readonly act?: Act<V> };
 
 /** For whoever has not signed in. */
-export type OpenPage = Page<Visit>;
+export type OpenPage = Page<RequestContext>;
 /** For whoever is signed in and has a role that may enter. */
-export type Room = { readonly mayEnter?: (role: Role) => boolean; readonly pages: readonly Page<SignedIn>[] };
+export type Room = { readonly mayEnter?: (role: Role) => boolean; readonly pages: readonly Page<SignedInContext>[] };
 
 /** What a form of exactly these fields does; `lists` are those that may be sent more than once. */
-export function act<V extends Visit, const Name extends string = never>(
+export function act<V extends RequestContext, const Name extends string = never>(
   fields: readonly Name[],
-  handle: (visit: V, form: Form<Name>) => Promise<Answer>,
+  handle: (context: V, form: Form<Name>) => Promise<View>,
   lists: readonly Name[] = [],
 ): Act<V> {
-  return async (visit, req) => handle(visit, await readForm(req, visit, { fields, lists }));
+  return async (context, req) => handle(context, await readForm(req, context, { fields, lists }));
 }
 
 export function openRoutes(dashboard: Dashboard, pages: readonly OpenPage[]): Router {
-  return serve(dashboard, pages, async (visit, req, page) => {
-    if (req.method === 'POST') return page.act === undefined ? refuse('wrong-method') : page.act(visit, req);
-    return page.show === undefined ? refuse('wrong-method') : page.show(visit);
+  return serve(dashboard, pages, async (context, req, page) => {
+    if (req.method === 'POST') return page.act === undefined ? refuse('wrong-method') : page.act(context, req);
+    return page.show === undefined ? refuse('wrong-method') : page.show(context);
   });
 }
 
 export function roomRoutes(dashboard: Dashboard, { mayEnter = () => true, pages }: Room): Router {
-  return serve(dashboard, pages, async (visit, req, page, known) => {
-    const member = await signedIn(visit);
-    if (member === null) return redirect(signInPath(visit, page));
+  return serve(dashboard, pages, async (context, req, page, known) => {
+    const member = await signedIn(context);
+    if (member === null) return redirect(signInPath(context, page));
     known(member);
     if (!mayEnter(member.actor.role)) return refuse('not-yours');
     if (req.method === 'POST') return page.act === undefined ? refuse('wrong-method') : page.act(member, req);
@@ -46,33 +46,33 @@ export function roomRoutes(dashboard: Dashboard, { mayEnter = () => true, pages 
   });
 }
 
-type Serve<V extends Visit> = (
-  visit: Visit,
+type Serve<V extends RequestContext> = (
+  context: RequestContext,
   req: Request,
   page: Page<V>,
-  known: (member: SignedIn) => void,
-) => Promise<Answer>;
+  known: (member: SignedInContext) => void,
+) => Promise<View>;
 
-function serve<V extends Visit>(dashboard: Dashboard, pages: readonly Page<V>[], answer: Serve<V>): Router {
+function serve<V extends RequestContext>(dashboard: Dashboard, pages: readonly Page<V>[], answer: Serve<V>): Router {
   const router = Router({ caseSensitive: true, strict: true });
   for (const page of pages) {
     router.all(page.path, async (req: Request, res: Response) => {
-      const { visit, cookies } = visitOf(req, dashboard);
-      let visitor = visit;
+      const { context, cookies } = contextOf(req, dashboard);
+      let visitor = context;
       try {
         if (!['GET', 'HEAD', 'POST'].includes(req.method)) throw new Refusal('wrong-method');
         if (dashboard.db.isOverloaded()) throw new DomainError('unavailable', 'Too many wait for the database.');
-        if (req.method === 'POST') refuseForeign(req, visit.origin);
-        const made = await answer(visit, req, page, (member) => {
+        if (req.method === 'POST') refuseForeign(req, context.origin);
+        const made = await answer(context, req, page, (member) => {
           visitor = member;
         });
-        await writeAnswer(res, { ...made, cookies: [...cookies, ...(made.cookies ?? [])] });
+        await sendView(res, { ...made, cookies: [...cookies, ...(made.cookies ?? [])] });
       } catch (error) {
-        const { answer: told, isFault } = answerOf(error, visitor);
+        const { answer: told, isFault } = errorView(error, visitor);
         if (told.kind === 'page' && told.status === 405) res.setHeader('Allow', allowed(page));
-        if (isFault) dashboard.onFault(error, visit.trace.requestId);
+        if (isFault) dashboard.onFault(error, context.trace.requestId);
         if (res.headersSent || res.destroyed) res.destroy();
-        else await writeAnswer(res, told);
+        else await sendView(res, told);
       }
     });
   }
@@ -84,11 +84,11 @@ function allowed({ show, act: acts }: { show?: unknown; act?: unknown }): string
   return [...(show === undefined ? [] : ['GET', 'HEAD']), ...(acts === undefined ? [] : ['POST'])].join(', ');
 }
 
-export function visitOf(req: Request, dashboard: Dashboard): { visit: Visit; cookies: string[] } {
+export function contextOf(req: Request, dashboard: Dashboard): { context: RequestContext; cookies: string[] } {
   const { session, form } = readCookies(req.headers, dashboard.isSecure);
   const formSecret = form ?? newFormCookie();
   const mark = req.originalUrl.indexOf('?');
-  const visit = {
+  const context = {
     dashboard,
     path: req.path,
     params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
@@ -99,7 +99,7 @@ export function visitOf(req: Request, dashboard: Dashboard): { visit: Visit; coo
     token: session,
     formToken: formTokenOf(formSecret),
   };
-  return { visit, cookies: form === null ? [formCookie(formSecret, dashboard.isSecure)] : [] };
+  return { context, cookies: form === null ? [formCookie(formSecret, dashboard.isSecure)] : [] };
 }
 
 function traceOf(req: Request): Trace {
@@ -111,14 +111,14 @@ function traceOf(req: Request): Trace {
 }
 
 /** Null: nobody is signed in, or no longer. */
-export async function signedIn(visit: Visit): Promise<SignedIn | null> {
-  const { token, dashboard, trace, now } = visit;
+export async function signedIn(context: RequestContext): Promise<SignedInContext | null> {
+  const { token, dashboard, trace, now } = context;
   const actor = token === null ? null : await findActor(dashboard.db, token, trace, now);
-  return token === null || actor === null ? null : { ...visit, token, actor, formToken: formTokenOf(token) };
+  return token === null || actor === null ? null : { ...context, token, actor, formToken: formTokenOf(token) };
 }
 
 /** Back to where they were; what was sent is lost with the session, so a page that only takes forms is not named. */
-function signInPath({ path, query }: Visit, { show }: { show?: unknown }): string {
+function signInPath({ path, query }: RequestContext, { show }: { show?: unknown }): string {
   const text = query.size === 0 ? path : `${path}?${query}`;
   return show === undefined ? '/sign-in' : `/sign-in?next=${encodeURIComponent(text)}`;
 }

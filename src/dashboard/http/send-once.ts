@@ -4,17 +4,17 @@ import { isSameText } from '../../domain/same-text.ts';
 import { errorPage, type Told } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 import { type OnceMade, sentBefore } from '../markup/sent-before.ts';
-import type { Answer } from './answer.ts';
 import { Refusal } from './refusal.ts';
+import type { SignedInContext } from './request-context.ts';
 import { sign } from './session.ts';
-import type { SignedIn } from './visit.ts';
+import type { View } from './view.ts';
 
 // What is shown once is the answer to a form, and each such form may be sent once: reloading the answer, going back and
 // sending again, or sending from two tabs must neither show a key again nor make a second one, on whichever process. The
 // act takes the form's number in its own transaction, so that a form whose act has failed can be sent again.
 
 /** For a hidden field: a number used once, and proof that it was given to this session. */
-export function newOnceId({ token }: SignedIn): string {
+export function newOnceId({ token }: SignedInContext): string {
   const id = randomBytes(16).toString('base64url');
   return `${id}.${sign(token, `once ${id}`)}`;
 }
@@ -29,20 +29,20 @@ export type Once = {
 
 /** Does what the form asks for; whoever sends it after it was done is told what it made then. */
 export async function once(
-  visit: SignedIn,
+  context: SignedInContext,
   { onceId, made, link }: Once,
-  work: (formId: string) => Promise<Answer>,
-): Promise<Answer> {
+  work: (formId: string) => Promise<View>,
+): Promise<View> {
   try {
-    return await work(readOnceId(visit, onceId));
+    return await work(readOnceId(context, onceId));
   } catch (error) {
     if (!(error instanceof SentBeforeError)) throw error;
     const told = { status: 409, title: 'This form was sent already', message: sentBefore(made), link };
-    return page(visit, { status: told.status, title: told.title, main: errorPage(told) });
+    return page(context, { status: told.status, title: told.title, main: errorPage(told) });
   }
 }
 
-function readOnceId({ token }: SignedIn, onceId: string): string {
+function readOnceId({ token }: SignedInContext, onceId: string): string {
   const [id = '', proof = ''] = onceId.split('.');
   if (!isSameText(proof, sign(token, `once ${id}`))) throw new Refusal('forged');
   return id;

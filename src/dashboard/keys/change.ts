@@ -2,12 +2,12 @@ import { getKey, type KeyView } from '../../service/list-keys.ts';
 import { renameKey } from '../../service/rename-key.ts';
 import { revokeKey } from '../../service/revoke-key.ts';
 import { rotateKey } from '../../service/rotate-key.ts';
-import { type Answer, redirect } from '../http/answer.ts';
 import { orAgain, type Problem } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { Refusal } from '../http/refusal.ts';
+import type { SignedInContext } from '../http/request-context.ts';
 import { newOnceId, once } from '../http/send-once.ts';
-import type { SignedIn } from '../http/visit.ts';
+import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { type Deed, deedPage } from './change-forms.ts';
 import { conflict, reveal, toKeys } from './outcomes.ts';
@@ -15,67 +15,67 @@ import type { KeyPlace } from './place.ts';
 import { orRefused, refusedPage } from './refusal.ts';
 
 /** What is done to one key is asked first: on a page of its own, so that it works without a script. */
-export async function showDeed(visit: SignedIn, place: KeyPlace, deed: Deed): Promise<Answer> {
-  const { key, ...access } = await getKey(visit.dashboard.db, visit.actor, wanted(visit, place));
+export async function showDeed(context: SignedInContext, place: KeyPlace, deed: Deed): Promise<View> {
+  const { key, ...access } = await getKey(context.dashboard.db, context.actor, wanted(context, place));
   if (deed === 'revoke' && !access.mayRevoke) throw new Refusal('not-yours');
-  const refused = deed === 'revoke' ? null : await refusedPage(visit, place, { access, deed });
+  const refused = deed === 'revoke' ? null : await refusedPage(context, place, { access, deed });
   if (refused !== null) return refused;
-  return deedAnswer(visit, place, { deed, key, problem: null, typed: key.name });
+  return deedAnswer(context, place, { deed, key, problem: null, typed: key.name });
 }
 
 type DeedShown = { deed: Deed; key: KeyView; problem: Problem | null; typed: string };
 
-function deedAnswer(visit: SignedIn, place: KeyPlace, { deed, key, problem, typed }: DeedShown): Answer {
-  const { formToken, now } = visit;
-  const frame = { base: place.base(visit), formToken, onceId: newOnceId(visit), problem, key, now, typed };
+function deedAnswer(context: SignedInContext, place: KeyPlace, { deed, key, problem, typed }: DeedShown): View {
+  const { formToken, now } = context;
+  const frame = { base: place.base(context), formToken, onceId: newOnceId(context), problem, key, now, typed };
   const { title, main } = deedPage(deed, frame);
-  return page(visit, { title, status: problem?.status ?? 200, main });
+  return page(context, { title, status: problem?.status ?? 200, main });
 }
 
-export async function rotate(visit: SignedIn, place: KeyPlace, form: Form<'once'>): Promise<Answer> {
-  const { db, environment } = visit.dashboard;
+export async function rotate(context: SignedInContext, place: KeyPlace, form: Form<'once'>): Promise<View> {
+  const { db, environment } = context.dashboard;
   const act = async () => {
     // Read before: between the making of a key and its showing nothing may fail.
-    const { key: replaced, holder } = await getKey(db, visit.actor, wanted(visit, place));
-    const sent = { onceId: form.text('once'), made: 'rotation', link: toKeys(place.base(visit)) } as const;
-    return once(visit, sent, async (formId) => {
+    const { key: replaced, holder } = await getKey(db, context.actor, wanted(context, place));
+    const sent = { onceId: form.text('once'), made: 'rotation', link: toKeys(place.base(context)) } as const;
+    return once(context, sent, async (formId) => {
       const request = { keyId: replaced.id, userId: holder.id, environment, formId };
-      return reveal(visit, place, { issued: await rotateKey(db, visit.actor, request), holder, replaced });
+      return reveal(context, place, { issued: await rotateKey(db, context.actor, request), holder, replaced });
     });
   };
   return orAgain(
-    () => orRefused(visit, place, 'rotate', act),
-    async (problem) => conflict(visit, place, problem),
+    () => orRefused(context, place, 'rotate', act),
+    async (problem) => conflict(context, place, problem),
   );
 }
 
-export async function revoke(visit: SignedIn, place: KeyPlace): Promise<Answer> {
+export async function revoke(context: SignedInContext, place: KeyPlace): Promise<View> {
   return orAgain(
     async () => {
-      await revokeKey(visit.dashboard.db, visit.actor, wanted(visit, place));
-      return redirect(`${place.base(visit)}?done=revoked`);
+      await revokeKey(context.dashboard.db, context.actor, wanted(context, place));
+      return redirect(`${place.base(context)}?done=revoked`);
     },
-    async (problem) => conflict(visit, place, problem),
+    async (problem) => conflict(context, place, problem),
   );
 }
 
-export async function rename(visit: SignedIn, place: KeyPlace, form: Form<'name'>): Promise<Answer> {
-  const { db } = visit.dashboard;
+export async function rename(context: SignedInContext, place: KeyPlace, form: Form<'name'>): Promise<View> {
+  const { db } = context.dashboard;
   const name = form.text('name');
   const act = async () => {
-    await renameKey(db, visit.actor, { ...wanted(visit, place), name });
-    return redirect(`${place.base(visit)}?done=renamed`);
+    await renameKey(db, context.actor, { ...wanted(context, place), name });
+    return redirect(`${place.base(context)}?done=renamed`);
   };
   return orAgain(
-    () => orRefused(visit, place, 'rename', act),
+    () => orRefused(context, place, 'rename', act),
     async (problem) => {
-      const { key } = await getKey(db, visit.actor, wanted(visit, place));
-      if (key.state !== 'active') return conflict(visit, place, problem);
-      return deedAnswer(visit, place, { deed: 'rename', key, problem, typed: name });
+      const { key } = await getKey(db, context.actor, wanted(context, place));
+      if (key.state !== 'active') return conflict(context, place, problem);
+      return deedAnswer(context, place, { deed: 'rename', key, problem, typed: name });
     },
   );
 }
 
-function wanted(visit: SignedIn, place: KeyPlace) {
-  return { keyId: visit.params['keyId'] ?? '', userId: place.holderId(visit), now: visit.now };
+function wanted(context: SignedInContext, place: KeyPlace) {
+  return { keyId: context.params['keyId'] ?? '', userId: place.holderId(context), now: context.now };
 }

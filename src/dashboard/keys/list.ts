@@ -6,7 +6,7 @@ import { addressOf, badge, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, daysUntil, instant, permissionWords, since } from '../markup/words.ts';
 
-type KeyListView = {
+type KeyListProps = {
   readonly list: KeyList;
   readonly isOwn: boolean;
   readonly isFirst: boolean;
@@ -17,7 +17,7 @@ type KeyListView = {
   readonly refusal: Html | null;
 };
 
-export function keyList({ list, isOwn, isFirst, base, now, refusal }: KeyListView): Html {
+export function keyList({ list, isOwn, isFirst, base, now, refusal }: KeyListProps): Html {
   const create = refusal === null && html`<a class="button primary" href="${base}/new">Create API Key</a>`;
   if (list.keys.length === 0 && isFirst) {
     return html`<section class="card empty" aria-labelledby="keys">${KEY_PICTURE}

@@ -1,9 +1,9 @@
 import type { IssuedKey } from '../../service/issue-key.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
 import type { KeyView } from '../../service/list-keys.ts';
-import type { Answer } from '../http/answer.ts';
 import type { Problem } from '../http/errors.ts';
-import type { SignedIn } from '../http/visit.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 import type { KeyPlace } from './place.ts';
@@ -15,18 +15,18 @@ export function toKeys(base: string): { name: string; href: string } {
 
 /** The one answer that holds a key. It is made here, written at once and kept nowhere. */
 export function reveal(
-  visit: SignedIn,
+  context: SignedInContext,
   place: KeyPlace,
   { issued, holder, replaced }: { issued: IssuedKey; holder: KeyAccess['holder']; replaced: KeyView | null },
-): Answer {
-  const { actor, origin } = visit;
+): View {
+  const { actor, origin } = context;
   const isOwn = holder.id === actor.userId;
-  const main = revealPage({ issued, holder, isOwn, base: place.base(visit), origin, replaced });
-  return page(visit, { title: replaced === null ? 'API key created' : 'API key rotated', main });
+  const main = revealPage({ issued, holder, isOwn, base: place.base(context), origin, replaced });
+  return page(context, { title: replaced === null ? 'API key created' : 'API key rotated', main });
 }
 
 /** Somebody was first, or the key has ended: the message tells who and when. */
-export function conflict(visit: SignedIn, place: KeyPlace, { status, message }: Problem): Answer {
-  const told = { status, title: 'This cannot be done now', message, link: toKeys(place.base(visit)) };
-  return page(visit, { status, title: told.title, main: errorPage(told) });
+export function conflict(context: SignedInContext, place: KeyPlace, { status, message }: Problem): View {
+  const told = { status, title: 'This cannot be done now', message, link: toKeys(place.base(context)) };
+  return page(context, { status, title: told.title, main: errorPage(told) });
 }

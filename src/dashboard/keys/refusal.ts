@@ -2,8 +2,8 @@ import { ForbiddenError } from '../../domain/errors.ts';
 import { getKeyAccess, type KeyAccess, type KeyRefusal } from '../../service/key-access.ts';
 import type { KeyDeed } from '../../service/key-authority.ts';
 import { listAdministrators } from '../../service/organization.ts';
-import type { Answer } from '../http/answer.ts';
-import type { SignedIn } from '../http/visit.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import type { Html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
@@ -14,8 +14,8 @@ import type { KeyPlace } from './place.ts';
 type TakingDeed = Exclude<KeyDeed, 'revoke'>;
 
 /** Why the visitor may not do this with a key here, and who can help: on the list as on every page. Null: the visitor may. */
-export async function whyNoKey(visit: SignedIn, access: KeyAccess, deed: TakingDeed): Promise<Html | null> {
-  const { actor, dashboard } = visit;
+export async function whyNoKey(context: SignedInContext, access: KeyAccess, deed: TakingDeed): Promise<Html | null> {
+  const { actor, dashboard } = context;
   const { holder, refusal } = access;
   if (refusal === null) return null;
   const administrators = refusal === 'role' ? await listAdministrators(dashboard.db, actor.scope) : [];
@@ -41,15 +41,15 @@ function reasonOf(refusal: KeyRefusal, { holder, isOwn, deed }: Wanted): string 
 
 /** The page in place of the form that may not be sent; null: it may. */
 export async function refusedPage(
-  visit: SignedIn,
+  context: SignedInContext,
   place: KeyPlace,
   { access, deed }: { access: KeyAccess; deed: TakingDeed },
-): Promise<Answer | null> {
-  const message = await whyNoKey(visit, access, deed);
+): Promise<View | null> {
+  const message = await whyNoKey(context, access, deed);
   if (message === null || access.refusal === null) return null;
   const { status, title } = HEADS[access.refusal];
-  const main = errorPage({ status, title, message, link: toKeys(place.base(visit)) });
-  return page(visit, { status, title, main });
+  const main = errorPage({ status, title, message, link: toKeys(place.base(context)) });
+  return page(context, { status, title, main });
 }
 
 const HEADS: Record<KeyRefusal, { status: number; title: string }> = {
@@ -60,17 +60,17 @@ const HEADS: Record<KeyRefusal, { status: number; title: string }> = {
 
 /** Does the work; where the service refuses it, the page says why as the list does. */
 export async function orRefused(
-  visit: SignedIn,
+  context: SignedInContext,
   place: KeyPlace,
   deed: TakingDeed,
-  work: () => Promise<Answer>,
-): Promise<Answer> {
+  work: () => Promise<View>,
+): Promise<View> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof ForbiddenError)) throw error;
-    const access = await getKeyAccess(visit.dashboard.db, visit.actor, place.holderId(visit));
-    const refused = await refusedPage(visit, place, { access, deed });
+    const access = await getKeyAccess(context.dashboard.db, context.actor, place.holderId(context));
+    const refused = await refusedPage(context, place, { access, deed });
     if (refused === null) throw error;
     return refused;
   }

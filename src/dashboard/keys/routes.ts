@@ -1,7 +1,7 @@
 import { listKeys } from '../../service/list-keys.ts';
-import type { Answer } from '../http/answer.ts';
+import type { SignedInContext } from '../http/request-context.ts';
 import { act, type Room } from '../http/room.ts';
-import type { SignedIn } from '../http/visit.ts';
+import type { View } from '../http/view.ts';
 import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { done } from '../markup/parts.ts';
@@ -18,24 +18,24 @@ export function keyPages(place: KeyPlace): Room['pages'] {
   return [
     {
       path: all,
-      show: (visit) => showList(visit, place),
-      act: act(['name', 'expiry', 'once'], (visit, form) => create(visit, place, form), ['permissions']),
+      show: (context) => showList(context, place),
+      act: act(['name', 'expiry', 'once'], (context, form) => create(context, place, form), ['permissions']),
     },
-    { path: `${all}/new`, show: (visit) => showCreate(visit, place) },
+    { path: `${all}/new`, show: (context) => showCreate(context, place) },
     {
       path: `${one}/rotate`,
-      show: (visit) => showDeed(visit, place, 'rotate'),
-      act: act(['once'], (visit, form) => rotate(visit, place, form)),
+      show: (context) => showDeed(context, place, 'rotate'),
+      act: act(['once'], (context, form) => rotate(context, place, form)),
     },
     {
       path: `${one}/rename`,
-      show: (visit) => showDeed(visit, place, 'rename'),
-      act: act(['name'], (visit, form) => rename(visit, place, form)),
+      show: (context) => showDeed(context, place, 'rename'),
+      act: act(['name'], (context, form) => rename(context, place, form)),
     },
     {
       path: `${one}/revoke`,
-      show: (visit) => showDeed(visit, place, 'revoke'),
-      act: act([], (visit) => revoke(visit, place)),
+      show: (context) => showDeed(context, place, 'revoke'),
+      act: act([], (context) => revoke(context, place)),
     },
   ];
 }
@@ -45,15 +45,15 @@ const DONE = new Map([
   ['revoked', 'The key is revoked. It is refused from now on.'],
 ]);
 
-async function showList(visit: SignedIn, place: KeyPlace): Promise<Answer> {
-  const { actor, now } = visit;
-  const after = visit.query.get('after');
-  const list = await listKeys(visit.dashboard.db, actor, place.holderId(visit), { after, now });
+async function showList(context: SignedInContext, place: KeyPlace): Promise<View> {
+  const { actor, now } = context;
+  const after = context.query.get('after');
+  const list = await listKeys(context.dashboard.db, actor, place.holderId(context), { after, now });
   const isOwn = list.holder.id === actor.userId;
-  const refusal = await whyNoKey(visit, list, 'create');
-  const base = place.base(visit);
-  return page(visit, {
+  const refusal = await whyNoKey(context, list, 'create');
+  const base = place.base(context);
+  return page(context, {
     title: isOwn ? 'API keys' : `API keys of ${list.holder.name}`,
-    main: html`${place.head(visit, list)}${done(DONE.get(visit.query.get('done') ?? ''))}${keyList({ list, isOwn, isFirst: after === null, base, now, refusal })}`,
+    main: html`${place.head(context, list)}${done(DONE.get(context.query.get('done') ?? ''))}${keyList({ list, isOwn, isFirst: after === null, base, now, refusal })}`,
   });
 }

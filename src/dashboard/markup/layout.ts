@@ -1,6 +1,6 @@
 import { mayGovern, maySeePeople, type Role } from '../../domain/role.ts';
-import type { Answer } from '../http/answer.ts';
-import type { SignedIn, Visit } from '../http/visit.ts';
+import type { RequestContext, SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
 import { type Html, html } from './html.ts';
 import { initials, MARK, ROOM_PICTURES } from './marks.ts';
 
@@ -12,8 +12,8 @@ type PageContent = {
 };
 
 /** The frame of every page: with the navigation for whoever is signed in, alone in the middle for whoever is not. */
-export function page(visit: Visit | SignedIn, { title, main, status = 200 }: PageContent): Answer {
-  const { assets } = visit.dashboard;
+export function page(context: RequestContext | SignedInContext, { title, main, status = 200 }: PageContent): View {
+  const { assets } = context.dashboard;
   const markup = html`<!doctype html>
 <html lang="en">
 <head>
@@ -26,7 +26,7 @@ export function page(visit: Visit | SignedIn, { title, main, status = 200 }: Pag
 <link rel="stylesheet" href="${assets['dashboard.css']}">
 <script src="${assets['dashboard.js']}" defer></script>
 </head>
-${'actor' in visit ? memberBody(visit, main) : guestBody(main)}
+${'actor' in context ? memberBody(context, main) : guestBody(main)}
 </html>
 `;
   return { kind: 'page', status, html: markup };
@@ -43,14 +43,14 @@ function guestBody(main: Html): Html {
 </body>`;
 }
 
-function memberBody(visit: SignedIn, main: Html): Html {
-  const { actor } = visit;
+function memberBody(context: SignedInContext, main: Html): Html {
+  const { actor } = context;
   return html`<body class="member">
 <a class="skip" href="#main">Skip to the content</a>
 <header class="side">
 <div class="side-head"><a class="brand" href="/profile">${MARK}Charter</a>
-<details class="menu top-menu"><summary class="button">Menu</summary><div class="top-panel">${navigation(visit)}${account(visit)}</div></details></div>
-<div class="side-rest"><p class="organization-name clamp">${actor.organizationName}</p>${navigation(visit)}${account(visit)}</div>
+<details class="menu top-menu"><summary class="button">Menu</summary><div class="top-panel">${navigation(context)}${account(context)}</div></details></div>
+<div class="side-rest"><p class="organization-name clamp">${actor.organizationName}</p>${navigation(context)}${account(context)}</div>
 </header>
 <main id="main" tabindex="-1">${
     actor.isSuspended &&
@@ -67,7 +67,7 @@ const ROOMS: readonly RoomLink[] = [
   { name: 'Organization', path: '/organization', picture: ROOM_PICTURES.organization, mayEnter: mayGovern },
 ];
 
-function navigation({ actor, path }: SignedIn): Html {
+function navigation({ actor, path }: SignedInContext): Html {
   const links = ROOMS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ name, path: to, picture }) => {
     // The room one is in, rather than the very page, unless it is that.
     const current = path === to ? 'page' : path.startsWith(`${to}/`) ? 'true' : null;
@@ -76,7 +76,7 @@ function navigation({ actor, path }: SignedIn): Html {
   return html`<nav aria-label="Main"><ul class="rooms">${links}</ul></nav>`;
 }
 
-function account({ actor, formToken }: SignedIn): Html {
+function account({ actor, formToken }: SignedInContext): Html {
   return html`<div class="account">
 <span class="avatar" aria-hidden="true">${initials(actor.name)}</span>
 <div class="account-name"><span>${actor.name}</span><span class="quiet">${actor.email}</span></div>

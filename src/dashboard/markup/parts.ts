@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../domain/errors.ts';
 import type { Problem } from '../http/errors.ts';
-import { type Html, html, type Shown } from './html.ts';
+import { type Html, type HtmlValue, html } from './html.ts';
 
 // The few parts of which every page is made.
 
@@ -125,7 +125,7 @@ export function passwordField({ autocomplete, ...about }: Field & { autocomplete
   );
 }
 
-export function facts(list: readonly { readonly name: string; readonly value: Shown }[]): Html {
+export function facts(list: readonly { readonly name: string; readonly value: HtmlValue }[]): Html {
   return html`<dl class="facts">${list.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 

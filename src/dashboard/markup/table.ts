@@ -1,6 +1,6 @@
-import { type Html, html, type Shown } from './html.ts';
+import { type Html, type HtmlValue, html } from './html.ts';
 
-type Row = { readonly cells: readonly Shown[]; readonly isQuiet?: boolean };
+type Row = { readonly cells: readonly HtmlValue[]; readonly isQuiet?: boolean };
 
 /**
  * A table; where there is no room for one, the style sheet makes each row a card. The roles are spelled out because what is
@@ -30,7 +30,7 @@ export function table({
 </table>`;
 }
 
-function one(cell: Shown, i: number, columns: readonly string[]): Html {
+function one(cell: HtmlValue, i: number, columns: readonly string[]): Html {
   return i === 0
     ? html`<th role="rowheader" scope="row">${cell}</th>`
     : html`<td role="cell" data-label="${columns[i]}"><div>${cell}</div></td>`;

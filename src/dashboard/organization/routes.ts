@@ -1,11 +1,11 @@
 import { mayGovern } from '../../domain/role.ts';
 import { getPolicy, updatePolicy } from '../../service/organization.ts';
 import { downloadAudit, showAudit } from '../audit-log/routes.ts';
-import { type Answer, redirect } from '../http/answer.ts';
 import { orAgain, type Problem } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
+import type { SignedInContext } from '../http/request-context.ts';
 import { act, type Room } from '../http/room.ts';
-import type { SignedIn } from '../http/visit.ts';
+import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import * as pages from './pages.ts';
 
@@ -15,7 +15,7 @@ export const organizationRoom: Room = {
   pages: [
     {
       path: '/organization',
-      show: (visit) => showPolicy(visit, null),
+      show: (context) => showPolicy(context, null),
       act: act(['members_may_create_keys', 'max_key_life_days', 'allows_unending_keys'], setPolicy),
     },
     { path: '/organization/audit-log', show: showAudit },
@@ -23,11 +23,11 @@ export const organizationRoom: Room = {
   ],
 };
 
-async function showPolicy(visit: SignedIn, problem: Problem | null, typed?: pages.TypedPolicy): Promise<Answer> {
-  const { actor, dashboard, formToken } = visit;
+async function showPolicy(context: SignedInContext, problem: Problem | null, typed?: pages.TypedPolicy): Promise<View> {
+  const { actor, dashboard, formToken } = context;
   const organization = await getPolicy(dashboard.db, actor);
   const done =
-    visit.query.get('done') === 'saved' ? 'The policy is saved. It holds for keys made from now on.' : undefined;
+    context.query.get('done') === 'saved' ? 'The policy is saved. It holds for keys made from now on.' : undefined;
   const main = pages.organization({
     organization,
     formToken,
@@ -35,13 +35,13 @@ async function showPolicy(visit: SignedIn, problem: Problem | null, typed?: page
     done,
     typed: typed ?? pages.untyped(organization),
   });
-  return page(visit, { title: 'Organization', status: problem?.status ?? 200, main });
+  return page(context, { title: 'Organization', status: problem?.status ?? 200, main });
 }
 
 async function setPolicy(
-  visit: SignedIn,
+  context: SignedInContext,
   form: Form<'members_may_create_keys' | 'max_key_life_days' | 'allows_unending_keys'>,
-): Promise<Answer> {
+): Promise<View> {
   const typed = {
     membersMayCreateKeys: form.has('members_may_create_keys'),
     maxKeyLifeDays: form.text('max_key_life_days').trim(),
@@ -50,9 +50,9 @@ async function setPolicy(
   return orAgain(
     async () => {
       const days = /^\d{1,5}$/.test(typed.maxKeyLifeDays) ? Number(typed.maxKeyLifeDays) : Number.NaN;
-      await updatePolicy(visit.dashboard.db, visit.actor, { ...typed, maxKeyLifeDays: days });
+      await updatePolicy(context.dashboard.db, context.actor, { ...typed, maxKeyLifeDays: days });
       return redirect('/organization?done=saved');
     },
-    (problem) => showPolicy(visit, problem, typed),
+    (problem) => showPolicy(context, problem, typed),
   );
 }

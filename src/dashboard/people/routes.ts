@@ -1,8 +1,8 @@
 import { mayManage, maySeePeople, ROLES } from '../../domain/role.ts';
 import { listUsers } from '../../service/people.ts';
-import { type Answer, redirect } from '../http/answer.ts';
+import type { SignedInContext } from '../http/request-context.ts';
 import { act, type Room } from '../http/room.ts';
-import type { SignedIn } from '../http/visit.ts';
+import { redirect, type View } from '../http/view.ts';
 import { keyPages } from '../keys/routes.ts';
 import { page } from '../markup/layout.ts';
 import { invite, invitePage, sendLink } from './links.ts';
@@ -28,10 +28,10 @@ export const peopleRoom: Room = {
     { path: '/people/users', show: showUsers },
     {
       path: '/people/users/invite',
-      show: async (visit) => invitePage(visit, null),
+      show: async (context) => invitePage(context, null),
       act: act(['name', 'email', 'role', 'once'], invite),
     },
-    { path: ONE, show: (visit) => showUser(visit, null) },
+    { path: ONE, show: (context) => showUser(context, null) },
     { path: `${ONE}/role`, act: act(['role'], setRole) },
     { path: `${ONE}/link`, act: act(['kind', 'once'], sendLink) },
     { path: `${ONE}/deactivate`, show: confirmDeactivation, act: act([], deactivate) },
@@ -40,19 +40,19 @@ export const peopleRoom: Room = {
     ...keyPages({
       root: ONE,
       holderId: idOf,
-      base: (visit) => `/people/users/${idOf(visit)}/api-keys`,
+      base: (context) => `/people/users/${idOf(context)}/api-keys`,
       head: ({ actor }, { holder }) =>
         pages.userHead({ user: holder, current: 'api-keys', isSelf: holder.id === actor.userId }),
     }),
   ],
 };
 
-async function showUsers(visit: SignedIn): Promise<Answer> {
-  const { actor, dashboard, query } = visit;
+async function showUsers(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, query } = context;
   const search = query.get('search') ?? '';
   const after = query.get('after');
   const { users, next } = await listUsers(dashboard.db, actor, { search, after });
   const mayInvite = ROLES.some((role) => mayManage(actor.role, role));
   const main = pages.userList({ users, next, search, isFirst: after === null, mayInvite, actorId: actor.userId });
-  return page(visit, { title: 'People', main });
+  return page(context, { title: 'People', main });
 }

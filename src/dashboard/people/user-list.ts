@@ -4,7 +4,7 @@ import { addressOf, badge, emailText, head, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, ROLE_WORDS } from '../markup/words.ts';
 
-type UserListView = {
+type UserListProps = {
   readonly users: readonly UserView[];
   readonly next: string | null;
   readonly search: string;
@@ -13,7 +13,7 @@ type UserListView = {
   readonly actorId: string;
 };
 
-export function userList({ users, next, search, isFirst, mayInvite, actorId }: UserListView): Html {
+export function userList({ users, next, search, isFirst, mayInvite, actorId }: UserListProps): Html {
   return html`${head({
     title: 'People',
     tabs: { label: 'People pages', tabs: [{ name: 'Users', href: '/people/users', isCurrent: true }] },

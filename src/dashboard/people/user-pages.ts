@@ -26,7 +26,7 @@ export const DONE = new Map([
   ['reactivated', 'The user is active again and may sign in. Keys that were revoked stay revoked.'],
 ]);
 
-type UserPageView = {
+type UserPageProps = {
   readonly user: UserView;
   readonly keysForOthers: KeysMadeForOthers;
   /** Whether these are the first of them. */
@@ -42,7 +42,7 @@ type UserPageView = {
   readonly done: string | undefined;
 };
 
-export function userPage(view: UserPageView): Html {
+export function userPage(view: UserPageProps): Html {
   const { user, isSelf, problem, done } = view;
   return html`${userHead({ user, current: 'details', isSelf })}${doneNotice(done)}${problemSummary(problem, { role: 'Role' })}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>
@@ -62,7 +62,7 @@ ${view.mayManage && account(view)}
 ${review(view)}`;
 }
 
-function account({ user, formToken, onceId, roles, problem, isSelf }: UserPageView): Html {
+function account({ user, formToken, onceId, roles, problem, isSelf }: UserPageProps): Html {
   const path = `/people/users/${user.id}`;
   if (user.deactivatedAt !== null) {
     return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
@@ -100,7 +100,7 @@ ${
 }
 
 /** Whoever makes a key is shown it: when that person leaves, these want a look. */
-function review({ keysForOthers: { keys, next }, user, isFirst, now }: UserPageView): Html | false {
+function review({ keysForOthers: { keys, next }, user, isFirst, now }: UserPageProps): Html | false {
   if (keys.length === 0 && isFirst) return false;
   const path = `/people/users/${user.id}`;
   return html`<section aria-labelledby="made"><h2 id="made">Keys made for others</h2>

@@ -65,9 +65,9 @@ ${
 }</section>`;
 }
 
-type PasswordView = { actor: Actor; formToken: string; problem: Problem | null };
+type PasswordPageProps = { actor: Actor; formToken: string; problem: Problem | null };
 
-export function password({ actor, formToken, problem }: PasswordView): Html {
+export function password({ actor, formToken, problem }: PasswordPageProps): Html {
   return html`${head({ title: 'Change password', up: UP })}
 ${problemSummary(problem, { current_password: 'Current password', password: 'New password' })}
 <div class="card narrow">${postForm(

@@ -1,11 +1,11 @@
 import { changePassword } from '../../service/change-password.ts';
 import { recoveryCodesLeft } from '../../service/second-factor.ts';
-import { type Answer, redirect } from '../http/answer.ts';
 import { orAgain, type Problem } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
+import type { SignedInContext } from '../http/request-context.ts';
 import { act, type Room } from '../http/room.ts';
 import { sessionCookie } from '../http/session.ts';
-import type { SignedIn } from '../http/visit.ts';
+import { redirect, type View } from '../http/view.ts';
 import { keyPages } from '../keys/routes.ts';
 import { page } from '../markup/layout.ts';
 import { leave } from '../sign-in/routes.ts';
@@ -19,7 +19,7 @@ export const profileRoom: Room = {
     { path: '/profile', show: showProfile },
     {
       path: '/profile/password',
-      show: async (visit) => passwordPage(visit, null),
+      show: async (context) => passwordPage(context, null),
       act: act(['current_password', 'password'], newPassword),
     },
     ...secondFactorPages,
@@ -32,27 +32,27 @@ export const profileRoom: Room = {
   ],
 };
 
-async function showProfile(visit: SignedIn): Promise<Answer> {
-  const { actor, dashboard } = visit;
+async function showProfile(context: SignedInContext): Promise<View> {
+  const { actor, dashboard } = context;
   const codesLeft = actor.hasSecondFactor ? await recoveryCodesLeft(dashboard.db, actor) : 0;
-  const done = pages.DONE.get(visit.query.get('done') ?? '');
-  return page(visit, { title: 'My profile', main: pages.profile({ actor, codesLeft, done }) });
+  const done = pages.DONE.get(context.query.get('done') ?? '');
+  return page(context, { title: 'My profile', main: pages.profile({ actor, codesLeft, done }) });
 }
 
-function passwordPage(visit: SignedIn, problem: Problem | null): Answer {
-  const { actor, formToken } = visit;
+function passwordPage(context: SignedInContext, problem: Problem | null): View {
+  const { actor, formToken } = context;
   const main = pages.password({ actor, formToken, problem });
-  return page(visit, { title: 'Change password', status: problem?.status ?? 200, main });
+  return page(context, { title: 'Change password', status: problem?.status ?? 200, main });
 }
 
-async function newPassword(visit: SignedIn, form: Form<'current_password' | 'password'>): Promise<Answer> {
-  const { db, isSecure } = visit.dashboard;
-  const request = { currentPassword: form.text('current_password'), password: form.text('password'), now: visit.now };
+async function newPassword(context: SignedInContext, form: Form<'current_password' | 'password'>): Promise<View> {
+  const { db, isSecure } = context.dashboard;
+  const request = { currentPassword: form.text('current_password'), password: form.text('password'), now: context.now };
   return orAgain(
     async () => {
-      const { token } = await changePassword(db, visit.actor, request);
+      const { token } = await changePassword(db, context.actor, request);
       return redirect('/profile?done=password', { cookies: [sessionCookie(token, isSecure)] });
     },
-    async (problem) => passwordPage(visit, problem),
+    async (problem) => passwordPage(context, problem),
   );
 }

@@ -22,7 +22,7 @@ export type Dashboard = DashboardDeps & {
 };
 
 /** One request, as the pages see it. */
-export type Visit = {
+export type RequestContext = {
   readonly dashboard: Dashboard;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
@@ -37,4 +37,4 @@ export type Visit = {
   readonly formToken: string;
 };
 
-export type SignedIn = Visit & { readonly actor: Actor; readonly token: string };
+export type SignedInContext = RequestContext & { readonly actor: Actor; readonly token: string };

@@ -7,7 +7,7 @@ import type { Html } from '../markup/html.ts';
 type Extras = { readonly headers?: Readonly<Record<string, string>>; readonly cookies?: readonly string[] };
 
 /** What a page's function returns; it never touches the response. */
-export type Answer = Extras &
+export type View = Extras &
   (
     | { readonly kind: 'page'; readonly status: number; readonly html: Html }
     | { readonly kind: 'redirect'; readonly to: string }
@@ -25,11 +25,11 @@ export const SECURITY: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-export function redirect(to: string, extras: Extras = {}): Answer {
+export function redirect(to: string, extras: Extras = {}): View {
   return { kind: 'redirect', to, ...extras };
 }
 
-export async function writeAnswer(res: ServerResponse, answer: Answer): Promise<void> {
+export async function sendView(res: ServerResponse, answer: View): Promise<void> {
   for (const [name, value] of Object.entries({ ...SECURITY, ...answer.headers })) res.setHeader(name, value);
   if (answer.cookies !== undefined) res.appendHeader('Set-Cookie', answer.cookies);
   switch (answer.kind) {
