@@ -1,3 +1,4 @@
+import { parseJson } from '../domain/json.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
 import { bytesOfInstant, rfc3339 } from './instant.ts';
@@ -20,8 +21,28 @@ export type ListQuery = {
   readonly updatedSince?: Date | undefined;
 };
 
-/** `version`: the organization's, of the very data that was read; undefined where there is no program to tell it. */
-export type Listed = { readonly programs: readonly string[]; readonly version: string | undefined };
+/** `version`: the organization's, from the same snapshot as the rows; undefined if there is no row. */
+export type ListPage = { readonly rows: readonly ListedProgram[]; readonly version: string | undefined };
+
+class ListedProgram {
+  /** The program as JSON, as the contract shows it. */
+  readonly json: string;
+  readonly #sortField: SortField;
+
+  constructor(json: string, sortField: SortField) {
+    this.json = json;
+    this.#sortField = sortField;
+  }
+
+  /**
+   * The position of this row in the list. Computed on demand: only the last row of a page is asked, and a column for it
+   * would make every page 5% slower.
+   */
+  get position(): Buffer {
+    const { id, [this.#sortField]: value }: Record<'id' | SortField, string> = parseJson(this.json);
+    return positionOf({ id, value }, this.#sortField);
+  }
+}
 
 /** As the contract names them, the times last: see `withInstants`. */
 const COLUMNS = 'id, name, description, external_id, metadata, created_at, updated_at';
@@ -40,7 +61,7 @@ const MOST_ROWS = 101;
  * to write it here. A page in a total order, found by row comparison: its cost does not grow with its depth, and rows that
  * come or go elsewhere move nobody to another page.
  */
-export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<Listed> {
+export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<ListPage> {
   const values: unknown[] = [scope.organizationId];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const limit = bind(query.limit);
@@ -64,7 +85,10 @@ export async function listParentPrograms(db: Database, scope: OrganizationScope,
   const name = `list_parent_programs_${query.sortField}_${direction}_${query.after === null ? 'first' : 'next'}`;
   const statement = { ...(filters.length === 0 && { name }), text, values, types: AS_TEXT };
   const { rows } = await db.pool.query<{ json: string; version: string }>(statement);
-  return { programs: rows.map(({ json }) => withInstants(json)), version: rows[0]?.version };
+  return {
+    rows: rows.map(({ json }) => new ListedProgram(withInstants(json), query.sortField)),
+    version: rows[0]?.version,
+  };
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { components, operations } from '../../../generated/openapi.d.ts';
-import { parseJson } from '../../domain/json.ts';
 import type { ParentProgram } from '../../domain/parent-program.ts';
 import * as service from '../../service/parent-programs.ts';
 import * as pages from '../../store/parent-program-pages.ts';
@@ -24,19 +23,18 @@ const ORDERS: Record<Sort, { sortField: pages.SortField; descending: boolean }> 
 export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query, caller }, { db }) => {
   const { limit, cursor, sort, search, external_id: externalId, updated_since: since } = query;
   const seal = { key: caller.cursorKey, list: JSON.stringify([sort, search, externalId, since]) };
-  const order = ORDERS[sort];
-  const { programs, version } = await pages.listParentPrograms(db, caller.scope, {
-    ...order,
+  const { rows, version } = await pages.listParentPrograms(db, caller.scope, {
+    ...ORDERS[sort],
     limit: limit + 1,
     after: cursor === undefined ? null : openCursor(seal, cursor),
     search,
     externalId,
     updatedSince: since === undefined ? undefined : readInstant(since),
   });
-  const shown = programs.slice(0, limit);
-  const last = programs.length > limit ? shown.at(-1) : undefined;
-  const next = last === undefined ? null : sealCursor(seal, positionOfShown(last, order.sortField));
-  const separated = shown.map((program, i) => (i === 0 ? program : `,${program}`));
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  const next = last === undefined ? null : sealCursor(seal, last.position);
+  const separated = shown.map(({ json }, i) => (i === 0 ? json : `,${json}`));
   const page: components['schemas']['ParentProgramPage']['page'] = { limit, next_cursor: next };
   return {
     status: 200,
@@ -96,9 +94,4 @@ function present(program: ParentProgram): components['schemas']['ParentProgram']
 
 function unchangedSince(ifMatch: string | undefined): service.Precondition {
   return (current) => satisfiesIfMatch(ifMatch, entityTagOf(JSON.stringify(present(current))));
-}
-
-function positionOfShown(program: string, field: pages.SortField): Buffer {
-  const { id, [field]: value }: components['schemas']['ParentProgram'] = parseJson(program);
-  return pages.positionOf({ id, value }, field);
 }

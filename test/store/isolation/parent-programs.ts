@@ -26,7 +26,7 @@ export const parentProgramPageProofs: Proofs = {
     const own = { ...others, external_id: externalId, created_at: createdAt, updated_at: updatedAt };
     const foreign = await insert(db, theirs);
     const listed = async (query: Partial<ListQuery>) =>
-      (await listParentPrograms(db, ours.scope, { ...PAGE, ...query })).programs.map((json) => JSON.parse(json));
+      (await listParentPrograms(db, ours.scope, { ...PAGE, ...query })).rows.map(({ json }) => JSON.parse(json));
     const updatedSince = new Date(0);
     const searches: Partial<ListQuery>[] = [
       ...[{}, { search: 'nordic' }, { externalId: 'NOR-1' }, { updatedSince }],
