@@ -1,6 +1,6 @@
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-pages.ts';
+import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-list.ts';
 
 export type List = { readonly organizationId: string; readonly query: ListQuery };
 

@@ -6,7 +6,7 @@ import { auditProofs } from './isolation/audit.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
 import { keyHistoryProofs, keyListProofs } from './isolation/key-lists.ts';
 import { organizationProofs } from './isolation/organizations.ts';
-import { parentProgramPageProofs, parentProgramProofs } from './isolation/parent-programs.ts';
+import { parentProgramListProofs, parentProgramProofs } from './isolation/parent-programs.ts';
 import { peopleProofs, policyProofs } from './isolation/people.ts';
 import type { Proofs } from './isolation/proof.ts';
 import { accessLinkProofs, auditLogProofs, sessionProofs } from './isolation/sessions.ts';
@@ -21,7 +21,7 @@ const PROOFS: Record<string, Proofs> = {
   'key-history.ts': keyHistoryProofs,
   'key-lists.ts': keyListProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
-  'parent-program-pages.ts': parentProgramPageProofs,
+  'parent-program-list.ts': parentProgramListProofs,
   'parent-programs.ts': parentProgramProofs,
   'sessions.ts': sessionProofs,
   'users.ts': { ...userProofs, ...peopleProofs },

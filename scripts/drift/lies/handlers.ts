@@ -1,7 +1,7 @@
 import type { Lie } from '../lie.ts';
 
 const PROGRAMS = 'src/api/handlers/parent-programs.ts';
-const PAGES = 'src/store/parent-program-pages.ts';
+const PAGES = 'src/store/parent-program-list.ts';
 const KEY = 'src/api/handlers/key.ts';
 const EXCEPTIONS = 'src/api/exceptions.ts';
 

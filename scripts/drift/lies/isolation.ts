@@ -22,12 +22,12 @@ const STORE: Readonly<Record<string, Edit>> = {
     replace: 'deleteMany({ where: { id } })',
   },
   listParentPrograms: {
-    file: 'parent-program-pages.ts',
+    file: 'parent-program-list.ts',
     find: "const conditions = ['organization_id = $1'];",
     replace: "const conditions = ['$1::uuid is not null'];",
   },
   'listParentPrograms, by its changes': {
-    file: 'parent-program-pages.ts',
+    file: 'parent-program-list.ts',
     find: '(select * from parent_programs where organization_id = $1 and updated_at >= ${since}::timestamptz offset 0)',
     replace:
       '(select $1::uuid as organization_id, id, name, description, external_id, metadata, created_at, updated_at from parent_programs where updated_at >= ${since}::timestamptz offset 0)',

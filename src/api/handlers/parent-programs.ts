@@ -1,7 +1,7 @@
 import type { components, operations } from '../../../generated/openapi.d.ts';
 import type { ParentProgram } from '../../domain/parent-program.ts';
 import * as service from '../../service/parent-programs.ts';
-import * as pages from '../../store/parent-program-pages.ts';
+import * as store from '../../store/parent-program-list.ts';
 import { findParentProgram } from '../../store/parent-programs.ts';
 import { entityTagOf, satisfiesIfMatch } from '../conditional.ts';
 import { nextPage, openCursor, sealCursor } from '../cursor.ts';
@@ -11,7 +11,7 @@ import type { Handler } from '../operation.ts';
 
 type Sort = NonNullable<NonNullable<operations['listParentPrograms']['parameters']['query']>['sort']>;
 
-const ORDERS: Record<Sort, { sortField: pages.SortField; descending: boolean }> = {
+const ORDERS: Record<Sort, { sortField: store.SortField; descending: boolean }> = {
   created_at: { sortField: 'created_at', descending: false },
   '-created_at': { sortField: 'created_at', descending: true },
   updated_at: { sortField: 'updated_at', descending: false },
@@ -23,7 +23,7 @@ const ORDERS: Record<Sort, { sortField: pages.SortField; descending: boolean }> 
 export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query, caller }, { db }) => {
   const { limit, cursor, sort, search, external_id: externalId, updated_since: since } = query;
   const seal = { key: caller.cursorKey, list: JSON.stringify([sort, search, externalId, since]) };
-  const { rows, version } = await pages.listParentPrograms(db, caller.scope, {
+  const { rows, version } = await store.listParentPrograms(db, caller.scope, {
     ...ORDERS[sort],
     limit: limit + 1,
     after: cursor === undefined ? null : openCursor(seal, cursor),

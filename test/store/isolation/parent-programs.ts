@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import type { NewParentProgram } from '../../../src/domain/parent-program.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { type ListQuery, listParentPrograms, positionOf } from '../../../src/store/parent-program-pages.ts';
+import { type ListQuery, listParentPrograms, positionOf } from '../../../src/store/parent-program-list.ts';
 import {
   deleteParentProgram,
   findParentProgram,
@@ -20,7 +20,7 @@ function insert({ prisma }: Database, { scope }: Tenant, id = newId(), content =
   return insertParentProgram(prisma, scope, { id, content });
 }
 
-export const parentProgramPageProofs: Proofs = {
+export const parentProgramListProofs: Proofs = {
   async listParentPrograms({ db, ours, theirs }) {
     const { externalId, createdAt, updatedAt, ...others } = await insert(db, ours);
     const own = { ...others, external_id: externalId, created_at: createdAt, updated_at: updatedAt };
