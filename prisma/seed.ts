@@ -11,8 +11,9 @@ import { PERMISSIONS } from '../src/domain/role.ts';
 import { issueKey } from '../src/service/issue-key.ts';
 import { hashPassword } from '../src/service/password.ts';
 import { revokeKey } from '../src/service/revoke-key.ts';
-import { listStandingKeys } from '../src/store/api-keys.ts';
-import { type Database, isUniqueViolation, type Transaction, transaction } from '../src/store/database.ts';
+import { listCurrentKeys } from '../src/store/api-keys.ts';
+import { type Database, type Transaction, transaction } from '../src/store/database.ts';
+import { isUniqueViolation } from '../src/store/database-errors.ts';
 import { insertOrganization } from '../src/store/organizations.ts';
 import { findUserByEmail, listOrganizations } from '../src/store/unscoped.ts';
 import { insertUser } from '../src/store/users.ts';
@@ -99,7 +100,7 @@ export async function issueDemonstrationKey(db: Database, environment: Environme
 }
 
 async function makeRoom(db: Database, operator: OperatorInScope, userId: string): Promise<void> {
-  const standing = await listStandingKeys(db.prisma, operator.scope, userId);
+  const standing = await listCurrentKeys(db.prisma, operator.scope, userId);
   const active = standing.filter(({ expiresAt }) => expiresAt === null || expiresAt > new Date());
   const oldest = active.find(({ name }) => name.startsWith(KEY_NAME));
   if (active.length < MAX_ACTIVE_KEYS || oldest === undefined) return;

@@ -16,7 +16,8 @@ import {
   revokeKeyById,
   suspendOrganization,
 } from '../src/service/operator.ts';
-import { type Database, isOutage } from '../src/store/database.ts';
+import type { Database } from '../src/store/database.ts';
+import { isOutage } from '../src/store/database-errors.ts';
 import { listOrganizations } from '../src/store/unscoped.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

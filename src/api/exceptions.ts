@@ -6,7 +6,7 @@ import {
   ForbiddenError,
   UnauthenticatedError,
 } from '../domain/errors.ts';
-import { isOutage } from '../store/database.ts';
+import { isOutage } from '../store/database-errors.ts';
 import { clip, MAX_MESSAGE } from './clip.ts';
 
 type ExceptionName = Extract<keyof components['schemas'], `${string}Exception`>;

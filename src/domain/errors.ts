@@ -1,4 +1,4 @@
-/** Why something was refused. Every code has one status and one named schema in `api/exceptions.ts`. */
+/** The reason of a refusal. `api/exceptions.ts` maps each code to a status and a named schema. */
 export type ErrorCode =
   | 'unauthenticated'
   | 'forbidden'
@@ -8,13 +8,13 @@ export type ErrorCode =
   | 'precondition_failed'
   | 'unavailable';
 
-/** Messages by field: "name", "metadata.colour", a parameter's name, or "body" for the whole. */
+/** Messages by field: "name", "metadata.colour", the name of a parameter, or "body" for the whole body. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 /** An expected refusal. Its message is public: no SQL, no foreign id, no cause. */
 export class DomainError extends Error {
   readonly code: ErrorCode;
-  /** What is wrong with which field; only with the code "invalid". */
+  /** Only with the code "invalid". */
   readonly fields: FieldErrors | undefined;
 
   constructor(code: ErrorCode, message: string, fields?: FieldErrors) {
@@ -25,12 +25,12 @@ export class DomainError extends Error {
   }
 }
 
-/** The refusal of one field, as a validation of the contract would word it. */
+/** An error for one field, in the form of a validation error. A message continues the name of the field: "must not be blank." */
 export function invalidField(field: string, ...messages: string[]): DomainError {
   return new DomainError('invalid', `${field} ${messages[0] ?? 'is not valid.'}`, { [field]: messages });
 }
 
-/** The caller may be who they say, but may not do this; `permission` names the one that is missing, if one is. */
+/** The caller is authenticated but may not do this. `permission`: the missing one, if that is the reason. */
 export class ForbiddenError extends DomainError {
   readonly permission: string | undefined;
 
@@ -40,7 +40,7 @@ export class ForbiddenError extends DomainError {
   }
 }
 
-/** Nobody was recognized. `presented` tells a bad key from none at all (RFC 6750 section 3.1). */
+/** The caller is not authenticated. `presented`: a key was sent, but is not accepted (RFC 6750 section 3.1). */
 export class UnauthenticatedError extends DomainError {
   readonly presented: boolean;
 
@@ -50,20 +50,20 @@ export class UnauthenticatedError extends DomainError {
   }
 }
 
-/** A form that may be sent once was sent before, and what it asks for was done then. */
+/** A form that may be submitted once was submitted again. */
 export class SentBeforeError extends DomainError {
   constructor() {
-    super('conflict', 'This form was sent already, and what it asks for was done then.');
+    super('conflict', 'This form has already been submitted, and its action was done then.');
   }
 }
 
-/** Too many attempts: the next is judged after so many seconds, at least 1. */
-export class SlowedError extends Error {
+/** Too many attempts; the next one is allowed after `retryAfterSeconds`, at least 1. */
+export class RateLimitError extends Error {
   readonly retryAfterSeconds: number;
 
   constructor(retryAfterSeconds: number) {
     super('There were too many attempts.');
-    this.name = 'SlowedError';
+    this.name = 'RateLimitError';
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }

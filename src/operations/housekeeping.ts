@@ -1,17 +1,17 @@
-import { forgetOldAccessLinks } from '../store/access-links.ts';
+import { deleteExpiredAccessLinks } from '../store/access-links.ts';
 import type { Database } from '../store/database.ts';
-import { forgetOldIdempotencyKeys } from '../store/idempotency-keys.ts';
-import { forgetOldSessions } from '../store/sessions.ts';
-import { forgetOldFailures } from '../store/sign-in-failures.ts';
+import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts';
+import { deleteExpiredSessions } from '../store/sessions.ts';
+import { deleteExpiredSignInFailures } from '../store/sign-in-failures.ts';
 import type { Logger } from './logs.ts';
 
 const EVERY_MINUTES = 15;
 
 const CHORES: Readonly<Record<string, (db: Database, now: Date) => Promise<number>>> = {
-  'idempotency keys': forgetOldIdempotencyKeys,
-  sessions: forgetOldSessions,
-  'access links': forgetOldAccessLinks,
-  'failed sign-ins': forgetOldFailures,
+  'idempotency keys': deleteExpiredIdempotencyKeys,
+  sessions: deleteExpiredSessions,
+  'access links': deleteExpiredAccessLinks,
+  'failed sign-ins': deleteExpiredSignInFailures,
 };
 
 /** Forgets what is past its time, now and then. Returns what ends it. */

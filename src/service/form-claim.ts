@@ -18,5 +18,5 @@ export async function claimForm(tx: Transaction, scope: OrganizationScope, { for
   if (formId === undefined) return;
   // Kept 24 hours, which no session outlives. Its space is shared with the API's, whose callers cannot guess an id.
   const claim = { key: `dashboard form ${formId}`, requestHash: createHash('sha256').update(formId).digest() };
-  if ((await claimIdempotencyKey(tx, scope, claim)).kind !== 'ours') throw new SentBeforeError();
+  if ((await claimIdempotencyKey(tx, scope, claim)).kind !== 'claimed') throw new SentBeforeError();
 }

@@ -5,7 +5,7 @@ import { DomainError, invalidField } from '../domain/errors.ts';
 import { lookOf, parseName } from '../domain/name.ts';
 import { type KeyPolicy, type Permission, permissionsOf, type Role } from '../domain/role.ts';
 import { count } from '../domain/words.ts';
-import { insertApiKey, listStandingKeys } from '../store/api-keys.ts';
+import { insertApiKey, listCurrentKeys } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../store/database.ts';
 import type { LockedUser } from '../store/users.ts';
@@ -88,7 +88,7 @@ async function refuseBeyondLimits(
   { scope }: Doer,
   { holder, name, now }: { holder: LockedUser; name: string; now: Date },
 ): Promise<void> {
-  const standing = await listStandingKeys(tx, scope, holder.id);
+  const standing = await listCurrentKeys(tx, scope, holder.id);
   refuseTakenName(holder, { name, others: standing });
   if (standing.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).length >= MAX_ACTIVE_KEYS) {
     const most = `${holder.email} has ${MAX_ACTIVE_KEYS} active keys, the most there may be.`;

@@ -12,8 +12,9 @@ import {
   type ParentProgram,
   type ParentProgramPatch,
 } from '../domain/parent-program.ts';
-import { type Database, isUniqueViolation, type Transaction, transaction } from '../store/database.ts';
-import { claimIdempotencyKey, recordAnswer } from '../store/idempotency-keys.ts';
+import { type Database, type Transaction, transaction } from '../store/database.ts';
+import { isUniqueViolation } from '../store/database-errors.ts';
+import { claimIdempotencyKey, recordResult } from '../store/idempotency-keys.ts';
 import {
   deleteParentProgram,
   insertParentProgram,
@@ -44,15 +45,15 @@ async function createOnce(
 ): Promise<ParentProgram> {
   const requestHash = createHash('sha256').update(contentOf(content)).digest();
   const claim = await claimIdempotencyKey(tx, scope, { key, requestHash });
-  if (claim.kind === 'answered') {
-    if (claim.requestHash.equals(requestHash)) return parseJson(claim.answer);
+  if (claim.kind === 'used') {
+    if (claim.requestHash.equals(requestHash)) return parseJson(claim.result);
     throw invalidField(
       'Idempotency-Key',
       'was used with another body within the last 24 hours. Use a new key for a new request.',
     );
   }
   const program = await insertParentProgram(tx, scope, { id: newId(), content });
-  await recordAnswer(tx, scope, { key, answer: JSON.stringify(program) });
+  await recordResult(tx, scope, { key, result: JSON.stringify(program) });
   return program;
 }
 

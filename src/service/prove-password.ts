@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../store/database.ts';
 import { findPasswordHash, type LockedUser } from '../store/users.ts';
 import { verifyPassword } from './password.ts';
 import { lockActor } from './people-authority.ts';
-import { forgiveAttempt, refuseWhenSlowed } from './slowing.ts';
+import { clearAttempt, refuseWhenRateLimited } from './rate-limit.ts';
 
 export type PasswordProof = {
   readonly password: string;
@@ -26,7 +26,7 @@ export async function provePassword(
   { password, field, to }: PasswordProof,
 ): Promise<string> {
   const attempt = { at: 'password', account: actor.email, ip: actor.trace.ip } as const;
-  await refuseWhenSlowed(db, attempt);
+  await refuseWhenRateLimited(db, attempt);
   const passwordHash = await findPasswordHash(db, actor.scope, actor.userId);
   if (!(await verifyPassword(passwordHash, password)) || passwordHash === null) {
     const { scope, userId, trace } = actor;
@@ -34,7 +34,7 @@ export async function provePassword(
     await recordAudit(db.prisma, scope, { ...event, detail: { to } });
     throw invalidField(field, 'is not right.');
   }
-  await forgiveAttempt(db, attempt);
+  await clearAttempt(db, attempt);
   return passwordHash;
 }
 

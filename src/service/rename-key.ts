@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/actor.ts';
 import { isId } from '../domain/id.ts';
 import { parseName } from '../domain/name.ts';
-import { listStandingKeys, renameApiKey } from '../store/api-keys.ts';
+import { listCurrentKeys, renameApiKey } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { refuseTakenName } from './issue-key.ts';
@@ -18,7 +18,7 @@ export async function renameKey(db: Database, actor: Actor, request: Renaming): 
   await transaction(db, async (tx) => {
     const { holder, byUserId } = await lockForKeyDeed(tx, actor, { userId: request.userId, deed: 'rename' });
     if (!isId(keyId)) throw noSuchKey();
-    const standing = await listStandingKeys(tx, scope, holder.id);
+    const standing = await listCurrentKeys(tx, scope, holder.id);
     const at = new Date();
     // Of a key that is not there to be renamed nobody hears whether the name was free.
     const others = standing.filter(({ id }) => id !== keyId);

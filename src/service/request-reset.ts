@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts';
 import { makeOwnLink } from './access-links.ts';
 import { linkMail } from './link-mail.ts';
 import type { Outbox } from './mail.ts';
-import { refuseWhenSlowed } from './slowing.ts';
+import { refuseWhenRateLimited } from './rate-limit.ts';
 
 export type ResetDeps = { outbox: Outbox; publicUrl: string };
 
@@ -20,7 +20,7 @@ export async function requestReset(
   { outbox, publicUrl }: ResetDeps,
 ): Promise<void> {
   const address = normalEmail(email);
-  await refuseWhenSlowed(db, { at: 'reset-request', account: address ?? email, ip: trace.ip });
+  await refuseWhenRateLimited(db, { at: 'reset-request', account: address ?? email, ip: trace.ip });
   if (address === null || !outbox.canSend) return;
   outbox.later(async () => {
     const link = await makeOwnLink(db, { email: address, trace, now });

@@ -10,8 +10,8 @@ import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../store/users
 import { type ByForm, claimForm } from './form-claim.ts';
 import { lockActor } from './people-authority.ts';
 import { lockProven, provePassword } from './prove-password.ts';
+import { clearAttempt, refuseWhenRateLimited } from './rate-limit.ts';
 import { acceptedStep, mintSecret } from './second-factor-code.ts';
-import { forgiveAttempt, refuseWhenSlowed } from './slowing.ts';
 import { startSession } from './start-session.ts';
 
 /**
@@ -43,9 +43,9 @@ export async function confirmSecondFactor(
   actor: Actor,
   { code, token, now = new Date() }: { code: string; token: string; now?: Date },
 ): Promise<{ recoveryCodes: string[]; token: string }> {
-  // Slowed, or a stolen session would guess the code of a set-up that was left half done, and be shown the recovery codes.
+  // Rate-limited: with a stolen session, an attacker could guess the code of a pending set-up and be shown the recovery codes.
   const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.trace.ip } as const;
-  await refuseWhenSlowed(db, attempt);
+  await refuseWhenRateLimited(db, attempt);
   const confirmed = await transaction(db, async (tx) => {
     const user = await lockActor(tx, actor);
     if (user.totpSince !== null) throw new DomainError('conflict', 'You have a second factor already.');
@@ -67,7 +67,7 @@ export async function confirmSecondFactor(
     const fresh = await startSession(tx, actor.scope, { userId: user.id, isComplete: true, at: now });
     return { recoveryCodes: codes, token: fresh };
   });
-  await forgiveAttempt(db, attempt);
+  await clearAttempt(db, attempt);
   return confirmed;
 }
 

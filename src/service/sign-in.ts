@@ -6,25 +6,25 @@ import { hashToken, judgeSession, LAST_SEEN_SECONDS } from '../domain/session.ts
 import { recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { endSession, touchSession } from '../store/sessions.ts';
-import { noteUnknownEmail } from '../store/sign-in-failures.ts';
+import { recordUnknownEmail } from '../store/sign-in-failures.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../store/unscoped.ts';
 import { changeUser, lockUser } from '../store/users.ts';
 import { addLink } from './make-link.ts';
 import { verifyPassword } from './password.ts';
+import { clearAttempt, consumeAttempt, rememberNetwork } from './rate-limit.ts';
 import { spendCode } from './second-factor-code.ts';
-import { admitAttempt, forgiveAttempt, rememberNetwork } from './slowing.ts';
 import { startSession } from './start-session.ts';
 
-export type Slowed = { kind: 'slowed'; retryAfterSeconds: number };
+export type RateLimited = { kind: 'rate-limited'; retryAfterSeconds: number };
 export type SignedIn = { kind: 'signed-in'; token: string; userId: string };
 /**
  * "second-factor": the token is a half session's, good for `giveSecondFactor` alone and for ten minutes. "new-password":
  * the password was long enough only beside a second factor that somebody removed; the token is a link's, to choose another.
  */
 type Opened = SignedIn | { kind: 'second-factor'; token: string } | { kind: 'new-password'; token: string };
-export type SignInResult = Opened | { kind: 'refused' } | Slowed;
+export type SignInResult = Opened | { kind: 'refused' } | RateLimited;
 /** "ended": the half session is gone; the password has to be given again. */
-export type SecondFactorResult = SignedIn | { kind: 'refused' } | { kind: 'ended' } | Slowed;
+export type SecondFactorResult = SignedIn | { kind: 'refused' } | { kind: 'ended' } | RateLimited;
 
 type SignIn = { email: string; password: string; trace: Trace; now?: Date };
 
@@ -35,8 +35,8 @@ export async function signIn(
 ): Promise<SignInResult> {
   const address = normalEmail(email);
   const attempt = { at: 'password', account: address ?? email, ip: trace.ip } as const;
-  const admission = await admitAttempt(db, attempt);
-  if (admission.kind === 'slowed') return admission;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
 
   const found = address === null ? null : await findCredentials(db, address);
   const isRight = await verifyPassword(found?.passwordHash ?? null, password);
@@ -45,7 +45,7 @@ export async function signIn(
     await recordFailure(db, found, { account: attempt.account, trace, now });
     return { kind: 'refused' };
   }
-  await forgiveAttempt(db, attempt);
+  await clearAttempt(db, attempt);
   if (opened.kind === 'signed-in') await rememberNetwork(db, attempt);
   return opened;
 }
@@ -82,7 +82,7 @@ async function recordFailure(
   { account, trace, now }: { account: string; trace: Trace; now: Date },
 ): Promise<void> {
   await transaction(db, async (tx) => {
-    if (found === null) return noteUnknownEmail(tx, { account, at: now });
+    if (found === null) return recordUnknownEmail(tx, { account, at: now });
     const event = { act: 'user.sign_in_failed', actorUserId: null, targetUserId: found.userId, trace } as const;
     return recordAudit(tx, OrganizationScope.grant(found.organizationId), event);
   });
@@ -97,8 +97,8 @@ export async function giveSecondFactor(
   const half = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
   if (tokenHash === null || half === null || judgeSession(half, now) !== 'second-factor') return { kind: 'ended' };
   const attempt = { at: 'second-factor', account: half.userId, ip: trace.ip } as const;
-  const admission = await admitAttempt(db, attempt);
-  if (admission.kind === 'slowed') return admission;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
 
   const scope = OrganizationScope.grant(half.organizationId);
   const result = await transaction(db, async (tx): Promise<SecondFactorResult> => {
@@ -119,7 +119,7 @@ export async function giveSecondFactor(
     return { kind: 'signed-in', token: fresh, userId: user.id };
   });
   if (result.kind === 'signed-in') {
-    await forgiveAttempt(db, attempt);
+    await clearAttempt(db, attempt);
     await rememberNetwork(db, { account: half.email, ip: trace.ip });
     await rememberNetwork(db, attempt);
   }

@@ -5,7 +5,7 @@ import type { Transaction } from './database.ts';
 export type NewApiKey = {
   readonly id: string;
   readonly userId: string;
-  /** Null: an operator. */
+  /** Null: created by an operator. */
   readonly createdByUserId: string | null;
   readonly name: string;
   readonly keyHash: Uint8Array<ArrayBuffer>;
@@ -15,8 +15,8 @@ export type NewApiKey = {
   readonly createdAt: Date;
 };
 
-/** The user's keys that are neither rotated nor revoked, oldest first; those that have expired are among them. */
-export async function listStandingKeys(tx: Transaction, scope: OrganizationScope, userId: string) {
+/** The user's keys that are neither rotated nor revoked, oldest first. Expired keys are included. */
+export async function listCurrentKeys(tx: Transaction, scope: OrganizationScope, userId: string) {
   return tx.apiKey.findMany({
     where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },
     select: { id: true, name: true, expiresAt: true },
@@ -28,19 +28,20 @@ export async function insertApiKey(tx: Transaction, scope: OrganizationScope, ke
   await tx.apiKey.create({ data: { ...key, organizationId: scope.organizationId }, select: { id: true } });
 }
 
-/** A key of a user, and who acts on it when; `byUserId` null: an operator. */
-export type KeyAct = {
+/** A change of one of the user's keys. */
+export type KeyChange = {
   readonly id: string;
   readonly userId: string;
   readonly at: Date;
+  /** Null: changed by an operator. */
   readonly byUserId: string | null;
 };
 
-/** Null: the user has no such key, or it was rotated or revoked before. One that has expired can be revoked. */
+/** Returns null if the user has no such key, or it is already rotated or revoked. An expired key can be revoked. */
 export async function revokeApiKey(
   tx: Transaction,
   scope: OrganizationScope,
-  { id, userId, at, byUserId }: KeyAct,
+  { id, userId, at, byUserId }: KeyChange,
 ): Promise<{ name: string; keyPrefix: string } | null> {
   const [revoked] = await tx.apiKey.updateManyAndReturn({
     where: { organizationId: scope.organizationId, id, userId, rotatedAt: null, revokedAt: null },
@@ -50,13 +51,13 @@ export async function revokeApiKey(
   return revoked ?? null;
 }
 
-/** Every key of the user that is neither rotated nor revoked; who deactivates a user ends them so. */
+/** Revokes every key of the user that is neither rotated nor revoked, as part of deactivating the user. */
 export async function revokeApiKeysOf(
   tx: Transaction,
   scope: OrganizationScope,
-  { userId, at, byUserId }: Omit<KeyAct, 'id'>,
+  { userId, at, byUserId }: Omit<KeyChange, 'id'>,
 ): Promise<{ id: string; name: string }[]> {
-  // In the order in which their uses are written, or the two could wait for each other.
+  // Locks rows in the same order as writeKeyUses, to avoid a deadlock.
   await tx.$queryRaw`
     select 1 from api_keys
     where organization_id = ${scope.organizationId}::uuid and user_id = ${userId}::uuid
@@ -73,13 +74,13 @@ export type Successor = Pick<NewApiKey, 'id' | 'keyHash' | 'keyPrefix'>;
 export type SucceededKey = { name: string; permissions: Permission[]; expiresAt: Date | null };
 
 /**
- * Ends an active key and puts its successor in its place, in one statement: however many come at once, one ends it, and the
- * others find nothing to succeed. Null: there is no such key of the user, or it is not active any more.
+ * Marks an active key as rotated and inserts its successor, in one statement: of concurrent calls, only one succeeds. Returns
+ * null if the user has no such key or the key is not active.
  */
 export async function replaceApiKey(
   tx: Transaction,
   scope: OrganizationScope,
-  { id, userId, at, byUserId, successor }: KeyAct & { successor: Successor },
+  { id, userId, at, byUserId, successor }: KeyChange & { successor: Successor },
 ): Promise<SucceededKey | null> {
   const now = at.toISOString();
   const [row] = await tx.$queryRaw<SucceededKey[]>`
@@ -98,11 +99,11 @@ export async function replaceApiKey(
   return row ?? null;
 }
 
-/** The name that it had; null: there is no such key of the user, or it is not active any more. */
+/** Returns the previous name, or null if the user has no such key or the key is not active. */
 export async function renameApiKey(
   tx: Transaction,
   scope: OrganizationScope,
-  { id, userId, at, name }: Omit<KeyAct, 'byUserId'> & { name: string },
+  { id, userId, at, name }: Omit<KeyChange, 'byUserId'> & { name: string },
 ): Promise<{ oldName: string } | null> {
   const now = at.toISOString();
   const [row] = await tx.$queryRaw<{ oldName: string }[]>`

@@ -3,28 +3,28 @@ import type { Database } from './database.ts';
 
 export type AuditFilters = {
   readonly act?: string | undefined;
-  /** Whoever acted or was acted on. */
+  /** The actor or the target. */
   readonly userId?: string | undefined;
-  /** From this instant on. */
+  /** Inclusive. */
   readonly from?: Date | undefined;
-  /** Before this instant. */
+  /** Exclusive. */
   readonly to?: Date | undefined;
 };
 
 export type AuditQuery = AuditFilters & {
-  /** The id after which the page goes on, to older events. Null: from the latest. */
+  /** The page starts after the event with this id, with the next older one. Null: with the newest. */
   readonly after: string | null;
-  /** Rows at most: the caller asks for one more than it shows. */
+  /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
 };
 
-/** An event with the names that its ids had when it was read. */
+/** An event, with the present names of its users and its key. */
 export type AuditRecord = {
-  /** UUIDv7: later events sort later. */
+  /** UUIDv7, so ids sort by time. */
   readonly id: string;
   readonly at: Date;
   readonly act: string;
-  /** Null: an operator, or nobody who signed in. */
+  /** Null: an operator, or no signed-in user. */
   readonly actorId: string | null;
   readonly actorName: string | null;
   readonly actorEmail: string | null;
@@ -40,7 +40,7 @@ export type AuditRecord = {
   readonly requestId: string;
 };
 
-/** The latest first. An event's id begins with its time, so each filter is a range of an index and no page costs more than another. */
+/** Newest first. An event's id begins with its time, so each filter is an index range and every page costs the same. */
 export async function listAuditEvents(
   db: Database,
   scope: OrganizationScope,
@@ -50,7 +50,7 @@ export async function listAuditEvents(
   return rows;
 }
 
-/** Apart, so that a test can ask PostgreSQL how it would answer it. */
+/** Exported so that a test can look at its query plan. */
 export function auditStatement(scope: OrganizationScope, { act, userId, from, to, after, limit }: AuditQuery) {
   const values: unknown[] = [scope.organizationId, limit];
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -59,7 +59,8 @@ export function auditStatement(scope: OrganizationScope, { act, userId, from, to
   if (from !== undefined) conditions.push(`id >= ${bind(firstIdAt(from))}::uuid`);
   if (to !== undefined) conditions.push(`id < ${bind(firstIdAt(to))}::uuid`);
   if (after !== null) conditions.push(`id < ${bind(after)}::uuid`);
-  return { text: joined(userId === undefined ? page(conditions) : eitherPage(conditions, bind(userId))), values };
+  const events = userId === undefined ? page(conditions) : pageOfUser(conditions, bind(userId));
+  return { text: withNames(events), values };
 }
 
 function page(conditions: readonly string[], columns = '*'): string {
@@ -67,16 +68,16 @@ function page(conditions: readonly string[], columns = '*'): string {
 }
 
 /**
- * Two ranges of two indexes, put together: an "or" over both columns would read the whole log. Who acts on themselves is
- * found by both, and counted once.
+ * Combines two index ranges: an "or" over both columns would read the whole log. The union also removes the duplicate of an
+ * event whose actor is its target.
  */
-function eitherPage(conditions: readonly string[], user: string): string {
-  const acted = page([...conditions, `actor_user_id = ${user}::uuid`], 'id');
-  const wasActedOn = page([...conditions, `target_user_id = ${user}::uuid`], 'id');
-  return page([`organization_id = $1 and id in ((${acted}) union (${wasActedOn}))`]);
+function pageOfUser(conditions: readonly string[], user: string): string {
+  const asActor = page([...conditions, `actor_user_id = ${user}::uuid`], 'id');
+  const asTarget = page([...conditions, `target_user_id = ${user}::uuid`], 'id');
+  return page([`organization_id = $1 and id in ((${asActor}) union (${asTarget}))`]);
 }
 
-function joined(events: string): string {
+function withNames(events: string): string {
   return `
     select e.id, e.at, e.act, e.detail, e.ip, e.user_agent as "userAgent", e.request_id as "requestId",
            e.actor_user_id as "actorId", a.name as "actorName", a.email as "actorEmail",
@@ -89,7 +90,7 @@ function joined(events: string): string {
     order by e.id desc`;
 }
 
-/** The least UUIDv7 that can be made at this instant (RFC 9562 section 5.7: 48 bits of milliseconds come first). */
+/** The smallest UUIDv7 of this instant (RFC 9562 section 5.7: the first 48 bits are milliseconds). */
 function firstIdAt(at: Date): string {
   const milliseconds = Math.max(0, at.getTime()).toString(16).padStart(12, '0');
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-0000-0000-000000000000`;

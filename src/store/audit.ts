@@ -30,25 +30,30 @@ export type Act = (typeof ACTS)[number];
 
 export type AuditEvent = {
   readonly act: Act;
-  /** Null: an operator, or nobody who signed in. */
+  /** Null: an operator, or no signed-in user. */
   readonly actorUserId: string | null;
   readonly targetUserId?: string | null;
   readonly keyId?: string | null;
   /** What changed, as text for people. Never a key or another secret. */
   readonly detail?: Readonly<Record<string, string>>;
-  /** Null: it came by no request, as an operator's act. */
+  /** Null: no request, as for an operator's action. */
   readonly trace: Trace | null;
 };
 
 /**
- * Writes the event in the transaction of its act, so that neither is there without the other. What a request says of itself
- * is cut to what the columns hold: a long header must not undo the act.
+ * Writes the event in the transaction of its action, so that neither exists without the other. Text from the request is cut
+ * to the length of its column: a long header must not roll back the action.
  */
 export async function recordAudit(tx: Transaction, scope: OrganizationScope, event: AuditEvent): Promise<void> {
   const { act, actorUserId, targetUserId = null, keyId = null, detail = {}, trace } = event;
   await tx.auditEvent.create({
     data: {
-      ...{ organizationId: scope.organizationId, id: newId(), act, actorUserId, targetUserId, keyId },
+      organizationId: scope.organizationId,
+      id: newId(),
+      act,
+      actorUserId,
+      targetUserId,
+      keyId,
       detail: Object.fromEntries(Object.entries(detail).map(([name, text]) => [name, storable(text, 1000)])),
       ip: storable(trace?.ip ?? '', 45),
       userAgent: storable(trace?.userAgent ?? '', 300),
@@ -58,7 +63,7 @@ export async function recordAudit(tx: Transaction, scope: OrganizationScope, eve
   });
 }
 
-/** Without NUL, which PostgreSQL refuses, and without a key, should a client have put one into a header. */
+/** Removes NUL, which PostgreSQL refuses, and API keys, which a client may have put into a header. */
 function storable(text: string, characters: number): string {
   const clean = text
     .toWellFormed()

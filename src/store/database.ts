@@ -1,47 +1,42 @@
 import { Socket } from 'node:net';
-import { isNativeError } from 'node:util/types';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
-import { codeOf, memberOf } from './error-code.ts';
 
 export type Transaction = Prisma.TransactionClient;
 
-/** One pool, two ways in: Prisma for what is written, prepared statements of `pg` for the few hot reads. */
+/** One connection pool, used by Prisma for writes and by prepared statements of `pg` for the few hot reads. */
 export type Database = {
   readonly prisma: PrismaClient;
   readonly pool: pg.Pool;
-  /** True while so many requests wait for a connection that one more would only wait in vain. */
+  /** True while so many requests wait for a connection that another one would time out. */
   isOverloaded(): boolean;
   close(): Promise<void>;
 };
 
 export type DatabaseOptions = {
   url: string;
-  /** Connections at most, 1 to 1000. */
+  /** Maximum number of connections, 1 to 1000. */
   poolSize: number;
-  /** For what happens on a connection that nobody is using, such as its end when PostgreSQL stops. */
+  /** Called when an idle connection fails, for example because PostgreSQL stops. */
   onIdleError: (error: Error) => void;
 };
 
-/** Requests that may wait for each connection of the pool. */
+/** Requests that may wait, for each connection of the pool. */
 const WAITING_PER_CONNECTION = 50;
 const CONNECT_SECONDS = 5;
 const STATEMENT_SECONDS = 15;
 
-/**
- * Instants and whole rows are read as text (see instant.ts, parent-programs.ts), so their form must not depend on the
- * server's settings.
- */
+/** Timestamps and whole rows are read as text (instant.ts, parent-programs.ts), so their format must not depend on the server. */
 const SERVER_SETTINGS = [
   'TimeZone=UTC',
   'DateStyle=ISO',
   `statement_timeout=${STATEMENT_SECONDS}s`,
   'idle_in_transaction_session_timeout=30s',
-  // Or what waits for a lock when its connection is lost would be done all the same, later. On Windows, where the
-  // embedded PostgreSQL runs on ours, there is no such thing.
+  // Otherwise a statement that waits for a lock when its connection is lost would still be executed. Not supported on
+  // Windows, where the embedded PostgreSQL may run.
   ...(process.platform === 'win32' ? [] : ['client_connection_check_interval=500ms']),
-  // As on today's disks. With the default, a page by its index looks so dear that no plan of it is ever kept.
+  // For SSDs. With the default, index scans look so expensive that no generic plan of a list page is used.
   'random_page_cost=1.1',
 ];
 
@@ -79,10 +74,10 @@ export async function transaction<T>(db: Database, work: (tx: Transaction) => Pr
   return db.prisma.$transaction(work);
 }
 
-/** Prisma's statements on these tables find a row by its key: one plan is right for all values, which is not so of the others. */
+/** Tables whose rows Prisma finds by their keys only, so that one plan is right for all values. */
 const PREPARED = /\b(parent_programs|idempotency_keys)\b/;
 
-/** Of Prisma's statements, those that a connection prepares once: to parse and plan them takes longer than to execute them. */
+/** Names the statements that each connection prepares once, because parsing and planning them takes longer than executing. */
 function createNames(): (statement: { sql: string }) => string {
   const names = new Map<string, string>();
   return ({ sql }) => {
@@ -95,7 +90,7 @@ function createNames(): (statement: { sql: string }) => string {
   };
 }
 
-/** Added to what the address itself sets, of which pg would otherwise take nothing but that; the last one counts. */
+/** Adds settings to the "options" of the URL; pg ignores its own parameter if the URL has one. The last setting counts. */
 function withOptions(url: string, settings: readonly string[]): string {
   const address = new URL(url);
   const options = [address.searchParams.get('options') ?? '', ...settings.map((setting) => `-c ${setting}`)];
@@ -104,48 +99,10 @@ function withOptions(url: string, settings: readonly string[]): string {
 }
 
 /**
- * The server ends a long statement; the client gives up a little later, should the server be out of reach. One timer a
- * connection, which is only pushed back: pg's own query_timeout makes and clears one a statement, a tenth of a page's cost.
+ * PostgreSQL cancels a long statement; if PostgreSQL cannot be reached, this timeout ends the connection a little later. A
+ * socket's timer is cheap: pg's query_timeout creates a timer for each statement, which is a tenth of the cost of a list page.
  */
 function openSocket(): Socket {
   const socket = new Socket();
   return socket.setTimeout((STATEMENT_SECONDS + 2) * 1000, () => socket.destroy(new Error('Query read timeout')));
-}
-
-/** Names of pg's and Node's own errors, and the SQLSTATE classes, that mean "not now" rather than "a bug". */
-const OUTAGE = [
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/,
-  /^08/, // connection exception
-  /^53/, // insufficient resources
-  /^57P0/, // shutting down, crashed, starting
-  /^57014$/, // statement_timeout
-  /^(28|3D)/, // lets this server in no more: the password or the database was changed under it
-  /^25006$/, // read-only: a standby after a failover
-  /^40(001|P01)$/, // serialization failure, deadlock
-  /^P(1001|1002|1008|1017|2024|2028|2034|2037)$/, // the same in Prisma's words
-];
-const OUTAGE_MESSAGE =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|Can't reach database/i;
-
-/** True where the database could not be asked, or could not answer in time; false for a bug. */
-export function isOutage(error: unknown): boolean {
-  if (!isNativeError(error)) return false;
-  const codes = [codeOf(error), String(memberOf(error.cause, 'originalCode'))];
-  if (OUTAGE.some((pattern) => codes.some((code) => pattern.test(code))) || OUTAGE_MESSAGE.test(error.message))
-    return true;
-  const several = memberOf(error, 'errors');
-  // Of a raw statement's failure Prisma says P2010, and what it was only further inside.
-  const within = [error.cause, adapterErrorOf(error)];
-  return [...within, ...(Array.isArray(several) ? several : [])].some((each) => each !== error && isOutage(each));
-}
-
-/** True where a write met a unique index. */
-export function isUniqueViolation(error: unknown): boolean {
-  // PostgreSQL's own code: Prisma's is another one where the statement was ours.
-  return memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode') === '23505';
-}
-
-/** What PostgreSQL said, inside of what Prisma says. */
-function adapterErrorOf(error: unknown): unknown {
-  return memberOf(memberOf(error, 'meta'), 'driverAdapterError');
 }

@@ -1,14 +1,15 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database, Transaction } from './database.ts';
-import { FORGET_AT_ONCE, forgetInBatches } from './forget.ts';
+import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
 
 export const IDEMPOTENCY_HOURS = 24;
 
-export type Claim = { kind: 'ours' } | { kind: 'answered'; requestHash: Buffer; answer: string };
+/** A claimed key is new; `result` is what `recordResult` stored for a used one. */
+export type Claim = { kind: 'claimed' } | { kind: 'used'; requestHash: Buffer; result: string };
 
 /**
- * Takes the key for this transaction, or tells what was answered to it before. Whoever comes second waits for the first
- * one's transaction, so that of many at once exactly one does the work. A key older than 24 hours counts as new.
+ * Claims the key for this transaction, or returns what it was used for. A second caller waits until the transaction of the
+ * first one ends, so of concurrent callers exactly one does the work. A key older than 24 hours counts as new.
  */
 export async function claimIdempotencyKey(
   tx: Transaction,
@@ -21,32 +22,33 @@ export async function claimIdempotencyKey(
     on conflict (organization_id, key) do update
       set request_hash = excluded.request_hash, answer = '', created_at = now()
       where k.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS}::int)`;
-  if (claimed === 1) return { kind: 'ours' };
+  if (claimed === 1) return { kind: 'claimed' };
   const row = await tx.idempotencyKey.findUniqueOrThrow({
     where: { organizationId_key: { organizationId: scope.organizationId, key } },
   });
-  return { kind: 'answered', requestHash: Buffer.from(row.requestHash), answer: row.answer };
+  return { kind: 'used', requestHash: Buffer.from(row.requestHash), result: row.answer };
 }
 
-export async function recordAnswer(
+/** Stores the result of the work for which this transaction claimed the key. */
+export async function recordResult(
   tx: Transaction,
   scope: OrganizationScope,
-  { key, answer }: { key: string; answer: string },
-) {
+  { key, result }: { key: string; result: string },
+): Promise<void> {
   await tx.idempotencyKey.update({
     where: { organizationId_key: { organizationId: scope.organizationId, key } },
-    data: { answer },
+    data: { answer: result },
   });
 }
 
-/** Deletes keys older than 24 hours, of every organization, a bounded number at a time. */
-export async function forgetOldIdempotencyKeys(db: Database): Promise<number> {
-  return forgetInBatches(
+/** Deletes keys older than 24 hours of all organizations, in batches. Returns how many. */
+export async function deleteExpiredIdempotencyKeys(db: Database): Promise<number> {
+  return deleteInBatches(
     () => db.prisma.$executeRaw`
       delete from idempotency_keys where (organization_id, key) in (
         select organization_id, key from idempotency_keys
         where created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS}::int)
-        order by created_at limit ${FORGET_AT_ONCE}::int
+        order by created_at limit ${BATCH_ROWS}::int
         for update skip locked)`,
   );
 }

@@ -1,23 +1,26 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Transaction } from './database.ts';
 
-/** How a key of the user ended, and what became of it; null: the user has no such key. */
+/** When and by whom a key of the user was rotated or revoked, and when it expires. Null: the user has no such key. */
 export async function findKeyHistory(
   tx: Transaction,
   scope: OrganizationScope,
   { id, userId }: { id: string; userId: string },
 ) {
-  const by = { select: { name: true } };
   return tx.apiKey.findFirst({
     where: { organizationId: scope.organizationId, id, userId },
     select: {
-      ...{ name: true, expiresAt: true, rotatedAt: true, revokedAt: true },
-      ...{ rotatedBy: by, revokedBy: by },
+      name: true,
+      expiresAt: true,
+      rotatedAt: true,
+      rotatedBy: { select: { name: true } },
+      revokedAt: true,
+      revokedBy: { select: { name: true } },
     },
   });
 }
 
-/** The key that now stands in the place of one that was rotated, however often; null: that one has ended as well. */
+/** Follows the successors of a rotated key to the one that is active now; null if none is. */
 export async function findLiveSuccessor(
   tx: Transaction,
   scope: OrganizationScope,

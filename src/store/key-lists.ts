@@ -2,7 +2,7 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
 import type { Database } from './database.ts';
 
-// What is shown of keys: each list is one statement, however long it is, and never holds the key's hash.
+// Keys as lists show them, without their hashes. Each list page is one statement.
 
 export type ListedKey = {
   readonly id: string;
@@ -10,7 +10,7 @@ export type ListedKey = {
   readonly prefix: string;
   readonly permissions: readonly string[];
   readonly createdAt: Date;
-  /** Null: an operator. */
+  /** Null: created by an operator. */
   readonly createdBy: string | null;
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
@@ -35,41 +35,41 @@ const PEOPLE = `
   left join users rotator on rotator.organization_id = k.organization_id and rotator.id = k.rotated_by_user_id
   left join users revoker on revoker.organization_id = k.organization_id and revoker.id = k.revoked_by_user_id`;
 
-/** The last key of the page before. */
+/** The last key of the previous page. */
 export type KeyPosition = { readonly createdAt: Date; readonly id: string };
 
 export type KeyPage<Position extends KeyPosition> = {
   readonly userId: string;
   readonly now: Date;
-  /** Null: from the start. */
+  /** Null: the first page. */
   readonly after: Position | null;
-  /** Rows at most: the caller asks for one more than it shows. */
+  /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
 };
 
-const STANDING = 'rotated_at is null and revoked_at is null';
+const CURRENT = 'rotated_at is null and revoked_at is null';
 const UNEXPIRED = '(expires_at is null or expires_at > $3)';
 const OF_HOLDER = 'organization_id = $1 and user_id = $2';
 const MADE_FOR_OTHERS = 'organization_id = $1 and created_by_user_id = $2 and user_id <> $2';
-const GOING_ON = '(created_at, id) < ($5::timestamptz, $6::uuid)';
+const AFTER = '(created_at, id) < ($5::timestamptz, $6::uuid)';
 /**
- * By an index of those that stand alone: "offset 0" keeps PostgreSQL from looking for the few among all of the user's keys,
- * in their order, however many have ended.
+ * Uses the index of current keys. Without "offset 0", PostgreSQL may walk all of the user's keys in the order of the list,
+ * however many have ended.
  */
-const STANDING_OF_HOLDER = `(select * from api_keys where ${OF_HOLDER} and ${STANDING} offset 0) standing`;
+const CURRENT_OF_HOLDER = `(select * from api_keys where ${OF_HOLDER} and ${CURRENT} offset 0) current_keys`;
 
 function rows(isActive: boolean, from: string, ...conditions: readonly string[]): string {
   const all = conditions.join(' and ');
   return `(select *, ${isActive} as is_active from ${from} where ${all} order by created_at desc, id desc limit $4)`;
 }
 
-const active = (...more: readonly string[]) => rows(true, STANDING_OF_HOLDER, UNEXPIRED, ...more);
+const active = (...more: readonly string[]) => rows(true, CURRENT_OF_HOLDER, UNEXPIRED, ...more);
 const ended = (...more: readonly string[]) =>
-  rows(false, 'api_keys', OF_HOLDER, `not (${STANDING} and ${UNEXPIRED})`, ...more);
+  rows(false, 'api_keys', OF_HOLDER, `not (${CURRENT} and ${UNEXPIRED})`, ...more);
 const madeForOthers = (...more: readonly string[]) =>
-  rows(true, 'api_keys', MADE_FOR_OTHERS, STANDING, UNEXPIRED, ...more);
+  rows(true, 'api_keys', MADE_FOR_OTHERS, CURRENT, UNEXPIRED, ...more);
 
-/** The active ones first, then the newest. */
+/** Active keys first, each group newest first. */
 function page(name: string, ...ranges: readonly string[]) {
   const order = 'order by k.is_active desc, k.created_at desc, k.id desc';
   const keys = `select * from (${ranges.join(' union all ')}) k ${order} limit $4`;
@@ -77,9 +77,9 @@ function page(name: string, ...ranges: readonly string[]) {
 }
 
 const LIST = {
-  start: page('list_keys', active(), ended()),
-  active: page('list_keys_after_active', active(GOING_ON), ended()),
-  ended: page('list_keys_after_ended', ended(GOING_ON)),
+  first: page('list_keys', active(), ended()),
+  afterActive: page('list_keys_after_active', active(AFTER), ended()),
+  afterEnded: page('list_keys_after_ended', ended(AFTER)),
 };
 
 /** The user's keys. */
@@ -88,23 +88,23 @@ export async function listKeysOf(
   scope: OrganizationScope,
   { userId, now, after, limit }: KeyPage<KeyPosition & { readonly isActive: boolean }>,
 ): Promise<ListedKey[]> {
-  const statement = after === null ? LIST.start : after.isActive ? LIST.active : LIST.ended;
+  const statement = after === null ? LIST.first : after.isActive ? LIST.afterActive : LIST.afterEnded;
   const values = [scope.organizationId, userId, now, limit, ...positionOf(after)];
   return (await db.pool.query<ListedKey>({ ...statement, values })).rows;
 }
 
 const LIST_MADE_FOR_OTHERS = {
-  start: page('list_keys_made_for_others', madeForOthers()),
-  goingOn: page('list_keys_made_for_others_going_on', madeForOthers(GOING_ON)),
+  first: page('list_keys_made_for_others', madeForOthers()),
+  next: page('list_keys_made_for_others_next', madeForOthers(AFTER)),
 };
 
-/** Active keys that this user made, and was shown, for others. */
+/** Active keys that this user created for others, and so has seen. */
 export async function listActiveKeysMadeForOthers(
   db: Database,
   scope: OrganizationScope,
   { userId, now, after, limit }: KeyPage<KeyPosition>,
 ): Promise<ListedKey[]> {
-  const statement = after === null ? LIST_MADE_FOR_OTHERS.start : LIST_MADE_FOR_OTHERS.goingOn;
+  const statement = after === null ? LIST_MADE_FOR_OTHERS.first : LIST_MADE_FOR_OTHERS.next;
   const values = [scope.organizationId, userId, now, limit, ...positionOf(after)];
   return (await db.pool.query<ListedKey>({ ...statement, values })).rows;
 }
@@ -150,7 +150,7 @@ const HOLDER = {
     where u.organization_id = $1 and u.id = $2`,
 };
 
-/** A user, with what the organization lets their keys be. */
+/** A user, with the organization's policy for keys. */
 export async function findKeyHolder(db: Database, scope: OrganizationScope, userId: string): Promise<KeyHolder | null> {
   const { rows } = await db.pool.query<KeyHolder>({ ...HOLDER, values: [scope.organizationId, userId] });
   return rows[0] ?? null;

@@ -1,18 +1,18 @@
 import type { Database } from './database.ts';
 
-/** What has been seen of one key since the last writing. */
+/** The uses of one key since the last write. */
 export type KeyUse = {
   readonly organizationId: string;
   readonly keyId: string;
-  /** Null: it was only refused. */
+  /** Null: all uses were refused. */
   readonly lastUsedAt: Date | null;
-  /** Refusals because the key had been rotated or revoked. */
+  /** Number of uses refused because the key was rotated or revoked. */
   readonly refusedUses: number;
 };
 
 const WRITE = {
   name: 'write_key_uses',
-  // In the order of the ids, so that processes that write at the same time wait for each other instead of in a circle.
+  // Locks rows in the order of their ids, so that processes that write at the same time cannot deadlock.
   text: `
     with seen as (
       select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::int[])
@@ -28,7 +28,7 @@ const WRITE = {
       and (seen.refused_uses > 0 or k.last_used_at is null or seen.last_used_at > k.last_used_at)`,
 };
 
-/** In one statement for the keys of all organizations, each named with its own; a time goes forward only. */
+/** Writes the uses of keys of all organizations in one statement. `lastUsedAt` only moves forward. */
 export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promise<void> {
   const values = [
     uses.map(({ organizationId }) => organizationId),

@@ -7,7 +7,7 @@ export async function insertOrganization(tx: Transaction, scope: OrganizationSco
   return tx.organization.create({ data: { id: scope.organizationId, name, cursorKey: randomBytes(32) } });
 }
 
-/** Null: resumes it. Repeating changes nothing, which false tells: the first suspension's time stays. */
+/** Suspends the organization, or resumes it if `at` is null. Returns false, and changes nothing, if that was done before. */
 export async function setSuspended(tx: Transaction, scope: OrganizationScope, at: Date | null): Promise<boolean> {
   const { count } = await tx.organization.updateMany({
     where: { id: scope.organizationId, suspendedAt: at === null ? { not: null } : null },
@@ -31,8 +31,8 @@ export async function getOrganization(tx: Transaction, scope: OrganizationScope)
 }
 
 /**
- * The organization, held until the transaction ends: of acts that must see each other, such as two that each take away an
- * administrator, one waits for the other. Nobody who merely adds a row to the organization waits.
+ * Locks the organization until the transaction ends, for changes that must not run at the same time, such as two that each
+ * remove an administrator. Inserting rows of the organization does not wait for this lock.
  */
 export async function lockOrganization(tx: Transaction, scope: OrganizationScope): Promise<OrganizationRecord> {
   await tx.$queryRaw`select 1 from organizations where id = ${scope.organizationId}::uuid for no key update`;

@@ -11,11 +11,11 @@ const ID_BYTES = 16;
 export type ListQuery = {
   readonly sortField: SortField;
   readonly descending: boolean;
-  /** Rows at most, 1 to 101: the caller asks for one more than it shows. */
+  /** Maximum number of rows, 1 to 101. The caller asks for one more than it shows. */
   readonly limit: number;
-  /** The position of the row that the page comes after; null: from the start. */
+  /** The position of the last row of the previous page. Null: the first page. */
   readonly after: Buffer | null;
-  /** Substring of the name, at least 3 characters, in any letter case. */
+  /** Substring of the name, at least 3 characters, case-insensitive. */
   readonly search?: string | undefined;
   readonly externalId?: string | undefined;
   readonly updatedSince?: Date | undefined;
@@ -44,22 +44,22 @@ class ListedProgram {
   }
 }
 
-/** As the contract names them, the times last: see `withInstants`. */
+/** Named as in the contract. The timestamps come last, where `withRfc3339` looks for them. */
 const COLUMNS = 'id, name, description, external_id, metadata, created_at, updated_at';
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
 const ORDER_TYPE: Record<SortField, string> = { created_at: 'timestamptz', updated_at: 'timestamptz', name: 'text' };
 
 /**
- * Of a limit that it does not know yet PostgreSQL expects a tenth of the rows, finds that too dear for a prepared plan,
- * and plans anew at every execution. Known to be at most this, a page is planned once.
+ * Constant upper bound for the statement's limit. For a limit that is a parameter, PostgreSQL estimates a tenth of all rows,
+ * finds the generic plan too expensive, and plans at every execution. With the bound, a page is planned once.
  */
-const MOST_ROWS = 101;
+const MAX_ROWS = 101;
 
 /**
- * Programs as JSON, as the contract shows them: PostgreSQL writes it for a third of what it takes to read every column and
- * to write it here. A page in a total order, found by row comparison: its cost does not grow with its depth, and rows that
- * come or go elsewhere move nobody to another page.
+ * A list page in a total order. It starts by row comparison, so its cost does not grow with its depth, and rows inserted or
+ * deleted elsewhere do not move rows between pages. PostgreSQL writes the JSON: that takes a third of the time of reading
+ * every column and writing it here.
  */
 export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<ListPage> {
   const values: unknown[] = [scope.organizationId];
@@ -78,22 +78,22 @@ export async function listParentPrograms(db: Database, scope: OrganizationScope,
   const text = `
     select row_to_json(program) as json, ${VERSION} as version from (
       select ${COLUMNS} from (
-        select * from ${source} where ${[...conditions, ...filters].join(' and ')} ${order} limit ${MOST_ROWS}
+        select * from ${source} where ${[...conditions, ...filters].join(' and ')} ${order} limit ${MAX_ROWS}
       ) page ${order} limit ${limit}
     ) program ${order}`;
-  // Plain pages are prepared once. A filtered one is planned each time, because its best index depends on its values.
+  // Unfiltered pages are prepared statements. A filtered one is planned each time: its best index depends on its values.
   const name = `list_parent_programs_${query.sortField}_${direction}_${query.after === null ? 'first' : 'next'}`;
   const statement = { ...(filters.length === 0 && { name }), text, values, types: AS_TEXT };
   const { rows } = await db.pool.query<{ json: string; version: string }>(statement);
   return {
-    rows: rows.map(({ json }) => new ListedProgram(withInstants(json), query.sortField)),
+    rows: rows.map(({ json }) => new ListedProgram(withRfc3339(json), query.sortField)),
     version: rows[0]?.version,
   };
 }
 
 /**
- * The position of a row with this id and this value of the sort field, as the contract shows them: the id, and the value in
- * UTF-8 or as `bytesOfInstant` has it. That is PostgreSQL's binary format, which it reads in half the time of text.
+ * The position of a row with this id and this value of the sort field, as the contract shows them: the 16 bytes of the id, then
+ * the value, both in PostgreSQL's binary format, which it reads in half the time of text.
  */
 export function positionOf({ id, value }: { id: string; value: string }, field: SortField): Buffer {
   const bytes = field === 'name' ? Buffer.from(value) : bytesOfInstant(value);
@@ -104,8 +104,8 @@ const CREATED = ',"created_at":"';
 const UPDATED = '","updated_at":"';
 const END = '"}';
 
-/** PostgreSQL's own `to_char` would take as long for them as for all the rest of the page. */
-function withInstants(json: string): string {
+/** Converts the timestamps to RFC 3339. `to_char` in PostgreSQL would double the time of the whole page. */
+function withRfc3339(json: string): string {
   const updated = json.lastIndexOf(UPDATED);
   const created = json.lastIndexOf(CREATED, updated);
   const createdAt = rfc3339(json.slice(created + CREATED.length, updated));
@@ -118,29 +118,29 @@ function filtersOf({ search, externalId, updatedSince }: ListQuery, bind: (value
   if (externalId !== undefined) filters.push(`external_id = ${bind(externalId)}`);
   if (updatedSince !== undefined) filters.push(`updated_at >= ${bind(updatedSince.toISOString())}::timestamptz`);
   if (search !== undefined) {
-    // As the trigram index has it: name itself is compared by code point, letter case by the database's own rules.
+    // The expression of the trigram index. The column itself has the collation "C", which knows letter case in ASCII only.
     const pattern = bind(`%${search.replace(/[\\%_]/g, '\\$&')}%`);
     filters.push(`lower(name collate pg_catalog."default") like lower(${pattern} collate pg_catalog."default")`);
   }
   return filters;
 }
 
-const FEW = 1000;
+const FEW_CHANGES = 1000;
 
 /**
- * PostgreSQL takes the time of a change to say nothing about the place in another order, and expects to meet the changed
- * rows soon on a walk along that order. As a rule they stand at its end, and the walk meets every other row first.
+ * PostgreSQL assumes that `updated_at` is independent of the sort field, and expects to find the changed rows soon on an index
+ * scan in sort order. They are usually at its end, so that scan would read every other row first.
  */
 async function areChangesFew(db: Database, scope: OrganizationScope, { updatedSince, sortField }: ListQuery) {
   if (updatedSince === undefined || sortField === 'updated_at') return false;
   const { rowCount } = await db.pool.query({
     text: 'select from parent_programs where organization_id = $1 and updated_at >= $2 limit $3',
-    values: [scope.organizationId, updatedSince, FEW + 1],
+    values: [scope.organizationId, updatedSince, FEW_CHANGES + 1],
   });
-  return rowCount !== null && rowCount <= FEW;
+  return rowCount !== null && rowCount <= FEW_CHANGES;
 }
 
-/** "offset 0" keeps the planner from undoing it: the changed rows are found by their own index, then put in order. */
+/** Finds the changed rows by their own index before they are sorted; "offset 0" keeps the planner from merging the two. */
 function changesFirst(since: string): string {
   return `(select * from parent_programs where organization_id = $1 and updated_at >= ${since}::timestamptz offset 0) changed`;
 }

@@ -10,18 +10,17 @@ import { VERSION } from './organization-version.ts';
 
 const TEXTS = 'id, name, description, external_id as "externalId"';
 const TIMES = 'created_at as "createdAt", updated_at as "updatedAt"';
-/** As a ParentProgram names them; read them with `types`. */
+/** Named as in ParentProgram; to be read with `types`. */
 const COLUMNS = `${TEXTS}, metadata, ${TIMES}`;
 const FIND = {
   name: 'find_parent_program',
   text: `select ${COLUMNS}, ${VERSION} as version from parent_programs where organization_id = $1 and id = $2`,
 };
 
-const WRITTEN = { createdAt: true, updatedAt: true } as const;
-type Times = Pick<ParentProgramModel, keyof typeof WRITTEN>;
-type Read = Omit<ParentProgramModel, 'metadata'> & { metadata: string; row: string };
+type Times = Pick<ParentProgramModel, 'createdAt' | 'updatedAt'>;
+type RawProgram = Omit<ParentProgramModel, 'metadata'> & { metadata: string; row: string };
 
-/** `version`: the organization's, of the very data that was read. */
+/** `version`: the organization's, from the same snapshot as the program. */
 export type FoundParentProgram = { readonly program: ParentProgram; readonly version: string };
 
 export async function findParentProgram(
@@ -37,7 +36,7 @@ export async function findParentProgram(
   return { program, version };
 }
 
-/** Throws a unique violation where the organization has the external id already. */
+/** Throws a unique violation if the organization already has the external id. */
 export async function insertParentProgram(
   tx: Transaction,
   scope: OrganizationScope,
@@ -45,31 +44,31 @@ export async function insertParentProgram(
 ): Promise<ParentProgram> {
   const times = await tx.parentProgram.create({
     data: { ...content, metadata: asJson(content.metadata), id, organizationId: scope.organizationId },
-    select: WRITTEN,
+    select: { createdAt: true, updatedAt: true },
   });
   return asStored(id, content, times);
 }
 
-/** A program, and its row as PostgreSQL prints it: as long as that is the same, nobody has changed it, by hand either. */
+/** A program, and its whole row as PostgreSQL's text, which shows every change of it, whoever made it. */
 export type ReadParentProgram = { readonly program: ParentProgram; readonly row: string };
 
-/** As it is now; locked: held against other writers until the transaction ends, and so only within one. */
+/** `isLocked`: locks the row until the end of the transaction, so it needs one. */
 export async function readParentProgram(
   tx: Transaction,
   scope: OrganizationScope,
   { id, isLocked }: { id: string; isLocked: boolean },
 ): Promise<ReadParentProgram | null> {
-  const [read] = await tx.$queryRaw<Read[]>`
+  const [raw] = await tx.$queryRaw<RawProgram[]>`
     select ${Prisma.raw(`${TEXTS}, metadata::text, ${TIMES}`)}, parent_programs::text as row from parent_programs
     where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
     ${isLocked ? Prisma.sql`for update` : Prisma.empty}`;
-  if (read === undefined) return null;
-  return { program: asStored(id, { ...read, metadata: parseJson(read.metadata) }, read), row: read.row };
+  if (raw === undefined) return null;
+  return { program: asStored(id, { ...raw, metadata: parseJson(raw.metadata) }, raw), row: raw.row };
 }
 
 /**
- * Null: the row has changed since it was read. The change's instant is now, or a millisecond after the last one where the
- * clock has not moved. Throws a unique violation where another program of the organization has the external id.
+ * Returns null if the row has changed since it was read. `updatedAt` becomes the present time, but at least a millisecond later
+ * than before. Throws a unique violation if another program of the organization has the external id.
  */
 export async function replaceParentProgram(
   tx: Transaction,
@@ -92,27 +91,31 @@ export async function deleteParentProgram(tx: Transaction, scope: OrganizationSc
 }
 
 /**
- * Prisma copies an object by assignment, which loses an entry named "__proto__". What has a toJSON is not copied but
- * taken in the form in which Prisma itself hands JSON on, as text.
+ * Prisma copies an object by assignment, which loses an entry named "__proto__". An object with toJSON is not copied; this one
+ * returns the form in which Prisma itself passes JSON on, as text.
  */
 function asJson(metadata: Metadata) {
   return { toJSON: () => ({ $type: 'Json', value: JSON.stringify(metadata) }) };
 }
 
-/** As it is read back: metadata in the database's order of keys, so that equal programs have equal representations. */
+/** The program as it will be read back, with metadata in jsonb's order of keys, so that it has the same representation and ETag. */
 function asStored(id: string, content: NewParentProgram, { createdAt, updatedAt }: Times): ParentProgram {
   const { name, description, externalId } = content;
-  // jsonb's order: the shorter key first, of two as long the one with the lesser bytes.
+  // jsonb orders keys by their length in bytes, then by their bytes.
   const entries = Object.entries(content.metadata).map(([key, value]) => ({ key, value, bytes: Buffer.from(key) }));
   entries.sort((a, b) => a.bytes.length - b.bytes.length || a.bytes.compare(b.bytes));
   return {
-    ...{ id, name, description, externalId },
+    id,
+    name,
+    description,
+    externalId,
     metadata: Object.fromEntries(entries.map(({ key, value }) => [key, value])),
-    ...{ createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() },
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
   };
 }
 
-/** JSON by neither pg's nor Prisma's own parser: see parseJson. */
+/** Parses JSON with `parseJson`, because V8's JSON.parse mistakes some keys. */
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === pg.types.builtins.TIMESTAMPTZ) return rfc3339;

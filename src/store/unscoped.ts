@@ -5,11 +5,13 @@ import type { Role } from '../domain/role.ts';
 import type { SessionRecord } from '../domain/session.ts';
 import type { Database } from './database.ts';
 
-// The few look-ups made before a scope exists. Nothing else may read a row without naming its organization.
+// The few look-ups made before a scope exists. Every other statement names the organization of the rows that it reads.
 
-// One column, because pg reads the description of each anew with every answer. One text for the hashes, which is quick to
-// write. They are taken from it in a sub-select, so that the planner cannot see how many they are: for a plan made for one
-// key alone it would plan anew each time, which takes ten times as long as the look-up itself.
+/**
+ * The result is one column, because pg parses the description of each column with every result. The hashes are one text, which
+ * is quick to send, split in a sub-select, so that the planner does not know how many they are. A plan for one key only would
+ * not be reused, and planning takes ten times as long as the look-up.
+ */
 const FIND_KEYS = {
   name: 'find_keys_by_hash',
   rowMode: 'array' as const,
@@ -24,7 +26,7 @@ const FIND_KEYS = {
     where k.key_hash = any(array(select decode(unnest(string_to_array($1, ' ')), 'hex')))`,
 };
 
-/** As the statement puts them. */
+/** In the order of the statement. */
 type FoundKey = readonly [
   keyHash: string,
   organizationId: string,
@@ -42,7 +44,7 @@ type FoundKey = readonly [
   userDeactivatedAt: string | null,
 ];
 
-/** Keys, each with its user and its organization, in one indexed statement; by hash in hexadecimal, which the result is by too. */
+/** The keys with these hashes (hexadecimal), each with its user and organization, in one indexed statement. The result is by hash. */
 export async function findKeysByHash(db: Database, hashes: readonly string[]): Promise<Map<string, KeyRecord>> {
   const { rows } = await db.pool.query<[FoundKey]>({ ...FIND_KEYS, values: [hashes.join(' ')] });
   return new Map(rows.map(([found]) => [found[0], recordOf(found)]));
@@ -85,7 +87,7 @@ const FIND_SESSION = {
     where s.token_hash = $1`,
 };
 
-/** The session, its user and its organization, in one indexed statement; null: there is no such session. */
+/** A session with its user and its organization, in one indexed statement; null if there is none. */
 export async function findSessionByHash(db: Database, tokenHash: Buffer): Promise<SessionRecord | null> {
   const { rows } = await db.pool.query<SessionRecord>({ ...FIND_SESSION, values: [tokenHash] });
   return rows[0] ?? null;
@@ -104,7 +106,7 @@ const FIND_CREDENTIALS = {
     from users where email = $1`,
 };
 
-/** For sign-in: one statement, whether there is such a user or not. */
+/** For sign-in: one statement, whether the user exists or not. */
 export async function findCredentials(db: Database, email: string): Promise<Credentials | null> {
   const { rows } = await db.pool.query<Credentials>({ ...FIND_CREDENTIALS, values: [email] });
   return rows[0] ?? null;
@@ -131,7 +133,7 @@ const FIND_LINK = {
     where l.token_hash = $1`,
 };
 
-/** A link with its user and its maker as they are now, in one indexed statement; null: there is no such link. */
+/** A link with its user and its maker, in one indexed statement; null if there is none. */
 export async function findAccessLinkByHash(db: Database, tokenHash: Buffer): Promise<AccessLinkRecord | null> {
   const { rows } = await db.pool.query<LinkRow>({ ...FIND_LINK, values: [tokenHash] });
   const [row] = rows;
@@ -144,7 +146,7 @@ export async function findAccessLinkByHash(db: Database, tokenHash: Buffer): Pro
   return { ...link, maker };
 }
 
-/** True once the database answers a statement. */
+/** True if the database answers a statement. */
 export async function isReachable(db: Database): Promise<boolean> {
   return db.pool.query('select 1').then(
     () => true,
@@ -152,30 +154,30 @@ export async function isReachable(db: Database): Promise<boolean> {
   );
 }
 
-/** For the operator's commands: an e-mail is one person's, over all organizations. */
+/** For the operator's commands. An e-mail is unique across all organizations. */
 export async function findUserByEmail(db: Database, email: string) {
   const address = normalEmail(email);
   if (address === null) return null;
   return db.prisma.user.findUnique({ where: { email: address }, include: { organization: true } });
 }
 
-/** For the operator's commands: an organization by its id. */
+/** For the operator's commands. */
 export async function findOrganization(db: Database, id: string) {
   return db.prisma.organization.findUnique({ where: { id } });
 }
 
-const LISTED_AT_MOST = 1000;
+const MAX_ORGANIZATIONS = 1000;
 
 /** For the operator's commands: the first 1,000 organizations, oldest first. */
 export async function listOrganizations(db: Database) {
   return db.prisma.organization.findMany({
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    take: LISTED_AT_MOST,
+    take: MAX_ORGANIZATIONS,
     select: { id: true, name: true, suspendedAt: true, createdAt: true },
   });
 }
 
-/** For the operator's commands: whose a key is, in which organization. */
+/** For the operator's commands: the user and the organization of a key. */
 export async function findKeyById(db: Database, id: string) {
   return db.prisma.apiKey.findFirst({ where: { id }, select: { organizationId: true, userId: true } });
 }

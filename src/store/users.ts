@@ -10,18 +10,18 @@ export type NewUser = {
   readonly passwordHash: string | null;
 };
 
-/** Throws a unique violation where the e-mail is taken, in whichever organization. */
+/** Throws a unique violation if a user of any organization has the e-mail. */
 export async function insertUser(tx: Transaction, scope: OrganizationScope, user: NewUser) {
   const { id, email, name, role, passwordHash } = user;
   return tx.user.create({ data: { id, email, name, role, passwordHash, organizationId: scope.organizationId } });
 }
 
-/** The user, held until the transaction ends, so that limits on what the user has are counted by one writer at a time. */
+/** Locks the user until the transaction ends. Limits per user are checked under this lock, so by one transaction at a time. */
 export async function lockUser(tx: Transaction, scope: OrganizationScope, id: string) {
   return (await lockUsers(tx, scope, [id])).get(id) ?? null;
 }
 
-/** The users that there are of these, by id, held until the transaction ends; always in one order, so that no two wait for each other. */
+/** Locks users until the transaction ends, in one order, so that transactions cannot deadlock. Returns those that exist, by id. */
 export async function lockUsers(tx: Transaction, scope: OrganizationScope, ids: readonly string[]) {
   await tx.$queryRaw`
     select 1 from users where organization_id = ${scope.organizationId}::uuid and id = any(${ids}::uuid[])
@@ -32,28 +32,28 @@ export async function lockUsers(tx: Transaction, scope: OrganizationScope, ids: 
 
 export type LockedUser = NonNullable<Awaited<ReturnType<typeof lockUser>>>;
 
-/** What an act may change of a user; a field that is not named stays as it is. */
+/** A missing field stays as it is. */
 export type UserChange = {
   readonly role?: Role;
   readonly passwordHash?: string;
-  /** Null: active again. */
+  /** Null: reactivates the user. */
   readonly deactivatedAt?: Date | null;
   /** 20 bytes; null: none. */
   readonly totpSecret?: Uint8Array<ArrayBuffer> | null;
   readonly totpSince?: Date | null;
   readonly totpLastStep?: number;
-  /** SHA-256 of those that are left. */
+  /** SHA-256 of each unused code. */
   readonly recoveryCodes?: Uint8Array<ArrayBuffer>[];
 };
 
-/** Neither one that is on nor one whose set-up was begun. */
+/** No second factor, active or pending. */
 export const NO_SECOND_FACTOR: UserChange = { totpSecret: null, totpSince: null, totpLastStep: 0, recoveryCodes: [] };
 
 export async function changeUser(tx: Transaction, scope: OrganizationScope, id: string, change: UserChange) {
   await tx.user.update({ where: { organizationId_id: { organizationId: scope.organizationId, id } }, data: change });
 }
 
-/** Active administrators other than this one. `withPassword`: only those who have ever been able to sign in. */
+/** Active administrators other than this user. `withPassword`: only those who have set a password, and so can sign in. */
 export async function countOtherAdministrators(
   tx: Transaction,
   scope: OrganizationScope,
@@ -61,7 +61,10 @@ export async function countOtherAdministrators(
 ): Promise<number> {
   return tx.user.count({
     where: {
-      ...{ organizationId: scope.organizationId, role: 'administrator', deactivatedAt: null, id: { not: id } },
+      organizationId: scope.organizationId,
+      role: 'administrator',
+      deactivatedAt: null,
+      id: { not: id },
       ...(withPassword && { passwordHash: { not: null } }),
     },
   });
@@ -75,7 +78,7 @@ export type UserView = {
   readonly createdAt: Date;
   /** Null: active. */
   readonly deactivatedAt: Date | null;
-  /** False: invited, and has not set a password yet. */
+  /** False: invited, and has not set a password. */
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
 };
@@ -83,32 +86,32 @@ export type UserView = {
 const VIEW = `id, name, email, role, created_at as "createdAt", deactivated_at as "deactivatedAt",
   password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor"`;
 
-/** Where a page of users starts: after the one with this name and id. */
+/** The last user of the previous page. */
 export type UserPosition = { readonly name: string; readonly id: string };
 
 export type UserQuery = {
-  /** Part of the name or the e-mail, in any letter case; empty: everybody. */
+  /** Substring of the name or the e-mail, case-insensitive. Empty: all users. */
   readonly search: string;
-  /** Null: from the start. */
+  /** Null: the first page. */
   readonly after: UserPosition | null;
-  /** Rows at most: the caller asks for one more than it shows. */
+  /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
 };
 
-/** By name, found by row comparison, so that a page costs the same however deep it lies. */
+/** Ordered by name. A page starts by row comparison, so its cost does not grow with its depth. */
 export async function listUsers(db: Database, scope: OrganizationScope, query: UserQuery): Promise<UserView[]> {
   const { rows } = await db.pool.query<UserView>(userListStatement(scope, query));
   return rows;
 }
 
-/** Apart, so that a test can ask PostgreSQL how it would answer it. */
+/** Exported so that a test can look at its query plan. */
 export function userListStatement(scope: OrganizationScope, { search, after, limit }: UserQuery) {
   const values: unknown[] = [scope.organizationId, limit];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['organization_id = $1'];
   if (after !== null) conditions.push(`(name, id) > (${bind(after.name)}, ${bind(after.id)}::uuid)`);
   if (search !== '') {
-    // As the trigram index has it.
+    // The expression of the trigram index.
     const pattern = bind(`%${search.replace(/[\\%_]/g, '\\$&')}%`);
     const text = `lower((name || ' ' || email) collate pg_catalog."default")`;
     conditions.push(`${text} like lower(${pattern} collate pg_catalog."default")`);
@@ -124,25 +127,25 @@ export async function findUser(db: Database, scope: OrganizationScope, id: strin
   return rows[0] ?? null;
 }
 
-/** By the whole e-mail, in lower case; null: the organization has no such user. */
+/** `email` is the whole e-mail in lower case. Null: the organization has no such user. */
 export async function findUserIdByEmail(db: Database, scope: OrganizationScope, email: string): Promise<string | null> {
   const where = { email, organizationId: scope.organizationId };
   return (await db.prisma.user.findUnique({ where, select: { id: true } }))?.id ?? null;
 }
 
-const LISTED_ADMINISTRATORS = 20;
+const MAX_ADMINISTRATORS = 20;
 
-/** Active ones by name, the first 20: whom to contact. */
+/** The first 20 active administrators by name, for people to contact. */
 export async function listAdministrators(db: Database, scope: OrganizationScope) {
   return db.prisma.user.findMany({
     where: { organizationId: scope.organizationId, role: 'administrator', deactivatedAt: null },
     select: { id: true, name: true, email: true },
     orderBy: [{ name: 'asc' }, { id: 'asc' }],
-    take: LISTED_ADMINISTRATORS,
+    take: MAX_ADMINISTRATORS,
   });
 }
 
-/** Null: there is no such user, or the user has no password yet. */
+/** Null: the user does not exist or has no password. */
 export async function findPasswordHash(db: Database, scope: OrganizationScope, id: string): Promise<string | null> {
   const where = { organizationId_id: { organizationId: scope.organizationId, id } };
   return (await db.prisma.user.findUnique({ where, select: { passwordHash: true } }))?.passwordHash ?? null;

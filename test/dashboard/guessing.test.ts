@@ -88,9 +88,9 @@ test('whoever is slowed is told so with 429, how long, and in words that fit one
   const wrong = { current_password: 'wrong', password: 'another violet marmot 77' };
   const form_token = await browser.formToken();
   const answers = await times(30, () => browser.post('/profile/password', { ...wrong, form_token }));
-  const slowed = answers.filter(({ status }) => status === 429);
-  expect([slowed.length, answers.filter(({ status }) => status === 422).length]).toEqual([20, 10]);
-  for (const page of slowed) {
+  const limited = answers.filter(({ status }) => status === 429);
+  expect([limited.length, answers.filter(({ status }) => status === 422).length]).toEqual([20, 10]);
+  for (const page of limited) {
     expect(wordsOf(page)).toMatch(/There were too many attempts\. Try again in 15 minutes\./);
     expect(Number(page.headers['retry-after'])).toBeGreaterThan(800);
     expect(page.text).toContain('role="alert"');

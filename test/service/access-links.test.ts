@@ -6,7 +6,7 @@ import { changePassword } from '../../src/service/change-password.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../src/service/change-user.ts';
 import { inviteUser } from '../../src/service/people.ts';
 import { signIn } from '../../src/service/sign-in.ts';
-import { forgetOldAccessLinks } from '../../src/store/access-links.ts';
+import { deleteExpiredAccessLinks } from '../../src/store/access-links.ts';
 import type { Database } from '../../src/store/database.ts';
 import {
   addSecondFactor,
@@ -194,7 +194,7 @@ test('housekeeping forgets links that are past their time, and no other', async 
     await reset(administrator, member),
     await makeLink(db, administrator, { userId: manager.userId, kind: 'password_reset', now: after(30) }),
   ];
-  await forgetOldAccessLinks(db, after(61));
+  await deleteExpiredAccessLinks(db, after(61));
   expect(await db.prisma.accessLink.count({ where: { userId: old.userId } })).toBe(0);
   expect(await openLink(db, open.token, after(61))).not.toBeNull();
 });

@@ -23,11 +23,11 @@ test('of 60 wrong passwords at once ten are judged, and the right one is then sl
   const trace = newTrace();
   const results = await times(60, (i) => signIn(db, { email, password: `wrong ${i}`, trace }));
   expect(kindsOf(results, 'refused')).toHaveLength(ATTEMPTS);
-  expect(kindsOf(results, 'slowed')).toHaveLength(60 - ATTEMPTS);
-  const slowed = await signIn(db, { email, password: PASSWORD, trace });
-  expect(slowed).toEqual({ kind: 'slowed', retryAfterSeconds: expect.any(Number) });
-  expect(slowed.kind === 'slowed' && slowed.retryAfterSeconds).toBeGreaterThan(0);
-  expect(slowed.kind === 'slowed' && slowed.retryAfterSeconds).toBeLessThanOrEqual(900);
+  expect(kindsOf(results, 'rate-limited')).toHaveLength(60 - ATTEMPTS);
+  const limited = await signIn(db, { email, password: PASSWORD, trace });
+  expect(limited).toEqual({ kind: 'rate-limited', retryAfterSeconds: expect.any(Number) });
+  expect(limited.kind === 'rate-limited' && limited.retryAfterSeconds).toBeGreaterThan(0);
+  expect(limited.kind === 'rate-limited' && limited.retryAfterSeconds).toBeLessThanOrEqual(900);
 });
 
 test('an unknown e-mail is slowed exactly as a known one', async () => {
@@ -35,7 +35,7 @@ test('an unknown e-mail is slowed exactly as a known one', async () => {
   const trace = newTrace();
   const email = `${crypto.randomUUID()}@example.test`;
   const results = await times(ATTEMPTS + 1, () => signIn(db, { email, password: 'wrong', trace }));
-  expect(kindsOf(results, 'slowed')).toHaveLength(1);
+  expect(kindsOf(results, 'rate-limited')).toHaveLength(1);
 });
 
 test('while one account is guessed at, its owner signs in from elsewhere, and others from the very address', async () => {
@@ -59,7 +59,9 @@ test('an address that guesses at many accounts is slowed, but whoever signed in 
   const trace = newTrace();
   await signIn(db, { email: regular.email, password: PASSWORD, trace });
   await times(130, (i) => signIn(db, { email: `${i}-${crypto.randomUUID()}@example.test`, password: PASSWORD, trace }));
-  expect(await signIn(db, { email: stranger.email, password: PASSWORD, trace })).toMatchObject({ kind: 'slowed' });
+  expect(await signIn(db, { email: stranger.email, password: PASSWORD, trace })).toMatchObject({
+    kind: 'rate-limited',
+  });
   expect(await signIn(db, { email: regular.email, password: PASSWORD, trace })).toMatchObject({ kind: 'signed-in' });
 });
 
@@ -73,7 +75,7 @@ test('a flood from many addresses slows the account for strangers, never for its
   await db.prisma.signInFailure.updateMany({ where: { key: { startsWith: 'password-account:' } }, data: bound });
   const [stranger, owner] = [newTrace(), home];
   expect(await signIn(db, { email: account.email, password: PASSWORD, trace: stranger })).toMatchObject({
-    kind: 'slowed',
+    kind: 'rate-limited',
   });
   expect(await signIn(db, { email: account.email, password: PASSWORD, trace: owner })).toMatchObject({
     kind: 'signed-in',
@@ -116,7 +118,7 @@ test('codes of the second factor are slowed, over half sessions and with the rig
   const results = await times(60, (i) => giveSecondFactor(db, { token: halves[i % 3] ?? '', code: wrong, trace, now }));
   expect(kindsOf(results, 'refused')).toHaveLength(ATTEMPTS);
   const token = await half();
-  expect(await giveSecondFactor(db, { token, code: right, trace, now })).toMatchObject({ kind: 'slowed' });
+  expect(await giveSecondFactor(db, { token, code: right, trace, now })).toMatchObject({ kind: 'rate-limited' });
   expect(await giveSecondFactor(db, { token, code: right, trace: newTrace(), now })).toMatchObject({
     kind: 'signed-in',
   });
@@ -131,5 +133,5 @@ test('a stolen session cannot be used to guess the password', async () => {
     outcomeOf(changePassword(db, account, { ...given, currentPassword: `${i}` })),
   );
   expect(outcomes.filter((each) => each.startsWith('invalid: current_password is not right'))).toHaveLength(ATTEMPTS);
-  expect(outcomes.filter((each) => each === 'slowed')).toHaveLength(30 - ATTEMPTS);
+  expect(outcomes.filter((each) => each === 'rate-limited')).toHaveLength(30 - ATTEMPTS);
 });

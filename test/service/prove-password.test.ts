@@ -63,7 +63,7 @@ test('a flood of wrong passwords, over every form and the sign-in, leaves ten ev
   const asks = Object.values(ASKED);
   const outcomes = await times(60, (i) => codeOf((asks[i % asks.length] ?? (async () => {}))(account, `wrong ${i}`)));
   expect(outcomes.filter((each) => each === 'invalid')).toHaveLength(10);
-  expect(outcomes.filter((each) => each === 'slowed')).toHaveLength(50);
+  expect(outcomes.filter((each) => each === 'rate-limited')).toHaveLength(50);
   await times(20, () => signIn(db, { email: account.email, password: 'wrong', trace: account.trace }));
   expect(await failuresOf(account)).toHaveLength(10);
   expect(await db.prisma.auditEvent.count({ where: { targetUserId: account.userId } })).toBe(10);

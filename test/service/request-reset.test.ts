@@ -56,7 +56,7 @@ test('a mailbox is not flooded', async () => {
   smtp.mails.length = 0;
   const trace = newTrace();
   const outcomes = await times(10, () => outcomeOf(ask(account.email, trace)));
-  expect(outcomes.filter((outcome) => outcome === 'slowed')).toHaveLength(7);
+  expect(outcomes.filter((outcome) => outcome === 'rate-limited')).toHaveLength(7);
   expect(smtp.mails).toHaveLength(3);
   await times(20, () => outcomeOf(ask(account.email)));
   expect(smtp.mails.length).toBeLessThanOrEqual(10);

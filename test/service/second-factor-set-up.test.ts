@@ -51,8 +51,8 @@ test('of 30 guesses at the password ten are judged, and the right one is then sl
   const account = await createAccount(db);
   const outcomes = await times(30, (i) => codeOf(begin(account, `guess ${i}`)));
   expect(outcomes.filter((each) => each === 'invalid')).toHaveLength(10);
-  expect(outcomes.filter((each) => each === 'slowed')).toHaveLength(20);
-  expect(await outcomeOf(begin(account))).toBe('slowed');
+  expect(outcomes.filter((each) => each === 'rate-limited')).toHaveLength(20);
+  expect(await outcomeOf(begin(account))).toBe('rate-limited');
   expect((await row(account)).totpSecret).toBeNull();
 });
 
@@ -106,7 +106,7 @@ test('of 30 guesses at the first code ten are judged, the right one is then slow
   const guess = (code: string) => codeOf(confirmSecondFactor(db, account, { code, token, now: NOW }));
   const outcomes = await times(30, () => guess(wrong));
   expect(outcomes.filter((each) => each === 'invalid')).toHaveLength(10);
-  expect(await guess(right)).toBe('slowed');
+  expect(await guess(right)).toBe('rate-limited');
   expect((await row(account)).totpSince).toBeNull();
   expect(await signIn(db, { email: account.email, password: PASSWORD, trace: account.trace })).toMatchObject({
     kind: 'signed-in',

@@ -3,7 +3,7 @@ import { hashToken } from '../../src/domain/session.ts';
 import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
 import { findActor, signIn } from '../../src/service/sign-in.ts';
 import type { Database } from '../../src/store/database.ts';
-import { forgetOldSessions } from '../../src/store/sessions.ts';
+import { deleteExpiredSessions } from '../../src/store/sessions.ts';
 import {
   addSecondFactor,
   createAccount,
@@ -143,7 +143,7 @@ test('the role is the one of this moment, not of the sign-in', async () => {
 test('housekeeping forgets the sessions that have ended, and no other', async () => {
   const idle = await signInAs(db, await createAccount(db), { now: START });
   const alive = await signInAs(db, await createAccount(db), { now: after(20) });
-  expect(await forgetOldSessions(db, after(31))).toBeGreaterThanOrEqual(1);
+  expect(await deleteExpiredSessions(db, after(31))).toBeGreaterThanOrEqual(1);
   expect(await sessionOf(idle)).toBeNull();
   expect(await sessionOf(alive)).not.toBeNull();
 });

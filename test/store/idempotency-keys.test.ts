@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { claimIdempotencyKey, forgetOldIdempotencyKeys, recordAnswer } from '../../src/store/idempotency-keys.ts';
+import { claimIdempotencyKey, deleteExpiredIdempotencyKeys, recordResult } from '../../src/store/idempotency-keys.ts';
 import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 
 let database: TestDatabase;
@@ -29,45 +29,45 @@ function left({ scope }: Tenant) {
   return database.db.prisma.idempotencyKey.count({ where: { organizationId: scope.organizationId } });
 }
 
-test('all keys older than 24 hours are forgotten, of every organization and however many, and none that is younger', async () => {
+test('every key older than 24 hours is deleted, of all organizations and in any number; younger keys stay', async () => {
   const { db } = database;
   const [first, second] = [await createTenant(db), await createTenant(db)];
-  await forgetOldIdempotencyKeys(db);
+  await deleteExpiredIdempotencyKeys(db);
   await fill(first, 2101, 24 * 60 + 1);
   await fill(first, 3, 24 * 60 - 1);
   await fill(second, 5, 24 * 60 + 1);
   await fill(second, 1, 0);
-  expect(await forgetOldIdempotencyKeys(db)).toBe(2106);
+  expect(await deleteExpiredIdempotencyKeys(db)).toBe(2106);
   expect([await left(first), await left(second)]).toEqual([3, 1]);
-  expect(await forgetOldIdempotencyKeys(db)).toBe(0);
+  expect(await deleteExpiredIdempotencyKeys(db)).toBe(0);
 });
 
-test('several processes may forget at once: each key is forgotten once, and nobody waits for a key in use', async () => {
+test('several processes may delete at once: each key is deleted once, and none waits for a key in use', async () => {
   const { db } = database;
   const tenant = await createTenant(db);
   await fill(tenant, 1500, 24 * 60 + 1);
   await db.prisma.$transaction(async (tx) => {
     await tx.$executeRaw`select 1 from idempotency_keys where organization_id = ${tenant.scope.organizationId}::uuid and key like '%-1' for update`;
-    const counts = await Promise.all([1, 2, 3].map(() => forgetOldIdempotencyKeys(db)));
+    const counts = await Promise.all([1, 2, 3].map(() => deleteExpiredIdempotencyKeys(db)));
     expect(counts.reduce((sum, count) => sum + count)).toBe(1499);
   });
   expect(await left(tenant)).toBe(1);
 });
 
-test('a key is answered for 24 hours, then it counts as new', async () => {
+test('a used key returns its result for 24 hours, then it counts as new', async () => {
   const { db } = database;
   const tenant = await createTenant(db);
   const claim = () => claimIdempotencyKey(db.prisma, tenant.scope, { key: 'order-1', requestHash: HASH });
-  expect(await claim()).toEqual({ kind: 'ours' });
-  await recordAnswer(db.prisma, tenant.scope, { key: 'order-1', answer: 'made' });
+  expect(await claim()).toEqual({ kind: 'claimed' });
+  await recordResult(db.prisma, tenant.scope, { key: 'order-1', result: 'made' });
   await age(tenant, 'order-1', 24 * 60 - 1);
-  expect(await claim()).toEqual({ kind: 'answered', requestHash: HASH, answer: 'made' });
+  expect(await claim()).toEqual({ kind: 'used', requestHash: HASH, result: 'made' });
   await age(tenant, 'order-1', 24 * 60 + 1);
-  expect(await claim()).toEqual({ kind: 'ours' });
+  expect(await claim()).toEqual({ kind: 'claimed' });
 });
 
 // The race: two creates with one key, of which the second reads before the first has written.
-test('whoever claims a key that another transaction holds waits, and gets its answer, or the key should it fail', async () => {
+test('a claim waits for the transaction that holds the key, then gets its result, or the key if it failed', async () => {
   const { db } = database;
   const tenant = await createTenant(db);
   for (const fails of [false, true]) {
@@ -77,10 +77,10 @@ test('whoever claims a key that another transaction holds waits, and gets its an
     const first = db.prisma.$transaction(async (tx) => {
       await claimIdempotencyKey(tx, tenant.scope, claim);
       second = claimIdempotencyKey(db.prisma, tenant.scope, claim);
-      await recordAnswer(tx, tenant.scope, { key, answer: 'made' });
+      await recordResult(tx, tenant.scope, { key, result: 'made' });
       if (fails) throw new Error('undone');
     });
     await first.catch(() => undefined);
-    expect(await second).toMatchObject(fails ? { kind: 'ours' } : { kind: 'answered', answer: 'made' });
+    expect(await second).toMatchObject(fails ? { kind: 'claimed' } : { kind: 'used', result: 'made' });
   }
 });

@@ -26,25 +26,25 @@ const PROOFS: Record<string, Proofs> = {
   'sessions.ts': sessionProofs,
   'users.ts': { ...userProofs, ...peopleProofs },
 };
-/** Made for the operator, for housekeeping and for writing by the minute: what they do to every organization at once is their purpose. */
+/** Housekeeping and the writing of key uses, which work on all organizations at once. */
 const OVER_ALL_ORGANIZATIONS = [
-  'access-links.ts forgetOldAccessLinks',
-  'idempotency-keys.ts forgetOldIdempotencyKeys',
+  'access-links.ts deleteExpiredAccessLinks',
+  'idempotency-keys.ts deleteExpiredIdempotencyKeys',
   'key-uses.ts writeKeyUses',
-  'sessions.ts forgetOldSessions',
-  'sign-in-failures.ts forgetOldFailures',
+  'sessions.ts deleteExpiredSessions',
+  'sign-in-failures.ts deleteExpiredSignInFailures',
 ];
-/** Failed sign-ins are counted before it is known whose they are, by hashes of what was typed. */
+/** Attempts are counted before the organization is known, by hashes of what was typed. */
 const BEFORE_ANY_ORGANIZATION = [
   'sign-in-failures.ts countAttempt',
-  'sign-in-failures.ts forgetAttempts',
+  'sign-in-failures.ts resetAttempts',
   'sign-in-failures.ts isRemembered',
-  'sign-in-failures.ts noteUnknownEmail',
+  'sign-in-failures.ts recordUnknownEmail',
   'sign-in-failures.ts remember',
   'sign-in-failures.ts takeBackAttempt',
 ];
-/** They make or watch the connection, and read no row of anybody's. */
-const OF_THE_CONNECTION = ['connect.ts', 'database.ts', 'migrate.ts'];
+/** Opens the connections and runs transactions; reads no row. */
+const OF_THE_CONNECTION = ['database.ts'];
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -71,7 +71,7 @@ test('every store function that takes a scope is proven here', () => {
   expect(scoped.map(({ file, name }) => `${file} ${name}`).sort()).toEqual(proven.sort());
 });
 
-// The attack: a look-up that forgets whose row it is, and is written where nobody looks for such.
+// The attack: a look-up without the organization, in a file that nobody reviews for it.
 test('a store function without a scope stands in unscoped.ts, or is named here with its reason', () => {
   const others = exportedFunctions('src/store').filter(
     ({ file, parameters }) =>

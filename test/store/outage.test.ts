@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Database, isOutage, isUniqueViolation, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { isOutage, isUniqueViolation } from '../../src/store/database-errors.ts';
 import { findKeysByHash, isReachable } from '../../src/store/unscoped.ts';
 import { proxyDatabase } from '../support/database-proxy.ts';
 import { serverUrl, withClient } from '../support/postgres.ts';

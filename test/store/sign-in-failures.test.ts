@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { FORGET_AT_ONCE } from '../../src/store/forget.ts';
-import { forgetOldFailures } from '../../src/store/sign-in-failures.ts';
+import { BATCH_ROWS } from '../../src/store/delete-in-batches.ts';
+import { deleteExpiredSignInFailures } from '../../src/store/sign-in-failures.ts';
 import { openExplaining, type Planned } from '../support/plans.ts';
 import { withClient } from '../support/postgres.ts';
 import { openTestDatabase, type TestDatabase } from '../support/store.ts';
@@ -36,16 +36,16 @@ const left = () => database.db.prisma.signInFailure.count();
 
 test('old failures are deleted by the index of their end, a bounded number at a time, and no others', async () => {
   await fill();
-  const plans = await planned.plansOf(async () => expect(await forgetOldFailures(planned.db, NOW)).toBe(OLD));
-  expect(plans).toHaveLength(Math.ceil(OLD / FORGET_AT_ONCE));
+  const plans = await planned.plansOf(async () => expect(await deleteExpiredSignInFailures(planned.db, NOW)).toBe(OLD));
+  expect(plans).toHaveLength(Math.ceil(OLD / BATCH_ROWS));
   for (const { text, blocks } of plans) {
     expect(text).toContain('sign_in_failures_expire_idx');
     expect(text).not.toContain('Seq Scan');
     // Each row by one index to be found, by another to be deleted.
-    expect(blocks).toBeLessThan(FORGET_AT_ONCE * 10);
+    expect(blocks).toBeLessThan(BATCH_ROWS * 10);
   }
   expect(await left()).toBe(COUNTED);
-  expect(await forgetOldFailures(planned.db, NOW)).toBe(0);
+  expect(await deleteExpiredSignInFailures(planned.db, NOW)).toBe(0);
 });
 
 test('a count that somebody is changing is left for the next round, and waited for by nobody', async () => {
@@ -54,8 +54,8 @@ test('a count that somebody is changing is left for the next round, and waited f
   await withClient(database.url, async (holder) => {
     await holder.query('begin');
     await holder.query('select 1 from sign_in_failures where key = $1 for update', [key]);
-    expect(await forgetOldFailures(database.db, NOW)).toBe(0);
+    expect(await deleteExpiredSignInFailures(database.db, NOW)).toBe(0);
     await holder.query('rollback');
   });
-  expect(await forgetOldFailures(database.db, NOW)).toBe(1);
+  expect(await deleteExpiredSignInFailures(database.db, NOW)).toBe(1);
 });

@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../src/domain/actor.ts';
-import { DomainError, SlowedError } from '../../src/domain/errors.ts';
+import { DomainError, RateLimitError } from '../../src/domain/errors.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import type { KeyPolicy, Permission, Role } from '../../src/domain/role.ts';
 import { type IssuedKey, issueKey } from '../../src/service/issue-key.ts';
@@ -78,7 +78,7 @@ export async function outcomeOf(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'done',
     (error: unknown) => {
-      if (error instanceof SlowedError) return 'slowed';
+      if (error instanceof RateLimitError) return 'rate-limited';
       if (!(error instanceof DomainError)) throw error;
       return `${error.code}: ${error.message}`;
     },

@@ -32,7 +32,7 @@ const STORE: Readonly<Record<string, Edit>> = {
     replace:
       '(select $1::uuid as organization_id, id, name, description, external_id, metadata, created_at, updated_at from parent_programs where updated_at >= ${since}::timestamptz offset 0)',
   },
-  listStandingKeys: {
+  listCurrentKeys: {
     file: 'api-keys.ts',
     find: 'where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },\n    select: { id: true, name: true, expiresAt: true },',
     replace:
@@ -106,8 +106,8 @@ const STORE: Readonly<Record<string, Edit>> = {
   },
   countOtherAdministrators: {
     file: 'users.ts',
-    find: "...{ organizationId: scope.organizationId, role: 'administrator', deactivatedAt: null, id: { not: id } }",
-    replace: "...{ role: 'administrator', deactivatedAt: null, id: { not: id } }",
+    find: "      organizationId: scope.organizationId,\n      role: 'administrator',\n",
+    replace: "      role: 'administrator',\n",
   },
   listUsers: {
     file: 'users.ts',
@@ -146,8 +146,8 @@ const STORE: Readonly<Record<string, Edit>> = {
   },
   useAccessLink: {
     file: 'access-links.ts',
-    find: '...{ organizationId: scope.organizationId, tokenHash: Uint8Array.from(tokenHash) }',
-    replace: '...{ tokenHash: Uint8Array.from(tokenHash) }',
+    find: 'organizationId: scope.organizationId,\n      tokenHash: Uint8Array.from(tokenHash),\n      usedAt: null,',
+    replace: 'tokenHash: Uint8Array.from(tokenHash),\n      usedAt: null,',
   },
   voidAccessLinksOf: {
     file: 'access-links.ts',

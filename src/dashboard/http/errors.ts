@@ -1,6 +1,6 @@
-import { DomainError, type ErrorCode, type FieldErrors, SlowedError } from '../../domain/errors.ts';
+import { DomainError, type ErrorCode, type FieldErrors, RateLimitError } from '../../domain/errors.ts';
 import { count } from '../../domain/words.ts';
-import { isOutage } from '../../store/database.ts';
+import { isOutage } from '../../store/database-errors.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 import { REFUSALS, Refusal } from './refusal.ts';
@@ -52,14 +52,14 @@ export async function orAgain(work: () => Promise<View>, again: (problem: Proble
   try {
     return await work();
   } catch (error) {
-    if (error instanceof SlowedError) return slowed(error, again);
+    if (error instanceof RateLimitError) return rateLimited(error, again);
     if (!(error instanceof DomainError) || !(error.code === 'invalid' || error.code === 'conflict')) throw error;
     return again({ status: PAGES[error.code].status, message: error.message, fields: error.fields ?? {} });
   }
 }
 
 /** RFC 6585 section 4. */
-export async function slowed(
+export async function rateLimited(
   { retryAfterSeconds }: { retryAfterSeconds: number },
   again: (problem: Problem) => Promise<View> | View,
 ): Promise<View> {

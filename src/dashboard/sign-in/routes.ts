@@ -1,7 +1,7 @@
 import { openLink, setPassword } from '../../service/access-links.ts';
 import { requestReset } from '../../service/request-reset.ts';
 import { giveSecondFactor, signIn, signOut } from '../../service/sign-in.ts';
-import { orAgain, type Problem, slowed } from '../http/errors.ts';
+import { orAgain, type Problem, rateLimited } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { act, type OpenPage, signedIn } from '../http/room.ts';
@@ -50,8 +50,8 @@ async function enter(context: RequestContext, form: Form<'email' | 'password' | 
       return redirect(`/welcome/${result.token}?why=length`);
     case 'refused':
       return signInPage(context, { email, next, problem: refused('The e-mail or the password is not right.') });
-    case 'slowed':
-      return slowed(result, (problem) => signInPage(context, { email, next, problem }));
+    case 'rate-limited':
+      return rateLimited(result, (problem) => signInPage(context, { email, next, problem }));
   }
 }
 
@@ -71,8 +71,8 @@ async function giveCode(context: RequestContext, form: Form<'code' | 'next'>): P
       return redirect('/sign-in?done=ended', { cookies: [endedSessionCookie(dashboard.isSecure)] });
     case 'refused':
       return codePage(context, { next, problem: refused('The code is not right, or was used already.') });
-    case 'slowed':
-      return slowed(result, (problem) => codePage(context, { next, problem }));
+    case 'rate-limited':
+      return rateLimited(result, (problem) => codePage(context, { next, problem }));
   }
 }
 

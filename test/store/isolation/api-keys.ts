@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import {
   insertApiKey,
-  listStandingKeys,
+  listCurrentKeys,
   renameApiKey,
   replaceApiKey,
   revokeApiKey,
@@ -23,11 +23,11 @@ function rowOf({ prisma }: Database, { scope: { organizationId } }: Tenant, id: 
 }
 
 export const apiKeyProofs: Proofs = {
-  async listStandingKeys({ db, ours, theirs }) {
+  async listCurrentKeys({ db, ours, theirs }) {
     await createKeyRow(db, theirs);
     const own = await createKeyRow(db, ours);
-    expect(await listStandingKeys(db.prisma, ours.scope, theirs.userId)).toEqual([]);
-    expect(await listStandingKeys(db.prisma, ours.scope, ours.userId)).toMatchObject([{ id: own.id }]);
+    expect(await listCurrentKeys(db.prisma, ours.scope, theirs.userId)).toEqual([]);
+    expect(await listCurrentKeys(db.prisma, ours.scope, ours.userId)).toMatchObject([{ id: own.id }]);
   },
 
   // The attack: a key in one's own organization that acts for a user of another one.
@@ -45,7 +45,7 @@ export const apiKeyProofs: Proofs = {
     await expect(foreignCreator).rejects.toMatchObject({ code: 'P2003' });
     // The same id and name are free.
     await createKeyRow(db, ours, { id, name: 'Same' });
-    expect(await listStandingKeys(db.prisma, theirs.scope, theirs.userId)).toMatchObject([{ id }]);
+    expect(await listCurrentKeys(db.prisma, theirs.scope, theirs.userId)).toMatchObject([{ id }]);
   },
 
   async revokeApiKey({ db, ours, theirs }) {

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Database } from '../../../src/store/database.ts';
-import { claimIdempotencyKey, recordAnswer } from '../../../src/store/idempotency-keys.ts';
+import { claimIdempotencyKey, recordResult } from '../../../src/store/idempotency-keys.ts';
 import type { Tenant } from '../../support/store.ts';
 import type { Proofs } from './proof.ts';
 
@@ -15,19 +15,19 @@ export const idempotencyKeyProofs: Proofs = {
   // The attack: a guessed key of another organization, to be answered with what that one has created.
   async claimIdempotencyKey({ db, ours, theirs }) {
     await claim(db, theirs);
-    await recordAnswer(db.prisma, theirs.scope, { key: KEY, answer: 'theirs' });
-    expect(await claim(db, ours)).toEqual({ kind: 'ours' });
-    expect(await claim(db, theirs)).toEqual({ kind: 'answered', requestHash: HASH, answer: 'theirs' });
+    await recordResult(db.prisma, theirs.scope, { key: KEY, result: 'theirs' });
+    expect(await claim(db, ours)).toEqual({ kind: 'claimed' });
+    expect(await claim(db, theirs)).toEqual({ kind: 'used', requestHash: HASH, result: 'theirs' });
   },
 
-  async recordAnswer({ db, ours, theirs }) {
+  async recordResult({ db, ours, theirs }) {
     await claim(db, theirs);
-    await expect(recordAnswer(db.prisma, ours.scope, { key: KEY, answer: 'forged' })).rejects.toMatchObject({
+    await expect(recordResult(db.prisma, ours.scope, { key: KEY, result: 'forged' })).rejects.toMatchObject({
       code: 'P2025',
     });
     await claim(db, ours);
-    await recordAnswer(db.prisma, ours.scope, { key: KEY, answer: 'ours' });
-    expect(await claim(db, ours)).toMatchObject({ answer: 'ours' });
-    expect(await claim(db, theirs)).toMatchObject({ answer: '' });
+    await recordResult(db.prisma, ours.scope, { key: KEY, result: 'ours' });
+    expect(await claim(db, ours)).toMatchObject({ result: 'ours' });
+    expect(await claim(db, theirs)).toMatchObject({ result: '' });
   },
 };

@@ -1,0 +1,40 @@
+import { isNativeError } from 'node:util/types';
+import { codeOf, memberOf } from './error-code.ts';
+
+/** Codes of Node, SQLSTATE and Prisma that mean that the database is unavailable, not that there is a bug. */
+const OUTAGE_CODES = [
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/,
+  /^08/, // connection exception
+  /^53/, // insufficient resources
+  /^57P0/, // shutting down, crashed or starting
+  /^57014$/, // statement_timeout
+  /^(28|3D)/, // refuses the password or the database, which were right at the start
+  /^25006$/, // read-only: a standby after a failover
+  /^40(001|P01)$/, // serialization failure, deadlock
+  /^P(1001|1002|1008|1017|2024|2028|2034|2037)$/, // Prisma's codes for the same
+];
+const OUTAGE_MESSAGE =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|Can't reach database/i;
+
+/** True if the database could not be reached or did not answer in time; false for a bug. */
+export function isOutage(error: unknown): boolean {
+  if (!isNativeError(error)) return false;
+  const codes = [codeOf(error), String(memberOf(error.cause, 'originalCode'))];
+  if (OUTAGE_CODES.some((pattern) => codes.some((code) => pattern.test(code)))) return true;
+  if (OUTAGE_MESSAGE.test(error.message)) return true;
+  const several = memberOf(error, 'errors');
+  // For a raw statement, Prisma's own code is P2010, and PostgreSQL's error is inside.
+  const inner = [error.cause, adapterErrorOf(error), ...(Array.isArray(several) ? several : [])];
+  return inner.some((each) => each !== error && isOutage(each));
+}
+
+/** True if a write violated a unique index. */
+export function isUniqueViolation(error: unknown): boolean {
+  // PostgreSQL's code, because Prisma's differs for raw statements.
+  return memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode') === '23505';
+}
+
+/** PostgreSQL's error inside Prisma's. */
+function adapterErrorOf(error: unknown): unknown {
+  return memberOf(memberOf(error, 'meta'), 'driverAdapterError');
+}
