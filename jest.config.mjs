@@ -1,18 +1,13 @@
 export default {
-  testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
-  moduleFileExtensions: ['ts', 'mjs', 'cjs', 'js', 'json'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
-    ],
-  },
+  moduleFileExtensions: ['ts', 'mjs', 'js'],
+  transform: {},
+  // Native modules and Node's own type stripping; processes, because some tests send signals or set V8's flags.
+  runner: ['jest-light-runner', { runtime: 'child_process' }],
+  setupFilesAfterEnv: ['<rootDir>/test/support/worker.ts'],
   globalSetup: '<rootDir>/test/support/set-up.ts',
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
-  testTimeout: 240_000,
   maxWorkers: '100%',
   randomize: true,
 };

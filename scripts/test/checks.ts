@@ -58,5 +58,5 @@ export const TESTS: Check = {
   title: 'tests',
   parameters: ['node_modules/jest/bin/jest.js'],
   remedy: 'Mend the code, or the test. One file alone: npm test -- test/api/list.test.ts',
-  env: { NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' },
+  env: { NODE_OPTIONS: '--disable-warning=ExperimentalWarning' },
 };

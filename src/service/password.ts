@@ -1,4 +1,4 @@
-import { hash, verify } from '@node-rs/argon2';
+import argon2 from '@node-rs/argon2';
 import { invalidField } from '../domain/errors.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import {
@@ -14,7 +14,7 @@ import { changeUser, type LockedUser, NO_SECOND_FACTOR } from '../store/users.ts
 
 /** Argon2id, the library's default, as OWASP's password storage cheat sheet has it: 19 MiB, two passes, one lane; in PHC format. */
 export async function hashPassword(password: string): Promise<string> {
-  return hash(normalPassword(password), { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+  return argon2.hash(normalPassword(password), { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
 }
 
 /** The hash of 32 random bytes that nobody kept, made at the same cost as every other. */
@@ -25,7 +25,7 @@ export async function verifyPassword(passwordHash: string | null, password: stri
   // A longer text is nobody's password; one character more than the most keeps it from becoming one.
   const characters = [...normalPassword(password.slice(0, 4 * PASSWORD_CHARACTERS_AT_MOST))];
   const text = characters.slice(0, PASSWORD_CHARACTERS_AT_MOST + 1).join('');
-  const isRight = await verify(passwordHash ?? NOBODYS, text);
+  const isRight = await argon2.verify(passwordHash ?? NOBODYS, text);
   return isRight && passwordHash !== null;
 }
 

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Client } from '../support/client.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { issueKeyByEmail } from '../../src/service/operator.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';

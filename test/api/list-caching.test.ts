@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createProgram } from '../support/every-operation.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 

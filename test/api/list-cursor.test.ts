@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { issueKeyByEmail } from '../../src/service/operator.ts';
 import { insertPrograms } from '../support/programs.ts';
 import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';

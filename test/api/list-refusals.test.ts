@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
 
 let server: TestServer;

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { insertPrograms } from '../support/programs.ts';
 import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
 

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
 import { createScratchDatabase, type ScratchDatabase, untilWaiting, withClient } from '../support/postgres.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';

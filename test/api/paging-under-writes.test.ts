@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { idsOf, insertPrograms, nextOf } from '../support/programs.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 

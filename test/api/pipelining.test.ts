@@ -3,7 +3,6 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { listen } from '../../src/server.ts';
 import { exchangeRaw } from '../support/raw.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';

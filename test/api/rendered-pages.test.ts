@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readDocument } from '../../src/api/contract.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { RenderedPages } from '../../src/api/rendered-pages.ts';

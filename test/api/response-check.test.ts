@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Logger, pino } from 'pino';
 import { readDocument } from '../../src/api/contract.ts';
 import { handlers } from '../../src/api/handlers/index.ts';

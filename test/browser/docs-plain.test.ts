@@ -1,5 +1,4 @@
 import { access } from 'node:fs/promises';
-import { expect, test } from '@jest/globals';
 import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { BUILT, contract, guides } from '../support/docs.ts';

@@ -1,7 +1,6 @@
 import { cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser, openContext } from '../support/browser.ts';
 import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';

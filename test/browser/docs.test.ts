@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';

@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { furnish } from '../support/furnish.ts';
 import { stepsOf } from '../support/guides.ts';

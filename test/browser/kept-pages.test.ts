@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { codeAt, PASSWORD } from '../support/accounts.ts';
 import { launchOptions, openContext } from '../support/browser.ts';

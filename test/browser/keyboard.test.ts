@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { PASSWORD } from '../support/accounts.ts';
 import { focused } from '../support/browser.ts';

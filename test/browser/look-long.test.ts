@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { stretch } from '../support/furnish.ts';
 import { look } from '../support/look.ts';
 import { useStage } from '../support/stage.ts';

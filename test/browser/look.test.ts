@@ -1,4 +1,3 @@
-import { beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { createOutbox, type Outbox } from '../../src/service/mail.ts';
 import { PASSWORD } from '../support/accounts.ts';

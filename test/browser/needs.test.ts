@@ -1,4 +1,3 @@
-import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { focused } from '../support/browser.ts';
 import { type BelievableTeam, furnish } from '../support/furnish.ts';

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { expect, test } from '@jest/globals';
 import { focused } from '../support/browser.ts';
 import { chooseFromMenu, createKey, openOwnKeys } from '../support/key-steps.ts';
 import { useStage } from '../support/stage.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { focused } from '../support/browser.ts';
 import {
   apiStatus,

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { giveKey, NOBODY } from '../support/actors.ts';
 import { apiStatus, createKey, openOwnKeys } from '../support/key-steps.ts';

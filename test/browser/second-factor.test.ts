@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { codeAt, PASSWORD } from '../support/accounts.ts';
 import { signIn, useStage } from '../support/stage.ts';

@@ -1,7 +1,6 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { chromium } from 'playwright-core';
 import type { Actor } from '../../src/domain/actor.ts';
 import { guard, launchOptions } from '../support/browser.ts';

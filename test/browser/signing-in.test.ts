@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { PASSWORD } from '../support/accounts.ts';
 import { signIn, useStage } from '../support/stage.ts';
 

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { step } from '../support/history.ts';
 import {
   apiStatus,

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CharterClient, createClient, type Schemas } from '../../src/client/charter-client.ts';
 import { TARGETS, type Target } from '../support/client-targets.ts';
 

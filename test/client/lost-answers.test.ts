@@ -1,6 +1,5 @@
 // The server does what it is asked, and the answer gets lost on the way back: the case that retries are made for, and
 // in which they do harm where they are made without care.
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
 import { createClientOn, createTestClock } from '../support/charter-client.ts';
 import { losesAnswerOf, passesOn, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkPackage } from '@arethetypeswrong/core';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { publint } from 'publint';
 import { type PackedClient, packClient } from '../support/client-package.ts';
 

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AnswerError, type CharterClient, createClient } from '../../src/client/charter-client.ts';
 import { revokeKeyById } from '../../src/service/operator.ts';
 import { insertPrograms } from '../support/programs.ts';

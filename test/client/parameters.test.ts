@@ -1,5 +1,4 @@
 // A program in JavaScript, or one whose types are not strict, can give what the types refuse.
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Call, createCall } from '../../src/client/calling.ts';
 import { realClock } from '../../src/client/clock.ts';
 import { settingsFrom } from '../../src/client/settings.ts';

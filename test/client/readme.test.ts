@@ -1,7 +1,6 @@
 // What the package's README shows is what an integrator does first: it is compiled and run as it stands there.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { installClient, packClient, type Scratch, typeCheck, write } from '../support/client-package.ts';
 import { runFile } from '../support/process.ts';
 import { insertPrograms } from '../support/programs.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createCall } from '../../src/client/calling.ts';
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
 import { settingsFrom } from '../../src/client/settings.ts';

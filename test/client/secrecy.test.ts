@@ -1,5 +1,4 @@
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AnswerError, createClient } from '../../src/client/charter-client.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
 import {

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CharterClient, createClient, TimeoutError } from '../../src/client/charter-client.ts';
 import { realClock } from '../../src/client/clock.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';

@@ -1,5 +1,4 @@
 // Held by the type check of `npm test`: an @ts-expect-error above what does compile is an error itself.
-import { expect, test } from '@jest/globals';
 import {
   type Answer,
   AnswerError,

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CharterClient, createClient } from '../../src/client/charter-client.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock, type TestClock } from '../support/charter-client.ts';

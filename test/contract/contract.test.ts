@@ -1,7 +1,6 @@
 // What must hold of the document itself, whatever operations it has.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { EXCEPTIONS } from '../../src/api/exceptions.ts';

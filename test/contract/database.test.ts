@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 

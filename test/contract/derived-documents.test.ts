@@ -1,7 +1,6 @@
 // What is made from the contract for tools that cannot read it as it is: every `$ref` followed, and for Postman.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { toPostmanCollection } from '../../scripts/generate/postman.ts';
 import { operations } from '../support/contract.ts';
 import { createProgram, successOf } from '../support/every-operation.ts';

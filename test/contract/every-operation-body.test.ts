@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../support/contract.ts';
 import { prepare, sendTo, successOf } from '../support/every-operation.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { operations } from '../support/contract.ts';
 import { permissionOf, prepare, requestFor, sendTo } from '../support/every-operation.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';

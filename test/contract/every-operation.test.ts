@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../support/contract.ts';
 import { createProgram, prepare, requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anchorsIn, type Book, readBook } from '../../openapi/lint/book.ts';
 import { contractRules } from '../../openapi/lint/contract/index.ts';
 import { pageRules } from '../../openapi/lint/pages/index.ts';

@@ -1,5 +1,4 @@
 // The mock takes and refuses entity tags as the server does, each side its own ones.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Mock, startMock } from '../../scripts/mock/start.ts';
 import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';

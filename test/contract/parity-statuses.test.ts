@@ -1,5 +1,4 @@
 // Every status that the document shows: produced for real by the server, and forced by Prefer on the mock.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Mock, startMock } from '../../scripts/mock/start.ts';
 import { Client, type Reply } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';

@@ -1,5 +1,4 @@
 // The mock answers as the server does, whatever is sent. Made of the document: a new operation is held to it at once.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Mock, startMock } from '../../scripts/mock/start.ts';
 import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';

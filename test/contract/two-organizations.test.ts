@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../support/contract.ts';
 import { requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
 import { walk } from '../support/programs.ts';

@@ -1,5 +1,4 @@
 // Held by the type check of `npm test`: an @ts-expect-error above what does compile is an error itself.
-import { expect, test } from '@jest/globals';
 import type { JsonText } from '../../src/api/json-text.ts';
 import type { Handler, Handlers, Input, Success } from '../../src/api/operation.ts';
 import type { OrganizationScope } from '../../src/domain/organization-scope.ts';

@@ -2,7 +2,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { workflowFiles } from '../../scripts/lint/files.ts';
 import { type Mock, startMock } from '../../scripts/mock/start.ts';
 import { root } from '../../scripts/tool.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
 import { issueKey } from '../../src/service/issue-key.ts';
 import { updatePolicy } from '../../src/service/organization.ts';

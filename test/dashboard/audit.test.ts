@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../src/domain/actor.ts';
 import { codeAt, createAccount, PASSWORD } from '../support/accounts.ts';

@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createPeople } from '../support/actors.ts';
 import { type Browser, wordsOf } from '../support/dashboard.ts';
 import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';

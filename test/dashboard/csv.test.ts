@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { csvLine } from '../../src/dashboard/audit-log/csv.ts';
 import { createPeople, giveKey } from '../support/actors.ts';
 import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';

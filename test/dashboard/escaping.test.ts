@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { createPeople, giveKey } from '../support/actors.ts';
 import { type Browser, encode, type Page } from '../support/dashboard.ts';

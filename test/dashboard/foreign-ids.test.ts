@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAccount } from '../support/accounts.ts';
 import { createPeople, giveKey, NOBODY, type People } from '../support/actors.ts';
 import { type Browser, type Fields, filled, wordsOf } from '../support/dashboard.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { Browser, encode, type Fields, filled } from '../support/dashboard.ts';
 import { browserOf, fill, rowsOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';

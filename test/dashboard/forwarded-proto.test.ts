@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { createAccount } from '../support/accounts.ts';
 import { wordsOf } from '../support/dashboard.ts';
 import { browserOf, startDashboard } from '../support/dashboard-server.ts';

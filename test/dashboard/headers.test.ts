@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { giveKey } from '../support/actors.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { type Browser, wordsOf } from '../support/dashboard.ts';

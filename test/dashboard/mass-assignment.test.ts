@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createPeople, NOBODY, type People } from '../support/actors.ts';
 import { type Browser, type Fields, filled, keysIn } from '../support/dashboard.ts';
 import { browserOf, fill, rowsOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';

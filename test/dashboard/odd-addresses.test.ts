@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { createPeople, NOBODY } from '../support/actors.ts';
 import { Browser, type Page } from '../support/dashboard.ts';

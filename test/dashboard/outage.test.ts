@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAccount } from '../support/accounts.ts';
 import { Browser, filled, wordsOf } from '../support/dashboard.ts';
 import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';

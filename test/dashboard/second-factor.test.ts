@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
 import { createScope, times } from '../support/actors.ts';
 import { Browser, type Page, wordsOf } from '../support/dashboard.ts';

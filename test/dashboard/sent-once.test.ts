@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { createAccount } from '../support/accounts.ts';
 import { createPeople, giveKey, times } from '../support/actors.ts';

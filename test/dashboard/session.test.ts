@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { createPeople } from '../support/actors.ts';
 import { Browser } from '../support/dashboard.ts';

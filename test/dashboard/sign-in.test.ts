@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Outbox } from '../../src/service/mail.ts';
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { createActor, createScope } from '../support/actors.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createPeople, giveKey } from '../support/actors.ts';
 import { wordsOf } from '../support/dashboard.ts';
 import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';

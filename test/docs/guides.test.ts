@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readContract } from '../../scripts/docs/contract.ts';
 import { documentOf } from '../../scripts/docs/document.ts';
 import { readGuides } from '../../scripts/docs/guides.ts';

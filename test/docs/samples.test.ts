@@ -1,6 +1,5 @@
 // Every sample is run as it is shown: somebody copies it before they read anything else.
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
 import { installClient, packClient, type Scratch, typeCheck, write } from '../support/client-package.ts';
 import { operations } from '../support/contract.ts';

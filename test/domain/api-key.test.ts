@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { expiryOf, hashKey, inspectKey, mintKey } from '../../src/domain/api-key.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

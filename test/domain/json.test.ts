@@ -1,4 +1,3 @@
-import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseJson } from '../../src/domain/json.ts';
 

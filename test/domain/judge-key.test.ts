@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { judgeKey, type KeyRecord } from '../../src/domain/api-key.ts';
 import { PERMISSIONS, ROLES } from '../../src/domain/role.ts';
 

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { endOf, isExpiringSoon } from '../../src/domain/api-key.ts';
 
 const NOW = new Date('2026-05-04T12:00:00.000Z');

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { lookOf, parseName } from '../../src/domain/name.ts';
 
@@ -25,7 +24,7 @@ test.each([
 
 const { key } = mintKey('live');
 
-test.each([
+test.each<readonly [string, string, RegExp]>([
   ['nothing', '', /one character that can be seen/],
   ['blanks', ' \t\u00a0\u3000', /one character that can be seen/],
   // The attack: somebody without a name in every list and in the audit log.

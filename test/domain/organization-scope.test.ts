@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 
 const ID = '019df30f-b339-734b-82ec-629b4675da22';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { applyPatch, contentOf, isSameContent, type ParentProgram } from '../../src/domain/parent-program.ts';
 
 const PROGRAM: ParentProgram = {

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { passwordProblem } from '../../src/domain/password.ts';
 
 const OWNER = {

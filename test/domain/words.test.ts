@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { count, dayWords, instantWords } from '../../src/domain/words.ts';
 
 test.each([

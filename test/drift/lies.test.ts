@@ -1,7 +1,6 @@
 // The lies of `npm run drift`, without telling any: that takes minutes, and what no longer fits is to be known at once.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { isTest } from '../../scripts/drift/lie.ts';
 import { LIES, QUICK } from '../../scripts/drift/lies/index.ts';
 

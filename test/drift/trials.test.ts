@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import type { Lie } from '../../scripts/drift/lie.ts';
 import { tableOf } from '../../scripts/drift/table.ts';
 import { type Trial, tryAll } from '../../scripts/drift/trials.ts';

@@ -1,7 +1,6 @@
 // The server against the document, by requests that nobody has thought of. `npm run fuzz` goes on where this ends.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Json } from '../../src/api/document.ts';
 import { fuzz, type PropertyName, type Start } from './fuzz.ts';
 import { openWorld, type World } from './world.ts';

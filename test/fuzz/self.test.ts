@@ -1,7 +1,6 @@
 // A fuzzer that finds nothing proves nothing: it is told another document, and must find where the server differs.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { contract, type Planted, planted, remove, set } from '../support/planted.ts';
 import { fuzz } from './fuzz.ts';
 import { openWorld, type World } from './world.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { operations } from '../support/contract.ts';
 import { startTestMock, type TestMock } from '../support/mock.ts';
 

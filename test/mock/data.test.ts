@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestMock, type TestMock } from '../support/mock.ts';
 import { idsOf, walk } from '../support/programs.ts';
 

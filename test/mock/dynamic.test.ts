@@ -1,5 +1,4 @@
 // Generated data stays within the schema: the client holds every answer against the contract.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../support/contract.ts';
 import { requestFor, sendTo, withQuery } from '../support/every-operation.ts';
 import { startTestMock, type TestMock } from '../support/mock.ts';

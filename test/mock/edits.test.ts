@@ -2,7 +2,6 @@
 import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { startTestMock, type TestMock } from '../support/mock.ts';
 import { until } from '../support/wait.ts';
 

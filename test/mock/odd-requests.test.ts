@@ -1,5 +1,4 @@
 // Whatever arrives, the mock answers, in the contract's shape where it is HTTP at all, and lives.
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { startTestMock, type TestMock } from '../support/mock.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 

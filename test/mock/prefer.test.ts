@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestMock, type TestMock } from '../support/mock.ts';
 
 const LIST = '/api/parent_programs';

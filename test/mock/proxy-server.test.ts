@@ -1,5 +1,4 @@
 // Through the proxy the real server agrees with the contract, whatever it is sent.
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';

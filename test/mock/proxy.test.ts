@@ -1,5 +1,4 @@
 // A server that is not ours, in every way in which it can disagree with the contract.
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { formatKey } from '../../src/domain/api-key.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { type Watched, watch } from '../support/watched.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Charter, logOf, organizationAt, startCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { createScratchDatabase, type ScratchDatabase } from '../support/postgres.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { tidy } from '../../src/operations/housekeeping.ts';
 import { signIn } from '../../src/service/sign-in.ts';
 import { createAccount, MINUTE, newTrace, signInAs } from '../support/accounts.ts';

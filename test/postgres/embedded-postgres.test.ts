@@ -1,7 +1,6 @@
 import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { withClient } from '../support/postgres.ts';
 import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';

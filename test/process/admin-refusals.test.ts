@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createScratchDatabase, type ScratchDatabase, serverUrl } from '../support/postgres.ts';
 import { runFile } from '../support/process.ts';
 import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { signIn } from '../../src/service/sign-in.ts';
 import { addSecondFactor, createAccount, isSignedIn, newTrace, PASSWORD } from '../support/accounts.ts';
 import { Client } from '../support/client.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { readConfig } from '../../src/config.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { organizationAt, startCharter, withCharter } from '../support/charter.ts';
 import type { Client } from '../support/client.ts';
 import { Client as ClientAt } from '../support/client.ts';

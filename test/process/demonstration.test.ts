@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { issueDemonstrationKey, seed } from '../../prisma/seed.ts';
 import { hashKey, judgeKey } from '../../src/domain/api-key.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';

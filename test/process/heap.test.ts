@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { withCharter } from '../support/charter.ts';
 import { withScratchDatabase } from '../support/postgres.ts';
 

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import type { Database } from '../../src/store/database.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { startCharter } from '../support/charter.ts';

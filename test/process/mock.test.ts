@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { readOptions } from '../../scripts/mock/options.ts';
 import { Client } from '../support/client.ts';
 import { checkMockAnswer } from '../support/contract.ts';

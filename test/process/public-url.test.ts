@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { readConfig } from '../../src/config.ts';
 import { logOf, withCharter } from '../support/charter.ts';
 import { withScratchDatabase } from '../support/postgres.ts';

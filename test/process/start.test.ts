@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { proxyDatabase } from '../support/database-proxy.ts';
 import { serverUrl, withClient, withScratchDatabase } from '../support/postgres.ts';
 import { type Ended, runFile } from '../support/process.ts';

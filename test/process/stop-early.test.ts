@@ -1,5 +1,4 @@
 import { createServer, type Socket } from 'node:net';
-import { expect, test } from '@jest/globals';
 import { withClient, withScratchDatabase } from '../support/postgres.ts';
 import { kill, type Running, startFile } from '../support/process.ts';
 import { until } from '../support/wait.ts';

@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Charter, organizationAt, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { checkAnswer } from '../support/contract.ts';

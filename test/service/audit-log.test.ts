@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { type AuditFilters, type AuditRecord, exportAudit, listAudit } from '../../src/service/audit-log.ts';
 import { auditStatement } from '../../src/store/audit-log.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { recordAudit } from '../../src/store/audit.ts';
 import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { openTestDatabase, type TestDatabase } from '../support/store.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { changePassword } from '../../src/service/change-password.ts';
 import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
 import type { Database } from '../../src/store/database.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { groupLookUps } from '../../src/service/group-look-ups.ts';
 import { outcomeOf } from '../support/actors.ts';
 import { until } from '../support/wait.ts';

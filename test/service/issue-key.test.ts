@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hashKey } from '../../src/domain/api-key.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import type { Role } from '../../src/domain/role.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { issueKey } from '../../src/service/issue-key.ts';
 import { listKeys } from '../../src/service/list-keys.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { issueKey } from '../../src/service/issue-key.ts';

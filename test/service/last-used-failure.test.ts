@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createActor, createPeople, giveKey, type People, times } from '../support/actors.ts';

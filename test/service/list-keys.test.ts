@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hashKey } from '../../src/domain/api-key.ts';
 import { issueKey } from '../../src/service/issue-key.ts';
 import { getKey, listKeys, listKeysMadeForOthers } from '../../src/service/list-keys.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { deactivateUser } from '../../src/service/change-user.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { getUser, listUsers } from '../../src/service/people.ts';
 import type { Database } from '../../src/store/database.ts';

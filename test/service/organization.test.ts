@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { getPolicy, listAdministrators, updatePolicy } from '../../src/service/organization.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createAccount } from '../support/accounts.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { changePassword } from '../../src/service/change-password.ts';
 import { beginSecondFactor, removeSecondFactor, renewRecoveryCodes } from '../../src/service/second-factor.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openLink } from '../../src/service/access-links.ts';
 import { createOutbox, type Outbox } from '../../src/service/mail.ts';
 import { requestReset } from '../../src/service/request-reset.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Actor } from '../../src/domain/actor.ts';
 import { ROLES } from '../../src/domain/role.ts';
 import { openLink, setPassword } from '../../src/service/access-links.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { hashToken } from '../../src/domain/session.ts';
 import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
 import { findActor, signIn } from '../../src/service/sign-in.ts';

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import argon2 from '@node-rs/argon2';
+import { hashPassword } from '../../src/service/password.ts';
+import { signIn, signOut } from '../../src/service/sign-in.ts';
 import type { Database } from '../../src/store/database.ts';
-import type { TestDatabase } from '../support/store.ts';
+import { createAccount, isSignedIn, newTrace, PASSWORD } from '../support/accounts.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
 // Counts how often a password is verified, with the real library behind.
-const argon2 = await import('@node-rs/argon2');
-const verify = jest.fn(argon2.verify);
-jest.unstable_mockModule('@node-rs/argon2', () => ({ ...argon2, verify }));
-
-const { openTestDatabase } = await import('../support/store.ts');
-const { createAccount, isSignedIn, newTrace, PASSWORD } = await import('../support/accounts.ts');
-const { signIn, signOut } = await import('../../src/service/sign-in.ts');
+const verify = jest.spyOn(argon2, 'verify');
 
 let database: TestDatabase;
 let db: Database;
@@ -17,7 +14,10 @@ beforeAll(async () => {
   database = await openTestDatabase();
   db = database.db;
 });
-afterAll(() => database.close());
+afterAll(async () => {
+  verify.mockRestore();
+  await database.close();
+});
 
 const auditOf = (userId: string) =>
   db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } });
@@ -81,7 +81,6 @@ test('a failure writes one row, whether the e-mail is known or not', async () =>
 
 test('a password counts in one form however a keyboard composes it', async () => {
   const account = await createAccount(db);
-  const { hashPassword } = await import('../../src/service/password.ts');
   const passwordHash = await hashPassword('caf\u00e9 marmot drums 41');
   await db.prisma.user.updateMany({ where: { id: account.userId }, data: { passwordHash } });
   const decomposed = 'cafe\u0301 marmot drums 41';

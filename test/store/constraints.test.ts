@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 
 // What must hold whoever writes: a later version, a script, a hand in psql. All of it is raw SQL, past every check of ours.

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { claimIdempotencyKey, deleteExpiredIdempotencyKeys, recordResult } from '../../src/store/idempotency-keys.ts';
 import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { exportedFunctions } from '../support/exports.ts';
 import { createTenant, openTestDatabase, type TestDatabase } from '../support/store.ts';
 import { apiKeyProofs } from './isolation/api-keys.ts';

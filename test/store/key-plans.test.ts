@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openDatabase } from '../../src/store/database.ts';
 import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/key-lists.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';

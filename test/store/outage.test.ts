@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { isOutage, isUniqueViolation } from '../../src/store/database-errors.ts';
 import { findKeysByHash, isReachable } from '../../src/store/unscoped.ts';

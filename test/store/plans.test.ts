@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ListQuery, listParentPrograms, positionOf, type SortField } from '../../src/store/parent-program-list.ts';
 import { findParentProgram } from '../../src/store/parent-programs.ts';
 import { findKeysByHash, findUserByEmail } from '../../src/store/unscoped.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { BATCH_ROWS } from '../../src/store/delete-in-batches.ts';
 import { deleteExpiredSignInFailures } from '../../src/store/sign-in-failures.ts';
 import { openExplaining, type Planned } from '../support/plans.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { createParentProgram, removeParentProgram, updateParentProgram } from '../../src/service/parent-programs.ts';

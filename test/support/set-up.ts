@@ -9,7 +9,8 @@ import { serverUrl, TEMPLATE, withClient } from './postgres.ts';
  * One PostgreSQL for the run, in a folder of its own; nothing in it outlives the run, so it need not reach the disk. Many
  * short runs, one after another, may be given one instead (CHARTER_TEST_SERVER), whose template is made anew for each.
  */
-export default async function setUp(): Promise<void> {
+export default async function setUp({ seed = 0 }: { seed?: number } = {}): Promise<void> {
+  process.env['CHARTER_TEST_SEED'] = String(seed);
   const folder = await mkdtemp(join(tmpdir(), 'charter-test-'));
   // As root, PostgreSQL runs as another user, who must be able to reach the folder.
   await chmod(folder, 0o755);

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PASSWORD } from './accounts.ts';
 import { type ContextOptions, launchBrowser, openContext } from './browser.ts';

@@ -1,7 +1,6 @@
 // The command itself, in a checkout of its own: what it publishes, what it refuses, and what it leaves alone.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { set } from '../../support/planted.ts';
 import { type ReleaseFolder, withReleaseFolder } from '../../support/release-folder.ts';
 

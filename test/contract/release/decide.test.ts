@@ -1,5 +1,4 @@
 // Which number each change asks for, and when a contract may not even be merged.
-import { expect, test } from '@jest/globals';
 import type { Change } from '../../../scripts/contract-diff/findings.ts';
 import type { Verdict } from '../../../scripts/contract-diff/rules.ts';
 import { decide } from '../../../scripts/release-contract/decide.ts';

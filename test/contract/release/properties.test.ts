@@ -1,5 +1,4 @@
 // What must hold of every comparison, whatever the documents.
-import { expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';

@@ -1,5 +1,4 @@
 // What each change of the contract means for whoever has built on it: planted one by one in the contract itself.
-import { expect, test } from '@jest/globals';
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
 import { type Direction, RULES, type Rule } from '../../../scripts/contract-diff/rules.ts';
 import { largestOf } from '../../../scripts/release-contract/decide.ts';

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { recordAudit } from '../../../src/store/audit.ts';
 import { listAuditEvents } from '../../../src/store/audit-log.ts';
 import type { Proofs } from './proof.ts';

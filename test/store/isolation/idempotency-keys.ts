@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { Database } from '../../../src/store/database.ts';
 import { claimIdempotencyKey, recordResult } from '../../../src/store/idempotency-keys.ts';
 import type { Tenant } from '../../support/store.ts';

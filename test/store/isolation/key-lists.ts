@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import { insertApiKey, replaceApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';

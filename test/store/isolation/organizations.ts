@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
 import { insertOrganization, setSuspended } from '../../../src/store/organizations.ts';

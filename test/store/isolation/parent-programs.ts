@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import type { NewParentProgram } from '../../../src/domain/parent-program.ts';
 import type { Database } from '../../../src/store/database.ts';

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import type { Database } from '../../../src/store/database.ts';
 import { getOrganization, lockOrganization, setPolicy } from '../../../src/store/organizations.ts';

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import { insertAccessLink, useAccessLink, voidAccessLinksOf } from '../../../src/store/access-links.ts';
 import { listAuditEvents } from '../../../src/store/audit-log.ts';

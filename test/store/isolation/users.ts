@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { v7 as newId } from 'uuid';
 import { isUniqueViolation } from '../../../src/store/database-errors.ts';
 import { findUserByEmail } from '../../../src/store/unscoped.ts';

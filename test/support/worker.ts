@@ -1,0 +1,74 @@
+// Adds to jest-light-runner what Jest's own runner has: a time limit for every test and hook, a failure for every error
+// that nothing handles, and a random order.
+import type { Circus } from '@jest/types';
+import { addEventHandler } from 'jest-circus';
+
+const LIMIT_MS = 240_000;
+
+const shuffled = new WeakSet<Circus.DescribeBlock>();
+
+addEventHandler((event, { currentDescribeBlock, rootDescribeBlock }) => {
+  if (event.name === 'add_test') limit(currentDescribeBlock.tests.at(-1), event.timeout);
+  if (event.name === 'add_hook') limit(currentDescribeBlock.hooks.at(-1), event.timeout);
+  if (shuffled.has(rootDescribeBlock)) return;
+  shuffled.add(rootDescribeBlock);
+  // The runner goes through the tests after the first hooks.
+  const fn = () => shuffle(rootDescribeBlock, randomOf(Number(process.env['CHARTER_TEST_SEED'])));
+  const hook = { type: 'beforeAll', fn, asyncError: new Error(), parent: rootDescribeBlock, seenDone: false } as const;
+  rootDescribeBlock.hooks.unshift({ ...hook, timeout: undefined });
+});
+
+/** Fails after the limit, and by whatever was thrown meanwhile where nothing awaits it. */
+function limit(entry: { fn: unknown } | undefined, timeoutMs = LIMIT_MS): void {
+  const work = entry?.fn;
+  if (entry === undefined || typeof work !== 'function') return;
+  entry.fn = async () => {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`It took longer than ${timeoutMs / 1000} seconds.`)), timeoutMs);
+      failNow = reject;
+    });
+    try {
+      await Promise.race([work(), tooLate]);
+      // Rejections are reported after the turn in which they happened.
+      await new Promise(setImmediate);
+      for (const [promise, reason] of unhandled) {
+        unhandled.delete(promise);
+        throw reason instanceof Error ? reason : new Error(`Nothing handled a rejection: ${reason}`);
+      }
+    } finally {
+      clearTimeout(timer);
+      unhandled.clear();
+    }
+  };
+}
+
+const unhandled = new Map<Promise<unknown>, unknown>();
+let failNow: (error: unknown) => void = () => {};
+// A test may begin several things that shall fail and look at one after the other.
+process.on('unhandledRejection', (reason, promise) => unhandled.set(promise, reason));
+process.on('rejectionHandled', (promise) => unhandled.delete(promise));
+process.on('uncaughtException', (error) => failNow(error));
+
+function shuffle(block: Circus.DescribeBlock, random: () => number): void {
+  const { children } = block;
+  for (let i = children.length - 1; i > 0; i -= 1) {
+    const j = Math.floor(random() * (i + 1));
+    const [one, other] = [children[i], children[j]];
+    if (one === undefined || other === undefined) continue;
+    children[i] = other;
+    children[j] = one;
+  }
+  for (const child of children) if (child.type === 'describeBlock') shuffle(child, random);
+}
+
+/** mulberry32: numbers from 0 to below 1, the same for the same seed. */
+function randomOf(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
