@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import express from 'express';
+import { errorHandler } from './api/error-handler.ts';
 import { originFormOf } from './api/request-target.ts';
-import type { BrokenAnswer } from './api/response-check.ts';
-import { createRouter, type RouterDeps } from './api/router.ts';
+import type { BrokenResponse } from './api/response-check.ts';
+import { createServerApi, type ServerApiDeps } from './api/server-api.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
 import { healthRoutes } from './operations/health.ts';
@@ -19,22 +20,22 @@ export type AppDeps = {
   environment: Environment;
   keyUses: KeyUses;
   outbox: Outbox;
-  /** Where people reach the dashboard, such as https://charter.example.org; undefined: at the address that they call. */
+  /** Origin of the dashboard, such as https://charter.example.org; undefined: the one that the browser called. */
   publicUrl?: string | undefined;
-  /** Whose X-Forwarded-For and X-Forwarded-Proto are believed; none by default. */
+  /** Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted; none by default. */
   trustedProxies?: readonly string[];
-  /** For answers that are kept in memory; 64 MiB by default. */
-  pageMemoryBytes?: number;
-  /** Of answers against the contract; none by default. */
-  responseCheck?: RouterDeps['responseCheck'];
+  /** Memory of the response cache; 64 MiB by default. */
+  responseCacheBytes?: number;
+  /** Checks responses against the contract; null, the default, disables it. */
+  responseCheck?: ServerApiDeps['responseCheck'];
   publication?: Publication;
-  /** Another contract than ours, to measure by. */
-  served?: RouterDeps['served'];
+  /** Another contract than the published one, for measurements. */
+  served?: ServerApiDeps['served'];
   now?: () => Date;
   isStopping?: () => boolean;
 };
 
-/** The rooms in the order in which a request meets them. */
+/** Everything that answers requests, in the order in which a request meets it. */
 export async function createApp({
   db,
   logger,
@@ -43,7 +44,7 @@ export async function createApp({
   outbox,
   publicUrl,
   trustedProxies = [],
-  pageMemoryBytes = 64 * 1024 * 1024,
+  responseCacheBytes = 64 * 1024 * 1024,
   responseCheck = null,
   publication = openPublication(),
   served,
@@ -51,36 +52,60 @@ export async function createApp({
   isStopping = () => false,
 }: AppDeps): Promise<RequestListener> {
   const onFault = (error: unknown, requestId: string) => logger.error({ err: error, requestId }, 'a request failed');
-  const onBrokenAnswer = ({ isWithheld, ...told }: BrokenAnswer) => {
-    if (isWithheld) logger.error(told, 'an answer broke the contract, and was not sent');
-    else logger.warn(told, 'an answer broke the contract');
+  const onBrokenResponse = ({ isWithheld, ...broken }: BrokenResponse) => {
+    if (isWithheld) logger.error(broken, 'a response broke the contract and was withheld');
+    else logger.warn(broken, 'a response broke the contract');
   };
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('case sensitive routing', true);
-  app.set('trust proxy', [...trustedProxies]);
-
-  const api = await createRouter({
-    ...{ db, environment, now, keyUses, pageMemoryBytes, served, onFault, responseCheck, onBrokenAnswer },
+  const api = await createServerApi({
+    db,
+    environment,
+    now,
+    keyUses,
+    responseCacheBytes,
+    served,
+    responseCheck,
+    onBrokenResponse,
   });
-  app.use(healthRoutes({ db, isStopping }));
-  app.use(publication.routes);
-  app.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));
-  const log = logRequests(logger);
+  const rooms = express();
+  rooms.disable('x-powered-by');
+  rooms.disable('etag');
+  rooms.set('case sensitive routing', true);
+  rooms.set('trust proxy', [...trustedProxies]);
+  rooms.use(healthRoutes({ db, isStopping }));
+  rooms.use(publication.routes);
+  rooms.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));
+
+  // A bare Express router in front: an Express application switches the prototypes of each request and response that
+  // passes it, which costs an API request more than everything else that Express does.
+  const app = express.Router({ caseSensitive: true, strict: true });
+  app.use(identifyRequests(logger));
+  app.use((req, res, next) => (req.url.startsWith('/api/') ? api.middleware(req, res, next) : next()));
+  app.use((_req, res, next) => {
+    res.setHeader('X-Request-Id', res.locals['requestId']);
+    next();
+  });
+  app.use(rooms);
+  // The API answers 404 wherever nothing is.
+  app.use(api.middleware);
+  app.use(errorHandler({ send: api.send, onFault }));
   return (req, res) => {
-    const requestId = randomUUID();
-    req.url = originFormOf(req.url ?? '/');
-    log(req, res, requestId);
     const giveUp = (error: unknown) => {
-      onFault(error, requestId);
+      onFault(error, String(Object(res).locals?.requestId));
       res.destroy();
     };
-    const serveApi = () => void api({ req, res, requestId }).catch(giveUp);
-    // The API has its own routes, made of the contract: its requests need not pass those of the other rooms.
-    if (req.url.startsWith('/api/')) return serveApi();
-    res.setHeader('X-Request-Id', requestId);
-    // The API has the 404 wherever nothing is. Express's own waits for the end of a body, announced (server.ts) or not.
-    app(req as express.Request, res as express.Response, (error) => (error ? giveUp(error) : serveApi()));
+    req.url = originFormOf(req.url ?? '/');
+    // Express adds its own members to both, in the application that the routers belong to.
+    app(req as express.Request, res as express.Response, giveUp);
+  };
+}
+
+/** Gives each request its id, and its line in the log once it has been answered or abandoned. */
+function identifyRequests(logger: Logger): express.RequestHandler {
+  const log = logRequests(logger);
+  return (req, res, next) => {
+    const requestId = randomUUID();
+    res.locals = { requestId };
+    log(req, res, requestId);
+    next();
   };
 }

@@ -58,10 +58,10 @@ type Serving = {
 
 async function serve({ config, db, logger, keyUses, outbox, stop }: Serving): Promise<void> {
   let isStopping = false;
-  const { environment, publicUrl, trustedProxies, pageMemoryBytes, responseCheck } = config;
+  const { environment, publicUrl, trustedProxies, pageMemoryBytes: responseCacheBytes, responseCheck } = config;
   const publication = openPublication();
   const app = await createApp({
-    ...{ db, logger, environment, keyUses, outbox, publicUrl, trustedProxies, pageMemoryBytes, responseCheck },
+    ...{ db, logger, environment, keyUses, outbox, publicUrl, trustedProxies, responseCacheBytes, responseCheck },
     publication,
     isStopping: () => isStopping,
   });

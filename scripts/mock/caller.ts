@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { keyOf } from '../../src/api/authentication.ts';
-import type { Acting, Authenticate } from '../../src/api/plan.ts';
+import type { ContractApiDeps } from '../../src/api/contract-api.ts';
 import { type Environment, formatKey, type KeyRecord } from '../../src/domain/api-key.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { authenticate } from '../../src/service/authenticate.ts';
@@ -10,15 +10,12 @@ export function mockKey(environment: Environment): string {
   return formatKey(environment, 'Mock'.repeat(10));
 }
 
-/** The server's own check of keys, over a table that holds every well-formed key of the environment. */
-export function acceptEveryKey(
-  environmentOf: (req: IncomingMessage) => Environment,
-  permissions: readonly string[],
-): Authenticate<Acting> {
+/** The server's own check of keys, over a table that holds every well-formed key. Each key has every permission. */
+export function acceptEveryKey(environmentOf: (req: IncomingMessage) => Environment): ContractApiDeps['authorize'] {
   const keyUses = { used() {}, refused() {} };
-  return async (req) => {
+  return (req) => {
     const options = { findKey: async () => RECORD, environment: environmentOf(req), now: () => new Date(), keyUses };
-    return { ...(await authenticate(keyOf(req), options)), permissions };
+    return authenticate(keyOf(req), options);
   };
 }
 

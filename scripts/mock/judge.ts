@@ -1,10 +1,10 @@
-import { IncomingMessage } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { ApiRequest } from '../../src/api/api-request.ts';
 import type { Document } from '../../src/api/contract.ts';
 import type { Operation } from '../../src/api/document.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
-import { admit, readInput } from '../../src/api/serve.ts';
-import { planService } from './service.ts';
+import { createService } from './service.ts';
 
 export type Refusal = { readonly status: number; readonly message: string };
 
@@ -14,20 +14,20 @@ export type Judge = {
   refusalOf(req: IncomingMessage, body: Buffer): Promise<Refusal | null>;
 };
 
-/** What of a request the contract forbids, by the server's own code. Keys of either environment are taken. */
+/** What the contract forbids of a request, found by the server's own code. Keys of either environment are accepted. */
 export async function createJudge(document: Document): Promise<Judge> {
-  const service = await planService(document, {
-    handle:
-      ({ operationId }) =>
-      () =>
-        Promise.reject(new Error(`Nobody handles ${operationId} here.`)),
+  const { api, operations } = await createService(document, {
+    handlerOf: () => async () => ({ status: 204, headers: {}, body: null }),
     environmentOf: ({ headers }) => (headers.authorization?.includes('charter_test_') ? 'test' : 'live'),
+    // Whether the request is refused is all that is asked.
+    send() {},
   });
   return {
-    operations: service.operations,
+    operations,
     async refusalOf(req, body) {
+      const copy = copyOf(req, body);
       try {
-        await readInput(await admit(copyOf(req, body), service));
+        await api.handle(new ApiRequest(copy, new ServerResponse(copy), ''));
         return null;
       } catch (error) {
         const { status, body: told } = exceptionOf(error);

@@ -3,19 +3,19 @@ import type { Operation } from '../../src/api/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { examplesOf, statusesOf, successOf } from './source.ts';
 
-/** What a request asks of the mock by `Prefer` (RFC 7240); `example` undefined: whichever fits. */
-export type Wish = { readonly status: number; readonly example: string | undefined };
+/** What the `Prefer` header (RFC 7240) of a request asks of the mock; `example` undefined: the one that fits best. */
+export type Preference = { readonly status: number; readonly example: string | undefined };
 
 /** The contract's bound of the messages of one field. */
 const MOST_MESSAGES = 10;
-/** Of what the client sent, in a message. */
+/** Characters of the client's own text that a message quotes at most. */
 const MOST_CHARACTERS = 60;
 
 /**
- * Of `Prefer: code=422, example=limit`; undefined: nothing is asked. An example alone asks for the success that has it,
- * or else for the first status. Throws a 422 that names what there is.
+ * Reads a header such as `Prefer: code=422, example=limit`; undefined: it asks for nothing. An example alone asks for the
+ * success that has it, or else for the first status that has it. Throws a 422 that names what the operation has.
  */
-export function wishOf(header: string | string[] | undefined, operation: Operation): Wish | undefined {
+export function preferenceOf(header: string | string[] | undefined, operation: Operation): Preference | undefined {
   const preferences = readPrefer([header ?? []].flat().join(','));
   const code = preferences.get('code');
   const example = preferences.get('example');
@@ -28,7 +28,7 @@ export function wishOf(header: string | string[] | undefined, operation: Operati
   return { status, example };
 }
 
-/** Of a preference that stands there twice the first one counts (RFC 7240 section 2); the case of names does not. */
+/** The first of two equal preferences counts, and names are case-insensitive (RFC 7240 section 2). */
 function readPrefer(header: string): Map<string, string> {
   const preferences = new Map<string, string>();
   for (const text of header.split(/[,;]/)) {

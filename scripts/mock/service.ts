@@ -1,48 +1,48 @@
 import type { IncomingMessage } from 'node:http';
-import { render } from '../../src/api/answer.ts';
-import { createAjv, type Document, loadContract } from '../../src/api/contract.ts';
+import { createAjv, type Document } from '../../src/api/contract.ts';
+import { type ContractApi, createContractApi } from '../../src/api/contract-api.ts';
 import { type Json, type Operation, operationsOf } from '../../src/api/document.ts';
-import { type Acting, type Handle, planRoutes } from '../../src/api/plan.ts';
-import { readInput, type Service } from '../../src/api/serve.ts';
+import type { OperationHandler } from '../../src/api/operation.ts';
+import { type Send, send } from '../../src/api/response.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import { acceptEveryKey } from './caller.ts';
 import { collectionOf } from './collection.ts';
 import { headersShownBy } from './cors.ts';
-import { createHandle } from './handle.ts';
+import { createHandler } from './handler.ts';
 import { createSource, type Source } from './source.ts';
 
-export type ContractService = Pick<Service<Acting>, 'routes' | 'refuseOverload'> & {
+type ContractService = {
+  readonly api: ContractApi;
   readonly operations: readonly Operation[];
 };
-export type MockService = ContractService &
-  Pick<Service<Acting>, 'answer'> & {
-    readonly source: Source;
-    /** The headers that pages may read. */
-    readonly exposed: string;
-  };
 
-/** The server's own routes, keys and validation, with `handle` in the place of its handlers. */
-export async function planService(
-  document: Document,
-  {
-    handle,
-    environmentOf,
-  }: { handle: (operation: Operation) => Handle<Acting>; environmentOf: (req: IncomingMessage) => Environment },
+export type MockService = ContractService & {
+  readonly source: Source;
+  /** The headers that pages of other origins may read. */
+  readonly exposed: string;
+};
+
+/** The contract as the server serves it, with other handlers and with every well-formed key accepted. */
+export async function createService(
+  definition: Document,
+  deps: {
+    handlerOf: (operation: Operation) => OperationHandler;
+    environmentOf: (req: IncomingMessage) => Environment;
+    send: Send;
+  },
 ): Promise<ContractService> {
-  const operations = operationsOf(jsonOf(document));
-  const permissions = operations.flatMap(({ security }) => security.flatMap((each) => Object.values(each).flat()));
-  const byId = new Map(operations.map((operation) => [operation.operationId, handle(operation)]));
-  const routes = planRoutes({
-    // It resolves the references within what it is given.
-    contract: await loadContract(structuredClone(document)),
-    handle: (operationId) => byId.get(operationId),
-    permissions,
-    security: { apiKey: acceptEveryKey(environmentOf, permissions) },
+  const operations = operationsOf(jsonOf(definition));
+  const api = await createContractApi({
+    definition,
+    handlers: Object.fromEntries(operations.map((operation) => [operation.operationId, deps.handlerOf(operation)])),
+    permissions: operations.flatMap(({ security }) => security.flatMap((each) => Object.values(each).flat())),
+    authorize: acceptEveryKey(deps.environmentOf),
+    send: deps.send,
   });
-  return { routes, refuseOverload() {}, operations };
+  return { api, operations };
 }
 
-/** What answers for the server; throws where the document cannot be served. */
+/** Answers in the server's place. Throws where the document cannot be served. */
 export async function createMockService(
   document: Document,
   { environment, seed }: { environment: Environment; seed: string | undefined },
@@ -53,15 +53,9 @@ export async function createMockService(
     collectionOf(operation, { ajv, source, isDynamic: seed !== undefined }),
   );
   const collections = (await Promise.all(listed)).filter((collection) => collection !== undefined);
-  const handle = (operation: Operation) => createHandle(operation, { ajv, source, collections });
-  const service = await planService(document, { handle, environmentOf: () => environment });
-  return {
-    ...{ ...service, source, exposed: headersShownBy(service.operations) },
-    async answer(admitted) {
-      const { plan } = admitted.matched;
-      return render(plan, await plan.handle(await readInput(admitted)));
-    },
-  };
+  const handlerOf = (operation: Operation) => createHandler(operation, { ajv, source, collections });
+  const service = await createService(document, { handlerOf, environmentOf: () => environment, send });
+  return { ...service, source, exposed: headersShownBy(service.operations) };
 }
 
 /** Any JSON object; openapi-backend's type of it knows every version of OpenAPI. */

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { operations } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Database } from '../store/database.ts';
@@ -8,7 +9,7 @@ export type OperationId = keyof operations;
 /** What a handler may use besides its input. */
 export type HandlerDeps = { readonly db: Database };
 
-/** From the contract's parameters and body, validated, to one of the contract's successes. Refusals are thrown. */
+/** From the operation's valid input to one of the successes that the contract shows. Refusals are thrown. */
 export type Handler<Op extends OperationId> = (input: Input<Op>, deps: HandlerDeps) => Promise<Success<Op>>;
 
 export type Handlers = { [Op in OperationId]: Handler<Op> };
@@ -17,7 +18,7 @@ export type Input<Op extends OperationId> = {
   readonly caller: Caller;
   readonly path: Given<operations[Op]['parameters']['path']>;
   readonly query: WithDefaults<Given<operations[Op]['parameters']['query']>>;
-  /** By lower-case name, as Node has them. */
+  /** By lower-case name, as Node lists them. */
   readonly headers: LowerCase<Given<operations[Op]['parameters']['header']>>;
   readonly body: Body<operations[Op]>;
 };
@@ -25,20 +26,20 @@ export type Input<Op extends OperationId> = {
 export type Success<Op extends OperationId> = {
   [Status in keyof operations[Op]['responses'] & (200 | 201 | 204)]: {
     readonly status: Status;
-    readonly headers: NothingElse<Omit<Declared<HeadersOf<operations[Op]['responses'][Status]>>, RouterHeader>>;
+    readonly headers: NothingElse<Omit<Declared<HeadersOf<operations[Op]['responses'][Status]>>, RenderedHeader>>;
     readonly body: ContentOf<operations[Op]['responses'][Status]>;
-    /** See `Answer`. */
+    /** See `HandlerResult`. */
     readonly version?: string | undefined;
   };
 }[keyof operations[Op]['responses'] & (200 | 201 | 204)];
 
-/** The router gives these to every answer that the contract shows them on. */
-type RouterHeader = 'X-Request-Id' | 'Cache-Control' | 'ETag';
+/** Rendering adds these to every response on which the contract shows them. */
+type RenderedHeader = 'X-Request-Id' | 'Cache-Control' | 'ETag';
 
-// biome-ignore lint/complexity/noBannedTypes: an operation without parameters of a kind has none of them.
+// biome-ignore lint/complexity/noBannedTypes: an operation without parameters of one kind has no such property.
 type Given<T> = [NonNullable<T>] extends [never] ? {} : NonNullable<T>;
 
-/** Parameters to which the contract gives a default; validation fills it in. A test holds this list to the contract. */
+/** Parameters with a default, which validation fills in. A test compares this list with the contract. */
 type Defaulted = 'limit' | 'sort';
 type WithDefaults<T> = Omit<T, Defaulted> & { [Name in keyof T & Defaulted]-?: NonNullable<T[Name]> };
 
@@ -54,8 +55,34 @@ type ContentOf<Response> = Response extends { content: { 'application/json': inf
   ? Content | JsonText
   : null;
 
-/** Without the index signature that openapi-typescript gives to headers. */
+/** Without the index signature that openapi-typescript adds to headers. */
 type Declared<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] };
 
-/** Where nothing is declared, nothing may be given: `{}` alone would take anything. */
+/** `{}` alone would accept any object where no header is declared. */
 type NothingElse<T> = [keyof T] extends [never] ? Readonly<Record<string, never>> : T;
+
+// The same without the operation's own types, for what treats all operations alike.
+
+/** What was sent, validated. */
+export type HandlerInput = {
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined: there is none. */
+  readonly body: unknown;
+  readonly caller: Caller;
+};
+
+export type HandlerResult = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Null: the response has none. */
+  readonly body: unknown;
+  /** Undefined: one is made of the body's bytes, where the contract shows one. */
+  readonly entityTag?: string;
+  /** The organization's version, of the very data that the body shows; without it, the response is not cached. */
+  readonly version?: string | undefined;
+};
+
+/** From valid input to the response; refusals are thrown. */
+export type OperationHandler = (input: HandlerInput) => Promise<HandlerResult>;

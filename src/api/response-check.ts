@@ -1,65 +1,66 @@
-import { type Message, messageOfException, type Send, send } from './answer.ts';
 import { type Answered, createConformityCheck } from './conformity.ts';
 import type { Json } from './document.ts';
 import { exceptionOf } from './exceptions.ts';
+import { type RawResponse, renderException, type Send, send } from './response.ts';
 
 export type ResponseCheck = {
-  /** "report": what breaks the contract is told and sent; "enforce": a 500 is sent in its place. */
+  /** "report" tells of a response that breaks the contract and sends it; "enforce" sends a 500 in its place. */
   readonly mode: 'report' | 'enforce';
-  /** The share of the answers that is checked, above 0 and up to 1; of one kept in memory, until it is found right. */
+  /** Share of the responses that is checked, above 0 and up to 1. A cached response is not checked again once it passed. */
   readonly sampleRate: number;
 };
 
-export type BrokenAnswer = {
+export type BrokenResponse = {
   readonly requestId: string;
-  /** Undefined: the path is none of the contract's. */
+  /** Undefined: the contract has no such path. */
   readonly operation: string | undefined;
   readonly status: number;
-  /** They hold no value of what was to be sent. */
+  /** They hold no value of the response. */
   readonly disagreements: readonly string[];
   readonly isWithheld: boolean;
-  /**
-   * How many this process has checked so far, and how many of them broke the contract; an answer in memory counts each
-   * time until it is found right.
-   */
+  /** Responses that this process has checked so far; a cached one counts until it has passed. */
   readonly checked: number;
+  /** Responses among them that broke the contract. */
   readonly broken: number;
 };
 
 /**
- * Holds what leaves against the document before it leaves. What a refused answer tells of has happened all the same: a
+ * Checks responses against the document before they are sent. A withheld response does not undo what the request did: a
  * program whose 201 is withheld was created.
  */
 export function sendChecked(
   document: Json,
-  { mode, sampleRate, onBroken }: ResponseCheck & { onBroken: (broken: BrokenAnswer) => void },
+  { mode, sampleRate, onBroken }: ResponseCheck & { onBroken: (broken: BrokenResponse) => void },
 ): Send {
   const check = createConformityCheck(document);
   const isWithheld = mode === 'enforce';
   let [checked, broken] = [0, 0];
-  /** An answer in memory is the same object each time that it leaves: right once, right always. */
-  const foundRight = new WeakSet<Message>();
-  return (exchange, message) => {
-    if (Math.random() >= sampleRate || foundRight.has(message)) return send(exchange, message);
+  /** A cached response is the same object each time that it is sent, so it needs to pass only once. */
+  const passed = new WeakSet<RawResponse>();
+  return (exchange, response) => {
+    if (Math.random() >= sampleRate || passed.has(response)) return send(exchange, response);
     const { requestId, req } = exchange;
     const { method = 'GET', url = '/' } = req;
     const isHead = method === 'HEAD';
-    const { operations, disagreements } = check({ method, url }, answeredBy(message, { requestId, isHead }));
+    const { operations, disagreements } = check({ method, url }, answeredBy(response, { requestId, isHead }));
     checked += 1;
     if (disagreements.length === 0) {
-      if (!isHead) foundRight.add(message);
-      return send(exchange, message);
+      if (!isHead) passed.add(response);
+      return send(exchange, response);
     }
     broken += 1;
     const operation = operations.map(({ operationId }) => operationId).join(', ') || undefined;
-    onBroken({ requestId, operation, status: message.status, disagreements, isWithheld, checked, broken });
-    send(exchange, isWithheld ? messageOfException(exceptionOf(new Error('It breaks the contract.'))) : message);
+    onBroken({ requestId, operation, status: response.status, disagreements, isWithheld, checked, broken });
+    send(
+      exchange,
+      isWithheld ? renderException(exceptionOf(new Error('The response breaks the contract.'))) : response,
+    );
   };
 }
 
-/** What the API itself gives: other rooms put headers of their own on the 404 of a path that nobody has. */
+/** The response as the API makes it. Other routes set headers of their own on the 404 of an unknown path. */
 function answeredBy(
-  { status, fields, text = '' }: Message,
+  { status, fields, text = '' }: RawResponse,
   { requestId, isHead }: { requestId: string; isHead: boolean },
 ): Answered {
   const headers: Record<string, string> = { 'x-request-id': requestId };

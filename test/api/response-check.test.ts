@@ -69,7 +69,7 @@ test('report: a broken answer goes out, and the log tells and counts it', async 
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(answers[0]?.body.key_hash).toBe(SECRET);
   const told = {
-    ...{ level: 40, msg: 'an answer broke the contract', operation: 'getKey', status: 200 },
+    ...{ level: 40, msg: 'a response broke the contract', operation: 'getKey', status: 200 },
     disagreements: ['the body must NOT have additional properties (key_hash).'],
   };
   // To HEAD nothing is answered in which something could be wrong.
@@ -85,7 +85,7 @@ test('enforce: 500 as the contract shows it in place of a broken answer, and not
   expect(answer).toMatchObject({ status: 500, body: { message: BUG }, headers: { 'cache-control': 'no-store' } });
   const requestId = answer.headers['x-request-id'];
   expect(enforce.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
-    ...{ level: 50, msg: 'an answer broke the contract, and was not sent', operation: 'getKey', status: 200 },
+    ...{ level: 50, msg: 'a response broke the contract and was withheld', operation: 'getKey', status: 200 },
   });
 });
 

@@ -45,7 +45,7 @@ export async function startServer({
   databaseUrl?: string;
   /** Milliseconds since 1970. */
   clock?: () => number;
-} & Partial<Pick<AppDeps, 'logger' | 'responseCheck' | 'served' | 'pageMemoryBytes'>> = {}): Promise<TestServer> {
+} & Partial<Pick<AppDeps, 'logger' | 'responseCheck' | 'served' | 'responseCacheBytes'>> = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
   const db = openDatabase({ url, poolSize: 10, onIdleError: () => {} });

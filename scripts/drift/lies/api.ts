@@ -1,9 +1,10 @@
 import type { Lie } from '../lie.ts';
 
-const ANSWER = 'src/api/answer.ts';
+const RESPONSE = 'src/api/response.ts';
 const CONDITIONAL = 'src/api/conditional.ts';
 const EXCEPTIONS = 'src/api/exceptions.ts';
-const INPUT = 'src/api/request-input.ts';
+const BODY = 'src/api/request-body.ts';
+const QUERY = 'src/api/request-query.ts';
 const SERVICE = 'src/service/parent-programs.ts';
 
 /** HTTP is not what the contract promises of every operation. */
@@ -67,7 +68,7 @@ export const API_LIES: readonly Lie[] = [
     title: 'HEAD has a body',
     edits: [
       {
-        file: ANSWER,
+        file: RESPONSE,
         find: ".end(req.method === 'HEAD' ? undefined : text, 'latin1');",
         replace: ".end(text, 'latin1');\n  req.socket.write(req.method === 'HEAD' ? (text ?? '') : '');",
       },
@@ -76,20 +77,22 @@ export const API_LIES: readonly Lie[] = [
   },
   {
     title: 'an answer may be stored that must not be',
-    edits: [{ file: ANSWER, find: "isConditional ? 'private, no-cache' : 'no-store'", replace: "'private, no-cache'" }],
+    edits: [
+      { file: RESPONSE, find: "isConditional ? 'private, no-cache' : 'no-store'", replace: "'private, no-cache'" },
+    ],
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {
     title: 'an answer has no request id',
-    edits: [{ file: ANSWER, find: "['X-Request-Id', requestId, ...fields]", replace: '[...fields]' }],
+    edits: [{ file: RESPONSE, find: "['X-Request-Id', requestId, ...fields]", replace: '[...fields]' }],
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {
     title: '405 names no method',
     edits: [
       {
-        file: 'src/api/serve.ts',
-        find: '`, {\n      Allow: route.target.allow,\n    });',
+        file: 'src/api/contract-api.ts',
+        find: '`, { Allow: allow });',
         replace: '`);',
       },
     ],
@@ -137,9 +140,9 @@ export const API_LIES: readonly Lie[] = [
     title: 'an unknown parameter passes',
     edits: [
       {
-        file: INPUT,
-        find: 'values.set(name, types.get(name)',
-        replace: 'if (types.has(name)) values.set(name, types.get(name)',
+        file: QUERY,
+        find: 'values.set(name, values.has(name)',
+        replace: 'if (types.has(name)) values.set(name, values.has(name)',
       },
     ],
     caughtBy: 'test/contract/every-operation.test.ts',
@@ -148,28 +151,28 @@ export const API_LIES: readonly Lie[] = [
     title: 'of a repeated parameter the last counts',
     edits: [
       {
-        file: INPUT,
-        find: 'if (values.has(name)) repeated.push(name);',
-        replace: 'if (values.has(name) && name === text) repeated.push(name);',
+        file: QUERY,
+        find: 'values.set(name, values.has(name) ? [values.get(name), read].flat() : read);',
+        replace: 'values.set(name, read);',
       },
     ],
     caughtBy: 'test/api/list-refusals.test.ts',
   },
   {
     title: 'a number may be written as no integer is',
-    edits: [{ file: INPUT, find: 'const INTEGER = /^-?(0|[1-9]\\d*)$/;', replace: 'const INTEGER = /^[-+]?\\d+$/;' }],
+    edits: [{ file: QUERY, find: 'const INTEGER = /^-?(0|[1-9]\\d*)$/;', replace: 'const INTEGER = /^[-+]?\\d+$/;' }],
     caughtBy: 'test/api/list-refusals.test.ts',
   },
   {
     title: 'a larger body is taken than the contract says',
-    edits: [{ file: INPUT, find: 'const MAX_BODY_BYTES = 100 * 1024;', replace: 'const MAX_BODY_BYTES = 200 * 1024;' }],
+    edits: [{ file: BODY, find: 'const MAX_BODY_BYTES = 100 * 1024;', replace: 'const MAX_BODY_BYTES = 200 * 1024;' }],
     caughtBy: 'test/contract/every-operation-body.test.ts',
   },
   {
     title: 'a compressed body is taken as it is',
     edits: [
       {
-        file: INPUT,
+        file: BODY,
         find: "if (encoding.toLowerCase() !== 'identity') {",
         replace: "if (encoding.toLowerCase() === 'br') {",
       },
@@ -178,14 +181,14 @@ export const API_LIES: readonly Lie[] = [
   },
   {
     title: 'a body of another media type is taken',
-    edits: [{ file: INPUT, find: "mediaType === 'application/json' &&", replace: "mediaType !== '' &&" }],
+    edits: [{ file: BODY, find: "mediaType === 'application/json' &&", replace: "mediaType !== '' &&" }],
     caughtBy: 'test/contract/every-operation-body.test.ts',
   },
   {
     title: 'an Accept that rules JSON out gets JSON',
     edits: [
       {
-        file: INPUT,
+        file: BODY,
         find: "if (accepts(req).type(['application/json', 'application/json; charset=utf-8']) !== false) return;",
         replace: 'if (accepts(req).types().length > 0) return;',
       },
@@ -196,12 +199,13 @@ export const API_LIES: readonly Lie[] = [
     title: 'the validator of a body is left out',
     edits: [
       {
-        file: 'src/api/serve.ts',
-        find: 'for (const check of validators)',
-        replace: 'for (const check of validators.slice(1))',
+        file: 'src/api/contract-api.ts',
+        find: 'api.validator.getRequestValidatorsForOperation(operationId);',
+        replace:
+          'const checks = api.validator.getRequestValidatorsForOperation(operationId) ?? [];\n    if (checks.length > 1) checks.shift();',
       },
     ],
-    caughtBy: 'test/contract/every-operation.test.ts',
+    caughtBy: 'test/contract/every-operation-body.test.ts',
   },
   {
     title: 'a message is longer than the contract shows',
@@ -269,7 +273,7 @@ export const API_LIES: readonly Lie[] = [
     title: 'an address that cannot be decoded is a bug',
     edits: [
       {
-        file: INPUT,
+        file: QUERY,
         find: '    return decodeURIComponent(spaced);\n  } catch {\n',
         replace: '    return decodeURIComponent(spaced);\n  } catch (error) {\n    if (error !== null) throw error;\n',
       },
@@ -311,7 +315,7 @@ export const API_LIES: readonly Lie[] = [
   },
   {
     title: 'an answer to HEAD vouches for the page',
-    edits: [{ file: 'src/api/response-check.ts', find: 'if (!isHead) foundRight', replace: 'if (message) foundRight' }],
+    edits: [{ file: 'src/api/response-check.ts', find: 'if (!isHead) passed', replace: 'if (response) passed' }],
     caughtBy: 'test/api/response-check.test.ts',
   },
 ];

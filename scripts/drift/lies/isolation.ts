@@ -205,67 +205,67 @@ export const ISOLATION_LIES: readonly Lie[] = [
     title: 'a page in memory is anybody’s',
     edits: [
       {
-        file: 'src/api/rendered-pages.ts',
+        file: 'src/api/response-cache.ts',
         find: 'return `${scope.organizationId} ${organizationVersion} ${url}`;',
         replace: 'return `${scope.organizationId.slice(36)} ${organizationVersion} ${url}`;',
       },
     ],
-    caughtBy: 'test/api/rendered-pages.test.ts',
+    caughtBy: 'test/api/response-cache.test.ts',
   },
   {
     title: 'a page in memory outlives the data that it shows',
     edits: [
       {
-        file: 'src/api/rendered-pages.ts',
+        file: 'src/api/response-cache.ts',
         find: 'return `${scope.organizationId} ${organizationVersion} ${url}`;',
         replace: 'return `${scope.organizationId} ${organizationVersion.slice(20)} ${url}`;',
       },
     ],
-    caughtBy: 'test/api/rendered-pages.test.ts',
+    caughtBy: 'test/api/response-cache.test.ts',
   },
   {
     title: 'a page of data newer than its version is kept',
     edits: [
       {
-        file: 'src/api/rendered-pages.ts',
-        find: 'if (version === caller.organizationVersion) this.#keep(name, page);',
-        replace: 'if (version !== undefined) this.#keep(name, page);',
+        file: 'src/api/response-cache.ts',
+        find: 'if (version === caller.organizationVersion) this.#keep(name, response);',
+        replace: 'if (version !== undefined) this.#keep(name, response);',
       },
     ],
-    caughtBy: 'test/api/rendered-pages.test.ts',
+    caughtBy: 'test/api/response-cache.test.ts',
   },
   {
     title: 'pages in memory are never forgotten',
     edits: [
       {
-        file: 'src/api/rendered-pages.ts',
+        file: 'src/api/response-cache.ts',
         find: 'this.#youngBytes += bytes;',
         replace: 'this.#youngBytes += Math.min(bytes, 0);',
       },
     ],
-    caughtBy: 'test/api/rendered-pages.test.ts',
+    caughtBy: 'test/api/response-cache.test.ts',
   },
   {
     title: 'addresses of pages in memory are not counted',
     edits: [
       {
-        file: 'src/api/rendered-pages.ts',
+        file: 'src/api/response-cache.ts',
         find: 'OVERHEAD_BYTES + name.length + ',
         replace: 'OVERHEAD_BYTES + Math.min(name.length, 100) + ',
       },
     ],
-    caughtBy: 'test/api/rendered-pages.test.ts',
+    caughtBy: 'test/api/response-cache.test.ts',
   },
   {
     title: 'an answer that a header decides is kept for another header',
     edits: [
       {
-        file: 'src/api/plan.ts',
+        file: 'src/api/contract-operation.ts',
         find: "headers.every(({ name }) => name === 'If-None-Match')",
         replace: "headers.some(({ name }) => name === 'If-None-Match')",
       },
     ],
-    caughtBy: 'test/api/rendered-pages.test.ts',
+    caughtBy: 'test/api/response-cache.test.ts',
   },
   {
     title: 'a handler grants itself an organization',

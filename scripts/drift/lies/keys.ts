@@ -137,9 +137,9 @@ export const KEY_LIES: readonly Lie[] = [
     title: "a key's permission is not asked for",
     edits: [
       {
-        file: 'src/api/serve.ts',
-        find: 'if (permission !== undefined && !caller.permissions.includes(permission)) {',
-        replace: "if (permission === '' && !caller.permissions.includes(permission)) {",
+        file: 'src/api/server-api.ts',
+        find: 'if (permission !== undefined && !held.includes(permission))',
+        replace: "if (permission === '' && !held.includes(permission))",
       },
     ],
     caughtBy: 'test/contract/every-operation-key.test.ts',

@@ -6,45 +6,6 @@ import { HttpError } from './exceptions.ts';
 
 /** 100 KiB. */
 const MAX_BODY_BYTES = 100 * 1024;
-const INTEGER = /^-?(0|[1-9]\d*)$/;
-
-/** A query parameter's schema type decides how its text is read. */
-export type ParameterTypes = ReadonlyMap<string, string>;
-
-export type Query = { values: Record<string, unknown>; repeated: string[] };
-
-/** Names and values by the form rules ("+" is a space); an integer only where it is written as one. */
-export function readQuery(text: string, types: ParameterTypes): Query {
-  const values = new Map<string, unknown>();
-  const repeated: string[] = [];
-  for (const pair of text === '' ? [] : text.split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals), 'query');
-    const value = equals < 0 ? '' : decode(pair.slice(equals + 1), 'query');
-    if (values.has(name)) repeated.push(name);
-    values.set(name, types.get(name) === 'integer' && INTEGER.test(value) ? Number(value) : value);
-  }
-  // Not by assignment, which would lose a parameter named "__proto__".
-  return { values: Object.fromEntries(values), repeated };
-}
-
-export function readPathParameter(text: string): string {
-  return decode(text, 'path');
-}
-
-function decode(text: string, where: 'path' | 'query'): string {
-  if (!text.includes('%') && !text.includes('+')) return text;
-  const spaced = where === 'query' ? text.replaceAll('+', ' ') : text;
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    throw new HttpError(
-      'bad_request',
-      `The ${where} holds a percent-encoding that is not valid UTF-8: ${text.slice(0, 100)}`,
-    );
-  }
-}
 
 export function refuseUnacceptable(req: IncomingMessage): void {
   const { accept } = req.headers;

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { readDocument } from '../../src/api/contract.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
-import { RenderedPages } from '../../src/api/rendered-pages.ts';
+import { ResponseCache } from '../../src/api/response-cache.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import type { Reply } from '../support/client.ts';
@@ -139,27 +139,27 @@ async function collectGarbage(): Promise<void> {
 }
 
 const asMade = (text: string, fields: string[] = []) => ({
-  page: { status: 200, fields, entityTag: undefined, notModified: undefined, text },
+  response: { status: 200, fields, entityTag: undefined, notModified: undefined, text },
   version: '1',
 });
 
 // The attack: an address that ends another organization's or another version's name.
 test('organization, version and address never run into each other', async () => {
-  const pages = new RenderedPages(1_000_000);
-  await pages.make(caller('a', '1'), '/x 2 /y', async () => asMade('first'));
+  const cache = new ResponseCache(1_000_000);
+  await cache.render(caller('a', '1'), '/x 2 /y', async () => asMade('first'));
   const others = [caller('a', '1 /x'), caller('a', '12'), caller('a 1', '/x'), caller('b', '1')];
   for (const other of others)
-    for (const url of ['/x 2 /y', '/y', ' /y']) expect(pages.find(other, url)).toBeUndefined();
-  expect(pages.find(caller('a', '1'), '/x 2 /y')?.text).toBe('first');
+    for (const url of ['/x 2 /y', '/y', ' /y']) expect(cache.find(other, url)).toBeUndefined();
+  expect(cache.find(caller('a', '1'), '/x 2 /y')?.text).toBe('first');
 });
 
 test('a million distinct pages leave no more in memory than the bound, the last ones', async () => {
   const [ours, maxBytes, bytesEach] = [caller('a', '1'), 1_000_000, 10_000];
-  const pages = new RenderedPages(maxBytes);
+  const cache = new ResponseCache(maxBytes);
   const text = 'x'.repeat(bytesEach);
   const last: WeakRef<object>[] = [];
   for (let i = 0; i < 1_000_000; i += 1) {
-    const made = await pages.make(ours, `/${i}`, async () => asMade(text));
+    const made = await cache.render(ours, `/${i}`, async () => asMade(text));
     if (i >= 999_000) last.push(new WeakRef(made));
   }
   await collectGarbage();
@@ -168,16 +168,16 @@ test('a million distinct pages leave no more in memory than the bound, the last 
   expect(count * bytesEach).toBeLessThan(maxBytes);
   expect(count * bytesEach).toBeGreaterThan(maxBytes / 3);
   expect(alive.indexOf(true)).toBe(last.length - count);
-  expect(pages.find(ours, '/999999')).toBeDefined();
+  expect(cache.find(ours, '/999999')).toBeDefined();
 });
 
 test('an address and headers count like the text', async () => {
   const ours = caller('a', '1');
   const long = 'x'.repeat(4000);
   const kept = async (url: string, link: string) => {
-    const pages = new RenderedPages(20_000);
-    for (let i = 0; i < 10; i += 1) await pages.make(ours, `${url}${i}`, async () => asMade('', ['Link', link]));
-    return Array.from({ length: 10 }, (_, i) => pages.find(ours, `${url}${i}`)).filter((found) => found !== undefined)
+    const cache = new ResponseCache(20_000);
+    for (let i = 0; i < 10; i += 1) await cache.render(ours, `${url}${i}`, async () => asMade('', ['Link', link]));
+    return Array.from({ length: 10 }, (_, i) => cache.find(ours, `${url}${i}`)).filter((found) => found !== undefined)
       .length;
   };
   expect(await kept('/', '')).toBe(10);
@@ -187,28 +187,28 @@ test('an address and headers count like the text', async () => {
 
 test('what is asked for again stays, and what is larger than half the memory is answered but not kept', async () => {
   const ours = caller('a', '1');
-  const pages = new RenderedPages(5000);
-  const make = (url: string, text = '') => pages.make(ours, url, async () => asMade(text));
+  const cache = new ResponseCache(5000);
+  const make = (url: string, text = '') => cache.render(ours, url, async () => asMade(text));
   await make('/often');
   for (let i = 0; i < 10; i += 1) {
     await make(`/${i}`);
-    expect(pages.find(ours, '/often')).toBeDefined();
+    expect(cache.find(ours, '/often')).toBeDefined();
   }
-  expect(pages.find(ours, '/0')).toBeUndefined();
+  expect(cache.find(ours, '/0')).toBeUndefined();
   expect((await make('/large', 'x'.repeat(10_000))).text).toHaveLength(10_000);
-  expect(pages.find(ours, '/large')).toBeUndefined();
+  expect(cache.find(ours, '/large')).toBeUndefined();
 });
 
 test('at once, one making serves all; one that fails fails for them, and is tried again', async () => {
   const ours = caller('a', '1');
-  const pages = new RenderedPages(1_000_000);
+  const cache = new ResponseCache(1_000_000);
   let makings = 0;
   const work = async () => {
     makings += 1;
     if (makings === 1) throw new Error('outage');
     return asMade('made');
   };
-  const all = () => Promise.allSettled(Array.from({ length: 10 }, () => pages.make(ours, '/', work)));
+  const all = () => Promise.allSettled(Array.from({ length: 10 }, () => cache.render(ours, '/', work)));
   expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set(['rejected']));
   expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set(['fulfilled']));
   expect(makings).toBe(2);

@@ -1,0 +1,109 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Request } from 'openapi-backend';
+import type { Caller } from '../domain/caller.ts';
+import type { ContractOperation } from './contract-operation.ts';
+import { decodeComponent, type Query, readQuery } from './request-query.ts';
+import type { RenderedResponse } from './response.ts';
+
+export type Match = {
+  /** Undefined: the path does not take the method. */
+  readonly operation: ContractOperation | undefined;
+  /** The methods of the path. */
+  readonly allow: string;
+  /** The path's parameters, still percent-encoded. */
+  readonly values: readonly string[];
+};
+
+const NO_MATCH: Match = { operation: undefined, allow: '', values: [] };
+const NO_COOKIES = {};
+
+/**
+ * A request on its way through openapi-backend, as it was sent and as it was parsed, in one object: a response from the
+ * cache never needs the parsed form, so nothing is decoded before it is asked for.
+ */
+export class ApiRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly requestId: string;
+  readonly method: string;
+  /** The request target in origin form, with its query. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The API takes no cookies. */
+  readonly cookies = NO_COOKIES;
+  /** The parsed JSON; undefined: there is none, or it has not been read yet. */
+  requestBody: unknown;
+  /** The response that the cache holds for this caller and URL. */
+  cached: RenderedResponse | undefined;
+  /** True where the response comes from the cache and no header asks for anything that validation could refuse. */
+  isKnownValid = false;
+  #match = NO_MATCH;
+  #caller: Caller | undefined;
+  #params: Readonly<Record<string, string>> | undefined;
+  #query: Query | undefined;
+
+  constructor(req: IncomingMessage, res: ServerResponse, requestId: string) {
+    this.req = req;
+    this.res = res;
+    this.requestId = requestId;
+    this.method = req.method ?? 'GET';
+    this.url = req.url ?? '/';
+    this.headers = req.headers;
+  }
+
+  /** openapi-backend hands a request back to the router with its own, narrower type. */
+  static of(request: Request): ApiRequest {
+    if (request instanceof ApiRequest) return request;
+    throw new TypeError('The contract serves an ApiRequest only.');
+  }
+
+  get path(): string {
+    return this.url;
+  }
+
+  match(match: Match): void {
+    this.#match = match;
+  }
+
+  get operation(): ContractOperation {
+    if (this.#match.operation === undefined) throw new TypeError('The request has not been matched.');
+    return this.#match.operation;
+  }
+
+  get allow(): string {
+    return this.#match.allow;
+  }
+
+  get caller(): Caller {
+    if (this.#caller === undefined) throw new TypeError('The request has not been authenticated.');
+    return this.#caller;
+  }
+
+  set caller(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /** By name, decoded. Throws a 400 for a malformed percent-encoding. */
+  get params(): Readonly<Record<string, string>> {
+    this.#params ??= Object.fromEntries(
+      this.operation.pathNames.map((name, i) => [name, decodeComponent(this.#match.values[i] ?? '', 'path')]),
+    );
+    return this.#params;
+  }
+
+  /** By name, decoded; validation fills in the contract's defaults. Throws a 400 for a malformed percent-encoding. */
+  get query(): Record<string, unknown> {
+    return this.#readQuery().values;
+  }
+
+  /** The names of query parameters that are given more than once. */
+  get repeated(): readonly string[] {
+    return this.#readQuery().repeated;
+  }
+
+  #readQuery(): Query {
+    const mark = this.url.indexOf('?');
+    this.#query ??= readQuery(mark < 0 ? '' : this.url.slice(mark + 1), this.operation.queryTypes);
+    return this.#query;
+  }
+}

@@ -1,0 +1,68 @@
+import type { Operation } from 'openapi-backend';
+import type { OperationId } from './operation.ts';
+
+/** Their responses depend on the organization's data and the URL alone: on no key, no time and no header. */
+const CACHEABLE: ReadonlySet<string> = new Set<OperationId>(['listParentPrograms', 'getParentProgram']);
+
+/** An operation as openapi-backend has it, with what every request needs to know of it, worked out once at the start. */
+export type ContractOperation = Operation & {
+  readonly operationId: string;
+  /** The permission that the key needs; undefined: any key will do. */
+  readonly permission: string | undefined;
+  readonly pathNames: readonly string[];
+  /** The schema type of each query parameter, by name; it decides how the text is read. */
+  readonly queryTypes: ReadonlyMap<string, string>;
+  readonly queryNames: readonly string[];
+  /** Header names as the contract spells them, by their lower-case form. */
+  readonly headerNames: ReadonlyMap<string, string>;
+  readonly hasBody: boolean;
+  /** The contract shows an ETag on the success. */
+  readonly hasEntityTag: boolean;
+  /** The contract shows a 304. */
+  readonly isConditional: boolean;
+  /** Its responses may be kept in the response cache. */
+  readonly isCacheable: boolean;
+};
+
+/** `permissions` are those that a key can have; any other in the contract is refused. */
+export function describeOperation(operation: Operation, permissions: readonly string[]): ContractOperation {
+  const { operationId = '', responses = {} } = operation;
+  const [query, headers] = [parametersIn(operation, 'query'), parametersIn(operation, 'header')];
+  const success = responses['200'] ?? responses['201'] ?? {};
+  return {
+    ...operation,
+    operationId,
+    permission: permissionOf(operation, permissions),
+    pathNames: [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name),
+    queryTypes: new Map(query.map(({ name, type }) => [name, type])),
+    queryNames: query.map(({ name }) => name),
+    headerNames: new Map(headers.map(({ name }) => [name.toLowerCase(), name])),
+    hasBody: operation.requestBody !== undefined,
+    hasEntityTag: 'headers' in success && Object.hasOwn(success.headers ?? {}, 'ETag'),
+    isConditional: responses['304'] !== undefined,
+    isCacheable: CACHEABLE.has(operationId) && headers.every(({ name }) => name === 'If-None-Match'),
+  };
+}
+
+/** The name of the contract's one security scheme. */
+export const SECURITY_SCHEME = 'apiKey';
+
+/** Throws for anything but the one scheme with at most one known permission: nothing else is enforced. */
+function permissionOf(operation: Operation, permissions: readonly string[]): string | undefined {
+  const [requirement = {}, ...alternatives] = operation.security ?? [];
+  const [[scheme = '', scopes = []] = [], ...otherSchemes] = Object.entries<string[]>(requirement);
+  const [permission, ...otherScopes] = scopes;
+  const isKnown = permission === undefined ? operation.method === 'get' : permissions.includes(permission);
+  if (scheme !== SECURITY_SCHEME || !isKnown || alternatives.length + otherSchemes.length + otherScopes.length > 0) {
+    throw new Error(`The security of ${operation.operationId} cannot be served: ${JSON.stringify(operation.security)}`);
+  }
+  return permission;
+}
+
+function parametersIn({ parameters = [] }: Operation, location: 'query' | 'header'): { name: string; type: string }[] {
+  return parameters.flatMap((parameter) => {
+    if (!('in' in parameter) || parameter.in !== location) return [];
+    const schema = parameter.schema ?? {};
+    return [{ name: parameter.name, type: 'type' in schema ? String(schema.type) : '' }];
+  });
+}

@@ -1,0 +1,21 @@
+import type { ErrorRequestHandler } from 'express';
+import { exceptionOf } from './exceptions.ts';
+import { renderException, type Send } from './response.ts';
+
+export type ErrorHandlerDeps = {
+  readonly send: Send;
+  /** Told of every bug and outage, with the request's id. */
+  readonly onFault: (error: unknown, requestId: string) => void;
+};
+
+/** Express's error handler: answers every error with the contract's exception for it. */
+export function errorHandler({ send, onFault }: ErrorHandlerDeps): ErrorRequestHandler {
+  // Express recognizes an error handler by its four parameters.
+  return (error: unknown, req, res, _next) => {
+    const { requestId } = res.locals;
+    const exception = exceptionOf(error);
+    if (exception.isFault) onFault(error, requestId);
+    if (res.headersSent) res.destroy();
+    else if (!res.destroyed) send({ req, res, requestId }, renderException(exception));
+  };
+}

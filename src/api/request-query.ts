@@ -1,0 +1,44 @@
+import { HttpError } from './exceptions.ts';
+
+const INTEGER = /^-?(0|[1-9]\d*)$/;
+
+export type Query = {
+  /** By name; of a parameter that is given more than once, an array of its values. */
+  readonly values: Record<string, unknown>;
+  readonly repeated: readonly string[];
+};
+
+const NOTHING_REPEATED: readonly string[] = [];
+
+/** Reads names and values by the form rules ("+" is a space), and an integer only where it is written as one. */
+export function readQuery(text: string, types: ReadonlyMap<string, string>): Query {
+  if (text === '') return { values: {}, repeated: NOTHING_REPEATED };
+  const values = new Map<string, unknown>();
+  const repeated = new Set<string>();
+  for (const pair of text.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decodeComponent(equals < 0 ? pair : pair.slice(0, equals), 'query');
+    const value = equals < 0 ? '' : decodeComponent(pair.slice(equals + 1), 'query');
+    const read = types.get(name) === 'integer' && INTEGER.test(value) ? Number(value) : value;
+    if (values.has(name)) repeated.add(name);
+    // No schema of the contract takes an array, so validation refuses the request.
+    values.set(name, values.has(name) ? [values.get(name), read].flat() : read);
+  }
+  // Assigning a property would lose a parameter named "__proto__".
+  return { values: Object.fromEntries(values), repeated: [...repeated] };
+}
+
+/** Throws a 400 where the percent-encoding is not UTF-8. */
+export function decodeComponent(text: string, where: 'path' | 'query'): string {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  const spaced = where === 'query' ? text.replaceAll('+', ' ') : text;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    throw new HttpError(
+      'bad_request',
+      `The ${where} holds a percent-encoding that is not valid UTF-8: ${text.slice(0, 100)}`,
+    );
+  }
+}

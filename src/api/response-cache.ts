@@ -1,0 +1,94 @@
+import type { Caller } from '../domain/caller.ts';
+import type { RenderedResponse } from './response.ts';
+
+/** Memory that an entry takes besides its characters, its 304 included. */
+const OVERHEAD_BYTES = 1024;
+
+/** `version` is the organization's, of the very data that the response shows; undefined: not known. */
+export type Versioned = { readonly response: RenderedResponse; readonly version: string | undefined };
+
+/**
+ * Releases its response once that is rendered. When V8 replaces a Map's table, the old table keeps its entries and points to
+ * its successor: in a Map that changes with every request, one table that reached the old generation would retain all later
+ * tables, and everything in them, until a full collection.
+ */
+type Pending = { rendering: Promise<Versioned> | undefined };
+
+/**
+ * Rendered responses to GET, in memory for as long as their organization's version lasts. Every change of the organization's
+ * data bumps the version in its own transaction, and the look-up that accepts a request's key has just read it. So a cached
+ * response is as fresh as a read of the database, on every process, without a message between them. Entries of an older
+ * version are never asked for again. The least recently used entries make room, half of the memory at a time.
+ */
+export class ResponseCache {
+  // Two generations, and no entry is ever deleted: V8's cost of a deletion grows with the entries that stay.
+  #young = new Map<string, RenderedResponse>();
+  #old: ReadonlyMap<string, RenderedResponse> = new Map();
+  #youngBytes = 0;
+  readonly #pending = new Map<string, Pending>();
+  readonly #maxYoungBytes: number;
+
+  constructor(maxBytes: number) {
+    this.#maxYoungBytes = maxBytes / 2;
+  }
+
+  find(caller: Caller, url: string): RenderedResponse | undefined {
+    return this.#find(nameOf(caller, url));
+  }
+
+  /**
+   * Coalesces concurrent requests for one response: a request that finds it being rendered waits for that, and reads no
+   * older data than its caller's version. A failure fails all of them. A response that shows newer data than the version is
+   * returned and not kept: should its commit be lost, as in a failover, the version would come again with other data.
+   */
+  async render(caller: Caller, url: string, work: () => Promise<Versioned>): Promise<RenderedResponse> {
+    const name = nameOf(caller, url);
+    const found = this.#find(name);
+    if (found !== undefined) return found;
+    const begun = this.#pending.get(name)?.rendering;
+    if (begun !== undefined) return (await begun).response;
+    const rendering = work();
+    const pending: Pending = { rendering };
+    this.#pending.set(name, pending);
+    try {
+      const { response, version } = await rendering;
+      if (version === caller.organizationVersion) this.#keep(name, response);
+      return response;
+    } finally {
+      pending.rendering = undefined;
+      this.#pending.delete(name);
+    }
+  }
+
+  #find(name: string): RenderedResponse | undefined {
+    const young = this.#young.get(name);
+    if (young !== undefined) return young;
+    const old = this.#old.get(name);
+    if (old !== undefined) this.#keep(name, old);
+    return old;
+  }
+
+  #keep(name: string, response: RenderedResponse): void {
+    const bytes = sizeOf(name, response);
+    if (bytes > this.#maxYoungBytes) return;
+    if (this.#youngBytes + bytes > this.#maxYoungBytes) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#youngBytes = 0;
+    }
+    this.#young.set(name, response);
+    this.#youngBytes += bytes;
+  }
+}
+
+/**
+ * Neither an id nor a version holds a space, so no URL makes one name look like another. The URL counts as it was sent:
+ * another spelling of the same request has an entry of its own.
+ */
+function nameOf({ scope, organizationVersion }: Caller, url: string): string {
+  return `${scope.organizationId} ${organizationVersion} ${url}`;
+}
+
+function sizeOf(name: string, { text = '', fields }: RenderedResponse): number {
+  return OVERHEAD_BYTES + name.length + text.length + fields.reduce((sum, field) => sum + field.length, 0);
+}
