@@ -1,12 +1,15 @@
 // Compares the named components. Their names are types of every client; their contents count here only where no operation
 // has led to them.
+
+import type { Json } from '../../src/api/document.ts';
 import { compareRequestBody } from './compare-operation.ts';
 import { compareParameter } from './compare-parameters.ts';
 import { compareResponse } from './compare-responses.ts';
 import { compareSchema } from './compare-schema.ts';
 import { type Comparison, compareFields, type FieldRules, type Pair } from './comparison.ts';
-import { hasOwn, isSame, type Node, namesOf, nodeOf, SECTIONS } from './document.ts';
+import { hasOwn, isSame, namesOf, objectOf } from './json.ts';
 import { spotOf } from './place.ts';
+import { SECTIONS } from './resolve.ts';
 
 const SECURITY_SCHEME: FieldRules = {
   description: 'words changed',
@@ -29,19 +32,23 @@ const COMPARERS: Readonly<Record<string, (comparison: Comparison, pair: Pair<unk
   headers: (comparison, pair) => compareParameter(comparison, { ...pair, direction: 'response' }),
   requestBodies: compareRequestBody,
   securitySchemes: (comparison, pair) =>
-    compareFields(comparison, { ...pair, before: nodeOf(pair.before), after: nodeOf(pair.after) }, SECURITY_SCHEME),
+    compareFields(comparison, { ...pair, before: objectOf(pair.before), after: objectOf(pair.after) }, SECURITY_SCHEME),
 };
 
 /** Examples are known by the names that they have where they are used, not by these. */
 const NAMELESS = ['examples'];
 
-export function compareComponents(comparison: Comparison, { before, after, ...rest }: Pair<Node>): void {
+export function compareComponents(comparison: Comparison, { before, after, ...rest }: Pair<Json>): void {
   const sections = namesOf(before, after).filter((section) => !NAMELESS.includes(section));
   for (const section of sections)
-    compareSection(comparison, { ...rest, before: nodeOf(before[section]), after: nodeOf(after[section]) }, section);
+    compareSection(
+      comparison,
+      { ...rest, before: objectOf(before[section]), after: objectOf(after[section]) },
+      section,
+    );
 }
 
-function compareSection(comparison: Comparison, pair: Pair<Node>, section: string): void {
+function compareSection(comparison: Comparison, pair: Pair<Json>, section: string): void {
   const { report } = comparison;
   const { spot, direction, before, after } = pair;
   const kind = SECTIONS[section] ?? section;

@@ -1,7 +1,9 @@
 // Compares bodies, and what else a media type or a schema describes.
+
+import type { Json } from '../../src/api/document.ts';
 import { compareSchema } from './compare-schema.ts';
 import { type Comparison, compareFields, type FieldRules, type Pair, resolvePair } from './comparison.ts';
-import { hasOwn, type Node, namesOf, nodeOf } from './document.ts';
+import { hasOwn, namesOf, objectOf } from './json.ts';
 import { atPart } from './place.ts';
 
 const WORDS = 'words changed';
@@ -9,9 +11,9 @@ const MEDIA_TYPE: FieldRules = { schema: null, examples: null, example: WORDS, e
 const EXAMPLE: FieldRules = { summary: WORDS, description: WORDS, value: WORDS, externalValue: WORDS };
 
 /** The `content` of a body, by media type. The one media type of this API goes without saying in the place. */
-export function compareContent(comparison: Comparison, holder: Pair<Node>): void {
+export function compareContent(comparison: Comparison, holder: Pair<Json>): void {
   const { spot, direction } = holder;
-  const [before, after] = [nodeOf(holder.before['content']), nodeOf(holder.after['content'])];
+  const [before, after] = [objectOf(holder.before['content']), objectOf(holder.after['content'])];
   for (const name of namesOf(before, after)) {
     if (!hasOwn(before, name)) comparison.report('media type added', spot, direction, { name });
     else if (!hasOwn(after, name)) comparison.report('media type removed', spot, direction, { name });
@@ -20,29 +22,29 @@ export function compareContent(comparison: Comparison, holder: Pair<Node>): void
       compareMediaType(comparison, {
         direction,
         spot: inner,
-        before: nodeOf(before[name]),
-        after: nodeOf(after[name]),
+        before: objectOf(before[name]),
+        after: objectOf(after[name]),
       });
     }
   }
 }
 
 /** The `schema` of a holder; one that has none takes everything. */
-export function compareHeldSchema(comparison: Comparison, { before, after, ...rest }: Pair<Node>): void {
+export function compareHeldSchema(comparison: Comparison, { before, after, ...rest }: Pair<Json>): void {
   compareSchema(comparison, { ...rest, before: before['schema'] ?? true, after: after['schema'] ?? true });
 }
 
-function compareMediaType(comparison: Comparison, pair: Pair<Node>): void {
+function compareMediaType(comparison: Comparison, pair: Pair<Json>): void {
   compareFields(comparison, pair, MEDIA_TYPE);
   compareExamples(comparison, {
     ...pair,
-    before: nodeOf(pair.before['examples']),
-    after: nodeOf(pair.after['examples']),
+    before: objectOf(pair.before['examples']),
+    after: objectOf(pair.after['examples']),
   });
   compareHeldSchema(comparison, pair);
 }
 
-function compareExamples(comparison: Comparison, { spot, direction, before, after }: Pair<Node>): void {
+function compareExamples(comparison: Comparison, { spot, direction, before, after }: Pair<Json>): void {
   for (const name of namesOf(before, after)) {
     if (!hasOwn(before, name)) comparison.report('example added', spot, direction, { name });
     else if (!hasOwn(after, name)) comparison.report('example removed', spot, direction, { name });

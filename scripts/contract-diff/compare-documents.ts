@@ -1,11 +1,12 @@
 // Compares two versions of the contract and names every change. Whatever no rule knows is breaking; whatever is left when
 // nothing was found is writing alone.
 
+import { type Json, METHODS } from '../../src/api/document.ts';
 import { compareComponents } from './compare-components.ts';
 import { compareOperation, operationOf, type Travel } from './compare-operation.ts';
 import { type Comparison, compareFields, type FieldRules, newComparison, type Pair } from './comparison.ts';
-import { isSame, listOf, member, type Node, namesOf, nodeOf } from './document.ts';
 import { type Change, newFindings } from './findings.ts';
+import { isSame, listOf, member, namesOf, objectOf } from './json.ts';
 import { atPart, spotOf } from './place.ts';
 
 const WORDS = 'words changed';
@@ -29,7 +30,6 @@ const INFO: FieldRules = {
   contact: WORDS,
   license: WORDS,
 };
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const PATH_ITEM: FieldRules = {
   summary: WORDS,
   description: WORDS,
@@ -38,7 +38,7 @@ const PATH_ITEM: FieldRules = {
 };
 const SERVER: FieldRules = { url: null, description: WORDS, variables: null };
 const SERVER_VARIABLE: FieldRules = { description: WORDS, default: 'server changed', enum: 'server changed' };
-export function compareDocuments(before: Node, after: Node): Change[] {
+export function compareDocuments(before: Json, after: Json): Change[] {
   const findings = newFindings();
   const comparison = newComparison(before, after, findings);
   const pair = { spot: spotOf('The document'), direction: 'request', before, after } as const;
@@ -57,16 +57,16 @@ export function compareDocuments(before: Node, after: Node): Change[] {
 }
 
 /** The document without its own version number, which a release changes by itself. */
-function unnumbered(document: Node): Node {
-  const { version: _, ...info } = nodeOf(document['info']);
+function unnumbered(document: Json): Json {
+  const { version: _, ...info } = objectOf(document['info']);
   return { ...document, info };
 }
 
-function inside({ before, after, ...rest }: Pair<Node>, name: string): Pair<Node> {
-  return { ...rest, before: nodeOf(before[name]), after: nodeOf(after[name]) };
+function inside({ before, after, ...rest }: Pair<Json>, name: string): Pair<Json> {
+  return { ...rest, before: objectOf(before[name]), after: objectOf(after[name]) };
 }
 
-function compareSpecification({ report }: Comparison, { spot, direction, before, after }: Pair<Node>): void {
+function compareSpecification({ report }: Comparison, { spot, direction, before, after }: Pair<Json>): void {
   const [was, is] = [before, after].map((document) => String(document['openapi']));
   const [wasMinor, isMinor] = [was, is].map((version) => version?.split('.', 2).join('.'));
   if (was === is) return;
@@ -76,11 +76,11 @@ function compareSpecification({ report }: Comparison, { spot, direction, before,
   });
 }
 
-function compareServers(comparison: Comparison, pair: Pair<Node>): void {
+function compareServers(comparison: Comparison, pair: Pair<Json>): void {
   const { spot, direction } = pair;
-  const [olds, news] = [pair.before, pair.after].map((document) => listOf(document['servers']).map(nodeOf));
+  const [olds, news] = [pair.before, pair.after].map((document) => listOf(document['servers']).map(objectOf));
   if (olds === undefined || news === undefined) return;
-  const find = (servers: readonly Node[], { url }: Node) => servers.find((server) => server['url'] === url);
+  const find = (servers: readonly Json[], { url }: Json) => servers.find((server) => server['url'] === url);
   for (const server of news.filter((one) => find(olds, one) === undefined))
     comparison.report('server added', spot, direction, { name: String(server['url']) });
   for (const before of olds) {
@@ -91,7 +91,7 @@ function compareServers(comparison: Comparison, pair: Pair<Node>): void {
   }
 }
 
-function compareServer(comparison: Comparison, pair: Pair<Node>): void {
+function compareServer(comparison: Comparison, pair: Pair<Json>): void {
   compareFields(comparison, pair, SERVER);
   const variables = inside(pair, 'variables');
   for (const name of namesOf(variables.before, variables.after))
@@ -102,7 +102,7 @@ function compareServer(comparison: Comparison, pair: Pair<Node>): void {
     );
 }
 
-function comparePaths(comparison: Comparison, pair: Pair<Node>, section: 'paths' | 'webhooks', travel: Travel): void {
+function comparePaths(comparison: Comparison, pair: Pair<Json>, section: 'paths' | 'webhooks', travel: Travel): void {
   const direction = travel.sent;
   const paths = inside(pair, section);
   for (const path of namesOf(paths.before, paths.after)) {

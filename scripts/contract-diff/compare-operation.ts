@@ -1,4 +1,6 @@
 // Compares two operations: who may call them, what they take and what they answer.
+
+import { isObject, type Json } from '../../src/api/document.ts';
 import { compareContent } from './compare-content.ts';
 import { compareParameters } from './compare-parameters.ts';
 import { compareResponses } from './compare-responses.ts';
@@ -12,12 +14,12 @@ import {
   type Pair,
   resolvePair,
 } from './comparison.ts';
-import { isNode, listOf, type Node, nodeOf } from './document.ts';
+import { listOf, objectOf } from './json.ts';
 import { atPart, spotOf } from './place.ts';
 import type { Direction } from './rules.ts';
 
 /** An operation, with what its path and its document say for all of theirs. */
-export type Operation = { readonly node: Node; readonly parameters: readonly unknown[]; readonly security: unknown };
+export type Operation = { readonly node: Json; readonly parameters: readonly unknown[]; readonly security: unknown };
 
 /** Which way its two sides travel: of a webhook it is the client who answers. */
 export type Travel = { readonly sent: Direction; readonly answered: Direction };
@@ -37,9 +39,9 @@ const OPERATION: FieldRules = {
 };
 const BODY: FieldRules = { description: WORDS, required: null, content: null };
 
-export function operationOf(document: Node, item: Node, method: string): Operation | null {
+export function operationOf(document: Json, item: Json, method: string): Operation | null {
   const node = item[method];
-  if (!isNode(node)) return null;
+  if (!isObject(node)) return null;
   const parameters = [...listOf(item['parameters']), ...listOf(node['parameters'])];
   return { node, parameters, security: node['security'] ?? document['security'] };
 }
@@ -63,8 +65,8 @@ export function compareOperation(
   compareResponses(comparison, {
     ...pair,
     direction: travel.answered,
-    before: nodeOf(before.node['responses']),
-    after: nodeOf(after.node['responses']),
+    before: objectOf(before.node['responses']),
+    after: objectOf(after.node['responses']),
   });
 }
 
@@ -83,7 +85,7 @@ export function compareRequestBody(comparison: Comparison, written: Pair<unknown
   }
 }
 
-function compareOperationId({ report }: Comparison, { spot, direction, ...pair }: Pair<Node>): void {
+function compareOperationId({ report }: Comparison, { spot, direction, ...pair }: Pair<Json>): void {
   const [before, after] = [pair.before['operationId'], pair.after['operationId']];
   if (before === after) return;
   report(before === undefined ? 'operationId added' : 'operationId changed', spot, direction, { before, after });

@@ -1,4 +1,6 @@
 // Compares what a request carries outside its body, and headers, which are written in the same way.
+
+import type { Json } from '../../src/api/document.ts';
 import { compareContent, compareHeldSchema } from './compare-content.ts';
 import {
   type Comparison,
@@ -9,8 +11,8 @@ import {
   type Pair,
   resolvePair,
 } from './comparison.ts';
-import type { Node, Resolve } from './document.ts';
 import { atPart } from './place.ts';
+import type { Resolve } from './resolve.ts';
 
 const WORDS = 'words changed';
 const PARAMETER: FieldRules = {
@@ -29,7 +31,7 @@ const PARAMETER: FieldRules = {
   allowEmptyValue: 'serialization changed',
 };
 
-type Parameter = { readonly written: unknown; readonly node: Node };
+type Parameter = { readonly written: unknown; readonly node: Json };
 type Parameters = ReadonlyMap<string, Parameter>;
 
 /** Parameters are the same by their place and name; by the name alone one has moved. */
@@ -83,7 +85,7 @@ function namesake({ node }: Parameter, candidates: Parameters, others: Parameter
 }
 
 /** What OpenAPI reads where nothing is written, so that writing it down is no change. */
-function withDefaults(parameter: Node, place: unknown): Node {
+function withDefaults(parameter: Json, place: unknown): Json {
   const style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
   const filled = { style, allowReserved: false, allowEmptyValue: false, ...parameter };
   return { explode: filled.style === 'form', ...filled };

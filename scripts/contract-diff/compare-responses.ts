@@ -1,14 +1,16 @@
 // Compares what an operation answers.
+
+import type { Json } from '../../src/api/document.ts';
 import { compareContent } from './compare-content.ts';
 import { compareParameter } from './compare-parameters.ts';
 import { type Comparison, compareFields, type FieldRules, type Pair, resolvePair } from './comparison.ts';
-import { hasOwn, type Node, namesOf, nodeOf } from './document.ts';
+import { hasOwn, namesOf, objectOf } from './json.ts';
 import { atPart } from './place.ts';
 import type { RuleName } from './rules.ts';
 
 const RESPONSE: FieldRules = { summary: 'words changed', description: 'words changed', headers: null, content: null };
 
-export function compareResponses(comparison: Comparison, { spot, direction, before, after }: Pair<Node>): void {
+export function compareResponses(comparison: Comparison, { spot, direction, before, after }: Pair<Json>): void {
   for (const status of namesOf(before, after)) {
     const within = atPart(spot, `response ${status}`);
     if (!hasOwn(after, status)) comparison.report('status removed', within, direction);
@@ -20,7 +22,11 @@ export function compareResponses(comparison: Comparison, { spot, direction, befo
 export function compareResponse(comparison: Comparison, written: Pair<unknown>): void {
   const pair = resolvePair(comparison, written);
   compareFields(comparison, pair, RESPONSE);
-  compareHeaders(comparison, { ...pair, before: nodeOf(pair.before['headers']), after: nodeOf(pair.after['headers']) });
+  compareHeaders(comparison, {
+    ...pair,
+    before: objectOf(pair.before['headers']),
+    after: objectOf(pair.after['headers']),
+  });
   compareContent(comparison, pair);
 }
 
@@ -29,7 +35,7 @@ function newStatusRule(status: string): RuleName {
   return /^([45]|304$)/.test(status) ? 'status added' : 'success added';
 }
 
-function compareHeaders(comparison: Comparison, { spot, direction, before, after }: Pair<Node>): void {
+function compareHeaders(comparison: Comparison, { spot, direction, before, after }: Pair<Json>): void {
   for (const name of namesOf(before, after)) {
     const within = atPart(spot, `header ${name}`);
     if (!hasOwn(before, name)) comparison.report('header added', within, direction);

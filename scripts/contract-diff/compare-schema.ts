@@ -1,7 +1,9 @@
 // Compares what two schemas take, by the shapes that they come down to.
+
+import type { Json } from '../../src/api/document.ts';
 import { type Comparison, compareFields, type Pair, resolvePair, spotOfBoth } from './comparison.ts';
-import { canonical, isSame, listOf, member, type Node, namesOf, nodeOf } from './document.ts';
 import type { Report } from './findings.ts';
+import { canonical, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 import { atField, atItems, atNames } from './place.ts';
 import type { RuleName } from './rules.ts';
 import { fieldOf, KEYWORDS, REMARKS, type Shape, shapesOf, TYPES } from './schema-shapes.ts';
@@ -51,8 +53,8 @@ function compareResolved(comparison: Comparison, schemas: Schemas, within: reado
   }
 }
 
-function compareRemarks(comparison: Comparison, pair: Pair<Node>): void {
-  const remarks = (node: Node) =>
+function compareRemarks(comparison: Comparison, pair: Pair<Json>): void {
+  const remarks = (node: Json) =>
     Object.fromEntries(Object.entries(node).filter(([name]) => REMARKS.includes(name) || name.startsWith('x-')));
   const rules = Object.fromEntries(REMARKS.map((name) => [name, 'words changed'] as const));
   compareFields(comparison, { ...pair, before: remarks(pair.before), after: remarks(pair.after) }, rules);
@@ -167,8 +169,8 @@ function asNumber(value: unknown, absent: number): number {
 function compareObjects(comparison: Comparison, shapes: Shapes, within: readonly string[]): void {
   const { spot, direction } = shapes;
   const [before, after] = [shapes.before.keywords, shapes.after.keywords];
-  const named = (keywords: Node) => [
-    ...Object.keys(nodeOf(keywords['properties'])),
+  const named = (keywords: Json) => [
+    ...Object.keys(objectOf(keywords['properties'])),
     ...listOf(keywords['required']).map(String),
   ];
   for (const name of [...new Set([...named(before), ...named(after)])].sort())
@@ -181,11 +183,13 @@ function compareObjects(comparison: Comparison, shapes: Shapes, within: readonly
   else compareSchema(comparison, { direction, spot: atField(spot, '*'), before: was, after: is }, within);
 }
 
-function compareField(comparison: Comparison, pair: Pair<Node>, name: string, within: readonly string[]): void {
+function compareField(comparison: Comparison, pair: Pair<Json>, name: string, within: readonly string[]): void {
   const { report } = comparison;
   const { spot, direction } = pair;
   const [before, after] = [fieldOf(pair.before, name), fieldOf(pair.after, name)];
-  const [wasNamed, isNamed] = [pair.before, pair.after].map((node) => Object.hasOwn(nodeOf(node['properties']), name));
+  const [wasNamed, isNamed] = [pair.before, pair.after].map((node) =>
+    Object.hasOwn(objectOf(node['properties']), name),
+  );
   const [wasRequired, isRequired] = [pair.before, pair.after].map((node) => listOf(node['required']).includes(name));
 
   if (wasNamed && !isNamed) {

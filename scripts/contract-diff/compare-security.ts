@@ -1,6 +1,6 @@
 // Compares what an operation asks of whoever calls it.
 import type { Comparison, Pair } from './comparison.ts';
-import { canonical, listOf, namesOf, nodeOf } from './document.ts';
+import { canonical, listOf, namesOf, objectOf } from './json.ts';
 
 /** One way in: the schemes that it needs together, and the permissions that each must bring. */
 type Way = { readonly schemes: string; readonly permissions: string };
@@ -29,7 +29,7 @@ export function compareSecurity({ report }: Comparison, { spot, direction, befor
 
 /** The requirements of a list are alternatives (OpenAPI 3.1 section 4.8.30); none at all lets everybody in. */
 function waysOf(security: unknown): readonly Way[] {
-  const requirements = listOf(security).map(nodeOf);
+  const requirements = listOf(security).map(objectOf);
   return (requirements.length === 0 ? [{}] : requirements).map((requirement) => {
     const schemes = namesOf(requirement);
     const permissions = schemes.flatMap((scheme) => listOf(requirement[scheme]).map(String).sort());

@@ -1,7 +1,9 @@
 // What every comparison of two documents carries along, and how it compares what is plainly a value.
-import { isSame, member, type Node, namesOf, type Resolve, type Resolved, resolverOf } from './document.ts';
+import type { Json } from '../../src/api/document.ts';
 import type { Report } from './findings.ts';
+import { isSame, member, namesOf } from './json.ts';
 import { inComponent, type Spot } from './place.ts';
+import { type Resolve, type Resolved, resolverOf } from './resolve.ts';
 import type { Direction, RuleName } from './rules.ts';
 
 export type Comparison = {
@@ -14,7 +16,7 @@ export type Comparison = {
   readonly same: Set<string>;
 };
 
-export function newComparison(before: Node, after: Node, findings: { readonly report: Report }): Comparison {
+export function newComparison(before: Json, after: Json, findings: { readonly report: Report }): Comparison {
   return {
     before: resolverOf(before),
     after: resolverOf(after),
@@ -30,7 +32,7 @@ export type Pair<T> = { readonly spot: Spot; readonly direction: Direction; read
 /** The rule for each field; null for one that is compared elsewhere. A field that no table names is unknown. */
 export type FieldRules = Readonly<Record<string, RuleName | null>>;
 
-export function resolvePair(comparison: Comparison, pair: Pair<unknown>): Pair<Node> {
+export function resolvePair(comparison: Comparison, pair: Pair<unknown>): Pair<Json> {
   const before = comparison.before(pair.before);
   const after = comparison.after(pair.after);
   return { ...pair, before: before.node, after: after.node, spot: spotOfBoth(comparison, pair.spot, before, after) };
@@ -48,7 +50,7 @@ export function spotOfBoth(
   return inComponent(spot, before.component);
 }
 
-export function compareFields({ report }: Comparison, pair: Pair<Node>, rules: FieldRules): void {
+export function compareFields({ report }: Comparison, pair: Pair<Json>, rules: FieldRules): void {
   for (const name of namesOf(pair.before, pair.after)) {
     const [before, after] = [member(pair.before, name), member(pair.after, name)];
     if (isSame(before, after)) continue;
@@ -58,7 +60,7 @@ export function compareFields({ report }: Comparison, pair: Pair<Node>, rules: F
   }
 }
 
-export function compareDeprecation({ report }: Comparison, { spot, direction, before, after }: Pair<Node>): void {
+export function compareDeprecation({ report }: Comparison, { spot, direction, before, after }: Pair<Json>): void {
   const [was, is] = [before['deprecated'] === true, after['deprecated'] === true];
   if (was !== is) report(is ? 'deprecation added' : 'deprecation removed', spot, direction);
 }

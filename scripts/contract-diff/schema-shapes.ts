@@ -1,17 +1,8 @@
 // A schema in its normal form: what it takes of each JSON type. `type: [string, 'null']`, `anyOf` of the two, and a
 // reference to either come out alike, so that what is only written in another way is no change.
-import {
-  canonical,
-  hasOwn,
-  isNode,
-  isSame,
-  listOf,
-  member,
-  type Node,
-  namesOf,
-  nodeOf,
-  type Resolve,
-} from './document.ts';
+import { isObject, type Json } from '../../src/api/document.ts';
+import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
+import type { Resolve } from './resolve.ts';
 
 /** A number is an integer or a fraction, so that "number" takes more than "integer" and nothing else. */
 export const TYPES = ['boolean', 'integer', 'fraction', 'string', 'array', 'object', 'null'] as const;
@@ -24,7 +15,7 @@ export type Shape = {
   readonly component: string | null;
   /** All that it may be; null where no `enum` and no `const` says so. */
   readonly values: readonly unknown[] | null;
-  readonly keywords: Node;
+  readonly keywords: Json;
 };
 
 /** How a change of a keyword is read, and which types heed the keyword; others than these heed all. */
@@ -75,7 +66,7 @@ const COMPOSITION = ['type', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', '$ref']
 /** No schema takes everything, and so does `true`; `false` takes nothing. */
 export function shapesOf(schema: unknown, resolve: Resolve, expanding: readonly string[] = []): readonly Shape[] {
   if (schema === false) return [];
-  const node = nodeOf(schema);
+  const node = objectOf(schema);
   const itself = canonical(node);
   if (expanding.includes(itself)) throw new Error(`This schema is made of itself: ${itself}`);
   const within = [...expanding, itself];
@@ -96,7 +87,7 @@ export function shapesOf(schema: unknown, resolve: Resolve, expanding: readonly 
 export function both(one: unknown, other: unknown): unknown {
   if (one === false || other === false) return false;
   const parts = [one, other].flatMap((schema) => {
-    const node = nodeOf(schema);
+    const node = objectOf(schema);
     return isSame(Object.keys(node), ['allOf']) ? listOf(node['allOf']) : isSame(node, {}) ? [] : [node];
   });
   const unique = [...new Map(parts.map((part) => [canonical(part), part])).values()];
@@ -105,7 +96,7 @@ export function both(one: unknown, other: unknown): unknown {
 
 function named(
   { node, component }: ReturnType<Resolve>,
-  { $ref: _, ...beside }: Node,
+  { $ref: _, ...beside }: Json,
   expand: (part: unknown) => readonly Shape[],
 ): readonly Shape[] {
   const constraints = Object.keys(beside).filter((name) => !isRemark(name));
@@ -113,7 +104,7 @@ function named(
   return expand(node).map((shape) => ({ ...shape, component: shape.component ?? component }));
 }
 
-function ownShapes(node: Node): readonly Shape[] {
+function ownShapes(node: Json): readonly Shape[] {
   const allowed = allowedValues(node);
   return typesOf(node).flatMap((type) => {
     const values = allowed?.filter((value) => typeOf(value) === type) ?? null;
@@ -129,7 +120,7 @@ function isRemark(name: string): boolean {
   return REMARKS.includes(name) || name.startsWith('x-');
 }
 
-function typesOf(node: Node): readonly Type[] {
+function typesOf(node: Json): readonly Type[] {
   if (!hasOwn(node, 'type')) return TYPES;
   const names = [node['type']].flat();
   return TYPES.filter(
@@ -137,7 +128,7 @@ function typesOf(node: Node): readonly Type[] {
   );
 }
 
-function allowedValues(node: Node): readonly unknown[] | null {
+function allowedValues(node: Json): readonly unknown[] | null {
   const constant = hasOwn(node, 'const') ? [node['const']] : null;
   const list = hasOwn(node, 'enum') ? listOf(node['enum']) : null;
   return common(constant, list);
@@ -151,7 +142,7 @@ function common(one: readonly unknown[] | null, other: readonly unknown[] | null
 function typeOf(value: unknown): Type {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (isNode(value)) return 'object';
+  if (isObject(value)) return 'object';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'fraction';
   return typeof value === 'boolean' ? 'boolean' : 'string';
 }
@@ -170,7 +161,7 @@ function meet(one: Shape, other: Shape): readonly Shape[] {
   return [{ type: one.type, component: isOne ? other.component : null, values, keywords }];
 }
 
-function meetKeyword(name: string, one: Node, other: Node): unknown {
+function meetKeyword(name: string, one: Json, other: Json): unknown {
   if (!hasOwn(one, name) || !hasOwn(other, name)) return member(one, name) ?? member(other, name);
   const [left, right] = [one[name], other[name]];
   const kind = KEYWORDS[name]?.kind;
@@ -182,8 +173,8 @@ function meetKeyword(name: string, one: Node, other: Node): unknown {
 }
 
 /** Each side's `additionalProperties` speaks of what that side does not name, so a field that one names is under it. */
-function meetFields(one: Node, other: Node): Node {
-  const named = namesOf(nodeOf(one['properties']), nodeOf(other['properties']));
+function meetFields(one: Json, other: Json): Json {
+  const named = namesOf(objectOf(one['properties']), objectOf(other['properties']));
   const fields = {
     properties: Object.fromEntries(named.map((name) => [name, both(fieldOf(one, name), fieldOf(other, name))])),
     required: [...new Set([one, other].flatMap((node) => listOf(node['required'])))],
@@ -193,8 +184,8 @@ function meetFields(one: Node, other: Node): Node {
 }
 
 /** What an object takes as its field of that name. */
-export function fieldOf(keywords: Node, name: string): unknown {
-  const named = nodeOf(keywords['properties']);
+export function fieldOf(keywords: Json, name: string): unknown {
+  const named = objectOf(keywords['properties']);
   return hasOwn(named, name) ? named[name] : (keywords['additionalProperties'] ?? true);
 }
 
@@ -209,7 +200,7 @@ function isApart(one: Shape, other: Shape): boolean {
   if (one.type !== other.type || common(one.values, other.values)?.length === 0) return true;
   const required = listOf(one.keywords['required']).filter((name) => listOf(other.keywords['required']).includes(name));
   return required.some((name) => {
-    const [left, right] = [one, other].map(({ keywords }) => allowedValues(nodeOf(fieldOf(keywords, String(name)))));
+    const [left, right] = [one, other].map(({ keywords }) => allowedValues(objectOf(fieldOf(keywords, String(name)))));
     return left != null && right != null && common(left, right)?.length === 0;
   });
 }

@@ -1,4 +1,5 @@
-import type { Contract, Json, Operation } from './contract.ts';
+import type { Json, Operation } from '../../src/api/document.ts';
+import type { Contract } from './contract.ts';
 import type { Guide, Guides } from './guides.ts';
 import { type Heading, withHeadings } from './markdown.ts';
 import { placed } from './places.ts';

@@ -1,4 +1,5 @@
-import type { Contract, Operation } from './contract.ts';
+import type { Operation } from '../../src/api/document.ts';
+import type { Contract } from './contract.ts';
 import type { Guide, Guides } from './guides.ts';
 import { type Heading, withHeadings, withTargets } from './markdown.ts';
 import { errorOf, type Problem } from './problem.ts';

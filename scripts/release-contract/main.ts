@@ -2,10 +2,11 @@
 // openapi/released/ and openapi/CHANGELOG.md.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Json } from '../../src/api/document.ts';
 import { readArguments } from '../arguments.ts';
 import { compareDocuments } from '../contract-diff/compare-documents.ts';
-import { type Node, nodeOf } from '../contract-diff/document.ts';
 import type { Change } from '../contract-diff/findings.ts';
+import { objectOf } from '../contract-diff/json.ts';
 import { TITLES, withEntry } from './changelog.ts';
 import { type Decision, decide } from './decide.ts';
 import { findLastReleased, publish, readChangelog } from './released.ts';
@@ -38,10 +39,10 @@ async function main(): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  const document: Node = nodeOf(JSON.parse(await readFile(join(generated, 'openapi.json'), 'utf8')));
+  const document: Json = objectOf(JSON.parse(await readFile(join(generated, 'openapi.json'), 'utf8')));
   const last = await findLastReleased();
   const changes = last === null ? [] : compareDocuments(last.document, document);
-  const number = String(nodeOf(document['info'])['version']);
+  const number = String(objectOf(document['info'])['version']);
   const decision = decide({ number, last: last?.version ?? null, changes });
 
   if (options.check) return check(decision, changes);

@@ -2,7 +2,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Node, nodeOf } from '../contract-diff/document.ts';
+import type { Json } from '../../src/api/document.ts';
+import { objectOf } from '../contract-diff/json.ts';
 import { runTool } from '../tool.ts';
 import { byOrder, parseVersion, type Version, written } from './version.ts';
 
@@ -10,7 +11,7 @@ const openapi = join(import.meta.dirname, '../../openapi');
 const folder = join(openapi, 'released');
 const changelogFile = join(openapi, 'CHANGELOG.md');
 
-export type Released = { readonly version: Version; readonly document: Node };
+export type Released = { readonly version: Version; readonly document: Json };
 
 /** Null where nothing is published yet. */
 export async function findLastReleased(): Promise<Released | null> {
@@ -23,7 +24,7 @@ export async function findLastReleased(): Promise<Released | null> {
   const version = versions.sort(byOrder).at(-1);
   if (version === undefined) return null;
   const document = await readYaml(`openapi/released/${written(version)}.yaml`);
-  const number = nodeOf(document['info'])['version'];
+  const number = objectOf(document['info'])['version'];
   if (number !== written(version))
     throw new Error(`openapi/released/${written(version)}.yaml calls itself ${number}. Restore it: git checkout.`);
   return { version, document };
@@ -59,12 +60,12 @@ export async function publish({
 }
 
 /** Through the tool that wrote it, which reads YAML as everybody who uses the file does. */
-async function readYaml(file: string): Promise<Node> {
+async function readYaml(file: string): Promise<Json> {
   const scratch = await mkdtemp(join(tmpdir(), 'charter-release-'));
   try {
     const json = join(scratch, 'document.json');
     await runTool('redocly', ['bundle', file, '--ext', 'json', '-o', json], `Restore ${file}: git checkout.`);
-    return nodeOf(JSON.parse(await readFile(json, 'utf8')));
+    return objectOf(JSON.parse(await readFile(json, 'utf8')));
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

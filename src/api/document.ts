@@ -1,44 +1,161 @@
-// The document as a reader has it, without a word of how it is served.
+// Reads an OpenAPI document: its operations, its named schemas, its references and its examples. It needs no server.
 
 export type Json = Record<string, unknown>;
-export type Example = { value: unknown };
-export type Header = { required?: boolean; schema: Json; examples?: Record<string, Example> };
-export type Content = { schema: Json; examples?: Record<string, Example> };
-export type Response = { headers?: Record<string, Header>; content?: Record<string, Content> };
+export type Example = { readonly summary?: string; readonly value: unknown };
+export type Examples = Readonly<Record<string, Example>>;
+
+/** A JSON Schema; the keywords listed here are the ones that readers use by name. */
+export type Schema = Json & {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly format?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly pattern?: string;
+  readonly examples?: readonly unknown[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+};
+
 export type Parameter = {
-  name: string;
-  in: string;
-  required?: boolean;
-  schema: Json;
-  examples: Record<string, Example>;
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+  readonly examples: Examples;
+};
+export type Header = {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+  readonly examples: Examples;
+};
+/** By media type. */
+export type Content = Readonly<Record<string, { readonly schema: Schema; readonly examples: Examples }>>;
+export type Response = {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, Header>>;
+  readonly content?: Content;
 };
 export type Operation = {
-  operationId: string;
-  path: string;
-  method: string;
-  responses: Record<string, Response>;
-  parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema: Json; examples: Record<string, Example> }> };
-  security: Record<string, string[]>[];
+  readonly operationId: string;
+  readonly path: string;
+  /** In lower case. */
+  readonly method: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly description: string; readonly content: Content };
+  /** By status. */
+  readonly responses: Readonly<Record<string, Response>>;
 };
 
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+/** The members of a path item that are operations. */
+export const METHODS: readonly string[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+const SCHEMAS = '#/components/schemas/';
 
-/** Every operation, in the document's order, with every reference followed. */
-export function operationsOf(document: Json): Operation[] {
-  return Object.entries(resolve<Record<string, Record<string, Operation>>>(document, document['paths'])).flatMap(
-    ([path, item]) =>
-      METHODS.flatMap((method) => (item[method] === undefined ? [] : [{ ...item[method], path, method }])),
+/** With `keepNamedSchemas`, references to `components.schemas` stay references, which `schemaNameOf` reads. */
+export type Following = { readonly keepNamedSchemas: boolean };
+
+/** Every operation, in the document's order, with its references followed. */
+export function operationsOf(document: Json, following?: Following): Operation[] {
+  const paths = resolve<Record<string, Record<string, Operation>>>(document, document['paths'], following);
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, operation]) =>
+      METHODS.includes(method) ? [{ ...operation, path, method }] : [],
+    ),
   );
 }
 
-/** With every $ref followed; schemas that contain themselves, of which the contract has none, would not end. */
-export function resolve<T>(document: Json, value: unknown): T {
-  // What the linted document holds at a place is what OpenAPI says stands there.
-  return follow(document, value) as T;
+/**
+ * The value with every reference in it followed. Throws where a schema contains itself; only `keepNamedSchemas` can
+ * read such a schema.
+ */
+export function resolve<T>(document: Json, value: unknown, following: Following = { keepNamedSchemas: false }): T {
+  const follow = (part: unknown, within: readonly string[]): unknown => {
+    if (Array.isArray(part)) return part.map((item) => follow(item, within));
+    if (!isObject(part)) return part;
+    if (following.keepNamedSchemas && schemaNameOf(part) !== undefined) return part;
+    const { target, reference } = followReference(document, part);
+    if (reference !== null && within.includes(reference)) throw new Error(`${reference} contains itself.`);
+    const inside = reference === null ? within : [...within, reference];
+    return Object.fromEntries(Object.entries(target).map(([name, member]) => [name, follow(member, inside)]));
+  };
+  // The linter has checked that the document holds at each place what OpenAPI asks for there.
+  return follow(value, []) as T;
 }
 
-/** Of a path as it was called, decoded, so that they can be compared (RFC 3986 section 6.2.2.2). */
+/**
+ * What a reference leads to, through further references if need be, and the first reference; null where the value is
+ * no reference. Members beside `$ref` replace the target's own.
+ */
+export function followReference(document: Json, value: Json): { target: Json; reference: string | null } {
+  const followed = new Set<string>();
+  let target = value;
+  while (typeof target['$ref'] === 'string') {
+    const { $ref, ...beside } = target;
+    const reference = String($ref);
+    if (followed.has(reference)) throw new Error(`The reference ${reference} leads back to itself.`);
+    followed.add(reference);
+    const found = findTarget(document, reference);
+    target = Object.keys(beside).length === 0 ? found : { ...found, ...beside };
+  }
+  const [reference = null] = followed;
+  return { target, reference };
+}
+
+function findTarget(document: Json, reference: string): Json {
+  const target = namesIn(reference).reduce<unknown>(
+    (value, name) => (Object.hasOwn(Object(value), name) ? Object(value)[name] : undefined),
+    document,
+  );
+  if (!isObject(target)) throw new Error(`The document has nothing at ${reference}.`);
+  return target;
+}
+
+/** The names in a reference within the document: a JSON pointer as a URI fragment (RFC 6901 section 6). */
+export function namesIn(reference: string): string[] {
+  return reference
+    .replace(/^#\/?/, '')
+    .split('/')
+    .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** "ParentProgram" for a reference to that schema; undefined for everything else. */
+export function schemaNameOf({ $ref }: Json): string | undefined {
+  return typeof $ref === 'string' && $ref.startsWith(SCHEMAS) ? $ref.slice(SCHEMAS.length) : undefined;
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The status of an operation's success: the lowest 2xx that it declares. */
+export function successOf({ operationId, responses }: Operation): number {
+  const success = Object.keys(responses).find((status) => /^2\d\d$/.test(status));
+  if (success === undefined) throw new Error(`${operationId} declares no success.`);
+  return Number(success);
+}
+
+/** The value of the first example. */
+export function firstExample(examples: Examples): unknown {
+  return Object.values(examples)[0]?.value;
+}
+
+/** The segments of a request's path, decoded, so that they can be compared (RFC 3986 section 6.2.2.2). */
 export function segmentsOf(path: string): string[] {
   return path.split('/').map((segment) => {
     try {
@@ -49,24 +166,10 @@ export function segmentsOf(path: string): string[] {
   });
 }
 
-/** Whether a path is of a template; of both, the segments. */
+/** Whether a path matches a template; both are given by their segments. */
 export function isOfTemplate(template: readonly string[], path: readonly string[]): boolean {
   return (
     template.length === path.length &&
     template.every((segment, i) => (segment.startsWith('{') ? path[i] !== '' : path[i] === segment))
   );
-}
-
-function follow(document: Json, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => follow(document, item));
-  if (value === null || typeof value !== 'object') return value;
-  if ('$ref' in value && typeof value.$ref === 'string') return follow(document, at(document, value.$ref));
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, follow(document, member)]));
-}
-
-function at(document: Json, ref: string): unknown {
-  let value: unknown = document;
-  for (const part of ref.slice(2).split('/')) value = Object(value)[part.replaceAll('~1', '/').replaceAll('~0', '~')];
-  if (value === undefined) throw new Error(`The contract has no ${ref}.`);
-  return value;
 }

@@ -50,5 +50,8 @@ async function make({ path }: Operation, { operations, world, ours }: Place): Pr
   if (creation === undefined) throw new Error(`Nothing in the document adds to ${collection}.`);
   const { method, url, body } = requestFor(creation, { id: '' });
   const by: Outgoing = { method, url, headers: {}, body: JSON.stringify(body), key: 'ours', scheme: 'Bearer ' };
-  return { by, id: String((await world.send(by, ours)).body.id) };
+  const answer = await world.send(by, ours).catch((error: Error) => {
+    throw new Error(`${error.message}\n${curlOf(by)}`);
+  });
+  return { by, id: String(answer.body.id) };
 }

@@ -1,8 +1,11 @@
 // A valid request for any operation of the contract, from the contract's own examples, so that what holds for every
 // operation is tested of a new one too, without anybody writing a test.
+import { firstExample } from '../../src/api/document.ts';
 import type { Client, Reply, Sending } from './client.ts';
 import type { Operation } from './contract.ts';
 import { createTestOrganization, type TestOrganization, type TestServer } from './server.ts';
+
+export { successOf } from '../../src/api/document.ts';
 
 export type ValidRequest = { method: string; url: string; body: unknown; headers: Record<string, string> };
 
@@ -12,7 +15,7 @@ export function requestFor(operation: Operation, { id }: { id: string }): ValidR
   const given = (location: string) =>
     required
       .filter((parameter) => parameter.in === location)
-      .map(({ name, examples }): [string, string] => [name, String(firstOf(examples))]);
+      .map(({ name, examples }): [string, string] => [name, String(firstExample(examples))]);
   const path = given('path').reduce(
     (url, [name, value]) => url.replace(`{${name}}`, name === 'id' ? id : encodeURIComponent(value)),
     operation.path,
@@ -22,7 +25,7 @@ export function requestFor(operation: Operation, { id }: { id: string }): ValidR
   return {
     method: operation.method.toUpperCase(),
     url: query === '' ? path : `${path}?${query}`,
-    body: examples === undefined ? undefined : firstOf(examples),
+    body: examples === undefined ? undefined : firstExample(examples),
     headers: Object.fromEntries(given('header')),
   };
 }
@@ -62,16 +65,7 @@ export function withQuery(url: string, parameter: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}${parameter}`;
 }
 
-/** The one success that the contract shows. */
-export function successOf({ responses }: Operation): number {
-  return Number(Object.keys(responses).find((status) => status.startsWith('2')));
-}
-
 /** The permission that the contract asks for, if any. */
 export function permissionOf({ security }: Operation): string | undefined {
   return Object.values(security[0] ?? {}).flat()[0];
-}
-
-function firstOf(examples: Record<string, { value: unknown }>): unknown {
-  return Object.values(examples)[0]?.value;
 }

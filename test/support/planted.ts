@@ -1,9 +1,10 @@
 // Plants changes in a copy of the contract.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isNode, type Node, nodeOf } from '../../scripts/contract-diff/document.ts';
+import { objectOf } from '../../scripts/contract-diff/json.ts';
+import { isObject, type Json } from '../../src/api/document.ts';
 
-export const contract: Node = JSON.parse(
+export const contract: Json = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'),
 );
 
@@ -42,8 +43,8 @@ export function drop(path: string, value: unknown): Planted {
 }
 
 export function rename(path: string, name: string, newName: string): Planted {
-  const renamed = (old: Node) => Object.entries(old).map(([key, value]) => [key === name ? newName : key, value]);
-  return { path, change: (old) => (isNode(old) ? Object.fromEntries(renamed(old)) : old) };
+  const renamed = (old: Json) => Object.entries(old).map(([key, value]) => [key === name ? newName : key, value]);
+  return { path, change: (old) => (isObject(old) ? Object.fromEntries(renamed(old)) : old) };
 }
 
 /** Every value of the document that is equal to the first becomes the second. */
@@ -52,13 +53,13 @@ export function replaceEach(value: unknown, other: unknown): Planted {
   return { path: '', change: (old) => JSON.parse(JSON.stringify(old).replaceAll(text, JSON.stringify(other))) };
 }
 
-export function at(document: Node, path: string): unknown {
-  return stepsOf(path).reduce<unknown>((value, step) => nodeOf(value)[step], document);
+export function at(document: Json, path: string): unknown {
+  return stepsOf(path).reduce<unknown>((value, step) => objectOf(value)[step], document);
 }
 
-export function planted(document: Node, plants: readonly Planted[]): Node {
+export function planted(document: Json, plants: readonly Planted[]): Json {
   const result = plants.reduce<unknown>((value, { path, change }) => changedAt(value, stepsOf(path), change), document);
-  if (!isNode(result)) throw new Error('A document is an object.');
+  if (!isObject(result)) throw new Error('A document is an object.');
   return result;
 }
 
@@ -69,7 +70,7 @@ function stepsOf(path: string): readonly string[] {
 function changedAt(value: unknown, [step, ...rest]: readonly string[], change: (old: unknown) => unknown): unknown {
   if (step === undefined) return change(value);
   if (Array.isArray(value)) return value.map((item, i) => (String(i) === step ? changedAt(item, rest, change) : item));
-  const { [step]: old, ...others } = isNode(value) ? value : {};
+  const { [step]: old, ...others } = isObject(value) ? value : {};
   const changed = changedAt(old, rest, change);
   return changed === undefined ? others : { ...others, [step]: changed };
 }

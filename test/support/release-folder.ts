@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Node, nodeOf } from '../../scripts/contract-diff/document.ts';
+import { objectOf } from '../../scripts/contract-diff/json.ts';
+import type { Json } from '../../src/api/document.ts';
 import { contract, type Planted, planted } from './planted.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -22,7 +23,7 @@ export type ReleaseFolder = {
 export async function withReleaseFolder(work: (folder: ReleaseFolder) => Promise<void>): Promise<void> {
   const path = await mkdtemp(join(tmpdir(), 'charter-release-test-'));
   try {
-    await cp(join(ROOT, 'scripts'), join(path, 'scripts'), { recursive: true });
+    for (const name of ['scripts', 'src']) await cp(join(ROOT, name), join(path, name), { recursive: true });
     await cp(join(ROOT, 'package.json'), join(path, 'package.json'));
     await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
     await mkdir(join(path, 'openapi'));
@@ -44,7 +45,7 @@ async function release(
   flags: readonly string[] = [],
 ): Promise<Printed> {
   const changed = planted(contract, plants);
-  const document: Node = { ...changed, info: { ...nodeOf(changed['info']), version: number } };
+  const document: Json = { ...changed, info: { ...objectOf(changed['info']), version: number } };
   // JSON is YAML too.
   for (const name of ['openapi.json', 'openapi.yaml'])
     await writeFile(join(path, 'generated', name), `${JSON.stringify(document, null, 2)}\n`);

@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { firstOf, type Operation, readContract, successOf } from '../../scripts/docs/contract.ts';
+import { readContract } from '../../scripts/docs/contract.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { missingPrograms, REMEDY } from '../../scripts/sample-programs.mjs';
+import { firstExample, type Operation, successOf } from '../../src/api/document.ts';
 import type { TestDashboard } from './dashboard-server.ts';
 import { createTestOrganization } from './server.ts';
 import { until } from './wait.ts';
@@ -13,7 +14,9 @@ const { operations } = await readContract(join(import.meta.dirname, '../../gener
 
 /** The id of a parent program that the contract shows, and that the samples therefore ask for. */
 const SHOWN_ID = String(
-  firstOf(operations.flatMap(({ parameters = [] }) => parameters).find(({ name }) => name === 'id')?.examples ?? {}),
+  firstExample(
+    operations.flatMap(({ parameters = [] }) => parameters).find(({ name }) => name === 'id')?.examples ?? {},
+  ),
 );
 
 export type RunnableSample = {
@@ -39,7 +42,7 @@ export function samplesWithBody(operationId: string, body: unknown): readonly Ru
 
 function runnable(operation: Operation): readonly RunnableSample[] {
   const { operationId, method, path } = operation;
-  const request = `${method.toUpperCase()} ${path.replace('{id}', SHOWN_ID)} ${successOf(operation).status}`;
+  const request = `${method.toUpperCase()} ${path.replace('{id}', SHOWN_ID)} ${successOf(operation)}`;
   return samplesOf(operation).map(({ label, source }) => ({ operationId, label, source, request }));
 }
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
+import { firstExample, type Header, type Operation, type Parameter, type Response } from '../../../src/api/document.ts';
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
-import { firstOf, type Header, type Operation, type Parameter, type Response } from '../contract.ts';
 import { operationPlace } from '../places.ts';
 import { samplesOf } from '../samples/languages.ts';
 import { exampleList, fieldList, kind } from './schema.ts';
@@ -30,7 +30,7 @@ function parameterList(location: Parameter['in'], parameters: readonly Parameter
   const here = parameters.filter((parameter) => parameter.in === location);
   if (here.length === 0) return null;
   const fields = here.map(({ name, schema, description, required, examples }) => {
-    return { name, schema, description, isRequired: required, example: firstOf(examples) };
+    return { name, schema, description, isRequired: required, example: firstExample(examples) };
   });
   return html`<h4>${LOCATIONS[location]}</h4>${fieldList(fields)}`;
 }
@@ -69,7 +69,7 @@ export function headerSections(operations: readonly Operation[]): Html[] {
     ([name, meanings]) =>
       html`<section><h3 id="${headerPlace(name)}"><code>${name}</code></h3>${[...meanings.values()].map(
         ({ description, schema, examples }) =>
-          html`<p>${words(description)}</p><p class="kind">${kind(schema)}. Example: <code>${String(firstOf(examples))}</code></p>`,
+          html`<p>${words(description)}</p><p class="kind">${kind(schema)}. Example: <code>${String(firstExample(examples))}</code></p>`,
       )}</section>`,
   );
 }

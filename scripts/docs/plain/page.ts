@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raw } from 'hono/html';
+import type { Operation } from '../../../src/api/document.ts';
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 import { MARK } from '../../../src/dashboard/markup/marks.ts';
-import type { Contract, Operation } from '../contract.ts';
+import type { Contract } from '../contract.ts';
 import { descriptionOf, GENERAL } from '../document.ts';
 import type { Guide, Guides } from '../guides.ts';
 import { withHeadings } from '../markdown.ts';

@@ -1,10 +1,10 @@
+import { type Examples, type Schema, schemaNameOf } from '../../../src/api/document.ts';
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
-import { type Examples, firstOf, nameOf, type Schema } from '../contract.ts';
 import { code, json, text } from './text.ts';
 
 /** "string, 1 to 200 characters", with a link where it is a schema that has a name. */
 export function kind(schema: Schema): Html {
-  const name = nameOf(schema);
+  const name = schemaNameOf(schema);
   if (name !== undefined) return html`<a href="#${schemaPlace(name)}">${name}</a>`;
   if (schema.items !== undefined) return html`array of ${kind(schema.items)}${listed(boundsOf(schema))}`;
   return html`${[schema.type ?? []].flat().join(' or ')}${listed(boundsOf(schema))}${
@@ -58,10 +58,6 @@ export function exampleList(examples: Examples, { open }: { open: boolean }): Ht
         typeof value === 'string' ? code(value) : json(value)
       }</details>`,
   );
-}
-
-export function exampleOf(examples: Examples): unknown {
-  return firstOf(examples);
 }
 
 function listed(bounds: readonly string[]): string {

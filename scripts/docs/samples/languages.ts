@@ -1,6 +1,6 @@
 // Code samples for every operation, made of the contract's own examples. Each can be run as it is shown: it reads the
 // server's address from CHARTER_URL and the key from CHARTER_API_KEY, and ends with an error unless it succeeds.
-import type { Operation } from '../contract.ts';
+import type { Operation } from '../../../src/api/document.ts';
 import { curl } from './curl.ts';
 import { javascript } from './javascript.ts';
 import { python } from './python.ts';

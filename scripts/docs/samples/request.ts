@@ -1,4 +1,4 @@
-import { firstOf, type Operation, type Parameter, successOf } from '../contract.ts';
+import { firstExample, type Operation, type Parameter, successOf } from '../../../src/api/document.ts';
 
 /** A valid request of the operation. */
 export type SampleRequest = {
@@ -26,8 +26,7 @@ export function requestOf(operation: Operation): SampleRequest {
   const given = (location: Parameter['in']) =>
     sent
       .filter((parameter) => parameter.in === location)
-      .map(({ name, examples }) => [name, firstOf(examples)] as const);
-  const { response } = successOf(operation);
+      .map(({ name, examples }) => [name, firstExample(examples)] as const);
   const body = operation.requestBody?.content['application/json'];
   return {
     method: operation.method.toUpperCase(),
@@ -39,8 +38,8 @@ export function requestOf(operation: Operation): SampleRequest {
       value: String(value),
       isFresh: name === 'Idempotency-Key',
     })),
-    body: body === undefined ? undefined : firstOf(body.examples),
-    hasAnswerBody: response.content !== undefined,
+    body: body === undefined ? undefined : firstExample(body.examples),
+    hasAnswerBody: operation.responses[successOf(operation)]?.content !== undefined,
     isPaged: (operation.parameters ?? []).some(({ name }) => name === 'cursor'),
   };
 }

@@ -1,5 +1,5 @@
 // Changes of what stands around the operations, of names, and of words alone.
-import type { Node } from '../../../scripts/contract-diff/document.ts';
+import type { Json } from '../../../src/api/document.ts';
 import {
   append,
   at,
@@ -268,7 +268,7 @@ export const documentCases: readonly Case[] = [
   },
 ];
 
-function webhook(events: readonly string[]): Node {
+function webhook(events: readonly string[]): Json {
   const content = { 'application/json': { schema: { type: 'string', enum: events } } };
   return {
     'parent_program.changed': { post: { requestBody: { content }, responses: { '204': { description: 'Taken.' } } } },

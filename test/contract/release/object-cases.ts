@@ -1,5 +1,7 @@
 // Changes of objects, and of schemas that are made of others.
-import { type Node, nodeOf } from '../../../scripts/contract-diff/document.ts';
+
+import { objectOf } from '../../../scripts/contract-diff/json.ts';
+import type { Json } from '../../../src/api/document.ts';
 import { append, type Case, drop, type Planted, remove, set, within } from '../../support/planted.ts';
 
 const SCHEMAS = 'components schemas';
@@ -102,7 +104,7 @@ export const objectCases: readonly Case[] = [
     title: 'a name of its own for an entry of a free object',
     plants: [
       within(`${SCHEMAS} Metadata`, (old) => {
-        const metadata = nodeOf(old);
+        const metadata = objectOf(old);
         return { ...metadata, properties: { region: metadata['additionalProperties'] } };
       }),
     ],
@@ -193,12 +195,12 @@ export const objectCases: readonly Case[] = [
 ];
 
 /** Alternatives of one type that a field tells apart. */
-function pets(composition: 'anyOf' | 'oneOf', ...kinds: readonly string[]): Node {
+function pets(composition: 'anyOf' | 'oneOf', ...kinds: readonly string[]): Json {
   const pet = (kind: string) => ({ type: 'object', required: ['kind'], properties: { kind: { const: kind } } });
   return { [composition]: kinds.map(pet) };
 }
 
-function tree(maxLength: number): Node {
+function tree(maxLength: number): Json {
   const branches = { type: 'array', items: { $ref: '#/components/schemas/Tree' } };
   return { type: 'object', properties: { label: { type: 'string', maxLength }, branches } };
 }
@@ -206,8 +208,8 @@ function tree(maxLength: number): Node {
 /** The same object as two, of which the first closes what both describe. */
 function inTwoParts(path: string): Planted {
   return within(path, (old) => {
-    const { properties, required, additionalProperties, ...rest } = nodeOf(old);
-    const { name, ...others } = nodeOf(properties);
+    const { properties, required, additionalProperties, ...rest } = objectOf(old);
+    const { name, ...others } = objectOf(properties);
     const anything = Object.fromEntries(Object.keys(others).map((field) => [field, true]));
     const first = { type: 'object', properties: { name, ...anything }, additionalProperties };
     return { ...rest, allOf: [first, { type: 'object', properties: others, required }] };

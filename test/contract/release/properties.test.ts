@@ -4,16 +4,17 @@ import fc from 'fast-check';
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
 import { compareSchema } from '../../../scripts/contract-diff/compare-schema.ts';
 import { newComparison } from '../../../scripts/contract-diff/comparison.ts';
-import { isNode, type Node, nodeOf } from '../../../scripts/contract-diff/document.ts';
 import { newFindings } from '../../../scripts/contract-diff/findings.ts';
+import { objectOf } from '../../../scripts/contract-diff/json.ts';
 import { spotOf } from '../../../scripts/contract-diff/place.ts';
 import type { Direction } from '../../../scripts/contract-diff/rules.ts';
+import { isObject, type Json } from '../../../src/api/document.ts';
 import { contract } from '../../support/planted.ts';
 
 /** The same value with its keys in another order, from the top to the bottom. */
 function reordered(value: unknown, order: (names: string[]) => string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => reordered(item, order));
-  if (!isNode(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(order(Object.keys(value)).map((name) => [name, reordered(value[name], order)]));
 }
 
@@ -27,7 +28,7 @@ function withoutAt(value: unknown, [step, ...rest]: readonly string[]): unknown 
   const isLast = rest.length === 0;
   if (Array.isArray(value))
     return value.flatMap((item, i) => (String(i) !== step ? [item] : isLast ? [] : [withoutAt(item, rest)]));
-  if (!isNode(value) || step === undefined) return value;
+  if (!isObject(value) || step === undefined) return value;
   const { [step]: member, ...others } = value;
   return isLast ? others : { ...others, [step]: withoutAt(member, rest) };
 }
@@ -43,7 +44,7 @@ test('a document is the same as itself, in whatever order its keys are written',
           .sort((one, other) => one.rank - other.rank)
           .map(({ name }) => name);
       const other = reordered(contract, shuffled);
-      expect(isNode(other) && compareDocuments(contract, other)).toEqual([]);
+      expect(isObject(other) && compareDocuments(contract, other)).toEqual([]);
     }),
     { numRuns: 10 },
   );
@@ -56,7 +57,7 @@ test('whatever is taken out of the contract is found, and what is put in too', (
   fc.assert(
     fc.property(fc.constantFrom(...paths), (path) => {
       const other = withoutAt(contract, path);
-      if (!isNode(other)) throw new Error('A document is an object.');
+      if (!isObject(other)) throw new Error('A document is an object.');
       // A reference that leads nowhere is no document; the linter refuses it.
       if (path[0] === 'components' && path.length <= 3) return;
       expect(compareDocuments(contract, other)).not.toEqual([]);
@@ -79,7 +80,7 @@ const anyValue = fc.letrec<{ value: unknown }>((tie) => ({
 
 const bound = fc.integer({ min: 0, max: 4 });
 const type = fc.constantFrom('null', 'boolean', 'integer', 'number', 'string', 'array', 'object');
-const anySchema = fc.letrec<{ schema: Node | boolean }>((tie) => ({
+const anySchema = fc.letrec<{ schema: Json | boolean }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 2, depthSize: 'small' },
     fc.constantFrom({}, true, false, { $ref: '#/components/schemas/One' }, { $ref: '#/components/schemas/Tree' }),
@@ -124,8 +125,8 @@ const anySchema = fc.letrec<{ schema: Node | boolean }>((tie) => ({
 /** Two schemas of which one is often made of the other, as versions are. */
 const twoSchemas = fc
   .tuple(anySchema, anySchema, fc.nat(5), fc.boolean())
-  .map(([one, other, way, isTurned]): [Node | boolean, Node | boolean] => {
-    const [node, more] = [nodeOf(one), nodeOf(other)];
+  .map(([one, other, way, isTurned]): [Json | boolean, Json | boolean] => {
+    const [node, more] = [objectOf(one), objectOf(other)];
     const [, ...rest] = Object.entries(node);
     const ways = [
       other,
@@ -156,7 +157,7 @@ function verdictOf(before: unknown, after: unknown, direction: Direction) {
 
 const ajv = new Ajv2020({ strict: false, validateSchema: false });
 
-function validatorOf(schema: Node | boolean): (value: unknown) => boolean {
+function validatorOf(schema: Json | boolean): (value: unknown) => boolean {
   return ajv.compile(typeof schema === 'boolean' ? schema : { ...COMPONENTS, allOf: [schema] });
 }
 
