@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * What one customer of a network has: an IPv4 address, or the first 64 bits of an IPv6 one, whose other 64 anybody changes
- * at will (RFC 4291 section 2.5.4). An IPv4 address in IPv6's clothes is itself.
+ * The network that one customer of a provider has: an IPv4 address, or the first 64 bits of an IPv6 address, because a customer
+ * can change the other 64 at will (RFC 4291 section 2.5.4). An IPv4-mapped IPv6 address counts as IPv4.
  */
 export function networkOf(ip: string): string {
   const address = ip.replace(/%.*$/, '').toLowerCase();
@@ -11,7 +11,7 @@ export function networkOf(ip: string): string {
   if (!isIPv6(address)) return address.slice(0, 45);
   const [head = '', tail] = address.split('::');
   const left = head === '' ? [] : head.split(':');
-  // Behind the "::" the dotted form of IPv4 stands for two groups.
+  // After "::", the dotted form of IPv4 stands for two groups.
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const groups = right.length + (tail?.includes('.') === true ? 1 : 0);
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - groups);

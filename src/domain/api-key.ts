@@ -2,7 +2,7 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Permission, permissionsOf, type Role } from './role.ts';
 
-/** `charter_<environment>_`, 40 base62 characters (238 random bits), 6 base62 characters of the CRC32 of all before. */
+/** `charter_<environment>_`, 40 random base62 characters (238 bits), and a CRC32 of all that as 6 base62 characters. */
 const KEY = /^charter_(live|test)_[0-9A-Za-z]{46}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_CHARACTERS = 40;
@@ -12,10 +12,10 @@ export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
 export type MintedKey = {
-  /** The key itself; shown once, never stored. */
+  /** Shown once, never stored. */
   readonly key: string;
   readonly hash: Buffer;
-  /** "charter_live_Ab3d": enough to recognize it by. */
+  /** "charter_live_Ab3d": enough for people to recognize the key. */
   readonly prefix: string;
 };
 
@@ -36,7 +36,7 @@ export function formatKey(environment: Environment, random: string): string {
   return body + checksum(body);
 }
 
-/** SHA-256 of the whole key, in hexadecimal. 238 random bits need no slow hash. */
+/** SHA-256 of the whole key in hexadecimal. A key has 238 random bits, so it needs no slow hash. */
 export function hashKey(key: string): string {
   return hash('sha256', key);
 }
@@ -46,7 +46,7 @@ export type KeyFormat =
   | { kind: 'mistyped' }
   | { kind: 'not-a-key' };
 
-/** Tells a typing error from a key without asking the database. */
+/** Detects a mistyped key without a database query. */
 export function inspectKey(text: string): KeyFormat {
   const match = KEY.exec(text);
   if (match === null) return { kind: 'not-a-key' };
@@ -56,21 +56,21 @@ export function inspectKey(text: string): KeyFormat {
 }
 
 function checksum(body: string): string {
-  let rest = crc32(body);
+  let remainder = crc32(body);
   let text = '';
   for (let i = 0; i < CHECKSUM_CHARACTERS; i += 1) {
-    text = ALPHABET.charAt(rest % ALPHABET.length) + text;
-    rest = Math.floor(rest / ALPHABET.length);
+    text = ALPHABET.charAt(remainder % ALPHABET.length) + text;
+    remainder = Math.floor(remainder / ALPHABET.length);
   }
   return text;
 }
 
-/** What decides about a key: the key's own row, its user's and its organization's, read in one statement. */
+/** What `judgeKey` decides from: the key, its user and its organization, read in one statement. */
 export type KeyRecord = {
   readonly organizationId: string;
   readonly organizationName: string;
   readonly organizationSuspendedAt: Date | null;
-  /** A 64-bit number in decimal. */
+  /** 64-bit integer in decimal. */
   readonly organizationVersion: string;
   /** Signs the organization's page cursors: 32 bytes in hexadecimal. */
   readonly cursorKey: string;
@@ -84,11 +84,11 @@ export type KeyRecord = {
   readonly userDeactivatedAt: Date | null;
 };
 
-/** How a key ended; it never comes back. */
+/** Why and when a key ended. An ended key never becomes active again. */
 export type KeyEnd = { kind: 'expired' | 'rotated' | 'revoked'; at: Date };
 export type KeyState = 'active' | KeyEnd['kind'];
 
-/** Null: the key has not ended. */
+/** Null: the key is active. */
 export function endOf(
   { revokedAt, rotatedAt, expiresAt }: Pick<KeyRecord, 'revokedAt' | 'rotatedAt' | 'expiresAt'>,
   now: Date,
@@ -104,7 +104,7 @@ export type Verdict =
   | KeyEnd
   | { kind: 'deactivated'; at: Date };
 
-/** What a key may do at this moment: what it was given AND what its user's role allows now. */
+/** The permissions of an active key are those that it was given and that its user's role allows now. */
 export function judgeKey(record: KeyRecord, now: Date): Verdict {
   const end = endOf(record, now);
   if (end !== null) return end;
@@ -119,12 +119,12 @@ export const MAX_ACTIVE_KEYS = 10;
 const SOON_DAYS = 30;
 const DAY = 86_400_000;
 
-/** Last moment at which a key is accepted; `lifeDays` is 1 to 3650. Null: the key does not expire. */
+/** The time from which a key is refused; `lifeDays` is 1 to 3650. Null: the key does not expire. */
 export function expiryOf(createdAt: Date, lifeDays: number | null): Date | null {
   return lifeDays === null ? null : new Date(createdAt.getTime() + lifeDays * DAY);
 }
 
-/** True within 30 days before the end, when there is time left to replace the key. */
+/** True within the last 30 days before the key expires. */
 export function isExpiringSoon(expiresAt: Date | null, now: Date): boolean {
   return expiresAt !== null && expiresAt > now && expiresAt.getTime() - now.getTime() <= SOON_DAYS * DAY;
 }

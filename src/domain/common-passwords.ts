@@ -1,5 +1,5 @@
-// What guessers try first. A password made of these words, of neighbouring keys or of counting is as good as none,
-// however long it is; so they are taken out before what is left is measured.
+// What guessing programs try first: common words, neighbouring keys, counting. A password made of these is weak at any length,
+// so they are removed before its strength is measured.
 
 /** Lower case, letters and digits only. */
 export const COMMON_WORDS: readonly string[] = [

@@ -1,24 +1,21 @@
 import { invalidField } from './errors.ts';
 
-// The one rule for names that people give and others read: in lists, mails, the audit log and on terminals.
+// The rule for every name that people enter and others read in lists, mails, the audit log and terminals.
 
-/** In characters (code points), as the columns count them. */
+/** In code points, like the lengths of the columns. */
 const MAX_CHARACTERS = { person: 200, organization: 200, key: 100 };
 
-/**
- * Line breaks and controls (NUL, which PostgreSQL refuses, and ESC, which a terminal obeys), what turns the text behind it
- * around, and halves of characters.
- */
+/** Line breaks, control characters (PostgreSQL refuses NUL, a terminal obeys ESC), lone surrogates and bidirectional controls. */
 const HARMFUL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
-/** Shown as a blank, though Unicode counts them among letters and symbols: the fillers of Hangul, and Braille without a dot. */
+/** Letters and symbols that look like a blank: Hangul fillers and the empty Braille pattern. */
 const BLANK = /[\u115f\u1160\u3164\uffa0\u2800]/gu;
-/** Not shown: zero-width blanks and joiners, soft hyphens. Emoji and Persian words need some, so they may stand in a name. */
-const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
-const SEEN = /[\p{L}\p{N}\p{P}\p{S}]/u;
-/** Most of a key; as much as lists show of one is none. */
+/** Invisible: zero-width spaces and joiners, soft hyphens. They are allowed, because emoji and Persian words need some. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+/** A whole API key or most of one. The prefix that lists show is allowed. */
 const KEY = /charter_(live|test)_[0-9a-z]{20,}/i;
 
-/** The name as it is stored: NFC, without blanks around it. A refusal names the field. */
+/** The name in the form in which it is stored: NFC, trimmed. Throws an error for `field`. */
 export function parseName(
   text: string,
   { kind, field = 'name' }: { kind: keyof typeof MAX_CHARACTERS; field?: string },
@@ -28,18 +25,18 @@ export function parseName(
   if (HARMFUL.test(name))
     throw invalidField(
       field,
-      'must hold no line breaks, no control characters and no marks that turn the direction of text. Type it instead of pasting it.',
+      'must not contain line breaks, control characters or marks that change the text direction. Type it instead of pasting it.',
     );
   if (KEY.test(look))
-    throw invalidField(field, 'must not hold an API key, which nobody else may see. Say in words who or what it is.');
-  if (!SEEN.test(look)) throw invalidField(field, 'must hold at least one character that can be seen.');
+    throw invalidField(field, 'must not contain an API key, because other people can see the name. Use a description.');
+  if (!VISIBLE.test(look)) throw invalidField(field, 'must not be blank.');
   const characters = [...name].length;
   if (characters > MAX_CHARACTERS[kind])
-    throw invalidField(field, `must be at most ${MAX_CHARACTERS[kind]} characters; these are ${characters}.`);
+    throw invalidField(field, `must be at most ${MAX_CHARACTERS[kind]} characters long; it has ${characters}.`);
   return name;
 }
 
-/** Equal for names that a reader cannot tell apart by their blanks and unseen characters. Letter case tells them apart. */
+/** Equal for names that differ only in blanks and invisible characters. Letter case counts. */
 export function lookOf(name: string): string {
-  return name.normalize('NFC').replace(BLANK, ' ').replace(UNSEEN, '').replace(/\s+/gu, ' ').trim();
+  return name.normalize('NFC').replace(BLANK, ' ').replace(INVISIBLE, '').replace(/\s+/gu, ' ').trim();
 }

@@ -1,10 +1,10 @@
 /**
- * Proof that the caller may act for one organization. A store function takes a scope, never an id, so that forgetting
- * to check whose rows are touched does not compile. Only authentication and the operator's command grant one; a check of
- * the imports holds everybody else to it.
+ * Proof that the caller may act for one organization. Store functions take a scope, never an id, so that code without an
+ * authorization check does not compile. Only authentication and the operator's commands grant a scope; the import check
+ * enforces that.
  */
 export class OrganizationScope {
-  // A private member makes the class nominal: no object literal passes for a scope.
+  // A private member makes the class nominal: an object literal is not assignable to it.
   readonly #organizationId: string;
 
   private constructor(organizationId: string) {

@@ -7,7 +7,7 @@ export type ParentProgram = {
   /** The integrator's own id, unique in the organization. */
   readonly externalId: string | null;
   readonly metadata: Metadata;
-  /** RFC 3339, UTC, milliseconds, as the contract has it. */
+  /** RFC 3339, UTC, with milliseconds. */
   readonly createdAt: string;
   readonly updatedAt: string;
 };
@@ -35,19 +35,19 @@ export function applyPatch(program: ParentProgram, patch: ParentProgramPatch): N
   };
 }
 
-/** True where a patch would write what is there already. */
+/** True if nothing would change. */
 export function isSameContent(a: NewParentProgram, b: NewParentProgram): boolean {
   return contentOf(a) === contentOf(b);
 }
 
-/** One text for equal contents, whatever the order of the metadata. */
+/** Equal texts for equal contents, whatever the order of the metadata. */
 export function contentOf({ name, description, externalId, metadata }: NewParentProgram): string {
   return JSON.stringify([name, description, externalId, Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
 function mergeMetadata(current: Metadata, patch: Readonly<Record<string, string | null>> | null): Metadata {
   if (patch === null) return {};
-  // A Map, because assigning to an object's "__proto__" would lose that entry.
+  // A Map, because assigning "__proto__" to an object would lose the entry.
   const merged = new Map(Object.entries(current));
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) merged.delete(key);

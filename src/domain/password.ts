@@ -1,11 +1,11 @@
 import { COMMON_WORDS } from './common-passwords.ts';
 
 export const PASSWORD_CHARACTERS = 15;
-/** Enough where a second factor stands beside it. */
+/** The minimum for a user with a second factor. */
 export const PASSWORD_CHARACTERS_WITH_SECOND_FACTOR = 12;
-export const PASSWORD_CHARACTERS_AT_MOST = 128;
+export const MAX_PASSWORD_CHARACTERS = 128;
 
-/** Whose password it is to be: what everybody knows of somebody is no secret. */
+/** The user of the password. Words of these fields make a password easy to guess. */
 export type PasswordOwner = {
   readonly name: string;
   readonly email: string;
@@ -13,13 +13,10 @@ export type PasswordOwner = {
   readonly hasSecondFactor: boolean;
 };
 
-/** Characters that are left once everything guessable is taken out, at least. */
-const UNGUESSABLE_CHARACTERS = 6;
+/** Minimum number of characters that are left after everything guessable is removed. */
+const MIN_UNGUESSABLE_CHARACTERS = 6;
 
-/**
- * One form for one text, however a keyboard composes it: NFC (RFC 8265 section 4.2). Nothing else is changed, no blank is
- * trimmed, and letter case counts.
- */
+/** NFC, because keyboards compose the same text differently (RFC 8265 section 4.2). Nothing is trimmed; letter case counts. */
 export function normalPassword(password: string): string {
   return password.normalize('NFC');
 }
@@ -32,31 +29,31 @@ export function isLongEnough(password: string, { hasSecondFactor }: Pick<Passwor
   return charactersOf(password) >= passwordCharacters(hasSecondFactor);
 }
 
-/** What is wrong with it, in words for people; null: nothing. */
+/** Why the password is refused, as the end of a sentence about it; null if it is accepted. */
 export function passwordProblem(password: string, owner: PasswordOwner): string | null {
   const characters = charactersOf(password);
   const least = passwordCharacters(owner.hasSecondFactor);
-  if (!isLongEnough(password, owner)) return `must have at least ${least} characters; this has ${characters}.`;
-  if (characters > PASSWORD_CHARACTERS_AT_MOST) {
-    return `must have at most ${PASSWORD_CHARACTERS_AT_MOST} characters; this has ${characters}.`;
+  if (!isLongEnough(password, owner)) return `must be at least ${least} characters long; it has ${characters}.`;
+  if (characters > MAX_PASSWORD_CHARACTERS) {
+    return `must be at most ${MAX_PASSWORD_CHARACTERS} characters long; it has ${characters}.`;
   }
   const own = wordsOf(owner);
   const text = plain(password);
   const unguessable = withoutRuns(without(text, [...COMMON_WORDS, ...own]));
-  if (unguessable.length >= UNGUESSABLE_CHARACTERS && new Set(unguessable).size > 3) return null;
+  if (unguessable.length >= MIN_UNGUESSABLE_CHARACTERS && new Set(unguessable).size > 3) return null;
   return own.some((word) => text.includes(word))
-    ? 'is too easy to guess: it is made of your name, your e-mail or your organization. Take a few unrelated words.'
-    : 'is too easy to guess: it is among the passwords that are tried first. Take a few unrelated words.';
+    ? 'is too easy to guess: it consists of your name, your e-mail or your organization. Use a few unrelated words.'
+    : 'is too easy to guess: it is a common password. Use a few unrelated words.';
 }
 
 function charactersOf(password: string): number {
   return [...normalPassword(password)].length;
 }
 
-/** As a guesser varies it: letter case, accents, "p@ssw0rd" and punctuation make no difference. */
+/** Removes what guessing programs vary: letter case, accents, punctuation and spellings such as "p@ssw0rd". */
 function plain(text: string): string {
   const swapped = text.normalize('NFKD').toLowerCase().replace(/@/g, 'a').replace(/\$/g, 's').replace(/!/g, 'i');
-  // Digits stand for letters only beside letters; a number stays one.
+  // Digits count as letters only between letters; a number stays a number.
   const spelled = swapped.replace(/(?<=\p{L})[0134578](?=\p{L})/gu, (digit) => SPELLED[digit] ?? digit);
   return spelled.replace(/[^\p{L}\p{N}]/gu, '');
 }
@@ -72,14 +69,14 @@ function wordsOf({ name, email, organizationName }: PasswordOwner): string[] {
   return [...new Set(words)].filter((word) => word.length >= 3);
 }
 
-/** The longest first, so that no rest of a long word remains. */
+/** Removes the longest words first, so that no part of a long word remains. */
 function without(text: string, words: readonly string[]): string {
   let rest = text;
   for (const word of words.toSorted((a, b) => b.length - a.length)) rest = rest.replaceAll(plain(word), '');
   return rest;
 }
 
-/** Without what repeats, counts up or counts down: of "wxkwxk" three characters remain, of "aaaa", "4567" and "dcba" one. */
+/** Removes repetitions and sequences: "wxkwxk" becomes three characters; "aaaa", "4567" and "dcba" become one. */
 function withoutRuns(text: string): string {
   const once = text.replace(/(.{2,12}?)\1+/gu, '$1');
   const codes = [...once].map((character) => character.codePointAt(0) ?? 0);

@@ -23,12 +23,12 @@ export function isRole(text: string): text is Role {
   return ROLES.some((role) => role === text);
 }
 
-/** What an organization lets its people's keys be. */
+/** An organization's policy for new keys. */
 export type KeyPolicy = {
   readonly membersMayCreateKeys: boolean;
-  /** 1 to 3650: the longest life of a new key. */
+  /** The longest life of a new key, 1 to 3650. */
   readonly maxKeyLifeDays: number;
-  /** Whether a new key may never expire. */
+  /** True: a new key may be one that never expires. */
   readonly allowsUnendingKeys: boolean;
 };
 
@@ -38,40 +38,40 @@ export function isAbove(role: Role, other: Role): boolean {
   return RANK[role] > RANK[other];
 }
 
-/** Create and rotate keys for oneself. */
+/** Create and rotate one's own keys. */
 export function mayCreateOwnKeys(role: Role, { membersMayCreateKeys }: Pick<KeyPolicy, 'membersMayCreateKeys'>) {
   return role === 'member' ? membersMayCreateKeys : role !== 'viewer';
 }
 
 /**
- * Create, rotate and rename keys of somebody else. Whoever makes a key is shown it and so has its user's power: no more
- * than one's own.
+ * Create, rotate and rename keys of another user. The person who creates a key sees it and gets its user's permissions, so these
+ * must not exceed their own.
  */
 export function mayTakeKeysOf(actor: Role, target: Role): boolean {
   return maySeeKeysOfOthers(actor) && RANK[target] <= RANK[actor];
 }
 
-/** See them, never the secret. */
+/** See the keys of other users, never their secrets. */
 export function maySeeKeysOfOthers(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
-/** The list of the organization's users, and each one's page. */
+/** See the organization's users. */
 export function maySeePeople(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
-/** Whoever's they are, an administrator's too: ending a key gives nobody power. */
+/** Revoke any user's keys, including an administrator's: that gives nobody permissions. */
 export function mayRevokeKeysOfOthers(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
-/** Invite as this role, change to it and from it, deactivate, reactivate, make a link that sets a password. */
+/** Invite a user with the target role, change a role to or from it, deactivate, reactivate, and make links that set a password. */
 export function mayManage(actor: Role, target: Role): boolean {
   return actor === 'administrator' || (actor === 'manager' && RANK[target] < RANK.manager);
 }
 
-/** The organization's policy and its audit log. */
+/** Change the organization's policy and read its audit log. */
 export function mayGovern(role: Role): boolean {
   return role === 'administrator';
 }

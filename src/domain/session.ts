@@ -3,24 +3,24 @@ import type { Role } from './role.ts';
 
 export const SESSION_IDLE_MINUTES = 30;
 export const SESSION_HOURS = 12;
-/** How long a password that was right waits for its second factor. */
+/** The life of a session that waits for the second factor. */
 export const HALF_SESSION_MINUTES = 10;
-/** How exactly the last use of a session is kept. */
+/** The precision of `lastSeenAt`. */
 export const LAST_SEEN_SECONDS = 60;
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** 256 random bits, base64url. It is given to its holder only; the database has its SHA-256. */
+/** 256 random bits in base64url. The database stores only the SHA-256. */
 export function mintToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Null: nothing that we ever gave out, so that nobody need look for it. */
+/** Null: not in the format of a token, so no look-up is needed. */
 export function hashToken(token: string): Buffer | null {
   return TOKEN.test(token) ? createHash('sha256').update(token).digest() : null;
 }
 
-/** What decides about a session, its user's row and the organization's name beside it. */
+/** What `judgeSession` decides from: the session, its user and its organization, read in one statement. */
 export type SessionRecord = {
   readonly organizationId: string;
   readonly organizationName: string;

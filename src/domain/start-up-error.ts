@@ -1,6 +1,4 @@
-/**
- * Something that the operator must mend before Charter can start; `remedy` tells how. Neither ever holds a password.
- */
+/** A problem that the operator must fix before Charter can start; `remedy` says how. Neither text contains a password. */
 export class StartUpError extends Error {
   readonly remedy: string;
 

@@ -1,11 +1,11 @@
-// What people read in a message or on a page, in one form everywhere.
+// Formats for people, the same in every message and on every page.
 
 /** "1 day", "3 days". */
 export function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? '' : 's'}`;
 }
 
-// Not by Intl: its "Sept" and its commas change with the version of Unicode's tables.
+// Not Intl, whose output ("Sept", commas) changes with the version of its Unicode data.
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
 /** "20 Sep 2026", in UTC. */

@@ -3,47 +3,47 @@ import { type Request, type Response, Router } from 'express';
 import type { Database } from '../store/database.ts';
 import { isReachable } from '../store/unscoped.ts';
 
-/** Whoever asks may give up soon, and has then heard nothing. */
-const PATIENCE_MS = 2000;
+/** Below the usual timeouts of probes, so that they get the response. */
+const TIMEOUT_MS = 2000;
 
-/** For whoever restarts or routes to this process; not part of the contract. */
+/** /livez and /readyz, for supervisors and load balancers. Not part of the contract. */
 export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () => boolean }): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const whyNotReachable = probe(db);
+  const findProblem = probe(db);
   router.get('/livez', (_req: Request, res: Response) => {
-    answer(res, 200, 'alive');
+    respond(res, 200, 'alive');
   });
   router.get('/readyz', async (_req: Request, res: Response) => {
-    if (isStopping()) return answer(res, 503, 'stopping');
-    // Every other request is refused now, so whoever routes does better with another process.
-    if (db.isOverloaded()) return answer(res, 503, 'too many requests wait for the database');
-    const problem = await whyNotReachable();
-    return problem === null ? answer(res, 200, 'ready') : answer(res, 503, problem);
+    if (isStopping()) return respond(res, 503, 'stopping');
+    // API requests are refused now, so a load balancer should choose another process.
+    if (db.isOverloaded()) return respond(res, 503, 'too many requests wait for the database');
+    const problem = await findProblem();
+    return problem === null ? respond(res, 200, 'ready') : respond(res, 503, problem);
   });
   return router;
 }
 
 /**
- * Asks the database, and tells in time what is wrong; null: nothing is. One question at a time, whose answer all share that
- * ask meanwhile: anybody may ask, and a flood must not take the places of those who wait for a connection.
+ * Queries the database and returns the problem, or null, within the timeout. Concurrent probes share one query: the routes are
+ * public, and a flood of requests must not use up the connections.
  */
 function probe(db: Database): () => Promise<string | null> {
-  let asked: Promise<string | null> | undefined;
-  const ask = async () => ((await isReachable(db)) ? null : 'the database does not answer');
+  let inFlight: Promise<string | null> | undefined;
+  const query = async () => ((await isReachable(db)) ? null : 'the database does not answer');
   return async () => {
-    asked ??= ask().finally(() => {
-      asked = undefined;
+    inFlight ??= query().finally(() => {
+      inFlight = undefined;
     });
-    const given = new AbortController();
-    const late = delay(PATIENCE_MS, 'the database answers too slowly', { signal: given.signal });
+    const timer = new AbortController();
+    const timeout = delay(TIMEOUT_MS, 'the database answers too slowly', { signal: timer.signal });
     try {
-      return await Promise.race([asked, late]);
+      return await Promise.race([inFlight, timeout]);
     } finally {
-      given.abort();
+      timer.abort();
     }
   };
 }
 
-function answer(res: Response, status: number, state: string): void {
+function respond(res: Response, status: number, state: string): void {
   res.status(status).set('Cache-Control', 'no-store').json({ status: state });
 }

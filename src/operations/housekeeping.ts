@@ -7,27 +7,27 @@ import type { Logger } from './logs.ts';
 
 const EVERY_MINUTES = 15;
 
-const CHORES: Readonly<Record<string, (db: Database, now: Date) => Promise<number>>> = {
+const TASKS: Readonly<Record<string, (db: Database, now: Date) => Promise<number>>> = {
   'idempotency keys': deleteExpiredIdempotencyKeys,
   sessions: deleteExpiredSessions,
   'access links': deleteExpiredAccessLinks,
   'failed sign-ins': deleteExpiredSignInFailures,
 };
 
-/** Forgets what is past its time, now and then. Returns what ends it. */
+/** Deletes expired rows every 15 minutes. Returns a function that stops it. */
 export function startHousekeeping(db: Database, logger: Logger): () => void {
-  const timer = setInterval(() => void tidy(db, logger, new Date()), EVERY_MINUTES * 60_000);
+  const timer = setInterval(() => void deleteExpired(db, logger, new Date()), EVERY_MINUTES * 60_000);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-/** One round; a chore that fails is told of, keeps no other from being done, and is tried again in the next round. */
-export async function tidy(db: Database, logger: Logger, now: Date): Promise<void> {
-  for (const [what, forget] of Object.entries(CHORES)) {
+/** Runs every task once. A failed task is logged; the others still run. */
+export async function deleteExpired(db: Database, logger: Logger, now: Date): Promise<void> {
+  for (const [rows, run] of Object.entries(TASKS)) {
     try {
-      logger.debug({ what, forgotten: await forget(db, now) }, 'forgot what is past its time');
+      logger.debug({ rows, deleted: await run(db, now) }, 'deleted expired rows');
     } catch (error) {
-      logger.warn({ err: error, what }, 'what is past its time could not be forgotten; will try again');
+      logger.warn({ err: error, rows }, 'could not delete expired rows; will try again');
     }
   }
 }

@@ -4,21 +4,21 @@ import pretty from 'pino-pretty';
 
 export type { Logger };
 
-/** JSON lines; on a terminal, lines for people. Never an Authorization header, a key or a query: a search may be private. */
+/** Logs JSON lines, or readable lines on a terminal. Nothing logs an Authorization header, a key or a query, which may be private. */
 export function createLogger(level: string): Logger {
   const options = { level, base: null, timestamp: createTimestamp() };
   if (process.stdout.isTTY) return pino(options, pretty({ translateTime: 'HH:MM:ss', ignore: 'pid,hostname' }));
   return pino(options, createBlocks(process.stdout));
 }
 
-/** pino's own isoTime, which costs a tenth of a line, made once a millisecond. */
+/** pino's isoTime, formatted once a millisecond. Formatting takes a tenth of the time of a line. */
 function createTimestamp(): () => string {
-  let madeAt = 0;
+  let formattedAt = 0;
   let text = '';
   return () => {
     const now = Date.now();
-    if (now !== madeAt) {
-      madeAt = now;
+    if (now !== formattedAt) {
+      formattedAt = now;
       text = `,"time":"${new Date(now).toISOString()}"`;
     }
     return text;
@@ -26,14 +26,14 @@ function createTimestamp(): () => string {
 }
 
 const BLOCK_BYTES = 32 * 1024;
-const LATE_AT_MOST_MS = 200;
+const FLUSH_MS = 200;
 
 /**
- * Lines written in blocks, at most 200 ms late: a write for each request costs as much as its validation.
- * Not pino's own destination, which at exit tries for ever to reach a reader that is gone.
+ * Writes lines in blocks, at most 200 ms late: one write for each request costs as much as its validation. Not pino's own
+ * destination, which at exit retries for ever if the reader is gone.
  */
 function createBlocks(output: NodeJS.WriteStream): { write: (line: string) => void } {
-  // As bytes: a long text of many pieces takes longer to put together than its lines.
+  // Bytes, because concatenating many strings takes longer than encoding the lines.
   let lines: Buffer[] = [];
   let blockBytes = 0;
   const flush = () => {
@@ -42,7 +42,7 @@ function createBlocks(output: NodeJS.WriteStream): { write: (line: string) => vo
     blockBytes = 0;
   };
   output.on('error', () => {});
-  setInterval(flush, LATE_AT_MOST_MS).unref();
+  setInterval(flush, FLUSH_MS).unref();
   process.on('exit', flush);
   return {
     write(line) {
@@ -54,7 +54,7 @@ function createBlocks(output: NodeJS.WriteStream): { write: (line: string) => vo
   };
 }
 
-/** One line a request, once it has been answered or given up. */
+/** Logs one line for each request, after its response was sent or its connection closed. */
 export function logRequests(logger: Logger) {
   return (req: IncomingMessage, res: ServerResponse, requestId: string): void => {
     const startedAt = performance.now();
@@ -74,7 +74,7 @@ export function logRequests(logger: Logger) {
 
 const ID_CHARACTERS = 36;
 
-/** Without the query, and without a segment longer than an id: somebody may have put a key there. */
+/** Omits the query, and any segment longer than an id, which may be a key. */
 function pathOf(url: string): string {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);

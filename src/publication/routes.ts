@@ -1,25 +1,25 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
-import { type Encoding, GENERATED, LINKS, type Published, readDocument, readPage } from './published.ts';
+import { type Encoding, GENERATED, LINKS, type PublishedFile, readDocument, readPage } from './published-file.ts';
 
 export type Publication = {
   readonly routes: Router;
-  /** Reads and compresses everything, so that nobody who asks waits for it. */
+  /** Reads and compresses all files, so that no request waits for that. */
   prepare(): Promise<void>;
 };
 
-/** The contract and its documentation, for everybody; not part of the contract. */
+/** Public routes to the contract and its documentation. Not part of the contract. */
 export function openPublication(generated: URL = GENERATED): Publication {
   const files = new Map([
-    ['/docs', once(() => readPage(generated, 'index.html'))],
-    ['/docs/plain.html', once(() => readPage(generated, 'plain.html'))],
-    ['/openapi.json', once(() => readDocument(generated, 'openapi.json'))],
-    ['/openapi.yaml', once(() => readDocument(generated, 'openapi.yaml'))],
+    ['/docs', cached(() => readPage(generated, 'index.html'))],
+    ['/docs/plain.html', cached(() => readPage(generated, 'plain.html'))],
+    ['/openapi.json', cached(() => readDocument(generated, 'openapi.json'))],
+    ['/openapi.yaml', cached(() => readDocument(generated, 'openapi.yaml'))],
   ]);
   return {
     routes: routesTo(files),
     async prepare() {
-      // One after the other: whoever signs in meanwhile needs the threads, too.
+      // One after the other, because a sign-in needs the same threads for its password hash.
       for (const read of files.values()) await read();
     },
   };
@@ -31,65 +31,67 @@ function routesTo(files: ReadonlyMap<string, Read>): Router {
     res.setHeader('Link', LINKS);
     next();
   });
-  for (const [path, read] of files) router.all(path, answer(read));
+  for (const [path, read] of files) router.all(path, respond(read));
   router.all(['/docs/', '/docs/index.html'], (_req: Request, res: Response) => res.redirect(308, '/docs'));
   return router;
 }
 
-type Read = () => Promise<Published | null>;
+type Read = () => Promise<PublishedFile | null>;
 
-/** Read once, and then kept; asked for again as long as there is none. */
-function once(read: Read): Read {
-  let kept: Promise<Published | null> | undefined;
+/** Reads the file once, and again as long as it is missing. */
+function cached(read: Read): Read {
+  let reading: Promise<PublishedFile | null> | undefined;
   return async () => {
-    kept ??= read();
-    const published = await kept.catch(() => null);
-    if (published === null) kept = undefined;
-    return published;
+    reading ??= read();
+    const file = await reading.catch(() => null);
+    if (file === null) reading = undefined;
+    return file;
   };
 }
 
 const METHODS = 'GET, HEAD, OPTIONS';
-/** The smallest first. */
+/** The smallest encoding first. */
 const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 
-function answer(read: Read) {
+function respond(read: Read) {
   return async (req: Request, res: Response): Promise<void> => {
-    if (!METHODS.split(', ').includes(req.method)) return refuse(res, 405, 'This path takes GET and HEAD.');
-    const published = await read();
-    if (published === null) return missing(res);
-    for (const [name, value] of Object.entries(published.headers)) res.setHeader(name, value);
-    if (req.method === 'OPTIONS') return allow(res);
+    if (!METHODS.split(', ').includes(req.method)) return respondMethodNotAllowed(res);
+    const file = await read();
+    if (file === null) return respondMissing(res);
+    for (const [name, value] of Object.entries(file.headers)) res.setHeader(name, value);
+    if (req.method === 'OPTIONS') return respondOptions(res);
     const accepted = accepts(req).encodings();
     const encoding = ENCODINGS.find((each) => accepted.includes(each)) ?? 'identity';
-    const { bytes, entityTag } = published.representations[encoding];
+    const { bytes, entityTag } = file.representations[encoding];
     res.setHeader('ETag', entityTag);
-    if (isKnown(entityTag, req.headers['if-none-match'])) return void res.writeHead(304).end();
+    if (matches(entityTag, req.headers['if-none-match'])) return void res.writeHead(304).end();
     if (encoding !== 'identity') res.setHeader('Content-Encoding', encoding);
     res.writeHead(200, { 'Content-Length': bytes.length });
     res.end(bytes);
   };
 }
 
-/** RFC 9110 section 13.1.2. Not Express's `fresh`: it asks for the body whenever a script sends the header by itself. */
-function isKnown(entityTag: string, header = ''): boolean {
+/** RFC 9110 section 13.1.2. Not Express's `req.fresh`, which is false for a request with Cache-Control: no-cache. */
+function matches(entityTag: string, header = ''): boolean {
   const tags: readonly string[] = header.match(/"[^"]*"/g) ?? [];
   return header.trim() === '*' || tags.includes(entityTag);
 }
 
-/** Asked by a browser before it sends If-None-Match from another origin. */
-function allow(res: Response): void {
+/** A browser sends OPTIONS before a request with If-None-Match from another origin. */
+function respondOptions(res: Response): void {
   res
     .writeHead(204, { Allow: METHODS, 'Access-Control-Allow-Methods': METHODS, 'Access-Control-Allow-Headers': '*' })
     .end();
 }
 
-function refuse(res: Response, status: number, message: string): void {
-  res.setHeader('Allow', METHODS);
-  res.status(status).set('Cache-Control', 'no-store').json({ message });
+function respondMethodNotAllowed(res: Response): void {
+  res
+    .status(405)
+    .set({ Allow: METHODS, 'Cache-Control': 'no-store' })
+    .json({ message: 'This path supports GET and HEAD.' });
 }
 
-function missing(res: Response): void {
+function respondMissing(res: Response): void {
   res
     .status(503)
     .set({ 'Cache-Control': 'no-store', 'Content-Security-Policy': "default-src 'none'" })

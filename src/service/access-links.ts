@@ -1,4 +1,4 @@
-import { type AccessLinkKind, isLinkOpen, isMakerAble } from '../domain/access-link.ts';
+import { type AccessLinkKind, isLinkOpen, mayMakerManage } from '../domain/access-link.ts';
 import type { Actor, Trace } from '../domain/actor.ts';
 import { DomainError } from '../domain/errors.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
@@ -124,7 +124,7 @@ export async function setPassword(
     const users = await lockUsers(tx, scope, [...new Set([link.userId, makerId])]);
     const user = users.get(link.userId);
     const maker = link.maker === null ? null : (users.get(makerId) ?? link.maker);
-    if (user === undefined || user.deactivatedAt !== null || !isMakerAble(maker, user.role)) throw noSuchLink();
+    if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) throw noSuchLink();
     // The factor may have been removed since the page was opened; then a longer password is due.
     refuseWeakPassword(password, { ...link, hasSecondFactor: user.totpSince !== null });
     if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) throw noSuchLink();

@@ -4,21 +4,21 @@ import { ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from '../store/database.ts';
 import { findKeysByHash } from '../store/unscoped.ts';
-import { groupLookUps } from './group-look-ups.ts';
+import { batchLookUps } from './batch-look-ups.ts';
 import type { KeyUses } from './last-used.ts';
 
-/** By the key's SHA-256 in hexadecimal; null: there is no such key. */
+/** Looks a key up by its SHA-256 in hexadecimal. Null: unknown key. */
 type FindKey = (hash: string) => Promise<KeyRecord | null>;
 
 type AuthenticateOptions = { findKey: FindKey; environment: Environment; now: () => Date; keyUses: KeyUses };
 
 export function findKeysIn(db: Database): FindKey {
-  return groupLookUps((hashes) => findKeysByHash(db, hashes));
+  return batchLookUps((hashes) => findKeysByHash(db, hashes));
 }
 
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
 
-/** The caller for whom a key acts. Only whoever holds the whole key learns why it is refused. */
+/** The caller of a key. Throws if the key is not accepted; only the holder of the whole key learns why. */
 export async function authenticate(
   key: string,
   { findKey, environment, now, keyUses }: AuthenticateOptions,

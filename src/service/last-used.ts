@@ -3,74 +3,74 @@ import { type KeyUse, writeKeyUses } from '../store/key-uses.ts';
 
 type Key = { readonly organizationId: string; readonly id: string };
 
-/** Told of every use; it costs no more than a look into a map. */
+/** Called for every use of a key. Costs one look-up in a Map. */
 export type KeyUses = {
   used(key: Key, at: Date): void;
-  /** The key had been rotated or revoked. */
+  /** The key was rotated or revoked before. */
   refused(key: Key): void;
 };
 
 export type KeyUseWriter = KeyUses & {
-  /** Writes now what has been seen; where it fails, that is kept for the next time. Never rejects. */
+  /** Writes the recorded uses now. If that fails, they are kept for the next write. Never rejects. */
   flush(): Promise<void>;
-  /** Ends the writing by the minute and writes what is left. */
+  /** Stops the periodic writes and writes the recorded uses. */
   stop(): Promise<void>;
 };
 
 export type KeyUseOptions = {
   onFailure: (error: unknown) => void;
-  /** 60 but for tests. */
+  /** Interval of the writes; 60 except in tests. */
   everySeconds?: number;
-  /** Keys at most that are held until the next writing; uses of further ones are let go. */
+  /** Maximum number of keys between two writes. Uses of further keys are dropped. */
   maxKeys?: number;
 };
 
-/** Ours alone until it is written. */
-type Seen = { -readonly [Name in keyof KeyUse]: KeyUse[Name] };
+/** A KeyUse that is still being added to. */
+type PendingUse = { -readonly [Name in keyof KeyUse]: KeyUse[Name] };
 
 const EVERY_SECONDS = 60;
-/** About 10 MB, and a statement of some seconds. */
+/** About 10 MB of memory, and a statement of a few seconds. */
 const MAX_KEYS = 50_000;
 
 /**
- * Holds in memory when keys were used and how often ended ones were refused, and writes it once a minute: a request never
- * waits for it. A process that is killed loses its last minute.
+ * Records in memory when keys were used and how often rotated or revoked keys were refused, and writes that once a minute, so no
+ * request waits for it. A process that is killed loses its last minute.
  */
 export function startKeyUses(
   db: Database,
   { onFailure, everySeconds = EVERY_SECONDS, maxKeys = MAX_KEYS }: KeyUseOptions,
 ): KeyUseWriter {
-  let seen = new Map<string, Seen>();
+  let pending = new Map<string, PendingUse>();
   let writing = Promise.resolve();
 
-  function note(use: Seen): void {
+  function record(use: PendingUse): void {
     const id = `${use.organizationId} ${use.keyId}`;
-    const before = seen.get(id);
+    const before = pending.get(id);
     if (before !== undefined) add(before, use);
-    else if (seen.size < maxKeys) seen.set(id, use);
+    else if (pending.size < maxKeys) pending.set(id, use);
   }
 
   async function write(): Promise<void> {
-    if (seen.size === 0) return;
-    const taken = seen;
-    seen = new Map();
+    if (pending.size === 0) return;
+    const written = pending;
+    pending = new Map();
     try {
-      await writeKeyUses(db, [...taken.values()]);
+      await writeKeyUses(db, [...written.values()]);
     } catch (error) {
-      const since = seen;
-      seen = taken;
-      for (const use of since.values()) note(use);
+      const newer = pending;
+      pending = written;
+      for (const use of newer.values()) record(use);
       onFailure(error);
     }
   }
 
-  // One at a time: what a slow writing still holds is not yet ours to write again.
+  // One write at a time: a failed write returns its uses to `pending`.
   const flush = () => (writing = writing.then(write));
   const timer = setInterval(flush, everySeconds * 1000);
   timer.unref();
   return {
-    used: ({ organizationId, id }, at) => note({ organizationId, keyId: id, lastUsedAt: at, refusedUses: 0 }),
-    refused: ({ organizationId, id }) => note({ organizationId, keyId: id, lastUsedAt: null, refusedUses: 1 }),
+    used: ({ organizationId, id }, at) => record({ organizationId, keyId: id, lastUsedAt: at, refusedUses: 0 }),
+    refused: ({ organizationId, id }) => record({ organizationId, keyId: id, lastUsedAt: null, refusedUses: 1 }),
     flush,
     stop() {
       clearInterval(timer);
@@ -81,8 +81,8 @@ export function startKeyUses(
 
 const MAX_REFUSED = 2_147_483_647;
 
-/** In place, as most requests are of a key that is held already. */
-function add(use: Seen, other: KeyUse): void {
+/** Changes `use` in place: most requests use a key that has a pending use already. */
+function add(use: PendingUse, other: KeyUse): void {
   use.lastUsedAt = later(use.lastUsedAt, other.lastUsedAt);
   use.refusedUses = Math.min(use.refusedUses + other.refusedUses, MAX_REFUSED);
 }

@@ -7,41 +7,44 @@ export type Mail = {
 };
 
 export type MailConfig = {
-  /** smtp:// or smtps://, with user and password where the server wants them. */
+  /** smtp:// or smtps://, with user and password if the server needs them. */
   readonly smtpUrl: string;
   /** "Charter <charter@example.org>" */
   readonly mailFrom: string;
 };
 
 export type Outbox = {
-  /** False: no SMTP server is configured; links are shown to whoever made them, to be passed on. */
+  /** False: no SMTP server is configured, and a link is shown to the user who made it. */
   readonly canSend: boolean;
-  /** Throws where the server did not take it; does nothing where there is none. */
+  /** Throws if the SMTP server does not accept the mail. Does nothing if none is configured. */
   send(mail: Mail): Promise<void>;
-  /** Sends without anybody waiting; a failure is reported to the operator. */
+  /** Sends in the background; a failure goes to `onFailure`. */
   post(mail: Mail): void;
-  /** Does work that nobody waits for, so that how long it takes tells nothing. */
+  /** Runs work in the background, so that the time of a response does not depend on it. */
   later(work: () => Promise<void>): void;
-  /** Resolves once nothing is under way: before the database is closed. */
+  /** Resolves when no background work is left. To be awaited before the database is closed. */
   settle(): Promise<void>;
 };
 
-const PATIENCE_MILLISECONDS = 10_000;
+const SMTP_TIMEOUT_MS = 10_000;
 
-/** `onFailure` gets the error alone: a mail holds a link, which no log may. */
+/** `onFailure` gets only the error: the mail contains a link, which must not be logged. */
 export function createOutbox(config: MailConfig | null, onFailure: (error: unknown) => void): Outbox {
   const transport =
     config === null
       ? null
       : createTransport(
           {
-            ...{ url: config.smtpUrl, disableFileAccess: true, disableUrlAccess: true },
-            ...{ connectionTimeout: PATIENCE_MILLISECONDS, greetingTimeout: PATIENCE_MILLISECONDS },
-            socketTimeout: PATIENCE_MILLISECONDS,
+            url: config.smtpUrl,
+            disableFileAccess: true,
+            disableUrlAccess: true,
+            connectionTimeout: SMTP_TIMEOUT_MS,
+            greetingTimeout: SMTP_TIMEOUT_MS,
+            socketTimeout: SMTP_TIMEOUT_MS,
           },
           { from: config.mailFrom },
         );
-  const underWay = new Set<Promise<void>>();
+  const inBackground = new Set<Promise<void>>();
   const outbox: Outbox = {
     canSend: transport !== null,
     async send({ to, subject, text }) {
@@ -53,11 +56,11 @@ export function createOutbox(config: MailConfig | null, onFailure: (error: unkno
     later(work) {
       const done = work()
         .catch(onFailure)
-        .finally(() => underWay.delete(done));
-      underWay.add(done);
+        .finally(() => inBackground.delete(done));
+      inBackground.add(done);
     },
     async settle() {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (inBackground.size > 0) await Promise.all(inBackground);
     },
   };
   return outbox;

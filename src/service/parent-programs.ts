@@ -23,16 +23,16 @@ import {
   replaceParentProgram,
 } from '../store/parent-programs.ts';
 
-type Acting = { db: Database; scope: OrganizationScope };
+type Context = { db: Database; scope: OrganizationScope };
 
-/** What the caller last saw; false: somebody has changed it since. */
+/** False: the program has changed since the caller read it. */
 export type Precondition = (current: ParentProgram) => boolean;
 
 export async function createParentProgram(
-  { db, scope }: Acting,
+  { db, scope }: Context,
   { content, idempotencyKey }: { content: NewParentProgram; idempotencyKey: string | undefined },
 ): Promise<ParentProgram> {
-  return refusingTakenExternalId(content.externalId, async () => {
+  return withExternalIdConflict(content.externalId, async () => {
     if (idempotencyKey === undefined) return insertParentProgram(db.prisma, scope, { id: newId(), content });
     return transaction(db, (tx) => createOnce(tx, scope, { content, key: idempotencyKey }));
   });
@@ -60,13 +60,13 @@ async function createOnce(
 type Change = { id: string; patch: ParentProgramPatch; precondition: Precondition };
 
 /**
- * Applies a merge patch to the row as it is now. The first try ends in one statement that commits by itself: from a write to
- * its commit all other writers of the organization wait, and a transaction would have them wait for its other statements.
+ * Applies a merge patch to the present row. The first attempt writes by one statement without a transaction: from a write to
+ * its commit all other writers of the organization wait, and a transaction would make that longer.
  */
-export async function updateParentProgram({ db, scope }: Acting, change: Change): Promise<ParentProgram> {
-  return refusingTakenExternalId(change.patch.externalId, async () => {
+export async function updateParentProgram({ db, scope }: Context, change: Change): Promise<ParentProgram> {
+  return withExternalIdConflict(change.patch.externalId, async () => {
     const changed = await tryUpdate(db.prisma, scope, { ...change, isLocked: false });
-    // Somebody else was quicker. With the row locked, nobody is.
+    // Another write came between. The second attempt locks the row.
     return changed ?? transaction(db, (tx) => updateLocked(tx, scope, change));
   });
 }
@@ -77,13 +77,13 @@ async function updateLocked(tx: Transaction, scope: OrganizationScope, change: C
   return changed;
 }
 
-/** Null: the row has changed in between. */
+/** Null: the row changed between the read and the write. */
 async function tryUpdate(
   tx: Transaction,
   scope: OrganizationScope,
   { id, isLocked, patch, precondition }: Change & { isLocked: boolean },
 ): Promise<ParentProgram | null> {
-  const before = judged(await readParentProgram(tx, scope, { id, isLocked }), precondition);
+  const before = requireMatch(await readParentProgram(tx, scope, { id, isLocked }), precondition);
   const content = applyPatch(before.program, patch);
   if (Object.keys(content.metadata).length > MAX_METADATA_ENTRIES) {
     throw invalidField(
@@ -91,23 +91,23 @@ async function tryUpdate(
       `must have at most ${MAX_METADATA_ENTRIES} entries after the change. Remove some by setting them to null.`,
     );
   }
-  // A change that changes nothing leaves no trace, so that whoever syncs by updated_since is not woken.
+  // No write, so that `updated_at` stays and clients that sync by `updated_since` do not fetch the program again.
   if (isSameContent(before.program, content)) return before.program;
   return replaceParentProgram(tx, scope, { before, content });
 }
 
 export async function removeParentProgram(
-  { db, scope }: Acting,
+  { db, scope }: Context,
   { id, precondition }: { id: string; precondition: Precondition },
 ): Promise<void> {
   await transaction(db, async (tx) => {
-    judged(await readParentProgram(tx, scope, { id, isLocked: true }), precondition);
+    requireMatch(await readParentProgram(tx, scope, { id, isLocked: true }), precondition);
     await deleteParentProgram(tx, scope, id);
   });
 }
 
-/** What was read, if it is there and as whoever asks last saw it. */
-function judged(read: ReadParentProgram | null, precondition: Precondition): ReadParentProgram {
+/** Throws unless the program exists and the precondition holds. */
+function requireMatch(read: ReadParentProgram | null, precondition: Precondition): ReadParentProgram {
   if (read === null) throw noSuchParentProgram();
   if (!precondition(read.program)) {
     throw new DomainError(
@@ -118,12 +118,13 @@ function judged(read: ReadParentProgram | null, precondition: Precondition): Rea
   return read;
 }
 
-/** The same for one that does not exist and one of another organization: a difference would reveal that it exists. */
+/** The same error for a program that does not exist and one of another organization: a difference would reveal that it exists. */
 export function noSuchParentProgram(): DomainError {
   return new DomainError('not_found', 'There is no parent program with this id.');
 }
 
-async function refusingTakenExternalId<T>(externalId: string | null | undefined, write: () => Promise<T>): Promise<T> {
+/** Turns a unique violation of the external id into a conflict. */
+async function withExternalIdConflict<T>(externalId: string | null | undefined, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {

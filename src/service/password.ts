@@ -1,12 +1,7 @@
 import argon2 from '@node-rs/argon2';
 import { invalidField } from '../domain/errors.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
-import {
-  normalPassword,
-  PASSWORD_CHARACTERS_AT_MOST,
-  type PasswordOwner,
-  passwordProblem,
-} from '../domain/password.ts';
+import { MAX_PASSWORD_CHARACTERS, normalPassword, type PasswordOwner, passwordProblem } from '../domain/password.ts';
 import { voidAccessLinksOf } from '../store/access-links.ts';
 import type { Transaction } from '../store/database.ts';
 import { endSessionsOf } from '../store/sessions.ts';
@@ -23,8 +18,8 @@ const NOBODYS = '$argon2id$v=19$m=19456,t=2,p=1$zkskN0wUGXwcXVbMAEzwPA$AYX97bk5K
 /** The same work whether there is a password or, null, there is none: the time tells nobody which accounts exist. */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
   // A longer text is nobody's password; one character more than the most keeps it from becoming one.
-  const characters = [...normalPassword(password.slice(0, 4 * PASSWORD_CHARACTERS_AT_MOST))];
-  const text = characters.slice(0, PASSWORD_CHARACTERS_AT_MOST + 1).join('');
+  const characters = [...normalPassword(password.slice(0, 4 * MAX_PASSWORD_CHARACTERS))];
+  const text = characters.slice(0, MAX_PASSWORD_CHARACTERS + 1).join('');
   const isRight = await argon2.verify(passwordHash ?? NOBODYS, text);
   return isRight && passwordHash !== null;
 }

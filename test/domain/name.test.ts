@@ -25,31 +25,27 @@ test.each([
 const { key } = mintKey('live');
 
 test.each<readonly [string, string, RegExp]>([
-  ['nothing', '', /one character that can be seen/],
-  ['blanks', ' \t\u00a0\u3000', /one character that can be seen/],
+  ['nothing', '', /must not be blank/],
+  ['blanks', ' \t\u00a0\u3000', /must not be blank/],
   // The attack: somebody without a name in every list and in the audit log.
   ...['\u200b', '\u2060', '\ufeff', '\u00ad', '\u3164', '\u115f', '\uffa0', '\u2800', '\u200d', '\u200c', '\ufe0f'].map(
     (character) =>
-      [
-        `only U+${character.charCodeAt(0).toString(16)}`,
-        `${character} ${character}`,
-        /one character that can be seen/,
-      ] as const,
+      [`only U+${character.charCodeAt(0).toString(16)}`, `${character} ${character}`, /must not be blank/] as const,
   ),
-  ['an accent on nothing', '\u0301', /one character that can be seen/],
+  ['an accent on nothing', '\u0301', /must not be blank/],
   ['101 characters', 'x'.repeat(101), /at most 100 characters/],
   // The attack: NUL, which PostgreSQL refuses with an error that would be answered as a bug.
-  ['NUL', 'a\0b', /no line breaks/],
-  ['a line break', 'a\nb', /no line breaks/],
-  ['a line separator', 'a\u2028b', /no line breaks/],
-  ['a paragraph separator', 'a\u2029b', /no line breaks/],
-  ['what ends the line of a terminal', 'a\u0085b', /no line breaks/],
-  ['an escape sequence of a terminal', 'a\u001b[2Jb', /no line breaks/],
+  ['NUL', 'a\0b', /line breaks/],
+  ['a line break', 'a\nb', /line breaks/],
+  ['a line separator', 'a\u2028b', /line breaks/],
+  ['a paragraph separator', 'a\u2029b', /line breaks/],
+  ['what ends the line of a terminal', 'a\u0085b', /line breaks/],
+  ['an escape sequence of a terminal', 'a\u001b[2Jb', /line breaks/],
   // The attack: a name that turns the text behind it around, so that a list shows something else.
   ...['\u202e', '\u2066', '\u2069', '\u200f', '\u061c'].map(
     (character) => [`the direction U+${character.charCodeAt(0).toString(16)}`, `a${character}b`, /direction/] as const,
   ),
-  ['half a surrogate pair', 'a\ud83d', /no line breaks/],
+  ['half a surrogate pair', 'a\ud83d', /line breaks/],
   // The attack: a key pasted into the wrong field, from where lists, logs and the audit log would show it.
   ['an API key', `old ${key}`, /an API key/],
   ['an API key of the other environment', mintKey('test').key, /an API key/],

@@ -82,7 +82,7 @@ test('a reset link leaves the old password until it is used, then ends every ses
   const { token, expiresAt } = await reset(administrator, member);
   expect(expiresAt).toEqual(after(60));
   expect(await isSignedIn(db, session, NOW)).toBe(true);
-  expect(await outcomeOf(set(token, { password: 'short' }))).toMatch(/^invalid: password must have at least 15/);
+  expect(await outcomeOf(set(token, { password: 'short' }))).toMatch(/^invalid: password must be at least 15/);
   expect(await openLink(db, token, NOW)).not.toBeNull();
   await set(token);
   expect(await isSignedIn(db, session, NOW)).toBe(false);

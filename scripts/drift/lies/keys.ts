@@ -93,8 +93,8 @@ export const KEY_LIES: readonly Lie[] = [
     edits: [
       {
         file: AUTHENTICATE,
-        find: 'return groupLookUps((hashes) => findKeysByHash(db, hashes));',
-        replace: `const look = groupLookUps((hashes: readonly string[]) => findKeysByHash(db, hashes));
+        find: 'return batchLookUps((hashes) => findKeysByHash(db, hashes));',
+        replace: `const look = batchLookUps((hashes: readonly string[]) => findKeysByHash(db, hashes));
   const known = new Map<string, Promise<KeyRecord | null>>();
   return async (hash) => {
     const found = known.get(hash) ?? look(hash);
@@ -109,29 +109,28 @@ export const KEY_LIES: readonly Lie[] = [
     title: 'whoever asks meanwhile gets the answer of the look-up in flight',
     edits: [
       {
-        file: 'src/service/group-look-ups.ts',
-        find: '    gathering = new Group();\n    await group.settle(within(seconds, () => lookUp([...group.keys])));\n',
-        replace:
-          '    await group.settle(within(seconds, () => lookUp([...group.keys])));\n    gathering = new Group();\n',
+        file: 'src/service/batch-look-ups.ts',
+        find: '    next = new Batch();\n    await batch.settle(within(seconds, () => lookUp([...batch.keys])));\n',
+        replace: '    await batch.settle(within(seconds, () => lookUp([...batch.keys])));\n    next = new Batch();\n',
       },
     ],
-    caughtBy: 'test/service/group-look-ups.test.ts',
+    caughtBy: 'test/service/batch-look-ups.test.ts',
   },
   {
     title: 'a look-up that never ends holds everybody',
-    edits: [{ file: 'src/service/group-look-ups.ts', find: 'within(seconds, ', replace: 'within(seconds + 3600, ' }],
-    caughtBy: 'test/service/group-look-ups.test.ts',
+    edits: [{ file: 'src/service/batch-look-ups.ts', find: 'within(seconds, ', replace: 'within(seconds + 3600, ' }],
+    caughtBy: 'test/service/batch-look-ups.test.ts',
   },
   {
     title: 'who waits for a look-up that others wait for is not counted',
     edits: [
       {
-        file: 'src/service/group-look-ups.ts',
-        find: 'gathering.waiting >= maxWaiting',
-        replace: 'gathering.keys.size >= maxWaiting',
+        file: 'src/service/batch-look-ups.ts',
+        find: 'next.waiting >= maxWaiting',
+        replace: 'next.keys.size >= maxWaiting',
       },
     ],
-    caughtBy: 'test/service/group-look-ups.test.ts',
+    caughtBy: 'test/service/batch-look-ups.test.ts',
   },
   {
     title: "a key's permission is not asked for",

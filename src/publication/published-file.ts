@@ -6,17 +6,17 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 export type Encoding = 'br' | 'gzip' | 'identity';
 export type Representation = { readonly bytes: Buffer; readonly entityTag: string };
 
-/** A file that is published as it is: read, hashed and compressed once. */
-export type Published = {
+/** A published file, read, hashed and compressed once. */
+export type PublishedFile = {
   readonly representations: Readonly<Record<Encoding, Representation>>;
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Where `npm run generate` and `npm run docs` write. */
+/** The output folder of `npm run generate` and `npm run docs`. */
 export const GENERATED = new URL('../../generated/', import.meta.url);
 
-/** The addresses of the documentation's files, which link to each other by their names in one folder. */
-const ADDRESSES: Readonly<Record<string, string>> = {
+/** Paths of the published files. The built pages link to each other by file name. */
+const PATHS: Readonly<Record<string, string>> = {
   'index.html': '/docs',
   'plain.html': '/docs/plain.html',
   'openapi.json': '/openapi.json',
@@ -25,10 +25,10 @@ const ADDRESSES: Readonly<Record<string, string>> = {
 const LINK = /href="(index\.html|plain\.html|openapi\.json|openapi\.yaml)"/g;
 
 /** Null: the documentation has not been built. */
-export async function readPage(folder: URL, name: 'index.html' | 'plain.html'): Promise<Published | null> {
-  const built = await readFile(new URL(`docs/${name}`, folder), 'utf8').catch(nullWhereMissing);
+export async function readPage(folder: URL, name: 'index.html' | 'plain.html'): Promise<PublishedFile | null> {
+  const built = await readFile(new URL(`docs/${name}`, folder), 'utf8').catch(nullIfMissing);
   if (built === null) return null;
-  const page = built.replace(LINK, (_, file: string) => `href="${ADDRESSES[file]}"`);
+  const page = built.replace(LINK, (_, file: string) => `href="${PATHS[file]}"`);
   return prepare(Buffer.from(page), {
     ...PAGE_HEADERS,
     'Content-Type': 'text/html; charset=utf-8',
@@ -36,13 +36,13 @@ export async function readPage(folder: URL, name: 'index.html' | 'plain.html'): 
   });
 }
 
-export async function readDocument(folder: URL, name: 'openapi.json' | 'openapi.yaml'): Promise<Published> {
+export async function readDocument(folder: URL, name: 'openapi.json' | 'openapi.yaml'): Promise<PublishedFile> {
   return prepare(await readFile(new URL(name, folder)), { ...DOCUMENT_HEADERS, 'Content-Type': TYPES[name] });
 }
 
 /**
- * What the OpenAPI Initiative has agreed on; the suffixes tell whoever does not know it how to read it (RFC 6839, RFC 9512).
- * "application/openapi+json" is a draft still (draft-ietf-httpapi-rest-api-mediatypes).
+ * The media types of the OpenAPI Initiative; their suffixes name the syntax (RFC 6839, RFC 9512). "application/openapi+json" is
+ * still a draft (draft-ietf-httpapi-rest-api-mediatypes).
  */
 const TYPES = {
   'openapi.json': 'application/vnd.oai.openapi+json;version=3.1',
@@ -50,7 +50,7 @@ const TYPES = {
 };
 
 const COMMON = {
-  // To be asked for each time; the answer is then 304 and short.
+  // Revalidated each time, which mostly ends in a short 304.
   'Cache-Control': 'public, no-cache',
   Vary: 'Accept-Encoding',
   // RFC 8631.
@@ -63,7 +63,7 @@ const PAGE_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
-/** The document is public, and editors and code generators in a browser read it from wherever they are. */
+/** The document is public: editors and code generators in a browser read it from any origin. */
 const DOCUMENT_HEADERS = {
   ...COMMON,
   'Access-Control-Allow-Origin': '*',
@@ -74,8 +74,8 @@ const DOCUMENT_HEADERS = {
 export const LINKS = COMMON.Link;
 
 /**
- * The scripts are those that the page was built with, and no others. Its styles are made while it runs; they may stand
- * in the page, and load nothing. Its search runs in workers, which it makes of its own text.
+ * Content-Security-Policy of a page. Allows its own inline scripts by hash and no others, inline styles, which are created at run
+ * time, and workers from blobs, in which its search runs.
  */
 function policyOf(page: string): string {
   const scripts = [...page.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => {
@@ -85,13 +85,16 @@ function policyOf(page: string): string {
     "default-src 'none'",
     `script-src ${scripts.length === 0 ? "'none'" : [...new Set(scripts)].join(' ')}`,
     "style-src 'unsafe-inline'",
-    ...['img-src data:', 'font-src data:'],
+    'img-src data:',
+    'font-src data:',
     'worker-src blob:',
-    ...["form-action 'none'", "frame-ancestors 'none'", "base-uri 'none'"],
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
   ].join('; ');
 }
 
-async function prepare(bytes: Buffer, headers: Record<string, string>): Promise<Published> {
+async function prepare(bytes: Buffer, headers: Record<string, string>): Promise<PublishedFile> {
   const [br, zipped] = await Promise.all([
     promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
     promisify(gzip)(bytes),
@@ -100,7 +103,7 @@ async function prepare(bytes: Buffer, headers: Record<string, string>): Promise<
   return { representations, headers };
 }
 
-/** The best would take ten times as long for the last fortieth. */
+/** The highest quality takes ten times as long and saves another 2.5%. */
 const BROTLI_QUALITY = 5;
 
 /** Each encoding has its own strong tag (RFC 9110 section 8.8.3). */
@@ -108,7 +111,7 @@ function represent(bytes: Buffer): Representation {
   return { bytes, entityTag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` };
 }
 
-function nullWhereMissing(error: NodeJS.ErrnoException): null {
+function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null;
   throw error;
 }

@@ -1,4 +1,4 @@
-import { groupLookUps } from '../../src/service/group-look-ups.ts';
+import { batchLookUps } from '../../src/service/batch-look-ups.ts';
 import { outcomeOf } from '../support/actors.ts';
 import { until } from '../support/wait.ts';
 
@@ -19,7 +19,7 @@ function heldLookUps() {
 
 test('who asks while a look-up is in flight shares the next one, and gets what that one found', async () => {
   const { lookUp, begun, nth } = heldLookUps();
-  const find = groupLookUps(lookUp);
+  const find = batchLookUps(lookUp);
   const alone = find('a');
   const first = await nth(1);
   // The attack: "a" was found alive by the look-up in flight, and is revoked before these ask.
@@ -35,7 +35,7 @@ test('who asks while a look-up is in flight shares the next one, and gets what t
 
 test('who asks in one turn of the event loop shares one look-up', async () => {
   const { lookUp, nth } = heldLookUps();
-  const find = groupLookUps(lookUp);
+  const find = batchLookUps(lookUp);
   const asked = [find('a'), find('b')];
   const only = await nth(1);
   expect(only.keys).toEqual(['a', 'b']);
@@ -45,7 +45,7 @@ test('who asks in one turn of the event loop shares one look-up', async () => {
 
 test('of many who ask in one turn of the event loop the first are looked up at once, the others together after them', async () => {
   const { lookUp, begun, nth } = heldLookUps();
-  const find = groupLookUps(lookUp);
+  const find = batchLookUps(lookUp);
   const asked = Array.from({ length: 20 }, (_, i) => find(`key ${i}`));
   expect(begun.map(({ keys }) => keys.length)).toEqual([8]);
   (await nth(1)).end({ 'key 0': 1 });
@@ -58,7 +58,7 @@ test('of many who ask in one turn of the event loop the first are looked up at o
 
 test('a look-up that fails fails its own group, and the next one is looked up', async () => {
   const { lookUp, nth } = heldLookUps();
-  const find = groupLookUps(lookUp);
+  const find = batchLookUps(lookUp);
   const failing = Promise.allSettled([find('a'), find('b')]);
   const first = await nth(1);
   const next = find('a');
@@ -70,7 +70,7 @@ test('a look-up that fails fails its own group, and the next one is looked up', 
 
 test('a look-up that throws at once fails its own group, and the next one is looked up', async () => {
   let calls = 0;
-  const find = groupLookUps((keys) => {
+  const find = batchLookUps((keys) => {
     calls += 1;
     if (calls === 1) throw new Error('there is no connection');
     return Promise.resolve(new Map(keys.map((key) => [key, calls])));
@@ -81,7 +81,7 @@ test('a look-up that throws at once fails its own group, and the next one is loo
 
 test('a look-up that never ends is given up after its time, and holds nobody else', async () => {
   const { lookUp, nth } = heldLookUps();
-  const find = groupLookUps(lookUp, { seconds: 0.05 });
+  const find = batchLookUps(lookUp, { seconds: 0.05 });
   let lost: string | undefined;
   void outcomeOf(find('a')).then((outcome) => {
     lost = outcome;
@@ -97,7 +97,7 @@ test('a look-up that never ends is given up after its time, and holds nobody els
 
 test('of more than may wait the last are refused at once; the others are not', async () => {
   const { lookUp, nth } = heldLookUps();
-  const find = groupLookUps(lookUp, { maxWaiting: 2 });
+  const find = batchLookUps(lookUp, { maxWaiting: 2 });
   const inFlight = find('a');
   const first = await nth(1);
   // Of one key, too: each request that waits counts.

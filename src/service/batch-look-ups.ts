@@ -1,0 +1,84 @@
+import { DomainError } from '../domain/errors.ts';
+
+/** Values by key. A missing key was not found. */
+type Found<V> = ReadonlyMap<string, V>;
+
+export type BatchOptions = {
+  /** Timeout of a look-up. It fails then, and the next batch starts. */
+  readonly seconds?: number;
+  /** Maximum number of requests that wait for the next batch. */
+  readonly maxWaiting?: number;
+};
+
+/** Batch size that starts a look-up at once: about half of the requests that sixteen busy connections send at once. */
+const FULL_BATCH = 8;
+
+class Batch<V> {
+  readonly keys = new Set<string>();
+  readonly #outcome = Promise.withResolvers<Found<V>>();
+  /** Requests that wait for this batch. */
+  waiting = 0;
+
+  join(key: string): Promise<V | null> {
+    this.waiting += 1;
+    this.keys.add(key);
+    return this.#outcome.promise.then((found) => found.get(key) ?? null);
+  }
+
+  /** Passes the outcome of the look-up, or its failure, to every request of the batch. Never rejects. */
+  async settle(lookUp: Promise<Found<V>>): Promise<void> {
+    await lookUp.then(this.#outcome.resolve, this.#outcome.reject);
+  }
+}
+
+/**
+ * Coalesces look-ups: requests that arrive while one look-up is in flight share the next one. Nothing is cached. A look-up starts
+ * after every request of its batch has arrived, so its result is as fresh as that of a separate look-up, and a key that was
+ * revoked before a request is never found active. A failed look-up fails only its own batch.
+ */
+export function batchLookUps<V>(
+  lookUp: (keys: readonly string[]) => Promise<Found<V>>,
+  { seconds = 5, maxWaiting = 2000 }: BatchOptions = {},
+): (key: string) => Promise<V | null> {
+  let next = new Batch<V>();
+  let isInFlight = false;
+
+  async function run(): Promise<void> {
+    if (isInFlight || next.waiting === 0) return;
+    isInFlight = true;
+    const batch = next;
+    next = new Batch();
+    await batch.settle(within(seconds, () => lookUp([...batch.keys])));
+    isInFlight = false;
+    // At once, not in the next turn of the event loop, so that pg sends the next look-up without delay.
+    void run();
+  }
+
+  return (key) => {
+    if (next.waiting >= maxWaiting) return Promise.reject(tooMany());
+    const found = next.join(key);
+    // Deferred, so that requests of other connections in this turn of the event loop join the batch. A full batch starts at
+    // once, so that the database works on it while further requests are read.
+    if (next.waiting === 1) setImmediate(run);
+    else if (next.waiting === FULL_BATCH) void run();
+    return found;
+  };
+}
+
+async function within<T>(seconds: number, work: () => Promise<T>): Promise<T> {
+  const timedOut = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timedOut.reject(tooSlow()), seconds * 1000);
+  try {
+    return await Promise.race([work(), timedOut.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooMany(): DomainError {
+  return new DomainError('unavailable', 'Too many requests wait for the database.');
+}
+
+function tooSlow(): DomainError {
+  return new DomainError('unavailable', 'The database did not answer in time.');
+}
