@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Answered, ConformityCheck, Finding } from '../../src/api/conformity.ts';
+import type { CheckedResponse, ConformityCheck, Finding } from '../../src/api/conformity.ts';
 import type { Judge } from './judge.ts';
 
 /** Refusals for which what the server holds is never the reason. */
@@ -7,7 +7,7 @@ const OF_THE_REQUEST_ALONE = [400, 405, 406, 413, 414, 415];
 /** What a server may say first, whatever else is wrong with a request: of the key's state, and of its own. */
 const BEFORE_ALL = [401, 403, 500, 503];
 
-export type Exchanged = { readonly req: IncomingMessage; readonly body: Buffer; readonly answered: Answered };
+export type Exchanged = { readonly req: IncomingMessage; readonly body: Buffer; readonly answered: CheckedResponse };
 
 /** Holds an answer against the contract, and whether the request should have been refused or should not. */
 export async function compare(

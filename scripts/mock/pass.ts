@@ -1,9 +1,13 @@
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
-import type { Answered } from '../../src/api/conformity.ts';
+import type { CheckedResponse } from '../../src/api/conformity.ts';
 
 /** A real server's answer: as it is passed back, and as it is held against the contract. */
-export type Passed = { readonly rawHeaders: readonly string[]; readonly bytes: Buffer; readonly answered: Answered };
+export type Passed = {
+  readonly rawHeaders: readonly string[];
+  readonly bytes: Buffer;
+  readonly answered: CheckedResponse;
+};
 
 /** Of the connection alone (RFC 9110 section 7.6.1), or made anew; and nothing compressed, which could not be read. */
 const NOT_PASSED = new Set([

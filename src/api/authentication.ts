@@ -5,21 +5,23 @@ import { UnauthenticatedError } from '../domain/errors.ts';
 const BEARER = /^bearer +(\S+)$/i;
 export const SEND_A_KEY = 'Send an API key in the Authorization header: Bearer <API_KEY>.';
 
-/** The key of a request, in its one Authorization header; throws where that is none. */
+/** The key in a request's one Authorization header; throws a 401 where there is none. */
 export function keyOf(req: IncomingMessage): string {
   const { authorization } = req.headers;
   if (authorization === undefined) throw new UnauthenticatedError(SEND_A_KEY, { presented: false });
-  // Node keeps the first of several and drops the rest; what stands before us may have judged another one.
+  // Node keeps only the first of several; a proxy in front may have checked another one.
   if (countOf(req.rawHeaders, 'authorization') > 1) {
-    throw new UnauthenticatedError('There are two Authorization headers. Send one.', { presented: true });
+    throw new UnauthenticatedError('There are several Authorization headers. Send one.', { presented: true });
   }
   const key = BEARER.exec(authorization)?.[1];
   if (key === undefined)
-    throw new UnauthenticatedError(`The Authorization header is not understood. ${SEND_A_KEY}`, { presented: true });
+    throw new UnauthenticatedError(`The Authorization header is not in the Bearer scheme. ${SEND_A_KEY}`, {
+      presented: true,
+    });
   return key;
 }
 
-/** `rawHeaders` holds names and values in turn. */
+/** `rawHeaders` alternates names and values. */
 function countOf(rawHeaders: readonly string[], name: string): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) count += 1;

@@ -1,4 +1,4 @@
-// Holds answers against the document, by a way of its own: it shares no code with what makes them.
+// Checks responses against the document. It shares no code with the server that makes them, so a fault cannot hide in both.
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -13,24 +13,24 @@ import {
   segmentsOf,
 } from './document.ts';
 
-export type Asked = { readonly method: string; readonly url: string };
+export type CheckedRequest = { readonly method: string; readonly url: string };
 /** Headers by lower-case name. */
-export type Answered = {
+export type CheckedResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
 };
 
 export type Finding = {
-  /** The operations of which this is an answer: several, where none of the path's takes the method. */
+  /** The operations that this may be a response of: all of the path's, where none has the method. */
   readonly operations: readonly Operation[];
-  /** What the contract does not show, a sentence each. They hold no value of a header or a body, and no name that is data. */
+  /** Differences from the contract, one sentence each. They hold no value of a header or a body, and no name that is data. */
   readonly disagreements: readonly string[];
 };
 
-export type ConformityCheck = (asked: Asked, answered: Answered) => Finding;
+export type ConformityCheck = (asked: CheckedRequest, answered: CheckedResponse) => Finding;
 
-/** Headers of the connection, not of the API. */
+/** Headers of the connection or of every HTTP response, which the contract does not describe. */
 const OF_TRANSPORT = new Set([
   'date',
   'connection',
@@ -40,10 +40,10 @@ const OF_TRANSPORT = new Set([
   'transfer-encoding',
 ]);
 
-/** One wrong schema can fail in a hundred rows. */
+/** Errors reported at most: one wrong schema can fail in a hundred rows. */
 const MOST_ERRORS = 5;
 
-/** Compiles every schema of every answer, so that nothing is left to do for one but to look at it. */
+/** Compiles the schemas of every response once. */
 export function createConformityCheck(document: Json): ConformityCheck {
   const validatorOf = compiler();
   const names = propertyNamesIn(document);
@@ -62,7 +62,7 @@ export function createConformityCheck(document: Json): ConformityCheck {
     const method = isHead(asked) ? 'get' : asked.method.toLowerCase();
     const here = operations.filter(({ template }) => isOfTemplate(template, path));
     const own = here.filter(({ operation }) => operation.method === method);
-    // Another method on a known path is shown by the operations that the path has.
+    // The contract shows the 405 for another method at each operation of the path.
     const shownBy = own.length > 0 ? own : here;
     if (here.length === 0 && !unknownPath.has(answered.status))
       return { operations: [], disagreements: ['the contract does not show this path.'] };
@@ -85,14 +85,14 @@ type CompiledHeader = {
   readonly isInteger: boolean;
   readonly validate: ValidateFunction;
 };
-/** `names` are those of the properties that the contract shows. */
-type Judged = Answered & { readonly isHead: boolean; readonly names: ReadonlySet<string> };
+/** `names` are the properties that the contract shows. */
+type Judged = CheckedResponse & { readonly isHead: boolean; readonly names: ReadonlySet<string> };
 
 type Compile = (schema: Json | false) => ValidateFunction;
 
-/** Alike schemas, of which operations have many, are compiled once. */
+/** Operations share many equal schemas; each is compiled once. */
 function compiler(): Compile {
-  // As in contract.ts: the schemas themselves have been held against JSON Schema's.
+  // As in contract.ts: lint has checked the schemas themselves.
   const ajv = new Ajv2020({ allErrors: true, strict: false, validateSchema: false });
   formats.default(ajv);
   const known = new Map<string, ValidateFunction>();
@@ -123,7 +123,7 @@ function disagreementsWith(response: Compiled | undefined, judged: Judged): stri
   return [...inHeaders(response, judged), ...inBody(response, judged)];
 }
 
-function isHead({ method }: Asked): boolean {
+function isHead({ method }: CheckedRequest): boolean {
   return method === 'HEAD';
 }
 
@@ -167,7 +167,7 @@ function wordsOf(errors: readonly ErrorObject[] | null | undefined, names: Reado
   return words.slice(0, MOST_ERRORS).join(', ');
 }
 
-/** As a programmer names a field; anything else may be somebody's data, or a key. */
+/** A name that is no identifier may be a customer's data, or a key. */
 function nameOf(field: string): string {
   return /^\w{1,40}$/.test(field) ? field : '…';
 }
@@ -178,7 +178,7 @@ function propertyNamesIn(value: unknown): Set<string> {
   return new Set([...own, ...Object.values(value).flatMap((member) => [...propertyNamesIn(member)])]);
 }
 
-/** Undefined, which JSON cannot say: it is not readable. */
+/** Undefined, which no JSON text parses to: the text is not JSON. */
 function parse(text: string): unknown {
   try {
     return parseJson(text);

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { invalidField } from '../domain/errors.ts';
 import { isSameText } from '../domain/same-text.ts';
 
-// A cursor is 22 characters of MAC, a SHA-256 in base64url cut to 132 bits, and the position of a row in base64url. The MAC's
-// key is the organization's own. Its text holds the list's order and filters and the position as it is spelled: a cursor
-// that was forged, or taken from another organization or another list, is refused rather than followed, and a cursor has
-// one spelling only. The MAC is made of text to text: with a Buffer, Node takes three times as long.
+// A cursor is a MAC of 22 characters (a SHA-256 in base64url, cut to 132 bits) and the position of a row in base64url. The
+// MAC's key belongs to the organization, and its text holds the list's order and filters and the position as it is spelled.
+// So a cursor that was forged, or taken from another organization or another list, is refused, and each position has one
+// spelling. The MAC is computed on strings, because Node takes three times as long with a Buffer.
 
 const MAC_CHARACTERS = 22;
 
-/** `list` tells one list from another: its order and filters. */
+/** `list` identifies the list by its order and filters. */
 export type CursorSeal = { readonly key: string; readonly list: string };
 
 export function sealCursor(seal: CursorSeal, position: Buffer): string {
@@ -17,7 +17,7 @@ export function sealCursor(seal: CursorSeal, position: Buffer): string {
   return macOf(seal, text) + text;
 }
 
-/** The position that it was made of. */
+/** The position in a cursor. Throws a 422 for a cursor of another list or organization, or a damaged one. */
 export function openCursor(seal: CursorSeal, cursor: string): Buffer {
   const text = cursor.slice(MAC_CHARACTERS);
   if (!isSameText(cursor.slice(0, MAC_CHARACTERS), macOf(seal, text))) {
@@ -29,7 +29,7 @@ export function openCursor(seal: CursorSeal, cursor: string): Buffer {
   return Buffer.from(text, 'base64url');
 }
 
-/** The next page as a relative reference (RFC 8288 section 3.1): behind a proxy, only the client knows the address that it called. */
+/** The URL of the next list page, relative (RFC 8288 section 3.1): behind a proxy, only the client knows the host it called. */
 export function nextPage(path: string, query: Readonly<Record<string, unknown>>, next: string): string {
   const { cursor: _, ...others } = query;
   const parameters = new URLSearchParams();
@@ -37,7 +37,7 @@ export function nextPage(path: string, query: Readonly<Record<string, unknown>>,
   return `${path}?${parameters}`;
 }
 
-/** What is cut off of the hash keeps anybody from extending a text. HMAC would make a key object each time, at ten times the cost. */
+/** Cutting the hash prevents length extension. HMAC would create a key object each time, at ten times the cost. */
 function macOf({ key, list }: CursorSeal, position: string): string {
   return hash('sha256', `${key}\0${list}\0${position}`, 'base64url').slice(0, MAC_CHARACTERS);
 }

@@ -11,7 +11,7 @@ import { clip, MAX_MESSAGE } from './clip.ts';
 
 type ExceptionName = Extract<keyof components['schemas'], `${string}Exception`>;
 
-/** Refusals that only HTTP knows. */
+/** Refusals that exist in HTTP only. */
 export type HttpErrorCode =
   | 'bad_request'
   | 'method_not_allowed'
@@ -54,11 +54,11 @@ export type Exception = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { message: string; errors?: FieldErrors };
-  /** True where somebody who runs the server should hear of it. */
+  /** True for a bug or an outage, which is logged. */
   readonly isFault: boolean;
 };
 
-/** What the caller is told of an error. Of a bug or an outage that is nothing but that there was one. */
+/** The response for an error. A bug or an outage reveals nothing about its cause. */
 export function exceptionOf(error: unknown): Exception {
   if (error instanceof HttpError) return refusal(error.code, error.message, error.headers);
   if (error instanceof UnauthenticatedError) {

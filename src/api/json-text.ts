@@ -1,6 +1,6 @@
-/** JSON that is written already, by PostgreSQL for one. In pieces: encoded apart, they take half the time of the whole. */
+/** JSON that is already serialized, such as PostgreSQL's. Encoding it in pieces takes half the time of the joined text. */
 export class JsonText {
-  // A private member makes the class nominal: no object of the contract passes for one.
+  // A private member makes the class nominal, so no other object is accepted in its place.
   readonly #pieces: readonly string[];
 
   constructor(...pieces: readonly string[]) {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import accepts from 'accepts';
+import { parse as parseContentType } from 'content-type';
 import getRawBody from 'raw-body';
 import { parseJson } from '../domain/json.ts';
 import { HttpError } from './exceptions.ts';
@@ -26,7 +27,7 @@ export async function readBody(req: IncomingMessage): Promise<unknown> {
     const bytes = await getRawBody(req, { limit: MAX_BODY_BYTES, length: req.headers['content-length'] ?? null });
     return bytes.length === 0 ? undefined : readJson(bytes);
   } catch (error) {
-    // raw-body pauses what it refuses, and the connection's next request stands behind it.
+    // raw-body pauses a body that it refuses, and the connection's next request comes after it.
     req.resume();
     return refuseUnreadable(error);
   }
@@ -41,18 +42,18 @@ function refuseUnsupported({ method, headers }: IncomingMessage, isEmpty: boolea
   throw unsupported(method, 'The body must be JSON in UTF-8. Send Content-Type: application/json.');
 }
 
-/** Of a PATCH, a merge patch's own media type among them, it says what is taken (RFC 5789 section 2.2). */
+/** A 415 for a PATCH names the accepted media type (RFC 5789 section 2.2). */
 function unsupported(method: string | undefined, message: string): HttpError {
   const headers = method === 'PATCH' ? { 'Accept-Patch': 'application/json' } : {};
   return new HttpError('unsupported_media_type', message, headers);
 }
 
-function isJson(contentType: string): boolean {
-  const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
-  return (
-    mediaType === 'application/json' &&
-    parameters.every((text) => !text.startsWith('charset=') || /^charset="?utf-8"?$/.test(text))
-  );
+/** JSON is UTF-8 (RFC 8259 section 8.1), so no other charset is accepted. */
+function isJson(header: string): boolean {
+  const { type, parameters } = parseContentType(header);
+  // The parser keeps the first of several charsets; a proxy may have kept another one.
+  const isOneCharset = header.split(/;\s*charset\s*=/i).length <= 2;
+  return type === 'application/json' && (parameters['charset'] ?? 'utf-8').toLowerCase() === 'utf-8' && isOneCharset;
 }
 
 function refuseUnreadable(error: unknown): never {

@@ -1,4 +1,4 @@
-import { type Answered, createConformityCheck } from './conformity.ts';
+import { type CheckedResponse, createConformityCheck } from './conformity.ts';
 import type { Json } from './document.ts';
 import { exceptionOf } from './exceptions.ts';
 import { type RawResponse, renderException, type Send, send } from './response.ts';
@@ -62,7 +62,7 @@ export function sendChecked(
 function answeredBy(
   { status, fields, text = '' }: RawResponse,
   { requestId, isHead }: { requestId: string; isHead: boolean },
-): Answered {
+): CheckedResponse {
   const headers: Record<string, string> = { 'x-request-id': requestId };
   for (let i = 0; i < fields.length; i += 2) headers[String(fields[i]).toLowerCase()] = String(fields[i + 1]);
   return { status, headers, text: isHead ? '' : Buffer.from(text, 'latin1').toString() };

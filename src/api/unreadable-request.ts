@@ -7,16 +7,16 @@ import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
 export type Unreadable = { readonly requestId: string; readonly status: number; readonly code: string | undefined };
 
 /**
- * What is not HTTP reaches no route: Node would answer it in its own words, outside the contract. It is told in the
- * contract's shape instead, and cut. Not where an earlier, whole request of the connection still waits for its answer,
- * which this one would be taken for.
+ * Answers input that is not readable HTTP with the contract's exception, and closes the connection: such input reaches no
+ * middleware, and Node's own response is not in the contract. It sends nothing while an earlier request of the connection
+ * still waits for its response, because the client would take this response for that one.
  */
-export function answerUnreadable(server: Server, onUnreadable: (seen: Unreadable) => void): void {
-  const answers = new WeakMap<Duplex, ServerResponse[]>();
+export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unreadable) => void): void {
+  const responses = new WeakMap<Duplex, ServerResponse[]>();
   const remember = ({ socket }: IncomingMessage, res: ServerResponse) => {
-    const before = answers.get(socket);
-    if (before === undefined) return void answers.set(socket, [res]);
-    // They leave in the order of their requests. Without this, one connection could fill the memory.
+    const before = responses.get(socket);
+    if (before === undefined) return void responses.set(socket, [res]);
+    // Responses leave in the order of their requests. Without this, one connection could fill the memory.
     while (before[0]?.writableFinished === true) before.shift();
     before.push(res);
   };
@@ -24,7 +24,7 @@ export function answerUnreadable(server: Server, onUnreadable: (seen: Unreadable
   server.on('checkExpectation', remember);
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
     const isAwaited =
-      answers.get(socket)?.some(({ writableFinished, req }) => !writableFinished && req.complete) === true;
+      responses.get(socket)?.some(({ writableFinished, req }) => !writableFinished && req.complete) === true;
     const isAnswerable = error.code !== 'ECONNRESET' && socket.writable && !isAwaited;
     if (!isAnswerable) return void socket.destroy();
     const requestId = randomUUID();
@@ -42,7 +42,10 @@ function reasonOf({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buf
   if (firstLineBytes < 0 || firstLineBytes > MAX_URL_BYTES) {
     return urlTooLong();
   }
-  return new HttpError('bad_request', 'The URL and the headers are larger than 16 KiB together. Send less.');
+  return new HttpError(
+    'bad_request',
+    'The URL and the headers are larger than 16 KiB together. Send fewer or shorter headers.',
+  );
 }
 
 function messageOf({ status, body }: Exception, requestId: string): string {

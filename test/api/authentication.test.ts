@@ -53,7 +53,7 @@ test('401 for two Authorization headers, good and bad in either order, or both g
     expect(await getKeyWith(both)).toMatchObject({
       status: 401,
       headers: { 'www-authenticate': INVALID_TOKEN },
-      body: { message: 'There are two Authorization headers. Send one.' },
+      body: { message: 'There are several Authorization headers. Send one.' },
     });
   }
 });

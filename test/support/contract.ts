@@ -2,10 +2,10 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Answered, type Asked, createConformityCheck } from '../../src/api/conformity.ts';
+import { type CheckedRequest, type CheckedResponse, createConformityCheck } from '../../src/api/conformity.ts';
 import { type Json, type Operation, operationsOf } from '../../src/api/document.ts';
 
-export type { Answered as Answer } from '../../src/api/conformity.ts';
+export type { CheckedResponse as Answer } from '../../src/api/conformity.ts';
 export type { Operation, Parameter } from '../../src/api/document.ts';
 
 const document: Json = JSON.parse(readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
@@ -14,18 +14,18 @@ const check = createConformityCheck(document);
 export const operations: readonly Operation[] = operationsOf(document);
 
 /** Throws where the contract does not show such an answer to such a request; notes that it was seen where it does. */
-export function checkAnswer(asked: Asked, answered: Answered): void {
+export function checkAnswer(asked: CheckedRequest, answered: CheckedResponse): void {
   for (const operation of shownBy(asked, answered)) note(operation, answered.status);
 }
 
 /** The same of an answer that is not the server's own, so that it does not count as one that the server has given. */
-export function checkMockAnswer(asked: Asked, { headers, ...answered }: Answered): void {
+export function checkMockAnswer(asked: CheckedRequest, { headers, ...answered }: CheckedResponse): void {
   // Which the mock adds, for pages of any origin.
   const ofTheApi = Object.entries(headers).filter(([name]) => !name.startsWith('access-control-'));
   shownBy(asked, { ...answered, headers: Object.fromEntries(ofTheApi) });
 }
 
-function shownBy(asked: Asked, answered: Answered): readonly Operation[] {
+function shownBy(asked: CheckedRequest, answered: CheckedResponse): readonly Operation[] {
   const { operations: shown, disagreements } = check(asked, answered);
   if (disagreements.length === 0) return shown;
   const where = `${asked.method} ${asked.url.slice(0, 200)} -> ${answered.status}`;

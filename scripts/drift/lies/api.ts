@@ -181,7 +181,7 @@ export const API_LIES: readonly Lie[] = [
   },
   {
     title: 'a body of another media type is taken',
-    edits: [{ file: BODY, find: "mediaType === 'application/json' &&", replace: "mediaType !== '' &&" }],
+    edits: [{ file: BODY, find: "type === 'application/json' &&", replace: "type !== '' &&" }],
     caughtBy: 'test/contract/every-operation-body.test.ts',
   },
   {
