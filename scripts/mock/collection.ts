@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, Operation } from '../../src/api/document.ts';
-import { isObject, schemaOfMember } from './json.ts';
-import { examplesOf, type Source, schemaOf, successOf } from './source.ts';
+import { isObject, schemaOfMember } from './json-schema.ts';
+import { examplesOf, type Source, schemaOf, successOf } from './response-source.ts';
 
 /** What a list lists, the same for every request: enough for some pages of the usual size. */
 export type Collection = { readonly path: string; readonly items: readonly Json[] };

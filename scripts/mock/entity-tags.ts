@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { entityTagsIn } from '../../src/api/conditional.ts';
 import type { Operation } from '../../src/api/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { examplesOf } from './source.ts';
+import { examplesOf } from './response-source.ts';
 
 // The mock remembers nothing, and yet a client must be able to change what it has just changed with the new ETag. So a
 // tag shows by itself that the mock gave it, and for which id: half of it hashes the content, the other half that and

@@ -6,7 +6,7 @@ import { errorHandler } from '../../src/api/error-handler.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
 import { send } from '../../src/api/response.ts';
 import { allowAnyOrigin, answerPreflight, isPreflight } from './cors.ts';
-import { answerForced } from './forced.ts';
+import { answerForced } from './forced-response.ts';
 import type { MockService } from './service.ts';
 
 export type ListenerDeps = {

@@ -33,7 +33,7 @@ async function main(): Promise<void> {
 
 async function mock({ port, host, environment, seed }: Options, stop: Stop): Promise<void> {
   // Not before it is needed: loading Prism takes a second.
-  const { startMock } = await import('./start.ts');
+  const { startMock } = await import('./server.ts');
   const started = await startMock({ port, host, environment, seed, watched: CONTRACT, print });
   print(`
   The mock of Charter's API serves at ${started.url}, data made of ${seed === undefined ? "the contract's examples" : `the schemas with --seed ${seed}`}

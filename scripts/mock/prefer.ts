@@ -1,7 +1,7 @@
 import { clip } from '../../src/api/clip.ts';
 import type { Operation } from '../../src/api/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { examplesOf, statusesOf, successOf } from './source.ts';
+import { examplesOf, statusesOf, successOf } from './response-source.ts';
 
 /** What the `Prefer` header (RFC 7240) of a request asks of the mock; `example` undefined: the one that fits best. */
 export type Preference = { readonly status: number; readonly example: string | undefined };

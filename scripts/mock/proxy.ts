@@ -4,11 +4,11 @@ import { type ConformityCheck, createConformityCheck } from '../../src/api/confo
 import { readDocument } from '../../src/api/contract.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
 import { listen } from '../../src/server.ts';
-import { compare, type Exchanged } from './compare.ts';
 import { allowAnyOrigin, answerPreflight, headersShownBy, isPreflight } from './cors.ts';
+import { compare, type Exchanged } from './exchange-check.ts';
+import { pairs, pass } from './forward.ts';
 import { createJudge, type Judge } from './judge.ts';
-import { lineOf, plain } from './lines.ts';
-import { pairs, pass } from './pass.ts';
+import { lineOf, plain } from './printable.ts';
 import { jsonOf } from './service.ts';
 import { Tally } from './tally.ts';
 

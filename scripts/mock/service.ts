@@ -5,11 +5,11 @@ import { type Json, type Operation, operationsOf } from '../../src/api/document.
 import type { OperationHandler } from '../../src/api/operation.ts';
 import { type Send, send } from '../../src/api/response.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
-import { acceptEveryKey } from './caller.ts';
+import { acceptEveryKey } from './accepted-keys.ts';
 import { collectionOf } from './collection.ts';
 import { headersShownBy } from './cors.ts';
-import { createHandler } from './handler.ts';
-import { createSource, type Source } from './source.ts';
+import { createHandler } from './operation-handler.ts';
+import { createSource, type Source } from './response-source.ts';
 
 type ContractService = {
   readonly api: ContractApi;

@@ -1,5 +1,5 @@
 // The mock takes and refuses entity tags as the server does, each side its own ones.
-import { type Mock, startMock } from '../../scripts/mock/start.ts';
+import { type Mock, startMock } from '../../scripts/mock/server.ts';
 import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
 import { createProgram, prepare, sendTo, successOf } from '../support/every-operation.ts';

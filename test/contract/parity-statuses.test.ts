@@ -1,5 +1,5 @@
 // Every status that the document shows: produced for real by the server, and forced by Prefer on the mock.
-import { type Mock, startMock } from '../../scripts/mock/start.ts';
+import { type Mock, startMock } from '../../scripts/mock/server.ts';
 import { Client, type Reply } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
 import { prepare, requestFor, sendTo, withQuery } from '../support/every-operation.ts';

@@ -1,5 +1,5 @@
 // The mock answers as the server does, whatever is sent. Made of the document: a new operation is held to it at once.
-import { type Mock, startMock } from '../../scripts/mock/start.ts';
+import { type Mock, startMock } from '../../scripts/mock/server.ts';
 import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { workflowFiles } from '../../scripts/lint/files.ts';
-import { type Mock, startMock } from '../../scripts/mock/start.ts';
+import { type Mock, startMock } from '../../scripts/mock/server.ts';
 import { root } from '../../scripts/tool.ts';
 import { runWorkflows, type WorkflowRun } from '../../scripts/workflows/run.ts';
 import { runFile } from '../support/process.ts';

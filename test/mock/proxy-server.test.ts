@@ -3,9 +3,9 @@ import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';
 import { badRequests, goodRequests } from '../support/parity-cases.ts';
+import { type Watched, watch } from '../support/proxy.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
-import { type Watched, watch } from '../support/watched.ts';
 
 let server: TestServer;
 let proxy: Watched;

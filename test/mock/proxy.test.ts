@@ -1,7 +1,7 @@
 // A server that is not ours, in every way in which it can disagree with the contract.
 import { formatKey } from '../../src/domain/api-key.ts';
+import { type Watched, watch } from '../support/proxy.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-import { type Watched, watch } from '../support/watched.ts';
 
 const LIST = '/api/parent_programs';
 const ID = '019c2291-34b8-752e-bca9-6513269e0d37';

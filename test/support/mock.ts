@@ -1,4 +1,4 @@
-import { type Mock, type MockOptions, startMock } from '../../scripts/mock/start.ts';
+import { type Mock, type MockOptions, startMock } from '../../scripts/mock/server.ts';
 import { Client } from './client.ts';
 import { checkMockAnswer } from './contract.ts';
 

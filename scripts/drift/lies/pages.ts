@@ -92,7 +92,7 @@ export const PAGE_LIES: readonly Lie[] = [
     title: 'the mock asks for no key',
     edits: [
       {
-        file: 'scripts/mock/caller.ts',
+        file: 'scripts/mock/accepted-keys.ts',
         find: 'return authenticate(keyOf(req), options);',
         replace:
           'return authenticate(keyOf(req), options).catch(() => authenticate(mockKey(environmentOf(req)), options));',
@@ -116,7 +116,7 @@ export const PAGE_LIES: readonly Lie[] = [
     title: 'the mock knows no stale ETag',
     edits: [
       {
-        file: 'scripts/mock/handler.ts',
+        file: 'scripts/mock/operation-handler.ts',
         find: "    refuseStale(operation, input.headers['if-match'], id);\n",
         replace: '',
       },
@@ -127,7 +127,7 @@ export const PAGE_LIES: readonly Lie[] = [
     title: 'the mock leaves an item out between two pages',
     edits: [
       {
-        file: 'scripts/mock/page.ts',
+        file: 'scripts/mock/list-page.ts',
         find: "String(item['id']) === id) + 1;",
         replace: "String(item['id']) === id) + 2;",
       },

@@ -6,9 +6,9 @@ import { encodeJson } from '../../src/api/json-text.ts';
 import { rawResponse, send } from '../../src/api/response.ts';
 import { ForbiddenError, UnauthenticatedError } from '../../src/domain/errors.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
-import { isObject } from './json.ts';
+import { isObject } from './json-schema.ts';
 import { type Preference, preferenceOf } from './prefer.ts';
-import { examplesOf, type Source, successOf } from './source.ts';
+import { examplesOf, type Source, successOf } from './response-source.ts';
 
 export type Forcing = {
   readonly operation: Operation;

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import type { Json, Operation } from '../../src/api/document.ts';
 import { Violations } from '../../src/api/violations.ts';
 import { idOf } from './collection.ts';
-import { emptyOf, merge, namesIn, schemaOfMember } from './json.ts';
+import { emptyOf, merge, namesIn, schemaOfMember } from './json-schema.ts';
 
 type Write = { readonly operation: Operation; readonly sent: Json; readonly schema: Json };
 

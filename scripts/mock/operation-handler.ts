@@ -3,12 +3,12 @@ import type { Json, Operation } from '../../src/api/document.ts';
 import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/api/operation.ts';
 import type { Collection } from './collection.ts';
 import { entityTagOf, refuseStale } from './entity-tags.ts';
-import { isObject, schemaOfMember } from './json.ts';
-import { type Called, linkOf, pageOf } from './page.ts';
+import { isObject, schemaOfMember } from './json-schema.ts';
+import { type Called, linkOf, pageOf } from './list-page.ts';
 import { preferenceOf } from './prefer.ts';
-import type { Shown } from './prism.ts';
-import { type Source, schemaOf, successOf } from './source.ts';
-import { created, refuseInvalid, updated } from './written.ts';
+import type { Shown } from './prism-responses.ts';
+import { type Source, schemaOf, successOf } from './response-source.ts';
+import { created, refuseInvalid, updated } from './written-body.ts';
 
 /** The server's router gives these to every answer; Prism's are of another one. */
 const OF_THE_ROUTER = new Set(['x-request-id', 'cache-control', 'etag', 'content-type']);

@@ -1,7 +1,7 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Example, Json, Operation } from '../../src/api/document.ts';
 import { firstValid, narrowed } from './generated-data.ts';
-import { createPrism, type Shown } from './prism.ts';
+import { createPrism, type Shown } from './prism-responses.ts';
 
 export type Asked = {
   readonly operation: Operation;

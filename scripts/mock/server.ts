@@ -2,11 +2,11 @@ import type { RequestListener } from 'node:http';
 import { type Document, readDocument } from '../../src/api/contract.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import { listen } from '../../src/server.ts';
-import { mockKey } from './caller.ts';
-import { type Edit, watchEdits } from './edits.ts';
-import { lineOf } from './lines.ts';
+import { mockKey } from './accepted-keys.ts';
+import { type Edit, watchEdits } from './contract-edits.ts';
 import { createListener } from './listener.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './options.ts';
+import { lineOf } from './printable.ts';
 import { createMockService, type MockService } from './service.ts';
 
 export type MockOptions = {
