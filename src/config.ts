@@ -17,7 +17,7 @@ export type Config = {
   readonly databasePoolSize: number;
   readonly dataDir: string;
   /** For answers that are kept in memory. */
-  readonly pageMemoryBytes: number;
+  readonly responseCacheBytes: number;
   /** Of answers against the contract; null: off. */
   readonly responseCheck: ResponseCheck | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -41,7 +41,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: databaseUrl(given('DATABASE_URL')),
     databasePoolSize: integer('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1000 }),
     dataDir: given('DATA_DIR') ?? '.data',
-    pageMemoryBytes: MIB * integer('PAGE_MEMORY_MIB', given('PAGE_MEMORY_MIB'), { fallback: 64, min: 0, max: 65536 }),
+    responseCacheBytes:
+      MIB * integer('RESPONSE_CACHE_MIB', given('RESPONSE_CACHE_MIB'), { fallback: 64, min: 0, max: 65536 }),
     responseCheck: responseCheck({ mode: given('RESPONSE_CHECK'), rate: given('RESPONSE_CHECK_SAMPLE_RATE'), nodeEnv }),
     logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
     nodeEnv,

@@ -58,7 +58,7 @@ type Serving = {
 
 async function serve({ config, db, logger, keyUses, outbox, stop }: Serving): Promise<void> {
   let isStopping = false;
-  const { environment, publicUrl, trustedProxies, pageMemoryBytes: responseCacheBytes, responseCheck } = config;
+  const { environment, publicUrl, trustedProxies, responseCacheBytes, responseCheck } = config;
   const publication = openPublication();
   const app = await createApp({
     ...{ db, logger, environment, keyUses, outbox, publicUrl, trustedProxies, responseCacheBytes, responseCheck },

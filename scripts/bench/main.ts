@@ -59,7 +59,7 @@ async function main({ help, json, readme, fresh, pace }: Options): Promise<void>
 type Behind = Pick<Program, 'databaseUrl' | 'postgresPid'>;
 
 async function serveAll(database: Behind): Promise<Servers> {
-  const forgetting = { ...database, settings: { PAGE_MEMORY_MIB: '0' } };
+  const forgetting = { ...database, settings: { RESPONSE_CACHE_MIB: '0' } };
   const [charter, forgetful, raw, variants, { vast }, forgetfulVariants] = await Promise.all([
     serve('src/main.ts', 'charter', database),
     serve('src/main.ts', 'forgetful', forgetting),

@@ -32,7 +32,7 @@ const variants: [Variant, number][] = JSON.parse(process.env['VARIANTS'] ?? '[]'
 for (const [name, port] of variants) {
   const app = await createApp({
     ...{ db, logger, environment: config.environment, keyUses, outbox: createOutbox(null, () => undefined) },
-    ...{ responseCacheBytes: config.pageMemoryBytes, ...(await VARIANTS[name]()) },
+    ...{ responseCacheBytes: config.responseCacheBytes, ...(await VARIANTS[name]()) },
   });
   await listen(app, { ...config, port });
 }
