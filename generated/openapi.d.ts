@@ -9,14 +9,14 @@ export interface paths {
         };
         /**
          * List parent programs
-         * @description Lists the parent programs of your organization, a page at a time. Filters add up: a parent program is listed when
-         *     it meets all of them.
+         * @description Returns a page of the parent programs of your organization. If you combine filters, only parent programs that
+         *     match all of them are listed.
          *
-         *     To read on, follow the `Link` header, or send `next_cursor` as `cursor`, until there is none. Parent programs that
-         *     are there throughout appear exactly once, whatever is created or deleted meanwhile, as long as what they are
-         *     sorted by does not change.
+         *     To get the next page, follow the `Link` header or send `next_cursor` as `cursor`. The last page has no `Link` header,
+         *     and its `next_cursor` is null. If parent programs are created or deleted while you read, all others still appear
+         *     exactly once, as long as the values that you sort by do not change.
          *
-         *     Send the last `ETag` of the same address in `If-None-Match` to get 304 when nothing has changed.
+         *     Send the last `ETag` of the same URL in `If-None-Match` to get 304 if nothing has changed.
          */
         get: operations["listParentPrograms"];
         put?: never;
@@ -24,8 +24,9 @@ export interface paths {
          * Create a parent program
          * @description Creates a parent program in your organization.
          *
-         *     Send an `Idempotency-Key` so that you can repeat the request after a time-out: for 24 hours the same key with the
-         *     same body creates nothing more and gets the first answer again, even if the parent program has changed since.
+         *     Send an `Idempotency-Key` so that you can safely retry the request after a timeout. For 24 hours, a request with
+         *     the same idempotency key and the same body creates nothing and returns the first response again, even if the
+         *     parent program has changed in the meantime.
          */
         post: operations["createParentProgram"];
         delete?: never;
@@ -43,37 +44,37 @@ export interface paths {
         };
         /**
          * Get a parent program
-         * @description Gets one parent program of your organization. An id of another organization gets the same 404 as an id that does
-         *     not exist.
+         * @description Returns one parent program of your organization. An ID that belongs to another organization gets the same 404 as
+         *     an ID that does not exist.
          *
-         *     Send its last `ETag` in `If-None-Match` to get 304 when it has not changed.
+         *     Send its last `ETag` in `If-None-Match` to get 304 if it has not changed.
          */
         get: operations["getParentProgram"];
         put?: never;
         post?: never;
         /**
          * Delete a parent program
-         * @description Deletes one parent program of your organization for good. Its `external_id` is free again.
+         * @description Permanently deletes one parent program of your organization. Its `external_id` can then be used again.
          *
-         *     Send the `ETag` that you last got in `If-Match`, so that a version that you have not seen is not deleted: the
-         *     answer is then 412.
+         *     Send the last `ETag` that you received in `If-Match` to avoid deleting changes that you have not seen: if the
+         *     parent program has changed in the meantime, the response is 412.
          *
-         *     An id of another organization gets the same 404 as an id that does not exist, and so does one that is deleted
-         *     already.
+         *     An ID that belongs to another organization gets the same 404 as an ID that does not exist or that was already
+         *     deleted.
          */
         delete: operations["deleteParentProgram"];
         options?: never;
         head?: never;
         /**
          * Update a parent program
-         * @description Changes the fields that you send and keeps the others: the body is a JSON merge patch (RFC 7396), sent as
-         *     `application/json`. Null clears `description`, `external_id`, `metadata` or one entry of `metadata`. An empty
+         * @description Changes the fields that you send and keeps the others. The body is a JSON merge patch (RFC 7396), sent as
+         *     `application/json`. Null clears `description`, `external_id`, `metadata` or a single entry of `metadata`. An empty
          *     object changes nothing.
          *
-         *     Send the `ETag` that you last got in `If-Match`, so that a change made by somebody else meanwhile is not
-         *     overwritten: the answer is then 412. Without `If-Match` the change is made in any case.
+         *     Send the last `ETag` that you received in `If-Match` to avoid overwriting the changes of others: if the parent
+         *     program has changed in the meantime, the response is 412. Without `If-Match`, the update is made regardless.
          *
-         *     An id of another organization gets the same 404 as an id that does not exist.
+         *     An ID that belongs to another organization gets the same 404 as an ID that does not exist.
          */
         patch: operations["updateParentProgram"];
         trace?: never;
@@ -86,8 +87,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the calling key
-         * @description Tells which API key the request was sent with, what it may do, when it expires and which organization it belongs to, never its secret. Every accepted key may ask, whatever its permissions: it is a good first call.
+         * Get the current key
+         * @description Returns the API key that was sent with the request: its name, permissions, expiry and organization, but never its secret. Every accepted key can call this operation, whatever its permissions, so it is a good first call.
          */
         get: operations["getKey"];
         put?: never;
@@ -103,7 +104,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description Your own fields: up to 50 entries. A key has 1 to 40 characters, a value is a string of up to 500 characters. The API stores them and reads nothing into them.
+         * @description Your own data, as up to 50 entries. The key of an entry has 1 to 40 characters, and its value is a string of up to 500 characters. Charter stores the entries but does not use them.
          * @example {
          *       "colour": "green",
          *       "region": "nordic"
@@ -116,22 +117,22 @@ export interface components {
         ParentProgram: {
             /**
              * Format: uuid
-             * @description The id, a UUID of version 7. Charter chooses it, and it never changes.
+             * @description The ID, a version 7 UUID. Charter generates it, and it never changes.
              * @example 019c2291-34b8-752e-bca9-6513269e0d37
              */
             id: string;
             /**
-             * @description The name. It need not be unique.
+             * @description The name. It does not have to be unique.
              * @example Nordic Scholars Exchange
              */
             name: string;
             /**
-             * @description A longer text. Null when there is none.
+             * @description A longer text. Null if there is none.
              * @example One semester at a partner university in Denmark, Finland, Norway or Sweden.
              */
             description: string | null;
             /**
-             * @description Your own id for the parent program, unique in your organization. Null when there is none.
+             * @description Your own ID for the parent program, unique in your organization. Null if there is none.
              * @example sis-20417
              */
             external_id: string | null;
@@ -144,87 +145,87 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When the parent program was last changed, in UTC. Until the first change it equals `created_at`.
+             * @description When the parent program was last changed, in UTC. Until the first change, it equals `created_at`.
              * @example 2026-03-19T09:02:51.340Z
              */
             updated_at: string;
         };
-        /** @description Where this page stands in the list. */
+        /** @description The size of the page, and the cursor of the next one. */
         Page: {
             /**
-             * @description How many items a page holds at most.
+             * @description The maximum number of items on a page.
              * @example 25
              */
             limit: number;
             /**
-             * @description Send it as `cursor` to get the next page. Null when this page is the last one.
+             * @description Send this value as `cursor` to get the next page. Null on the last page.
              * @example 9zM8mWKL90nNjKwMGsOAC1AZxM7jNfemqDF9I_EosvMwAC7YtHQMsY
              */
             next_cursor: string | null;
         };
-        /** @description One page of parent programs. */
+        /** @description A page of parent programs. */
         ParentProgramPage: {
-            /** @description The parent programs of this page, in the order of `sort`. Empty when none matches. */
+            /** @description The parent programs on this page, in the order of `sort`. Empty if there are none. */
             data: components["schemas"]["ParentProgram"][];
             page: components["schemas"]["Page"];
         };
         /** @description The request cannot be read. */
         BadRequestException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
-             * @example The query holds a percent-encoding that is not valid UTF-8: %ff
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example The query contains percent-encoding that is not valid UTF-8: %ff
              */
             message: string;
         };
         /** @description The API key is missing or not accepted. */
         AuthenticationException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
              * @example Send an API key in the Authorization header: Bearer <API_KEY>.
              */
             message: string;
         };
-        /** @description The API key is valid, but it may not do this. */
+        /** @description The API key is valid, but it is not allowed to perform this operation. */
         AuthorizationException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
              * @example The organization Aurora Education Group is suspended. Contact support.
              */
             message: string;
         };
-        /** @description The path does not take this method. */
+        /** @description The path does not support this method. */
         MethodNotAllowedException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
-             * @example This path does not take PUT. It takes: GET, HEAD, POST.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example PUT is not allowed. Allowed methods: GET, HEAD, POST.
              */
             message: string;
         };
-        /** @description The answer cannot be given in the form that was asked for. */
+        /** @description The `Accept` header excludes the only media type that is available. */
         NotAcceptableException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
-             * @example The answer is application/json, which the Accept header rules out. Send Accept: application/json, or none.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example The response is application/json, which the Accept header excludes. Send Accept: application/json, or no Accept header.
              */
             message: string;
         };
-        /** @description The address is too long. */
+        /** @description The URL is too long. */
         UriTooLongException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
              * @example The URL is longer than 8192 bytes (8 KiB). Shorten it.
              */
             message: string;
         };
-        /** @description The parameters, the headers or the body are not valid. */
+        /** @description A parameter, a header or the body is not valid. */
         ValidationException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
              * @example limit must be an integer from 1 to 100.
              */
             message: string;
             /**
-             * @description What to change, by field. A field of the body has its own name (`name`), an entry of an object stands behind a dot (`metadata.colour`), and the body as a whole is `body`. A path, query or header parameter has its own name (`id`, `limit`, `Idempotency-Key`, `If-Match`).
+             * @description The messages for each field. A field is the name of a body field (`name`), an entry of an object after a dot (`metadata.colour`), `body` for the body as a whole, or the name of a path, query or header parameter (`id`, `limit`, `Idempotency-Key`, `If-Match`).
              * @example {
              *       "limit": [
              *         "must be an integer from 1 to 100."
@@ -235,82 +236,82 @@ export interface components {
                 [key: string]: string[];
             };
         };
-        /** @description Something went wrong on the side of the server. */
+        /** @description Something went wrong on our side. */
         ServerException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
-             * @example Something went wrong on our side. Try again, and tell support the X-Request-Id if it happens again.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.
              */
             message: string;
         };
-        /** @description The service cannot answer at the moment. */
+        /** @description The service is temporarily unavailable. */
         ServiceUnavailableException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
-             * @example The service cannot answer at the moment. Try again in a few seconds.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example The service is temporarily unavailable. Try again in a few seconds.
              */
             message: string;
         };
         /** @description A parent program to create. Only `name` is required. */
         ParentProgramCreate: {
             /**
-             * @description The name. It need not be unique.
+             * @description The name. It does not have to be unique.
              * @example Nordic Scholars Exchange
              */
             name: string;
             /**
-             * @description A longer text. Null, or left out, means none.
+             * @description A longer text. Omit it, or send null, if there is none.
              * @example One semester at a partner university in Denmark, Finland, Norway or Sweden.
              */
             description?: string | null;
             /**
-             * @description Your own id for the parent program, unique in your organization. Null, or left out, means none.
+             * @description Your own ID for the parent program, unique in your organization. Omit it, or send null, if there is none.
              * @example sis-20417
              */
             external_id?: string | null;
             metadata?: components["schemas"]["Metadata"];
         };
-        /** @description The request conflicts with what is stored. */
+        /** @description The request conflicts with stored data. */
         ConflictException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
-             * @example Another parent program of your organization has the external_id "sis-20417". Use another one, or update that program.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example Another parent program in your organization already has the external_id "sis-20417". Use a different external_id, or update that parent program.
              */
             message: string;
         };
         /** @description The body is too large. */
         PayloadTooLargeException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
-             * @example The body is larger than 102400 bytes (100 KiB). Send less at once.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example The body is larger than 102400 bytes (100 KiB). Send a smaller body.
              */
             message: string;
         };
-        /** @description The body is not in a form that is taken. */
+        /** @description The body is not in a supported format. */
         UnsupportedMediaTypeException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
              * @example The body must be JSON in UTF-8. Send Content-Type: application/json.
              */
             message: string;
         };
-        /** @description There is nothing at this address. */
+        /** @description The path or the parent program does not exist. */
         NotFoundException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
              * @example There is no parent program with this id.
              */
             message: string;
         };
-        /** @description The parent program is not in the version that was named. */
+        /** @description The parent program has changed since you read it. */
         PreconditionFailedException: {
             /**
-             * @description What is wrong, and what to do about it. It is made for people, so do not parse it.
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
              * @example The parent program has changed since you read it. Read it again, then retry with its new ETag in If-Match.
              */
             message: string;
         };
-        /** @description The changes to a parent program, as a JSON merge patch (RFC 7396). A field that is left out stays as it is, and null clears a field. An empty object changes nothing. */
+        /** @description The changes to a parent program, as a JSON merge patch (RFC 7396). Omitted fields keep their values, and null clears a field. An empty object changes nothing. */
         ParentProgramUpdate: {
             /**
              * @description The new name. It cannot be cleared.
@@ -323,12 +324,12 @@ export interface components {
              */
             description?: string | null;
             /**
-             * @description Your own id for the parent program, unique in your organization. Null clears it.
+             * @description Your own ID for the parent program, unique in your organization. Null clears it.
              * @example sis-20417
              */
             external_id?: string | null;
             /**
-             * @description The entries to change. A string sets an entry, null removes it, and entries that are left out stay as they are. Null in place of the object removes every entry. At most 50 entries may remain after the change.
+             * @description The entries to change. A string sets an entry, null removes it, and omitted entries keep their values. Null instead of the object removes all entries. At most 50 entries may remain after the update.
              * @example {
              *       "colour": "amber",
              *       "region": null
@@ -339,16 +340,16 @@ export interface components {
             } | null;
         };
         /**
-         * @description What a key may do. `parent_programs:read` lists and gets parent programs. `parent_programs:write` creates, updates and deletes them.
+         * @description A permission of a key. `parent_programs:read` allows you to list and get parent programs, and `parent_programs:write` to create, update and delete them.
          * @example parent_programs:read
          * @enum {string}
          */
         Permission: "parent_programs:read" | "parent_programs:write";
-        /** @description The organization that the key belongs to. The key reaches nothing outside it. */
+        /** @description The organization that the key belongs to. The key cannot access any other organization. */
         KeyOrganization: {
             /**
              * Format: uuid
-             * @description The id of the organization.
+             * @description The ID of the organization.
              * @example 019b9c83-28c0-711e-8f67-8d111738f7d9
              */
             id: string;
@@ -358,21 +359,21 @@ export interface components {
              */
             name: string;
         };
-        /** @description The API key that the request was sent with, never its secret. */
+        /** @description The API key that was sent with the request, without its secret. */
         Key: {
             /**
              * Format: uuid
-             * @description The id of the key. It is no secret.
+             * @description The ID of the key. It is not secret.
              * @example 019de2fb-197b-76ca-83c8-90c1d3ac94af
              */
             id: string;
             /**
-             * @description The name that the key was given in the dashboard.
+             * @description The name of the key, as shown in the dashboard.
              * @example Nightly sync
              */
             name: string;
             /**
-             * @description What the key may do now: the permissions that it was given, as far as the role of its user still allows them.
+             * @description The current permissions of the key: those that it was given and that the role of its user still allows.
              * @example [
              *       "parent_programs:read",
              *       "parent_programs:write"
@@ -381,7 +382,7 @@ export interface components {
             permissions: components["schemas"]["Permission"][];
             /**
              * Format: date-time
-             * @description When the key expires, in UTC. Null when it does not expire.
+             * @description When the key expires, in UTC. Null if it does not expire.
              * @example 2027-05-01T10:00:00.123Z
              */
             expires_at: string | null;
@@ -389,7 +390,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The content is still the one that an entity tag in `If-None-Match` stands for. The answer has no body: go on using your copy. */
+        /** @description The content has not changed: its entity tag is one of those in `If-None-Match`. The response has no body. Continue to use your copy. */
         NotModified: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -399,7 +400,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request cannot be read: its body is not JSON in UTF-8 or ends too early, or its address holds a percent-encoding that is not UTF-8. */
+        /** @description The request cannot be read: its body is incomplete or is not JSON in UTF-8, or its URL contains percent-encoding that is not UTF-8. */
         BadRequestException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -410,7 +411,7 @@ export interface components {
                 "application/json": components["schemas"]["BadRequestException"];
             };
         };
-        /** @description The API key is missing or not accepted. Of the request, only the address and the method have been looked at. */
+        /** @description The API key is missing or not accepted. Up to this point, the server has checked only the URL and the method. */
         AuthenticationException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -422,7 +423,7 @@ export interface components {
                 "application/json": components["schemas"]["AuthenticationException"];
             };
         };
-        /** @description The API key is valid, but the key, its user or its organization may not do this. */
+        /** @description The API key is valid, but the key, its user or its organization is not allowed to perform this operation. */
         AuthorizationException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -434,7 +435,7 @@ export interface components {
                 "application/json": components["schemas"]["AuthorizationException"];
             };
         };
-        /** @description Another method was sent on this path. The `Allow` header names the methods that the path takes. */
+        /** @description The path does not support this method. The `Allow` header lists the methods that it supports. */
         MethodNotAllowedException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -446,7 +447,7 @@ export interface components {
                 "application/json": components["schemas"]["MethodNotAllowedException"];
             };
         };
-        /** @description The `Accept` header excludes `application/json`, the one media type that this API answers with. */
+        /** @description The `Accept` header excludes `application/json`, the only media type of the responses. */
         NotAcceptableException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -457,7 +458,7 @@ export interface components {
                 "application/json": components["schemas"]["NotAcceptableException"];
             };
         };
-        /** @description The address, from the path to the end of the query, is longer than 8,192 bytes (8 KiB). */
+        /** @description The URL, from the path to the end of the query, is longer than 8,192 bytes (8 KiB). */
         UriTooLongException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -468,7 +469,7 @@ export interface components {
                 "application/json": components["schemas"]["UriTooLongException"];
             };
         };
-        /** @description Something went wrong on our side. The answer says nothing of its cause; our logs hold it under the `X-Request-Id`. */
+        /** @description Something went wrong on our side. The response does not reveal the cause. Our logs contain it under the `X-Request-Id`. */
         ServerException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -479,7 +480,7 @@ export interface components {
                 "application/json": components["schemas"]["ServerException"];
             };
         };
-        /** @description The service cannot answer at the moment. Send the same request again after the seconds that `Retry-After` names. */
+        /** @description The service is temporarily unavailable. Retry the same request after the number of seconds in `Retry-After`. */
         ServiceUnavailableException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -491,7 +492,7 @@ export interface components {
                 "application/json": components["schemas"]["ServiceUnavailableException"];
             };
         };
-        /** @description Another parent program of your organization has this `external_id`. Nothing was changed. */
+        /** @description Another parent program in your organization already has this `external_id`. Nothing was changed. */
         ConflictException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -524,7 +525,7 @@ export interface components {
                 "application/json": components["schemas"]["UnsupportedMediaTypeException"];
             };
         };
-        /** @description Your organization has no parent program with this `id`. The answer is the same for an id that does not exist and for an id of another organization. */
+        /** @description Your organization has no parent program with this `id`. The response is the same for an ID that does not exist and for an ID that belongs to another organization. */
         NotFoundException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -535,7 +536,7 @@ export interface components {
                 "application/json": components["schemas"]["NotFoundException"];
             };
         };
-        /** @description The parent program has changed since you read it: none of the entity tags in `If-Match` is its current one. Nothing was changed. */
+        /** @description The parent program has changed since you read it: its entity tag is not one of those in `If-Match`. Nothing was changed. */
         PreconditionFailedException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -546,7 +547,7 @@ export interface components {
                 "application/json": components["schemas"]["PreconditionFailedException"];
             };
         };
-        /** @description A parameter is not valid. `errors` names each one and says what to change. */
+        /** @description A query parameter is unknown. `errors` contains each one and explains what to change. */
         ValidationException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -559,60 +560,61 @@ export interface components {
         };
     };
     parameters: {
-        /** @description How many parent programs a page holds at most. It may change from page to page. */
+        /** @description The maximum number of parent programs on a page. It may differ from page to page. */
         Limit: number;
-        /** @description The `next_cursor` of the page before. Send it with the same `sort` and the same filters as that page; `limit` may change. It is opaque: do not make or change one. */
+        /** @description The `next_cursor` of the previous page. Send it with the same `sort` and the same filters as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
         Cursor: string;
-        /** @description The order of the list. A minus sign turns it around. `name` sorts by Unicode code point, so `Z` comes before `a`. Equal values are ordered by `id`, in the same direction. */
+        /** @description The sort order of the list. A leading minus sign reverses it. `name` sorts by Unicode code point, so `Z` comes before `a`. Parent programs with equal values are sorted by `id` in the same direction. */
         Sort: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name";
-        /** @description Only parent programs whose name contains this text. Upper and lower case are alike. Every character stands for itself: there are no wildcards. */
+        /** @description Return only parent programs whose name contains this text. The search is not case-sensitive, and there are no wildcards. */
         Search: string;
-        /** @description Only the parent program with exactly this `external_id`. */
+        /** @description Return only the parent program with exactly this `external_id`. */
         ExternalId: string;
         /**
-         * @description Only parent programs that were changed at or after this moment. Write it as RFC 3339 with an offset, and send `+` as
-         *     `%2B`.
+         * @description Return only parent programs that were created or changed at or after this time. Use an RFC 3339 date and time with
+         *     an offset, and encode `+` as `%2B`.
          *
-         *     To keep a copy in step, start each round from a minute before the latest `updated_at` that you saw: a change that
-         *     was under way while you read a page can appear a moment later. Deleted parent programs are not listed.
+         *     To keep a copy in sync, start each run one minute before the latest `updated_at` that you have seen: a change that
+         *     was in progress while you read a page can appear a moment later. Deleted parent programs are not listed.
          */
         UpdatedSince: string;
-        /** @description Answer with the content only if it has none of these entity tags; otherwise the answer is 304, without a body. Send the `ETag` that you last got from the same address. */
+        /** @description Return the content only if its entity tag is not one of these. Otherwise, the response is 304 without a body. Send the last `ETag` that you received from the same URL. */
         IfNoneMatch: string;
         /**
-         * @description A value of your own that names this one creation, a random UUID for example. It makes the request safe to send
-         *     again: for 24 hours the same key with the same body creates nothing more and gets the first answer again. The same
-         *     key with another body is refused with 422.
+         * @description A unique value that you generate for this creation, such as a random UUID. It makes the request safe to retry: for
+         *     24 hours, a request with the same idempotency key and the same body creates nothing and returns the first response
+         *     again. A request with the same idempotency key and a different body returns 422.
          *
-         *     Keys count within your organization, whichever API key sends them. Only a creation that succeeded is remembered.
+         *     Idempotency keys belong to your organization: it does not matter which API key sends them. Charter remembers only
+         *     successful creations.
          */
         IdempotencyKey: string;
-        /** @description The id of a parent program. */
+        /** @description The ID of a parent program. */
         ParentProgramId: string;
-        /** @description Do this only if the parent program still has one of these entity tags; otherwise the answer is 412 and nothing is changed. Send the `ETag` that you last got, so that nobody's change is lost. `*` matches every parent program that exists. A weak tag (`W/`) never matches. */
+        /** @description Apply the request only if the entity tag of the parent program is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches any existing parent program. A weak tag (`W/`) never matches. */
         IfMatch: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Names this request in our logs. Quote it when you contact support. */
+        /** @description Identifies the request in our logs. Quote it when you contact support. */
         XRequestId: string;
-        /** @description Caches of your own may keep the answer, but must ask with `If-None-Match` before each use. */
+        /** @description Private caches may store the response, but must revalidate it with `If-None-Match` before each use. */
         CacheControlRevalidate: "private, no-cache";
-        /** @description Stands for exactly this content (RFC 9110 section 8.8.3), and is strong. Send it back in `If-None-Match` or, that of one parent program, in `If-Match`. Do not parse it. */
+        /** @description A strong entity tag, which identifies exactly this content (RFC 9110 section 8.8.3). Send it in `If-None-Match` or, for a single parent program, in `If-Match`. Do not parse it. */
         ETag: string;
-        /** @description No cache may keep the answer. */
+        /** @description Caches must not store the response. */
         CacheControlNoStore: "no-store";
-        /** @description How to authenticate (RFC 6750 section 3). `error="invalid_token"` is added when a key was sent and is not accepted. */
+        /** @description How to authenticate (RFC 6750 section 3). It contains `error="invalid_token"` if a key was sent but not accepted. */
         WwwAuthenticateCredentials: "Bearer realm=\"charter\"" | "Bearer realm=\"charter\", error=\"invalid_token\"";
-        /** @description Why the key is not enough (RFC 6750 section 3). `scope` names the permission that is needed; it is absent when no permission would help. */
+        /** @description Why the request is not allowed (RFC 6750 section 3). `scope` names the permission that the key lacks. It is absent if no permission would help. */
         WwwAuthenticatePermission: "Bearer realm=\"charter\", error=\"insufficient_scope\"" | "Bearer realm=\"charter\", error=\"insufficient_scope\", scope=\"parent_programs:read\"" | "Bearer realm=\"charter\", error=\"insufficient_scope\", scope=\"parent_programs:write\"";
-        /** @description The methods that this path takes. */
+        /** @description The methods that the path supports. */
         Allow: string;
-        /** @description After how many seconds to try again. */
+        /** @description The number of seconds to wait before you retry. */
         RetryAfter: number;
-        /** @description Where the new parent program is, as a relative reference. */
+        /** @description The URL of the new parent program, as a relative reference. */
         Location: string;
-        /** @description The media type that a `PATCH` takes (RFC 5789). */
+        /** @description The media type that `PATCH` accepts (RFC 5789). */
         AcceptPatch: "application/json";
     };
     pathItems: never;
@@ -622,27 +624,27 @@ export interface operations {
     listParentPrograms: {
         parameters: {
             query?: {
-                /** @description How many parent programs a page holds at most. It may change from page to page. */
+                /** @description The maximum number of parent programs on a page. It may differ from page to page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_cursor` of the page before. Send it with the same `sort` and the same filters as that page; `limit` may change. It is opaque: do not make or change one. */
+                /** @description The `next_cursor` of the previous page. Send it with the same `sort` and the same filters as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The order of the list. A minus sign turns it around. `name` sorts by Unicode code point, so `Z` comes before `a`. Equal values are ordered by `id`, in the same direction. */
+                /** @description The sort order of the list. A leading minus sign reverses it. `name` sorts by Unicode code point, so `Z` comes before `a`. Parent programs with equal values are sorted by `id` in the same direction. */
                 sort?: components["parameters"]["Sort"];
-                /** @description Only parent programs whose name contains this text. Upper and lower case are alike. Every character stands for itself: there are no wildcards. */
+                /** @description Return only parent programs whose name contains this text. The search is not case-sensitive, and there are no wildcards. */
                 search?: components["parameters"]["Search"];
-                /** @description Only the parent program with exactly this `external_id`. */
+                /** @description Return only the parent program with exactly this `external_id`. */
                 external_id?: components["parameters"]["ExternalId"];
                 /**
-                 * @description Only parent programs that were changed at or after this moment. Write it as RFC 3339 with an offset, and send `+` as
-                 *     `%2B`.
+                 * @description Return only parent programs that were created or changed at or after this time. Use an RFC 3339 date and time with
+                 *     an offset, and encode `+` as `%2B`.
                  *
-                 *     To keep a copy in step, start each round from a minute before the latest `updated_at` that you saw: a change that
-                 *     was under way while you read a page can appear a moment later. Deleted parent programs are not listed.
+                 *     To keep a copy in sync, start each run one minute before the latest `updated_at` that you have seen: a change that
+                 *     was in progress while you read a page can appear a moment later. Deleted parent programs are not listed.
                  */
                 updated_since?: components["parameters"]["UpdatedSince"];
             };
             header?: {
-                /** @description Answer with the content only if it has none of these entity tags; otherwise the answer is 304, without a body. Send the `ETag` that you last got from the same address. */
+                /** @description Return the content only if its entity tag is not one of these. Otherwise, the response is 304 without a body. Send the last `ETag` that you received from the same URL. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -650,13 +652,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of parent programs. */
+            /** @description A page of parent programs. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlRevalidate"];
                     ETag: components["headers"]["ETag"];
-                    /** @description The next page, as a relative reference (RFC 8288). It keeps `limit`, `sort` and the filters of this request. Absent on the last page. */
+                    /** @description The URL of the next page, as a relative reference (RFC 8288). It keeps the `limit`, the `sort` and the filters of this request. The last page has no such header. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -671,7 +673,7 @@ export interface operations {
             405: components["responses"]["MethodNotAllowedException"];
             406: components["responses"]["NotAcceptableException"];
             414: components["responses"]["UriTooLongException"];
-            /** @description A parameter is not valid, or is not known. `errors` names each one and says what to change. */
+            /** @description A parameter is invalid or unknown. `errors` contains each one and explains what to change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -691,11 +693,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A value of your own that names this one creation, a random UUID for example. It makes the request safe to send
-                 *     again: for 24 hours the same key with the same body creates nothing more and gets the first answer again. The same
-                 *     key with another body is refused with 422.
+                 * @description A unique value that you generate for this creation, such as a random UUID. It makes the request safe to retry: for
+                 *     24 hours, a request with the same idempotency key and the same body creates nothing and returns the first response
+                 *     again. A request with the same idempotency key and a different body returns 422.
                  *
-                 *     Keys count within your organization, whichever API key sends them. Only a creation that succeeded is remembered.
+                 *     Idempotency keys belong to your organization: it does not matter which API key sends them. Charter remembers only
+                 *     successful creations.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -731,7 +734,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeException"];
             414: components["responses"]["UriTooLongException"];
             415: components["responses"]["UnsupportedMediaTypeException"];
-            /** @description The body or a parameter is not valid, or holds something that is not known. `errors` names each field and says what to change. Nothing was changed. */
+            /** @description A parameter or a field of the body is missing, invalid or unknown. `errors` contains each one and explains what to change. Nothing was changed. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -750,11 +753,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Answer with the content only if it has none of these entity tags; otherwise the answer is 304, without a body. Send the `ETag` that you last got from the same address. */
+                /** @description Return the content only if its entity tag is not one of these. Otherwise, the response is 304 without a body. Send the last `ETag` that you received from the same URL. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description The id of a parent program. */
+                /** @description The ID of a parent program. */
                 id: components["parameters"]["ParentProgramId"];
             };
             cookie?: never;
@@ -781,7 +784,7 @@ export interface operations {
             405: components["responses"]["MethodNotAllowedException"];
             406: components["responses"]["NotAcceptableException"];
             414: components["responses"]["UriTooLongException"];
-            /** @description A parameter is not valid, or is not known. `errors` names each one and says what to change. */
+            /** @description A parameter is invalid or unknown. `errors` contains each one and explains what to change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -800,18 +803,18 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Do this only if the parent program still has one of these entity tags; otherwise the answer is 412 and nothing is changed. Send the `ETag` that you last got, so that nobody's change is lost. `*` matches every parent program that exists. A weak tag (`W/`) never matches. */
+                /** @description Apply the request only if the entity tag of the parent program is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches any existing parent program. A weak tag (`W/`) never matches. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a parent program. */
+                /** @description The ID of a parent program. */
                 id: components["parameters"]["ParentProgramId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The parent program was deleted. The answer has no body. */
+            /** @description The parent program was deleted. The response has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -828,7 +831,7 @@ export interface operations {
             406: components["responses"]["NotAcceptableException"];
             412: components["responses"]["PreconditionFailedException"];
             414: components["responses"]["UriTooLongException"];
-            /** @description A parameter is not valid, or is not known. `errors` names each one and says what to change. */
+            /** @description A parameter is invalid or unknown. `errors` contains each one and explains what to change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -847,23 +850,23 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Do this only if the parent program still has one of these entity tags; otherwise the answer is 412 and nothing is changed. Send the `ETag` that you last got, so that nobody's change is lost. `*` matches every parent program that exists. A weak tag (`W/`) never matches. */
+                /** @description Apply the request only if the entity tag of the parent program is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches any existing parent program. A weak tag (`W/`) never matches. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a parent program. */
+                /** @description The ID of a parent program. */
                 id: components["parameters"]["ParentProgramId"];
             };
             cookie?: never;
         };
-        /** @description The changes. */
+        /** @description The fields to change. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ParentProgramUpdate"];
             };
         };
         responses: {
-            /** @description The parent program as it is after the change. */
+            /** @description The parent program after the update. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -885,7 +888,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailedException"];
             413: components["responses"]["PayloadTooLargeException"];
             414: components["responses"]["UriTooLongException"];
-            /** @description The `Content-Type` header is missing or is not JSON in UTF-8, or the body is compressed. The `Accept-Patch` header names what to send. */
+            /** @description The `Content-Type` header is missing or is not JSON in UTF-8, or the body is compressed. The `Accept-Patch` header contains the media type to send. */
             415: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -897,7 +900,7 @@ export interface operations {
                     "application/json": components["schemas"]["UnsupportedMediaTypeException"];
                 };
             };
-            /** @description The body or a parameter is not valid, or holds something that is not known. `errors` names each field and says what to change. Nothing was changed. */
+            /** @description A parameter or a field of the body is missing, invalid or unknown. `errors` contains each one and explains what to change. Nothing was changed. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -921,7 +924,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key that the request was sent with. */
+            /** @description The API key that was sent with the request. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];

@@ -96,7 +96,7 @@ function notFound(): never {
 }
 
 function methodNotAllowed(_context: Context, { method, allow }: ApiRequest): never {
-  throw new HttpError('method_not_allowed', `This path does not take ${method}. It takes: ${allow}.`, { Allow: allow });
+  throw new HttpError('method_not_allowed', `${method} is not allowed. Allowed methods: ${allow}.`, { Allow: allow });
 }
 
 /** Rethrows what authentication threw, so that an outage of the database is a 503 and not a 401. */

@@ -73,10 +73,11 @@ export function exceptionOf(error: unknown): Exception {
   if (error instanceof DomainError && error.code !== 'unavailable')
     return refusal(error.code, error.message, {}, error.fields);
   if (error instanceof DomainError || isOutage(error)) {
-    const message = 'The service cannot answer at the moment. Try again in a few seconds.';
+    const message = 'The service is temporarily unavailable. Try again in a few seconds.';
     return { ...refusal('unavailable', message, { 'Retry-After': '5' }), isFault: true };
   }
-  const message = 'Something went wrong on our side. Try again, and tell support the X-Request-Id if it happens again.';
+  const message =
+    'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.';
   return { ...refusal('bug', message), isFault: true };
 }
 

@@ -14,7 +14,7 @@ export function refuseUnacceptable(req: IncomingMessage): void {
   if (accepts(req).type(['application/json', 'application/json; charset=utf-8']) !== false) return;
   throw new HttpError(
     'not_acceptable',
-    'The answer is application/json, which the Accept header rules out. Send Accept: application/json, or none.',
+    'The response is application/json, which the Accept header excludes. Send Accept: application/json, or no Accept header.',
   );
 }
 
@@ -61,7 +61,7 @@ function refuseUnreadable(error: unknown): never {
   if (type === 'entity.too.large') {
     throw new HttpError(
       'payload_too_large',
-      `The body is larger than ${MAX_BODY_BYTES} bytes (100 KiB). Send less at once.`,
+      `The body is larger than ${MAX_BODY_BYTES} bytes (100 KiB). Send a smaller body.`,
     );
   }
   if (type === 'request.aborted' || type === 'request.size.invalid') {

@@ -38,7 +38,7 @@ export function decodeComponent(text: string, where: 'path' | 'query'): string {
   } catch {
     throw new HttpError(
       'bad_request',
-      `The ${where} holds a percent-encoding that is not valid UTF-8: ${text.slice(0, 100)}`,
+      `The ${where} contains percent-encoding that is not valid UTF-8: ${text.slice(0, 100)}`,
     );
   }
 }

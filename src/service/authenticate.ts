@@ -53,9 +53,7 @@ function refuseByFormat(key: string, environment: Environment): void {
   }
   if (format.kind === 'mistyped') throw refusal('This API key is mistyped or cut short. Copy the whole key again.');
   if (format.environment !== environment) {
-    throw refusal(
-      `This is a key of the ${format.environment} environment; here is ${environment}. Use a ${environment} key.`,
-    );
+    throw refusal(`This is a ${format.environment} key, but this server accepts only ${environment} keys.`);
   }
 }
 

@@ -131,7 +131,7 @@ async function withExternalIdConflict<T>(externalId: string | null | undefined, 
     if (!isUniqueViolation(error)) throw error;
     throw new DomainError(
       'conflict',
-      `Another parent program of your organization has the external_id ${JSON.stringify(externalId)}. Use another one, or update that program.`,
+      `Another parent program in your organization already has the external_id ${JSON.stringify(externalId)}. Use a different external_id, or update that parent program.`,
     );
   }
 }

@@ -83,7 +83,7 @@ test('401 that names both environments, for a key of the other one', async () =>
   const answer = await getKeyWith(`Bearer ${key}`);
   expect(answer.status).toBe(401);
   expect(answer.body).toEqual({
-    message: 'This is a key of the test environment; here is live. Use a live key.',
+    message: 'This is a test key, but this server accepts only live keys.',
   });
 });
 

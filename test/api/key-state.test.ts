@@ -132,7 +132,7 @@ test('on a test server, a test key works and a live key gets 401 that says so', 
     expect((await new Client(own.url, key).get('/api/key')).status).toBe(200);
     await expectRefused(
       new Client(own.url, mintKey('live').key),
-      'This is a key of the live environment; here is test. Use a test key.',
+      'This is a live key, but this server accepts only test keys.',
     );
   } finally {
     await own.close();

@@ -11,7 +11,8 @@ import { createTestOrganization, startServer, type TestServer } from '../support
 
 const LIST = '/api/parent_programs';
 const SECRET = 'a word that is in the answer';
-const BUG = 'Something went wrong on our side. Try again, and tell support the X-Request-Id if it happens again.';
+const BUG =
+  'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.';
 
 type Line = Readonly<Record<string, unknown>>;
 type Watched = TestServer & { readonly lines: Line[] };

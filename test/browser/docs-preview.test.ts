@@ -58,9 +58,9 @@ async function save(
 
 test('what is saved in the contract is shown in the open page, which stays where it was', async () => {
   const page = await visit(`/${KEY_PAGE}`);
-  await page.getByRole('heading', { name: 'Get the calling key' }).first().waitFor();
+  await page.getByRole('heading', { name: 'Get the current key' }).first().waitFor();
   const changed = page.getByRole('heading', { name: 'Ask whose key it is' }).first();
-  await save('openapi/paths/key.yaml', ['Get the calling key', 'Ask whose key it is'], () => changed.waitFor());
+  await save('openapi/paths/key.yaml', ['Get the current key', 'Ask whose key it is'], () => changed.waitFor());
   expect(new URL(page.url()).hash).toBe(KEY_PAGE);
 });
 

@@ -78,7 +78,7 @@ test('the address of the server is one that could be called, and no marks of Mar
   await page.getByText('http://127.0.0.1:3000', { exact: true }).first().waitFor();
   expect(await page.getByText('{base_url}').count()).toBe(0);
   await open(page, '/parent-programs/listparentprograms', 'List parent programs');
-  await page.getByText('The next_cursor of the page before').first().waitFor();
+  await page.getByText('The next_cursor of the previous page').first().waitFor();
 });
 
 async function findByWord(page: Page): Promise<void> {

@@ -3,8 +3,9 @@ import { operations } from '../support/contract.ts';
 import { permissionOf, prepare, requestFor, sendTo } from '../support/every-operation.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
-const BUG = 'Something went wrong on our side. Try again, and tell support the X-Request-Id if it happens again.';
-const OUTAGE = 'The service cannot answer at the moment. Try again in a few seconds.';
+const BUG =
+  'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.';
+const OUTAGE = 'The service is temporarily unavailable. Try again in a few seconds.';
 /** Nothing listens on the port: a database that is stopped. */
 const STOPPED = 'postgresql://charter:secret-of-the-database@127.0.0.1:1/charter';
 

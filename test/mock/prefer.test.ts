@@ -77,7 +77,7 @@ test.each([
 test('405 names the methods of the path that was called, in the message too', async () => {
   const answer = await get('/api/key', 'code=405');
   expect(answer.headers['allow']).toBe('GET, HEAD');
-  expect(answer.body.message).toContain('It takes: GET, HEAD.');
+  expect(answer.body.message).toContain('Allowed methods: GET, HEAD.');
 });
 
 test('HEAD gets what is forced, without the body', async () => {

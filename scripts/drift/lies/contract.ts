@@ -50,7 +50,7 @@ export const CONTRACT_LIES: readonly Lie[] = [
   },
   {
     title: 'a description is misspelt',
-    edits: [{ file: ONE, find: 'Deletes one parent program', replace: 'Deltes one parent program' }],
+    edits: [{ file: ONE, find: 'Permanently deletes', replace: 'Permanently deltes' }],
     caughtBy: 'lint',
   },
   {

@@ -194,7 +194,7 @@ export const constraintCases: readonly Case[] = [
     plants: [
       set(`${ANSWER} properties id`, {
         type: 'integer',
-        description: 'The id of the key. It is no secret.',
+        description: 'The ID of the key. It is not secret.',
         examples: ['019de2fb-197b-76ca-83c8-90c1d3ac94af'],
       }),
     ],
@@ -204,7 +204,7 @@ export const constraintCases: readonly Case[] = [
     title: 'null written as an alternative',
     plants: [
       set(`${ANSWER} properties name`, {
-        description: 'The name that the key was given in the dashboard.',
+        description: 'The name of the key, as shown in the dashboard.',
         examples: ['Nightly sync'],
         anyOf: [{ type: 'string', minLength: 1, maxLength: 100 }, { type: 'null' }],
       }),
