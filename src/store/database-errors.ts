@@ -13,6 +13,8 @@ const OUTAGE_CODES = [
   /^40(001|P01)$/, // serialization failure, deadlock
   /^P(1001|1002|1008|1017|2024|2028|2034|2037)$/, // Prisma's codes for the same
 ];
+/** What a reset connection or a silent PostgreSQL is to Prisma's adapter, which gives these no code. */
+const OUTAGE_KINDS = ['ConnectionClosed', 'SocketTimeout', 'DatabaseNotReachable'];
 const OUTAGE_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|Can't reach database/i;
 
@@ -21,7 +23,7 @@ export function isOutage(error: unknown): boolean {
   if (!isNativeError(error)) return false;
   const codes = [codeOf(error), String(memberOf(error.cause, 'originalCode'))];
   if (OUTAGE_CODES.some((pattern) => codes.some((code) => pattern.test(code)))) return true;
-  if (OUTAGE_MESSAGE.test(error.message)) return true;
+  if (OUTAGE_MESSAGE.test(error.message) || OUTAGE_KINDS.includes(String(memberOf(error.cause, 'kind')))) return true;
   const several = memberOf(error, 'errors');
   // For a raw statement, Prisma's own code is P2010, and PostgreSQL's error is inside.
   const inner = [error.cause, adapterErrorOf(error), ...(Array.isArray(several) ? several : [])];

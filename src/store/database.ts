@@ -50,6 +50,9 @@ export function openDatabase({ url, poolSize, onIdleError }: DatabaseOptions): D
     keepAlive: true,
   });
   pool.on('error', onIdleError);
+  // A client in use has no listener of the pool's, and one that ends between two statements of a transaction would end the
+  // process. The next statement fails instead.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { statementNameGenerator: createNames() }),
     errorFormat: 'minimal',

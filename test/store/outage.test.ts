@@ -74,6 +74,37 @@ test('a connection that is cut in the middle of a statement is an outage', async
   expect(await isReachable(db)).toBe(true);
 });
 
+// The attack: a reset while Prisma runs a raw statement, as each update and deletion of a program does.
+test('a connection that is reset in the middle of a raw statement is an outage', async () => {
+  const proxy = await proxyDatabase(database.url);
+  await withDatabase(proxy.url, async (gone) => {
+    const failures = failuresOf(gone.prisma.$queryRaw`select pg_sleep(30)::text as reset`);
+    await withClient(serverUrl(), (other) =>
+      until('the statement to run', async () => {
+        const query = `select 1 from pg_stat_activity where datname = $1 and query like '%as reset' and state = 'active'`;
+        const running = await other.query(query, [new URL(database.url).pathname.slice(1)]);
+        return running.rowCount === 1;
+      }),
+    );
+    proxy.reset();
+    expect((await failures).map(isOutage)).toEqual([true]);
+  });
+  await proxy.stop();
+});
+
+// The attack: PostgreSQL stops between two statements of a transaction, when nobody waits for an answer.
+test('the end of a connection that is in use, but idle, ends nothing else', async () => {
+  await withDatabase(database.url, async (other) => {
+    const client = await other.pool.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    await withClient(serverUrl(), (killer) => killer.query('select pg_terminate_backend($1)', [rows[0]?.pid]));
+    await ended;
+    client.release(true);
+    expect(await isReachable(other)).toBe(true);
+  });
+});
+
 test('a statement that takes too long is an outage', async () => {
   const client = await db.pool.connect();
   await client.query(`set statement_timeout = '20ms'`);

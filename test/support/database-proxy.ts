@@ -7,6 +7,8 @@ export type DatabaseProxy = {
   /** As when PostgreSQL is killed: every connection is cut and no new one is taken. */
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** Resets every open connection, as a firewall that forgets them does. */
+  reset(): void;
 };
 
 /** Stands between a server and its database, so that one test can stop "the database" while others go on using it. */
@@ -31,6 +33,9 @@ export async function proxyDatabase(databaseUrl: string): Promise<DatabaseProxy>
         for (const socket of open) socket.destroy();
       }),
     start: () => listen(port),
+    reset() {
+      for (const socket of open) socket.resetAndDestroy();
+    },
   };
 }
 
