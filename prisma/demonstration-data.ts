@@ -62,7 +62,7 @@ const SUBJECTS = [
 ];
 const COHORTS = ['2025', '2026'];
 
-/** 200 parent programs: every region, subject and cohort once; every fifth without an id of the integrator's own. */
+/** 200 parent programs: every combination of region, subject and cohort; every fifth has no external id. */
 export function demonstrationPrograms(): NewParentProgram[] {
   return COHORTS.flatMap((cohort) =>
     REGIONS.flatMap((region) =>

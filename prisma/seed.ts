@@ -1,5 +1,5 @@
-// The demonstration: one organization with a user of each role, and a second one to see isolation with. Never run in
-// production, and never where there is an organization already.
+// Demonstration data: an organization with a user of each role, and a second one that shows the isolation. Not for production,
+// and only for a database without organizations.
 import { v7 as newId } from 'uuid';
 import type { OperatorInScope } from '../src/domain/actor.ts';
 import type { Environment } from '../src/domain/api-key.ts';
@@ -26,7 +26,7 @@ import {
   USERS,
 } from './demonstration-data.ts';
 
-/** For everybody to know: it opens nothing but the demonstration. */
+/** Public. Only demonstration users have it. */
 export const DEMONSTRATION_PASSWORD = 'charter-demonstration';
 const DAY = 86_400_000;
 
@@ -44,14 +44,17 @@ export async function seed(db: Database): Promise<void> {
       });
     });
   } catch (error) {
-    // Another process that started at the same time was first.
+    // Another process seeded the database at the same time.
     if (!isUniqueViolation(error)) throw error;
   }
 }
 
-type Seeded = { name: string; users: typeof USERS; programs: NewParentProgram[]; passwordHash: string };
+type SeedOrganization = { name: string; users: typeof USERS; programs: NewParentProgram[]; passwordHash: string };
 
-async function seedOrganization(tx: Transaction, { name, users, programs, passwordHash }: Seeded): Promise<void> {
+async function seedOrganization(
+  tx: Transaction,
+  { name, users, programs, passwordHash }: SeedOrganization,
+): Promise<void> {
   const scope = OrganizationScope.grant(newId());
   await insertOrganization(tx, scope, { name });
   for (const user of users) await insertUser(tx, scope, { ...user, id: newId(), passwordHash });

@@ -16,22 +16,22 @@ export type Config = {
   readonly databaseUrl: string | undefined;
   readonly databasePoolSize: number;
   readonly dataDir: string;
-  /** For answers that are kept in memory. */
+  /** Size of the response cache. */
   readonly responseCacheBytes: number;
-  /** Of answers against the contract; null: off. */
+  /** Response validation; null disables it. */
   readonly responseCheck: ResponseCheck | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly nodeEnv: (typeof NODE_ENVS)[number];
   readonly environment: Environment;
-  /** The origin under which people reach the dashboard, such as https://charter.example.org. Undefined: where it listens. */
+  /** Origin of the dashboard, such as https://charter.example.org. Undefined: the one that the browser called. */
   readonly publicUrl: string | undefined;
-  /** Whose X-Forwarded-For and -Proto are believed: addresses, subnets, or "loopback", "linklocal", "uniquelocal". */
+  /** Proxies whose X-Forwarded-For and -Proto are trusted: addresses, subnets, "loopback", "linklocal", "uniquelocal". */
   readonly trustedProxies: readonly string[];
-  /** Null: no mail is sent; links are shown to whoever makes them. */
+  /** Null: no mail is sent, and a link is shown to the user who made it. */
   readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
 };
 
-/** Reads the environment once; a wrong value is refused with its name and what is allowed. An empty one counts as unset. */
+/** Reads and validates the environment variables; an empty one counts as unset. Throws a StartUpError for an invalid one. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = (name: string) => env[name] || undefined;
   const nodeEnv = oneOf('NODE_ENV', given('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
@@ -54,7 +54,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
     mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
   };
-  refuseUnknownAddress(config);
+  requirePublicUrl(config);
   return config;
 }
 
@@ -66,7 +66,7 @@ function integer(
   if (text === undefined) return fallback;
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-  throw refusal(name, text, `an integer from ${min} to ${max}`);
+  throw invalid(name, text, `an integer from ${min} to ${max}`);
 }
 
 function oneOf<T extends string>(
@@ -76,31 +76,31 @@ function oneOf<T extends string>(
 ): T {
   if (text === undefined) return fallback;
   const value = allowed.find((each) => each === text);
-  if (value === undefined) throw refusal(name, text, `one of ${allowed.join(', ')}`);
+  if (value === undefined) throw invalid(name, text, `one of ${allowed.join(', ')}`);
   return value;
 }
 
 type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };
 
-/** Development reports, so that a demonstration answers as production does, and whoever writes a handler hears of a drift. */
+/** In development, broken responses are reported but sent, so that a demonstration behaves as production does. */
 function responseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck'] {
   const fallback = nodeEnv === 'development' ? 'report' : 'off';
   const mode = oneOf('RESPONSE_CHECK', given.mode, { fallback, allowed: RESPONSE_CHECKS });
-  const sampleRate = share('RESPONSE_CHECK_SAMPLE_RATE', given.rate);
+  const sampleRate = sampleRateOf('RESPONSE_CHECK_SAMPLE_RATE', given.rate);
   if (mode === 'enforce' && sampleRate < 1) {
     throw new StartUpError(
-      'RESPONSE_CHECK is "enforce", and RESPONSE_CHECK_SAMPLE_RATE is not 1.',
-      'What is enforced is enforced on every answer: leave out RESPONSE_CHECK_SAMPLE_RATE, or give RESPONSE_CHECK=report.',
+      'RESPONSE_CHECK is "enforce", but RESPONSE_CHECK_SAMPLE_RATE is not 1.',
+      '"enforce" checks every response: unset RESPONSE_CHECK_SAMPLE_RATE, or set RESPONSE_CHECK=report.',
     );
   }
   return mode === 'off' ? null : { mode, sampleRate };
 }
 
-function share(name: string, text: string | undefined): number {
+function sampleRateOf(name: string, text: string | undefined): number {
   if (text === undefined) return 1;
   const value = Number(text);
   if (/^\d*\.?\d+$/.test(text) && value > 0 && value <= 1) return value;
-  throw refusal(name, text, 'a number above 0 and up to 1, such as 0.01');
+  throw invalid(name, text, 'a number above 0 and up to 1, such as 0.01');
 }
 
 const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
@@ -116,20 +116,20 @@ function trustedProxies(text: string | undefined): string[] {
     return PROXY_NAMES.includes(proxy) || (isSubnet && rest.length === 0);
   };
   if (text === undefined || proxies.every(isProxy)) return proxies;
-  throw refusal(
+  throw invalid(
     'TRUSTED_PROXIES',
     text,
-    `addresses and subnets with commas between, such as 10.0.0.0/8, or ${PROXY_NAMES.join(', ')}`,
+    `addresses and subnets, separated by commas, such as 10.0.0.0/8, or ${PROXY_NAMES.join(', ')}`,
   );
 }
 
 function databaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  // The value is not repeated: it holds a password.
+  // The message omits the value, which contains a password.
   if (URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)) return text;
   throw new StartUpError(
-    'DATABASE_URL is not the address of a PostgreSQL.',
-    'Give one such as postgresql://user:password@host:5432/charter, or none for the embedded PostgreSQL.',
+    'DATABASE_URL is not a PostgreSQL URL.',
+    'Set it to one such as postgresql://user:password@host:5432/charter, or unset it to use the embedded PostgreSQL.',
   );
 }
 
@@ -140,24 +140,24 @@ function publicUrl(text: string | undefined): string | undefined {
   if (isOrigin) return url.origin;
   throw new StartUpError(
     'PUBLIC_URL is not an origin.',
-    'Give http or https, a host and at most a port, such as https://charter.example.org, or leave it out.',
+    'Set it to http or https with a host and an optional port, such as https://charter.example.org, or unset it.',
   );
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
 
 /**
- * Where people come from elsewhere, a proxy ends HTTPS in front, and what one request says of that may be anybody's word:
- * cookies would go out without "Secure", and the line to paste beside a new key would send it over http. On loopback alone
- * refusing would be too harsh, as it may be a trial: there the server warns.
+ * For users on other machines, a proxy terminates HTTPS, and without PUBLIC_URL nothing reliable tells the server so: cookies
+ * would not be Secure, and the curl command beside a new key would send it over http. On loopback without a proxy, which may be
+ * a trial, the server only warns.
  */
-function refuseUnknownAddress({ nodeEnv, host, trustedProxies, publicUrl }: Omit<Config, 'mail'>): void {
-  const isElsewhere = !LOOPBACK.test(host);
-  if (nodeEnv !== 'production' || publicUrl !== undefined || (!isElsewhere && trustedProxies.length === 0)) return;
-  const why = isElsewhere ? `HOST is "${host}"` : `TRUSTED_PROXIES is "${trustedProxies.join(',')}"`;
+function requirePublicUrl({ nodeEnv, host, trustedProxies, publicUrl }: Omit<Config, 'mail'>): void {
+  const isLoopback = LOOPBACK.test(host);
+  if (nodeEnv !== 'production' || publicUrl !== undefined || (isLoopback && trustedProxies.length === 0)) return;
+  const reason = isLoopback ? `TRUSTED_PROXIES is "${trustedProxies.join(',')}"` : `HOST is "${host}"`;
   throw new StartUpError(
-    `PUBLIC_URL is missing: in production, ${why}, so people come from elsewhere.`,
-    'Set PUBLIC_URL to the address under which people reach Charter, such as https://charter.example.org: only with https are the cookies Secure.',
+    `PUBLIC_URL is missing. It is required in production if ${reason}.`,
+    'Set PUBLIC_URL to the URL under which people reach Charter, such as https://charter.example.org. Only with https are cookies Secure.',
   );
 }
 
@@ -169,30 +169,30 @@ function mail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | undef
   if (smtpUrl === undefined || mailFrom === undefined) {
     const missing = smtpUrl === undefined ? 'SMTP_URL' : 'MAIL_FROM';
     throw new StartUpError(
-      `Mail is half configured: ${missing} is missing.`,
-      'Give SMTP_URL and MAIL_FROM, or neither.',
+      `The mail configuration is incomplete: ${missing} is missing.`,
+      'Set both SMTP_URL and MAIL_FROM, or neither.',
     );
   }
-  // The value is not repeated: it may hold a password.
+  // The message omits the value, which may contain a password.
   if (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '') {
     throw new StartUpError(
-      'SMTP_URL is not the address of a mail server.',
-      'Give one such as smtps://user:password@mail.example.org, or neither SMTP_URL nor MAIL_FROM.',
+      'SMTP_URL is not an SMTP URL.',
+      'Set it to one such as smtps://user:password@mail.example.org, or unset both SMTP_URL and MAIL_FROM.',
     );
   }
   if (!MAIL_FROM.test(mailFrom)) {
-    throw refusal('MAIL_FROM', mailFrom, 'an e-mail address, such as Charter <charter@example.org>');
+    throw invalid('MAIL_FROM', mailFrom, 'an e-mail address, such as Charter <charter@example.org>');
   }
-  // A mailed link that took its host from the request would lead where an attacker says.
+  // Links must not take their host from the request: an attacker could choose it.
   if (given.publicUrl === undefined) {
     throw new StartUpError(
       'Mail is configured, but PUBLIC_URL is missing.',
-      'Mailed links lead there: give the address under which people reach Charter, such as https://charter.example.org.',
+      'Links in mails need it. Set it to the URL under which people reach Charter, such as https://charter.example.org.',
     );
   }
   return { smtpUrl, mailFrom };
 }
 
-function refusal(name: string, text: string, allowed: string): StartUpError {
-  return new StartUpError(`${name} is ${JSON.stringify(text)}.`, `Give ${allowed}, or leave it out.`);
+function invalid(name: string, text: string, allowed: string): StartUpError {
+  return new StartUpError(`${name} is invalid: ${JSON.stringify(text)}.`, `Set it to ${allowed}, or unset it.`);
 }

@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Of what a full garbage collection leaves: as far as V8 itself goes where there is much memory. */
-const GROWING_PERCENT = 300;
+/** Heap growth limit, percent of live size. V8's own limit where there is much memory. */
+const GROWTH_PERCENT = 300;
 
 /**
- * Has V8 let the heap grow fourfold between full garbage collections, and at most half-way to its bound. After a quiet
- * spell V8 by itself lets it grow by a tenth. What PostgreSQL sends counts as growth, but not in V8's reckoning of it, so
- * a busy server soon collected all of its heap again: up to eight times a second, and a page that is not in memory took
- * twice the time. V8 reads this after each full collection, so it may be set at any time.
+ * Lets the heap grow to four times its live size between full garbage collections, at most half-way to its maximum size. After an
+ * idle period V8 limits the growth to a tenth. Buffers of PostgreSQL's results count as growth but not as live size, so a busy
+ * server ran up to eight full collections a second, and responses that are not cached took twice as long. V8 reads the flag after
+ * each full collection, so it can be set at any time.
  */
-export function letHeapGrow(): void {
-  setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
+export function raiseHeapGrowth(): void {
+  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }

@@ -7,11 +7,11 @@ const REQUEST_SECONDS = 30;
 const HEADERS_SECONDS = 10;
 const CHECK_SECONDS = 2;
 const STOP_SECONDS = 25;
-const SWEEP_MS = 50;
+const CLOSE_IDLE_MS = 50;
 
 export type Listening = {
   readonly url: string;
-  /** Takes no new request, waits for those in flight, at most 25 seconds, then cuts what is left. */
+  /** Graceful shutdown: accepts no new request and waits at most 25 seconds for those in flight, then closes all connections. */
   stop(): Promise<void>;
 };
 
@@ -26,11 +26,11 @@ export async function listen(
     headersTimeout: HEADERS_SECONDS * 1000,
     connectionsCheckingInterval: CHECK_SECONDS * 1000,
   };
-  // The router answers a missing Host itself, in the contract's words. A request that announces no body has a stream that
-  // has ended before it began, and whose 'end' nobody hears: one answered from memory costs a tenth less.
+  // A missing Host gets a response of the contract. With optimizeEmptyRequests, a request without a body emits no 'end' event,
+  // which makes a cached response a tenth cheaper.
   const server = createServer({ ...timeouts, requireHostHeader: false, optimizeEmptyRequests: true }, app);
   answerUnreadable(server, onUnreadable);
-  // An expectation that we do not know may be ignored (RFC 9110 section 10.1.1); Node alone would answer 417.
+  // An unknown expectation may be ignored (RFC 9110 section 10.1.1). By default Node responds with 417.
   server.on('checkExpectation', app);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(unableToListen(error, host, port)));
@@ -44,11 +44,11 @@ export async function listen(
 
 async function stop(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Again and again: a connection whose last request has just been answered would be kept for the next one.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  // Repeatedly, because a connection becomes idle, and is kept alive, after the response to its last request.
+  const closeIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
   const deadline = setTimeout(() => server.closeAllConnections(), STOP_SECONDS * 1000);
   await closed;
-  clearInterval(sweep);
+  clearInterval(closeIdle);
   clearTimeout(deadline);
 }
 
@@ -60,17 +60,21 @@ function addressOf(server: Server): AddressInfo {
 
 function unableToListen(error: NodeJS.ErrnoException, host: string, port: number): Error {
   if (error.code === 'EADDRINUSE')
-    return new StartUpError(`Port ${port} of ${host} is in use.`, 'Stop what uses it, or set PORT to another one.', {
-      cause: error,
-    });
+    return new StartUpError(
+      `Port ${port} of ${host} is in use.`,
+      'Stop the program that uses it, or set PORT to another port.',
+      {
+        cause: error,
+      },
+    );
   if (error.code === 'EACCES')
-    return new StartUpError(`Port ${port} may not be opened by this user.`, 'Set PORT to one above 1023.', {
+    return new StartUpError(`This user may not listen on port ${port}.`, 'Set PORT to a port above 1023.', {
       cause: error,
     });
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
     return new StartUpError(
       `HOST ${host} is not an address of this machine.`,
-      'Set HOST to 127.0.0.1, or to 0.0.0.0 for every address.',
+      'Set HOST to 127.0.0.1, or to 0.0.0.0 to listen on every address.',
       { cause: error },
     );
   }

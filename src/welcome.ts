@@ -1,26 +1,25 @@
 import { USERS } from '../prisma/demonstration-data.ts';
-import { DEMONSTRATION_PASSWORD, issueDemonstrationKey } from '../prisma/seed.ts';
-
-export { seed } from '../prisma/seed.ts';
-
+import { DEMONSTRATION_PASSWORD, issueDemonstrationKey, seed } from '../prisma/seed.ts';
 import type { Environment } from './domain/api-key.ts';
 import { DomainError } from './domain/errors.ts';
 import type { Database } from './store/database.ts';
 
-/** What a person who has just started Charter wants next. Not for production: it makes and shows demonstration data. */
+export { seed };
+
+/** Addresses, demonstration sign-ins and a curl command with a new key. Not for production, where there is no demonstration. */
 export async function welcome(
   db: Database,
   { url, environment }: { url: string; environment: Environment },
 ): Promise<string> {
   const addresses = `
-  Charter serves at ${url}
+  Charter is listening at ${url}
 
     API        ${url}/api/parent_programs
     Docs       ${url}/docs
     Dashboard  ${url}/sign-in
     Health     ${url}/livez  ${url}/readyz
 `;
-  // A welcome never ends a server: without a key it says why.
+  // Without a key, the text says why.
   const key = await issueDemonstrationKey(db, environment).catch((error: unknown) => {
     if (error instanceof DomainError) return error;
     throw error;

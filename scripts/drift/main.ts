@@ -1,7 +1,7 @@
 // Plants lies, one at a time, in a copy of the tree, and tells what of `npm test` catches each. Fails where nothing does.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requestedStop } from '../../src/requested-stop.ts';
+import { watchForShutdown } from '../../src/shutdown.ts';
 import { readArguments } from '../arguments.ts';
 import { root } from '../tool.ts';
 import { kindOf } from './judge.ts';
@@ -21,7 +21,7 @@ const OPTIONS = {
 } as const;
 const TABLE = join(root, 'generated/drift.md');
 
-const stop = requestedStop();
+const stop = watchForShutdown();
 stop.started();
 void stop.reason.then(endAll);
 try {

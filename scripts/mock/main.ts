@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
-import { requestedStop, type Stop } from '../../src/requested-stop.ts';
+import { type Shutdown, watchForShutdown } from '../../src/shutdown.ts';
 import { HELP, type Options, readOptions, UsageError } from './options.ts';
 
 const CONTRACT = join(import.meta.dirname, '../../openapi/openapi.yaml');
@@ -23,7 +23,7 @@ try {
 }
 
 async function main(): Promise<void> {
-  const stop = requestedStop();
+  const stop = watchForShutdown();
   stop.started();
   const options = readOptions(process.argv.slice(2), () => randomUUID().slice(0, 8));
   if (options === null) print(HELP.trimEnd());
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   else await proxy({ ...options, target: options.proxied }, stop);
 }
 
-async function mock({ port, host, environment, seed }: Options, stop: Stop): Promise<void> {
+async function mock({ port, host, environment, seed }: Options, stop: Shutdown): Promise<void> {
   // Not before it is needed: loading Prism takes a second.
   const { startMock } = await import('./server.ts');
   const started = await startMock({ port, host, environment, seed, watched: CONTRACT, print });
@@ -48,7 +48,7 @@ async function mock({ port, host, environment, seed }: Options, stop: Stop): Pro
   await started.close();
 }
 
-async function proxy({ port, host, target }: Options & { target: URL }, stop: Stop): Promise<void> {
+async function proxy({ port, host, target }: Options & { target: URL }, stop: Shutdown): Promise<void> {
   const { startProxy } = await import('./proxy.ts');
   const started = await startProxy({ port, host, target, print });
   print(`

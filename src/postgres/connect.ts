@@ -11,11 +11,11 @@ export type DatabaseChoice = {
 
 export type Connected = {
   db: Database;
-  /** Closes the connections; the embedded PostgreSQL stops with the last process that leaves. */
+  /** Closes the connections. The last process to leave stops the embedded PostgreSQL. */
   leave(): Promise<void>;
 };
 
-/** The configured database, embedded or given, with every migration applied. */
+/** Connects to the configured database, embedded or external, and applies every migration. */
 export async function connect(
   { databaseUrl, databasePoolSize, dataDir }: DatabaseChoice,
   onIdleError: (error: Error) => void,

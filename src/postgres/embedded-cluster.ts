@@ -18,17 +18,17 @@ import { StartUpError } from '../domain/start-up-error.ts';
 import { type Binaries, getBinaries, getSystemDir, SYSTEM_DIR } from './embedded-binaries.ts';
 import { getPostgresUser, isRoot, run, type SystemUser } from './system-user.ts';
 
-/** A folder with a database cluster in it, the password of its user `postgres`, and whom its programs run as. */
+/** The folder of a database cluster, the password of its user `postgres`, and the system user that runs its programs. */
 export type Cluster = { dir: string; password: string; user: SystemUser };
 
 const STAGING_PREFIX = 'postgres-init-';
-/** Far longer than any initdb takes: what is older was left behind by a killed process. */
+/** Far longer than initdb takes; an older folder was left behind by a killed process. */
 const STAGING_LIFE_MS = 3_600_000;
-const ELSEWHERE = 'set DATA_DIR to another folder, or set DATABASE_URL to a PostgreSQL of yours.';
+const ELSEWHERE = 'set DATA_DIR to another folder, or set DATABASE_URL to use your own PostgreSQL.';
 
 /**
- * The cluster of `dataDir`, made when it is missing. Needs no lock between processes: each prepares a cluster in a
- * folder of its own, and one atomic rename (or symlink) decides whose becomes the cluster; the other's is thrown away.
+ * The cluster of `dataDir`, created if it is missing. Concurrent processes need no lock: each prepares a cluster in a folder of
+ * its own, one atomic rename or symlink decides which one is used, and the others are deleted.
  */
 export async function getCluster(dataDir: string, sync: boolean): Promise<Cluster> {
   const known = await findCluster(dataDir);
@@ -36,12 +36,12 @@ export async function getCluster(dataDir: string, sync: boolean): Promise<Cluste
   const user = isRoot() ? await getPostgresUser() : null;
   const binaries = await getBinaries(user);
   try {
-    await initialise({ dataDir, user, binaries, password: await getPassword(dataDir), sync });
+    await initialize({ dataDir, user, binaries, password: await getPassword(dataDir), sync });
   } catch (cause) {
     if (cause instanceof StartUpError || !(cause instanceof Error)) throw cause;
     throw new StartUpError(
       `The data folder ${dataDir} cannot be used: ${cause.message}.`,
-      `Give a folder that this user can write: ${ELSEWHERE}`,
+      `Use a folder that this user can write to: ${ELSEWHERE}`,
       { cause },
     );
   }
@@ -53,30 +53,30 @@ export async function findCluster(dataDir: string): Promise<Cluster | null> {
   const entry = join(dataDir, 'postgres');
   if ((await lstat(entry).catch(() => null)) === null) return null;
   const dir = await realpath(entry).catch((cause: unknown) => {
-    const remedy = `Bring that folder back, or remove ${entry} to start with an empty database.`;
-    throw new StartUpError(`${entry} points to a folder that is gone.`, remedy, { cause });
+    const remedy = `Restore that folder, or delete ${entry} to start with an empty database.`;
+    throw new StartUpError(`${entry} points to a folder that does not exist.`, remedy, { cause });
   });
   const user = await getOwner(dir);
   const password = await readFile(passwordFile(dataDir), 'utf8').catch((cause: unknown) => {
-    const remedy = `Bring the file back, or remove ${entry} to start with an empty database.`;
+    const remedy = `Restore the file, or delete ${entry} to start with an empty database.`;
     throw new StartUpError(`${passwordFile(dataDir)} cannot be read.`, remedy, { cause });
   });
   return { dir, password, user };
 }
 
-/** Removes `dataDir` and the cluster, wherever it lies. For tests and other throw-away databases; stop it first. */
+/** Deletes `dataDir` and its cluster, which must be stopped. For tests and other temporary databases. */
 export async function removeCluster(dataDir: string): Promise<void> {
   const dir = await realpath(join(dataDir, 'postgres')).catch(() => null);
   if (dir?.startsWith(`${SYSTEM_DIR}/cluster-`)) await rm(dir, { recursive: true, force: true });
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** Root runs PostgreSQL as whoever the cluster belongs to, so that a user's checkout stays the user's. */
+/** Root runs PostgreSQL as the owner of the cluster, so that the files of a user's checkout keep their owner. */
 async function getOwner(dir: string): Promise<SystemUser> {
   const { uid, gid } = await lstat(dir);
   if (process.getuid === undefined || uid === process.getuid()) {
     if (!isRoot()) return null;
-    const remedy = `Give it to the user that PostgreSQL runs as: chown -R postgres ${dir}`;
+    const remedy = `Change its owner to the user that runs PostgreSQL: chown -R postgres ${dir}`;
     throw new StartUpError(`The database in ${dir} belongs to root, and PostgreSQL does not run as root.`, remedy);
   }
   if (isRoot()) return { uid, gid };
@@ -84,14 +84,14 @@ async function getOwner(dir: string): Promise<SystemUser> {
   throw new StartUpError(`The database in ${dir} belongs to another user (uid ${uid}).`, remedy);
 }
 
-/** The programs for a cluster; refused where they are of another major version, whose files they cannot read. */
+/** The programs for a cluster. Throws if the cluster has another major version, whose files they cannot read. */
 export async function getBinariesFor({ dir, user }: Cluster): Promise<Binaries> {
   const binaries = await getBinaries(user);
   const found = (await readFile(join(dir, 'PG_VERSION'), 'utf8').catch(() => 'none')).trim();
   if (found === binaries.majorVersion) return binaries;
   throw new StartUpError(
-    `${dir} holds PostgreSQL data of version ${found}, and this is PostgreSQL ${binaries.majorVersion}.`,
-    `Carry the data over with pg_dump and the Charter that wrote it, or ${ELSEWHERE}`,
+    `${dir} contains data of PostgreSQL ${found}, and the embedded PostgreSQL is version ${binaries.majorVersion}.`,
+    `Move the data with pg_dump and the version of Charter that wrote it, or ${ELSEWHERE}`,
   );
 }
 
@@ -99,7 +99,7 @@ function passwordFile(dataDir: string): string {
   return join(dataDir, 'postgres-password');
 }
 
-/** Several processes at once all get the same password: `link` lets one win, and never shows half a file. */
+/** The same password for concurrent processes: `link` succeeds for one of them, and the file is complete when it appears. */
 async function getPassword(dataDir: string): Promise<string> {
   await mkdir(dataDir, { recursive: true });
   const draft = `${passwordFile(dataDir)}.${process.pid}`;
@@ -109,46 +109,46 @@ async function getPassword(dataDir: string): Promise<string> {
   return readFile(passwordFile(dataDir), 'utf8');
 }
 
-type Birth = { dataDir: string; user: SystemUser; binaries: Binaries; password: string; sync: boolean };
+type NewCluster = { dataDir: string; user: SystemUser; binaries: Binaries; password: string; sync: boolean };
 
-async function initialise({ dataDir, user, binaries, password, sync }: Birth): Promise<void> {
+async function initialize({ dataDir, user, binaries, password, sync }: NewCluster): Promise<void> {
   const home = user === null || (await canEnter(dataDir, user)) ? dataDir : await getSystemDir();
-  await removeAbandoned(home);
+  await deleteAbandoned(home);
   const staging = await mkdtemp(join(home, STAGING_PREFIX));
   try {
     const passwordCopy = join(staging, 'password');
     await writeFile(passwordCopy, password, { mode: 0o600 });
     if (user !== null) for (const path of [passwordCopy, staging]) await chown(path, user.uid, user.gid);
     await initdb(binaries, join(staging, 'data'), [`--pwfile=${passwordCopy}`, ...(sync ? [] : ['--no-sync'])], user);
-    await settle(join(staging, 'data'), dataDir, home);
+    await install(join(staging, 'data'), dataDir, home);
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
 }
 
-/** Asked of the system, as that user: parents, access lists and mounts all count. */
+/** Tested as that user, because parent folders, access lists and mounts matter. */
 async function canEnter(dir: string, user: SystemUser): Promise<boolean> {
   return (await run('test', ['-x', dir], user)).ok;
 }
 
-/** Makes the new cluster the one of `dataDir`, unless another process was faster. */
-async function settle(newCluster: string, dataDir: string, home: string): Promise<void> {
+/** Makes the new cluster that of `dataDir`, unless another process was faster. */
+async function install(newCluster: string, dataDir: string, home: string): Promise<void> {
   const entry = join(dataDir, 'postgres');
-  const place =
+  const target =
     home === dataDir ? entry : join(home, basename(join(newCluster, '..')).replace(STAGING_PREFIX, 'cluster-'));
   try {
-    await rename(newCluster, place);
-    if (place !== entry) await symlink(place, entry);
+    await rename(newCluster, target);
+    if (target !== entry) await symlink(target, entry);
   } catch (cause) {
-    if (place !== entry) await rm(place, { recursive: true, force: true });
+    if (target !== entry) await rm(target, { recursive: true, force: true });
     if ((await lstat(entry).catch(() => null)) === null) throw cause;
   }
 }
 
 async function initdb(binaries: Binaries, dir: string, more: string[], user: SystemUser): Promise<void> {
   let output = '';
-  // lower() follows the builtin locale; but pg_trgm asks the C library what a letter is, and with LC_CTYPE "C" it would
-  // index none but ASCII letters. So the first that this machine knows.
+  // lower() follows the builtin locale, but pg_trgm asks the C library which characters are letters. With LC_CTYPE "C" it would
+  // index ASCII letters only, so this takes the first of these that the machine has.
   for (const characters of ['C.UTF-8', 'en_US.UTF-8', 'C']) {
     const locale = ['--no-locale', `--lc-ctype=${characters}`, '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--auth=scram-sha-256', '--username=postgres'];
@@ -161,10 +161,13 @@ async function initdb(binaries: Binaries, dir: string, more: string[], user: Sys
     output = done.output;
     if (!/invalid locale/.test(output)) break;
   }
-  throw new StartUpError(`The database could not be made in ${dir}:\n${output}`, `Mend what it names, or ${ELSEWHERE}`);
+  throw new StartUpError(
+    `The database could not be created in ${dir}:\n${output}`,
+    `Fix the reported problem, or ${ELSEWHERE}`,
+  );
 }
 
-async function removeAbandoned(home: string): Promise<void> {
+async function deleteAbandoned(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     if (!name.startsWith(STAGING_PREFIX)) continue;
     const path = join(home, name);

@@ -7,7 +7,7 @@ import { type Outcome, run } from './system-user.ts';
 
 export type Settings = Readonly<Record<string, string>>;
 
-/** Long enough to recover from a crash in the middle of much writing. */
+/** Includes the time to recover from a crash during heavy writes. */
 export const START_SECONDS = 120;
 
 const SETTINGS: Settings = {
@@ -15,7 +15,7 @@ const SETTINGS: Settings = {
   unix_socket_directories: '',
   TimeZone: 'UTC',
   log_timezone: 'UTC',
-  // One file a weekday, written over a week later.
+  // One file per weekday, overwritten after a week.
   logging_collector: 'on',
   log_directory: 'log',
   log_filename: 'postgresql-%a.log',
@@ -24,7 +24,7 @@ const SETTINGS: Settings = {
   log_truncate_on_rotation: 'on',
 };
 
-/** The port of the server that runs on the folder, or is about to; null: none runs. */
+/** The port of the server that runs, or is starting, on the folder; null if there is none. */
 export async function findPort(clusterDir: string): Promise<number | null> {
   const lines = (await readPidFile(clusterDir)).split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
@@ -32,13 +32,13 @@ export async function findPort(clusterDir: string): Promise<number | null> {
   return port;
 }
 
-/** PostgreSQL's own lock file sees to it that of several starts at once, one succeeds. */
+/** Of concurrent starts one succeeds, because of PostgreSQL's own lock file. */
 export async function startServer(cluster: Cluster, settings: Settings): Promise<Outcome> {
   const { pgCtl } = await getBinariesFor(cluster);
-  await removeMisleadingPidFile(cluster.dir);
+  await deleteStalePidFile(cluster.dir);
   const log = join(cluster.dir, 'start.log');
   await rm(log, { force: true });
-  const port = String((await lastPortIfFree(cluster.dir)) ?? (await freePort(0)));
+  const port = String((await previousPortIfFree(cluster.dir)) ?? (await freePort(0)));
   const options = Object.entries({ ...SETTINGS, port, ...settings })
     .map(asOption)
     .join(' ');
@@ -54,9 +54,10 @@ export async function stopServer(cluster: Cluster): Promise<Outcome> {
   return run(pgCtl, ['stop', '--pgdata', cluster.dir, '--mode', 'fast', '--wait'], cluster.user);
 }
 
-/** Goes through a shell (pg_ctl's), so nothing that could mean something to one is let through. */
+/** pg_ctl passes options through a shell, so characters with a meaning to a shell are refused. */
 function asOption([name, value]: [string, string]): string {
-  if (!/^[A-Za-z_.]+$/.test(name) || !/^[\w .,:/%+-]*$/.test(value)) throw new Error(`Not a setting: ${name}=${value}`);
+  if (!/^[A-Za-z_.]+$/.test(name) || !/^[\w .,:/%+-]*$/.test(value))
+    throw new Error(`Invalid setting: ${name}=${value}`);
   return `-c "${name}=${value}"`;
 }
 
@@ -64,7 +65,7 @@ function readPidFile(clusterDir: string): Promise<string> {
   return readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
 }
 
-/** A number alone proves nothing: after a crash or in a new container it may be anybody's. */
+/** A process id alone proves nothing: after a crash or in a new container it may be that of another program. */
 async function isServer(pid: number, clusterDir: string): Promise<boolean> {
   if (process.platform === 'linux') return (await workingDir(pid)) === clusterDir;
   return isAlive(pid);
@@ -78,16 +79,16 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** PostgreSQL works inside of its data folder; nobody else has a reason to. */
+/** PostgreSQL's working directory is its data folder. */
 function workingDir(pid: number | string): Promise<string | null> {
   return readlink(`/proc/${pid}/cwd`).catch(() => null);
 }
 
 /**
- * PostgreSQL refuses to start where its lock file names a process that lives, whoever that is now. The file is removed
- * only when no process at all works in the folder; a file that names a dead one is left to PostgreSQL's own checks.
+ * PostgreSQL does not start if its lock file names a running process, even one of another program. The file is deleted only if no
+ * process has the folder as its working directory. A file that names no running process is left to PostgreSQL's own checks.
  */
-async function removeMisleadingPidFile(clusterDir: string): Promise<void> {
+async function deleteStalePidFile(clusterDir: string): Promise<void> {
   const content = await readPidFile(clusterDir);
   const pid = Number(content.split('\n')[0]);
   if (process.platform !== 'linux' || !(pid > 0) || !isAlive(pid)) return;
@@ -97,8 +98,8 @@ async function removeMisleadingPidFile(clusterDir: string): Promise<void> {
   if (isUnchanged && !dirs.includes(clusterDir)) await rm(join(clusterDir, 'postmaster.pid'), { force: true });
 }
 
-/** The port of last time keeps the addresses of processes that outlived a restart right. */
-async function lastPortIfFree(clusterDir: string): Promise<number | null> {
+/** With the previous port, the URLs of processes that outlive a restart stay valid. */
+async function previousPortIfFree(clusterDir: string): Promise<number | null> {
   const lastStart = await readFile(join(clusterDir, 'postmaster.opts'), 'utf8').catch(() => '');
   const port = /port=(\d+)/.exec(lastStart)?.[1];
   return port === undefined ? null : freePort(Number(port)).catch(() => null);

@@ -4,23 +4,23 @@ import { StartUpError } from '../domain/start-up-error.ts';
 import { connectOrExplain } from './connection-problem.ts';
 import { asMigrationList, hasChecksum, type Migration, readMigrations } from './migrations.ts';
 
-/** One process migrates at a time. Not the number that Prisma's engine locks, which is taken inside of ours. */
+/** Advisory lock: one process migrates at a time. Not the number that Prisma's engine locks while this lock is held. */
 const MIGRATION_LOCK = 7_240_113;
 const LOCK_SECONDS = 600;
 const OLDEST_VERSION = 14;
-/** Extensions that the migrations create; all come with PostgreSQL (its "contrib" package). */
+/** Extensions that the migrations create. All are part of PostgreSQL ("contrib"). */
 const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
 /**
- * Brings the database at `url` to the newest migration, in as many processes at once as like. A StartUpError where the
- * database cannot be reached or used, is newer than this code, was left half-migrated, or differs from our migrations.
+ * Applies all migrations to the database at `url`. Safe in any number of concurrent processes. Throws a StartUpError if the
+ * database cannot be used, is newer than this version, was left half-migrated, or has migrations that were edited since.
  */
 export async function migrate(url: string, migrations?: Migration[]): Promise<{ applied: string[] }> {
   const ours = migrations ?? (await readMigrations());
   const client = await connectOrExplain(url, 'charter-migrate');
   try {
     await checkVersion(client);
-    // Mostly there is nothing to do, and then neither the lock nor the engine is needed.
+    // Usually there is nothing to do, and neither the lock nor the engine is needed.
     if (isComplete(ours, await readHistory(client))) return { applied: [] };
     await lock(client);
     const history = await readHistory(client);
@@ -35,7 +35,7 @@ export async function migrate(url: string, migrations?: Migration[]): Promise<{ 
 
 type Applied = { name: string; checksum: string; isFinished: boolean; logs: string | null };
 
-/** What Prisma's engine has written down, without what was rolled back. */
+/** The migrations recorded by Prisma's engine, without those that were rolled back. */
 async function readHistory(client: pg.Client): Promise<Applied[]> {
   const table = await client.query<{ exists: boolean }>(
     `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`,
@@ -48,17 +48,17 @@ async function readHistory(client: pg.Client): Promise<Applied[]> {
   return found.rows;
 }
 
-/** True where exactly our migrations are applied. Refuses what no wait and no migration of ours could mend. */
+/** True if exactly our migrations are applied. Throws for problems that waiting or migrating cannot fix. */
 function isComplete(ours: Migration[], history: Applied[]): boolean {
   const known = new Map(ours.map((migration) => [migration.name, migration]));
   const unknown = history.filter(({ name }) => !known.has(name));
   if (unknown.length > 0) {
     throw new StartUpError(
       `The database has migrations that this version does not know: ${namesOf(unknown)}.`,
-      'Start the newer version, or restore a backup from before it.',
+      'Start the newer version, or restore a backup from before it was started.',
     );
   }
-  // One that failed may be mended in its file; only what is applied must stay as it was.
+  // The file of a failed migration may be fixed; that of an applied one must not change.
   const edited = history.filter(({ name, checksum, isFinished }) => {
     const migration = known.get(name);
     return isFinished && migration !== undefined && !hasChecksum(migration, checksum);
@@ -66,7 +66,7 @@ function isComplete(ours: Migration[], history: Applied[]): boolean {
   if (edited.length > 0) {
     throw new StartUpError(
       `These migrations were changed after they had been applied to this database: ${namesOf(edited)}.`,
-      'Bring their files back as they were (git checkout prisma/migrations) and write a new migration for the change.',
+      'Restore their files (git checkout prisma/migrations) and write a new migration for the change.',
     );
   }
   return ours.length === history.length && history.every(({ isFinished }) => isFinished);
@@ -76,29 +76,27 @@ function namesOf(migrations: { name: string }[]): string {
   return [...new Set(migrations.map(({ name }) => name))].join(', ');
 }
 
-/** Under the lock only: before, another process may be in the middle of it. */
+/** Requires the lock: without it, another process may be applying the migration now. */
 function refuseUnfinished(history: Applied[]): void {
   const unfinished = history.find(({ isFinished }) => !isFinished);
   if (unfinished === undefined) return;
   const { name } = unfinished;
   const reason = unfinished.logs ? `: ${reasonOf(unfinished.logs)}` : ', because it was interrupted.';
   throw new StartUpError(
-    `The database is half-migrated: ${name} was begun and not finished${reason}`,
-    `A migration is one transaction, so as a rule nothing of it is there. Mend the reason, then have it tried again: ` +
+    `The database is half-migrated: ${name} was started and not finished${reason}`,
+    `A migration is one transaction, so usually none of it was applied. Fix the cause, then allow another attempt: ` +
       `npx prisma migrate resolve --rolled-back ${name}\n` +
       `or, in psql: UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL;`,
   );
 }
 
-/** The engine's log without its first line, which says nothing, and its call stack. */
+/** The engine's log without its first line and its stack trace, which do not help. */
 function reasonOf(logs: string): string {
   const [beforeStack = logs] = logs.split(/\n +0: /);
   return beforeStack.replace(/^external connector error\n/, '').trim();
 }
 
-/**
- * Asked again and again, for one that waits in PostgreSQL would block a migration's CREATE INDEX CONCURRENTLY for ever.
- */
+/** Polls, because a statement that waits for the lock would block a migration's CREATE INDEX CONCURRENTLY for ever. */
 async function lock(client: pg.Client): Promise<void> {
   for (const giveUpAt = Date.now() + LOCK_SECONDS * 1000; Date.now() < giveUpAt; await delay(100)) {
     const tried = await client.query<{ got: boolean }>('SELECT pg_try_advisory_lock($1) AS got', [MIGRATION_LOCK]);
@@ -106,7 +104,7 @@ async function lock(client: pg.Client): Promise<void> {
   }
   throw new StartUpError(
     `Another process has been migrating this database for ${LOCK_SECONDS / 60} minutes.`,
-    'Wait for it to finish, or end it (application_name "charter-migrate" in pg_stat_activity), then start again.',
+    'Wait until it has finished, or stop it (application_name "charter-migrate" in pg_stat_activity), then start again.',
   );
 }
 
@@ -120,7 +118,7 @@ async function checkVersion(client: pg.Client): Promise<void> {
   );
 }
 
-/** Tries first what fails for lack of rights, so that it is refused before a migration is begun. */
+/** Checks privileges and creates the extensions, so that a lack of privileges does not leave a half-applied migration. */
 async function prepare(client: pg.Client): Promise<void> {
   const right = await client.query<{ granted: boolean }>(`SELECT has_schema_privilege('public', 'CREATE') AS granted`);
   if (right.rows[0]?.granted !== true) {
@@ -141,7 +139,7 @@ async function prepare(client: pg.Client): Promise<void> {
 }
 
 async function apply(url: string, ours: Migration[], client: pg.Client): Promise<string[]> {
-  // Loaded here, because it takes longer than all of a start without migrations.
+  // Imported here, because loading it takes longer than a whole start without migrations.
   const { withSchemaEngine } = await import('./schema-engine.ts');
   const input = { migrationsList: asMigrationList(ours), filters: { externalTables: [], externalEnums: [] } };
   try {

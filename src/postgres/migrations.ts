@@ -17,7 +17,7 @@ export async function readMigrations(dir = MIGRATIONS_DIR): Promise<Migration[]>
   );
 }
 
-/** As Prisma does: whatever line endings git has checked out, it is the same migration. */
+/** True for any line endings, which git may have changed. Prisma does the same. */
 export function hasChecksum({ sql }: Migration, checksum: string): boolean {
   const unix = sql.replaceAll('\r\n', '\n');
   return [sql, unix, unix.replaceAll('\n', '\r\n')].some((text) => sha256(text) === checksum);
@@ -27,7 +27,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The same in the form that Prisma's engine takes. */
+/** The input format of Prisma's engine. */
 export function asMigrationList(migrations: Migration[], baseDir = MIGRATIONS_DIR): MigrationList {
   return {
     baseDir,

@@ -12,9 +12,7 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import * as glue from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 
-/**
- * Prisma's own engine for migrations, as WebAssembly: nothing to download. `datamodel` is the text of schema.prisma.
- */
+/** Runs `work` with Prisma's migration engine, which is WebAssembly from npm. `datamodel` is the text of schema.prisma. */
 export async function withSchemaEngine<T>(
   { url, datamodel }: { url: string; datamodel?: string },
   work: (engine: SchemaEngine) => Promise<T>,
@@ -32,7 +30,7 @@ export async function withSchemaEngine<T>(
       engine.free();
     }
   } catch (error) {
-    // The engine knows an exception of the adapter by its number alone.
+    // For an exception of the adapter, the engine's error has only its number.
     const id = error instanceof Error ? /^External error id#(\d+)/.exec(error.message)?.[1] : undefined;
     throw (id === undefined ? undefined : adapter.errorRegistry.consumeError(Number(id))?.error) ?? error;
   } finally {
@@ -40,9 +38,9 @@ export async function withSchemaEngine<T>(
   }
 }
 
-/** PrismaPg as it is for the client, mended where it falls short of what the engine for migrations needs. */
+/** PrismaPg, made for the client, adapted to the needs of the migration engine. */
 function adapterFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
-  const letters = lettersOf(pool);
+  const letters = retypeLetters(pool);
   const factory = new PrismaPg(pool);
   const connect = async () => {
     const adapter = await factory.connect();
@@ -52,8 +50,8 @@ function adapterFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
       for (const column of letters.get(result.rows) ?? []) result.columnTypes[column] = ColumnTypeEnum.Character;
       return result;
     };
-    // PrismaPg cuts a script at every semicolon, in comments and strings too, and runs the pieces one by one. Sent
-    // whole, PostgreSQL runs it as one transaction: a migration that fails leaves nothing behind.
+    // PrismaPg splits a script at every semicolon, even in comments and strings, and runs the parts one by one. As a whole,
+    // PostgreSQL runs it in one transaction, so a migration that fails leaves nothing behind.
     const executeScript = async (sql: string) => {
       await adapter.executeRaw({ sql, args: [], argTypes: [] });
     };
@@ -66,15 +64,15 @@ const LETTER_TYPE = 18;
 const TEXT_TYPE = 25;
 
 /**
- * Makes the catalog's one-letter type "char", which the engine reads and PrismaPg refuses, pass as text. Returned is
- * what will then say, for the rows of an answer, which of their columns those were.
+ * Makes the pool return the catalog's type "char", which the engine needs and PrismaPg refuses, as text. Returns a map from the
+ * rows of a result to the indexes of those columns.
  */
-function lettersOf(pool: pg.Pool): WeakMap<unknown[][], number[]> {
+function retypeLetters(pool: pg.Pool): WeakMap<unknown[][], number[]> {
   const letters = new WeakMap<unknown[][], number[]>();
   const query = pool.query.bind(pool);
   const retyped = async (config: pg.QueryArrayConfig) => {
     const result = await query(config);
-    // A script of several statements has as many results, in an array, and no fields that anybody reads.
+    // A script of several statements returns an array of results, without fields.
     for (const [column, field] of (result.fields ?? []).entries()) {
       if (field.dataTypeID !== LETTER_TYPE) continue;
       field.dataTypeID = TEXT_TYPE;
@@ -87,15 +85,13 @@ function lettersOf(pool: pg.Pool): WeakMap<unknown[][], number[]> {
 }
 
 function openPool(url: string): pg.Pool {
-  // One connection, because the engine's advisory lock belongs to the connection that took it.
+  // One connection, because the engine's advisory lock belongs to a connection.
   const pool = new pg.Pool({ connectionString: url, max: 1, application_name: 'charter-migrate' });
   pool.on('error', () => undefined);
   return pool;
 }
 
-/**
- * What is used of it here: the compiler knows the whole only with the browser's types, which this project leaves out.
- */
+/** The part that is used here. TypeScript declares WebAssembly only in the browser's types, which this project does not use. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: Record<string, unknown> } }>;
 };
@@ -107,12 +103,9 @@ function load(): Promise<void> {
   return loaded;
 }
 
-/**
- * By hand, not by the package's `import ... from './x.wasm'`: that prints a warning in Node, and Jest has its own
- * ideas.
- */
+/** Loads the WebAssembly itself: the package's `import ... from './x.wasm'` prints a warning in Node. */
 async function instantiate(): Promise<void> {
-  // What the engine calls before it aborts; without it, the abort would hide why.
+  // The engine calls this before it aborts. Without it, the reason would be lost.
   Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: abort } });
   const dir = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
   const bytes = await readFile(join(dir, 'schema_engine_bg.wasm'));
@@ -122,13 +115,13 @@ async function instantiate(): Promise<void> {
   if (typeof start === 'function') start();
 }
 
-/** The engine never clears the timer of its lock, which would keep every process that has migrated alive for 10 s. */
+/** Unrefs the engine's timers: it never clears that of its lock, which would keep the process alive for 10 seconds. */
 function timers(): Record<string, unknown> {
   const names = Object.keys(glue).filter((name) => name.startsWith('__wbg_setTimeout_'));
-  const start = (act: () => void, ms: number) => setTimeout(act, ms).unref();
+  const start = (callback: () => void, ms: number) => setTimeout(callback, ms).unref();
   return Object.fromEntries(names.map((name) => [name, start]));
 }
 
 function abort(message: string): never {
-  throw new Error(`Prisma's engine for migrations has aborted: ${message}`);
+  throw new Error(`Prisma's migration engine aborted: ${message}`);
 }

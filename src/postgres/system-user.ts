@@ -2,24 +2,24 @@ import { execFile } from 'node:child_process';
 import { delimiter, parse } from 'node:path';
 import { StartUpError } from '../domain/start-up-error.ts';
 
-/** Whom a program runs as; null: as ourselves. */
+/** The user that runs a program. Null: the user of this process. */
 export type SystemUser = { uid: number; gid: number } | null;
 
-/** Our own folder may be closed to another user, and PostgreSQL's programs insist on reading the current one. */
+/** Working directory. PostgreSQL's programs must be able to read it, and the other user may not have access to this one's. */
 const ROOT = parse(process.execPath).root;
 
-/** Root's own path may lack the folders of groupadd and useradd. */
-const PROGRAMS = [process.env.PATH, '/usr/sbin', '/sbin'].join(delimiter);
+/** Root's PATH may lack the folders of groupadd and useradd. */
+const PATH = [process.env.PATH, '/usr/sbin', '/sbin'].join(delimiter);
 
 export type Outcome = { ok: boolean; output: string };
 
-/** Runs a program to its end, as another user where root asks for one. A failure is an outcome, not an exception. */
+/** Runs a program until it ends; root may run it as another user. Never rejects: a failure is an outcome. */
 export function run(program: string, parameters: string[], user: SystemUser = null, cwd = ROOT): Promise<Outcome> {
   const options = {
     ...user,
     cwd,
-    // Nothing of the operator's PG* and LC_* variables reaches PostgreSQL.
-    env: { PATH: PROGRAMS, SystemRoot: process.env.SystemRoot, LC_ALL: 'C', TZ: 'UTC' },
+    // Without the operator's PG* and LC_* variables, which would affect PostgreSQL.
+    env: { PATH, SystemRoot: process.env.SystemRoot, LC_ALL: 'C', TZ: 'UTC' },
   };
   return new Promise((resolve) => {
     execFile(program, parameters, options, (error, stdout, stderr) => {
@@ -33,21 +33,21 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-const MAKE_USER =
+const CREATE_USER =
   'id postgres || { groupadd --system --force postgres && ' +
   'useradd --system --gid postgres --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin postgres; }';
 
-/** The system user `postgres`, made when it is missing: PostgreSQL refuses to run as root. Only for root. */
+/** The system user `postgres`, created if missing, because PostgreSQL refuses to run as root. Requires root. */
 export async function getPostgresUser(): Promise<{ uid: number; gid: number }> {
   const existing = await findPostgresUser();
   if (existing !== null) return existing;
-  // Of two useradd at once, the second replaces the first one's user by one of another number; so one after the other.
-  const made = await run('flock', ['/etc', 'sh', '-c', MAKE_USER]);
+  // Locked: a concurrent useradd would replace the user by one with another id.
+  const created = await run('flock', ['/etc', 'sh', '-c', CREATE_USER]);
   const user = await findPostgresUser();
   if (user !== null) return user;
   throw new StartUpError(
-    `PostgreSQL does not run as root, and the system user "postgres" could not be made: ${made.output}`,
-    'Make a system user "postgres", or run Charter as an ordinary user, or set DATABASE_URL to a PostgreSQL of yours.',
+    `PostgreSQL does not run as root, and the system user "postgres" could not be created: ${created.output}`,
+    'Create a system user "postgres", run Charter as another user than root, or set DATABASE_URL to use your own PostgreSQL.',
   );
 }
 

@@ -79,7 +79,7 @@ test('a process that stops is not ready any more, yet alive', async () => {
     const anonymous = new Client(url);
     expect((await anonymous.get('/readyz')).status).toBe(200);
     child.kill('SIGTERM');
-    await until('it to stop', () => printed.stdout.includes('"msg":"finishing what is in flight"'));
+    await until('it to stop', () => printed.stdout.includes('"msg":"shutting down, finishing requests in flight"'));
     await expect(anonymous.get('/readyz')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     expect((await ended).code).toBe(0);
   });

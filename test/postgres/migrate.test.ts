@@ -86,7 +86,7 @@ test('a migration that fails leaves nothing of itself, is named with its reason,
 test('a migration that was interrupted is refused, with its name', async () => {
   await withScratchDatabase(async (url) => {
     await query(url, `update _prisma_migrations set finished_at = null where migration_name = '${LAST}'`);
-    expect(await refusalOf(url)).toMatch(new RegExp(`half-migrated: ${LAST} was begun .* interrupted`));
+    expect(await refusalOf(url)).toMatch(new RegExp(`half-migrated: ${LAST} was started .* interrupted`));
   });
 });
 
@@ -94,7 +94,7 @@ test('a wrong password is refused with the user, a missing database with its nam
   const wrong = new URL(serverUrl());
   wrong.password = 'guess-7f3a';
   expect(await refusalOf(wrong.href)).toMatch(/refuses the user "postgres".*\nCorrect the user and the password/);
-  expect(await refusalOf(serverUrl('charter_missing'))).toMatch(/has no database "charter_missing".*\nMake it/);
+  expect(await refusalOf(serverUrl('charter_missing'))).toMatch(/has no database "charter_missing".*\nCreate it/);
 });
 
 // An installation whose administrator gives Charter a user that owns nothing: the usual one since PostgreSQL 15.

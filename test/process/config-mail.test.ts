@@ -18,10 +18,10 @@ test.each([
   [{ PUBLIC_URL: 'https://charter.example.org/app' }, 'PUBLIC_URL is not an origin.'],
   [{ PUBLIC_URL: 'javascript:alert(1)' }, 'PUBLIC_URL is not an origin.'],
   [{ PUBLIC_URL: 'https://user:password@example.org' }, 'PUBLIC_URL is not an origin.'],
-  [{ ...MAIL, MAIL_FROM: '' }, 'Mail is half configured: MAIL_FROM is missing.'],
-  [{ ...MAIL, SMTP_URL: '' }, 'Mail is half configured: SMTP_URL is missing.'],
+  [{ ...MAIL, MAIL_FROM: '' }, 'The mail configuration is incomplete: MAIL_FROM is missing.'],
+  [{ ...MAIL, SMTP_URL: '' }, 'The mail configuration is incomplete: SMTP_URL is missing.'],
   [{ ...MAIL, PUBLIC_URL: '' }, 'Mail is configured, but PUBLIC_URL is missing.'],
-  [{ ...MAIL, SMTP_URL: 'https://mail.example.org' }, 'SMTP_URL is not the address of a mail server.'],
+  [{ ...MAIL, SMTP_URL: 'https://mail.example.org' }, 'SMTP_URL is not an SMTP URL.'],
   [{ ...MAIL, MAIL_FROM: 'a@b.org\nBcc: c@d.org' }, 'MAIL_FROM is'],
 ])('refuses %j', (env, message) => {
   expect(() => readConfig(env)).toThrow(message);

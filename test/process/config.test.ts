@@ -57,8 +57,8 @@ test('answers are checked in development, and elsewhere only where that is asked
 
 test('nothing is enforced on some answers only', () => {
   const { message, remedy } = refusalOf({ RESPONSE_CHECK: 'enforce', RESPONSE_CHECK_SAMPLE_RATE: '0.5' });
-  expect(message).toBe('RESPONSE_CHECK is "enforce", and RESPONSE_CHECK_SAMPLE_RATE is not 1.');
-  expect(remedy).toContain('leave out RESPONSE_CHECK_SAMPLE_RATE');
+  expect(message).toBe('RESPONSE_CHECK is "enforce", but RESPONSE_CHECK_SAMPLE_RATE is not 1.');
+  expect(remedy).toContain('unset RESPONSE_CHECK_SAMPLE_RATE');
 });
 
 describe.each([
@@ -74,7 +74,7 @@ describe.each([
 ])('%s', (name, wrong, allowed) => {
   test.each(wrong)('%j is refused with what is allowed', (value) => {
     const { message, remedy } = refusalOf({ [name]: value });
-    expect(message).toBe(`${name} is ${JSON.stringify(value)}.`);
+    expect(message).toBe(`${name} is invalid: ${JSON.stringify(value)}.`);
     expect(remedy).toContain(allowed);
   });
 });

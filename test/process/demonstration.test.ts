@@ -127,7 +127,9 @@ test('in production there is no demonstration: no organization, no sign-in, no k
     const charter = await startCharter({ DATABASE_URL, PUBLIC_URL: 'http://localhost:3000' });
     await kill(charter);
     expect(await contents(DATABASE_URL)).toEqual({ organizations: 0, users: 0, 'of them first': 0, programs: 0 });
-    expect(charter.printed.stdout.trim().split('\n')).toEqual([expect.stringMatching(/^\{.*"Charter serves"\}$/)]);
+    expect(charter.printed.stdout.trim().split('\n')).toEqual([
+      expect.stringMatching(/^\{.*"Charter is listening"\}$/),
+    ]);
     expect(charter.printed.stderr).toBe('');
   });
 });

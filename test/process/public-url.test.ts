@@ -15,8 +15,8 @@ test.each([
   [{ HOST: 'charter.internal' }, 'HOST is "charter.internal"'],
   [{ HOST: '1270.0.0.1' }, 'HOST is "1270.0.0.1"'],
   [{ TRUSTED_PROXIES: 'loopback' }, 'TRUSTED_PROXIES is "loopback"'],
-])('in production %j without PUBLIC_URL is refused, with what tells that people come from elsewhere', (env, why) => {
-  const message = `PUBLIC_URL is missing: in production, ${why}, so people come from elsewhere.`;
+])('in production %j without PUBLIC_URL is refused, with the reason', (env, why) => {
+  const message = `PUBLIC_URL is missing. It is required in production if ${why}.`;
   const remedy = expect.stringMatching(/^Set PUBLIC_URL to .*https:\/\/charter\.example\.org.*Secure/);
   expect(() => readConfig({ ...PRODUCTION, ...env })).toThrow(expect.objectContaining({ message, remedy }));
   expect(readConfig({ ...PRODUCTION, ...env, PUBLIC_URL: 'https://charter.example.org' })).toMatchObject({
@@ -33,7 +33,7 @@ test.each(['127.0.0.1', '127.8.9.10', 'localhost', '::1'])('in production HOST=%
 test('the refusal is one message with its remedy, and the exit code 1', async () => {
   const { code, stdout, stderr } = await runFile('src/main.ts', [], { ...PRODUCTION, HOST: '0.0.0.0' });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^\nCharter cannot start\. PUBLIC_URL is missing: .*\n {2}Set PUBLIC_URL .*\n$/);
+  expect(stderr).toMatch(/^\nCharter cannot start\. PUBLIC_URL is missing\. .*\n {2}Set PUBLIC_URL .*\n$/);
 });
 
 test('in production on loopback the log warns of the missing PUBLIC_URL, once, and not where it is set', async () => {

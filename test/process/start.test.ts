@@ -14,7 +14,7 @@ async function refusalOf(env: Record<string, string>): Promise<string> {
 
 test('a wrong value is refused with its name and what is allowed', async () => {
   expect(await refusalOf({ PORT: 'http' })).toBe(
-    '\nCharter cannot start. PORT is "http".\n  Give an integer from 0 to 65535, or leave it out.\n',
+    '\nCharter cannot start. PORT is invalid: "http".\n  Set it to an integer from 0 to 65535, or unset it.\n',
   );
 });
 
@@ -49,7 +49,7 @@ test('a port in use and an address of another machine are told in one message', 
   const env = { DATABASE_URL: other.databaseUrl, NODE_ENV: 'production' };
   const { port } = new URL(other.url);
   expect(await refusalOf({ ...env, PORT: port })).toBe(
-    `\nCharter cannot start. Port ${port} of 127.0.0.1 is in use.\n  Stop what uses it, or set PORT to another one.\n`,
+    `\nCharter cannot start. Port ${port} of 127.0.0.1 is in use.\n  Stop the program that uses it, or set PORT to another port.\n`,
   );
   const elsewhere = { HOST: '192.0.2.1', PUBLIC_URL: 'https://charter.example.org' };
   expect(await refusalOf({ ...env, ...elsewhere })).toContain('HOST 192.0.2.1 is not an address of this machine.');

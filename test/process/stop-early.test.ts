@@ -5,7 +5,7 @@ import { until } from '../support/wait.ts';
 
 // Ctrl-C while it starts, which on a first start takes its time: whoever pressed it sees at once that it was heard.
 
-const HEARD = '\nCharter stops. What its start has begun is finished first.\n';
+const HEARD = '\nCharter is stopping. The current step is finished first.\n';
 const untilHeard = ({ printed }: Running) => until('a word at once', () => printed.stderr === HEARD);
 
 /** A start that waits for its migrations, which another process does, as far as it can see, until `meanwhile` is over. */

@@ -37,7 +37,7 @@ async function beginCreate({ url }: Charter, key: string): Promise<Sending> {
 }
 
 function untilStopping({ printed }: Charter) {
-  return until('it to stop', () => printed.stdout.includes('"msg":"finishing what is in flight"'));
+  return until('it to stop', () => printed.stdout.includes('"msg":"shutting down, finishing requests in flight"'));
 }
 
 test('SIGTERM takes no new request, finishes the one in flight with its answer, and ends with 0', async () => {

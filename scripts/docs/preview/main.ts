@@ -1,7 +1,7 @@
 // Serves the documentation to whoever is writing it: a saved file of openapi/ is shown within a second. Ctrl-C ends it.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { requestedStop } from '../../../src/requested-stop.ts';
+import { watchForShutdown } from '../../../src/shutdown.ts';
 import { startPreview } from './server.ts';
 
 const DEFAULT_PORT = 4020;
@@ -21,7 +21,7 @@ try {
 }
 
 async function main(): Promise<void> {
-  const stop = requestedStop();
+  const stop = watchForShutdown();
   const { values } = parseArgs({
     options: { port: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
   });
