@@ -15,11 +15,11 @@ import { type IssuedKey, issueKey } from './issue-key.ts';
 import { resetSecondFactor } from './reset-second-factor.ts';
 import { revokeKey } from './revoke-key.ts';
 
-// What the operator of an installation may do: the one who has the database has every organization.
+// The actions of the operator, who has access to the database and so to every organization.
 
 export type NewOrganization = { readonly name: string; readonly users: readonly Omit<NewUser, 'id'>[] };
 
-/** An organization and its first users; an administrator must be among them, or nobody could invite another. */
+/** Creates an organization with its first users. One must be an administrator, to invite the others. */
 export async function createOrganization(db: Database, request: NewOrganization): Promise<OrganizationScope> {
   const { name, users } = parse(request);
   const scope = OrganizationScope.grant(newId());
@@ -38,7 +38,7 @@ export async function createOrganization(db: Database, request: NewOrganization)
   return scope;
 }
 
-/** As they are stored: organizations and people are named under one rule, whoever makes them. */
+/** Validates names and e-mails, and converts them to the form in which they are stored. */
 function parse({ name, users }: NewOrganization): NewOrganization {
   return {
     name: parseName(name, { kind: 'organization' }),
@@ -101,7 +101,7 @@ export async function resumeOrganization(db: Database, id: string): Promise<void
   await changeSuspension(db, await scopeOf(db, id), null);
 }
 
-/** Repeating changes nothing, and so is no event. */
+/** A repetition changes nothing, and is not recorded in the audit log. */
 async function changeSuspension(db: Database, scope: OrganizationScope, at: Date | null): Promise<void> {
   const act = at === null ? 'organization.resumed' : 'organization.suspended';
   await transaction(db, async (tx) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { networkOf } from '../domain/address.ts';
 import { RateLimitError } from '../domain/errors.ts';
+import { networkOf } from '../domain/network.ts';
 import type { Database } from '../store/database.ts';
 import {
   type Admission,

@@ -49,7 +49,7 @@ export async function insertParentProgram(
   return asStored(id, content, times);
 }
 
-/** A program, and its whole row as PostgreSQL's text, which shows every change of it, whoever made it. */
+/** A program, and its whole row as PostgreSQL's text, which differs after any change. */
 export type ReadParentProgram = { readonly program: ParentProgram; readonly row: string };
 
 /** `isLocked`: locks the row until the end of the transaction, so it needs one. */

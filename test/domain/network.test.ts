@@ -1,4 +1,4 @@
-import { networkOf } from '../../src/domain/address.ts';
+import { networkOf } from '../../src/domain/network.ts';
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],
