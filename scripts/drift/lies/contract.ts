@@ -128,7 +128,7 @@ export const CONTRACT_LIES: readonly Lie[] = [
   },
   {
     title: 'the number of the contract is ahead of its changes',
-    edits: [{ file: 'openapi/openapi.yaml', find: 'version: 1.0.0', replace: 'version: 0.9.0' }],
+    edits: [{ file: 'openapi/openapi.yaml', find: 'version: 1.0.1', replace: 'version: 0.9.0' }],
     afterwards: 'generate',
     caughtBy: 'release',
   },
