@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
-/** The values of what was typed. Throws what is not understood, with the help. */
+/** The values of the command's options. Throws an error that ends with the help if they are not valid. */
 export function readArguments<const Options extends NonNullable<ParseArgsConfig['options']>>(
   options: Options,
   help: string,

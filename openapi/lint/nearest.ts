@@ -1,4 +1,4 @@
-/** The candidate that begins like what was typed, or is fewest letters away from it; undefined where none is near. */
+/** The candidate that starts with `typed` or else differs from it in the fewest letters; undefined if none is close. */
 export function nearest(typed: string, candidates: Iterable<string>): string | undefined {
   const longer = [...candidates].find((candidate) => typed.length > 3 && candidate.startsWith(typed));
   if (longer !== undefined) return longer;
@@ -9,7 +9,7 @@ export function nearest(typed: string, candidates: Iterable<string>): string | u
   return near[0]?.candidate;
 }
 
-/** How many letters must be put in, taken out or exchanged (Levenshtein). */
+/** The Levenshtein distance: how many letters must be inserted, deleted or replaced. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, letter] of [...a].entries()) {

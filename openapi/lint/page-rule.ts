@@ -1,41 +1,43 @@
 import type { MicromarkToken, Rule as MarkdownRule, RuleOnError } from 'markdownlint';
-import type { Book } from './book.ts';
+import type { LinkTargets } from './link-targets.ts';
 import type { Mistake } from './rule.ts';
 
-/** A rule of ours about Markdown. Markdownlint reads the page and calls `check`. */
+/** A rule for Markdown pages. Markdownlint parses the page and calls `check`. */
 export type PageRule = {
   readonly name: string;
-  readonly check: (page: Page, book: Book) => void;
+  readonly check: (page: Page, targets: LinkTargets) => void;
   readonly mistakes: readonly Mistake[];
 };
+
+export type Fault = { readonly at: MicromarkToken; readonly message: string; readonly remedy: string };
 
 export type Page = {
   /** From the root of the checkout: "openapi/guides/errors.md". */
   readonly file: string;
-  /** Every token of the page, in the order of reading, those within others too. */
+  /** Every token of the page in reading order, nested ones included. */
   readonly tokens: readonly MicromarkToken[];
-  report(fault: { at: MicromarkToken; words: string; remedy: string }): void;
+  report(fault: Fault): void;
 };
 
-/** Between words and remedy on their way through markdownlint, which breaks no lines. */
+/** Markdownlint passes on one line of text, so this separates the message from the remedy. */
 export const SEPARATOR = '\u001f';
 
-export function asMarkdownRule({ name, check }: PageRule, book: Book): MarkdownRule {
+export function asMarkdownRule({ name, check }: PageRule, targets: LinkTargets): MarkdownRule {
   return {
     names: [name],
     description: name,
     tags: ['charter'],
     parser: 'micromark',
     function: ({ name: file, parsers }, onError) =>
-      check({ file, tokens: flat(parsers.micromark.tokens), report: (fault) => tell(onError, fault) }, book),
+      check({ file, tokens: flat(parsers.micromark.tokens), report: (fault) => passOn(onError, fault) }, targets),
   };
 }
 
-function tell(onError: RuleOnError, { at, words, remedy }: { at: MicromarkToken; words: string; remedy: string }): void {
+function passOn(onError: RuleOnError, { at, message, remedy }: Fault): void {
   onError({
     lineNumber: at.startLine,
-    detail: `${words}${SEPARATOR}${remedy}`,
-    // Within its line, of which a block of code has several.
+    detail: `${message}${SEPARATOR}${remedy}`,
+    // The range must end within the first line of the token.
     range: [at.startColumn, Math.max(1, at.text.indexOf('\n') < 0 ? at.text.length : at.text.indexOf('\n'))],
   });
 }

@@ -1,54 +1,49 @@
 import { basename, extname } from 'node:path';
+import type { Json } from '../../src/api/document.ts';
 
-/** A rule of ours about the contract, or about workflows. Redocly walks the document and calls the visitor. */
+/** A rule for the contract or for workflows. Redocly walks the document and calls the visitor. */
 export type Rule = {
-  /** In kebab-case, as its file; shown behind each remedy. */
+  /** In kebab-case, like its file; shown after each remedy. */
   readonly name: string;
   readonly visitor: Visitor;
   readonly mistakes: readonly Mistake[];
 };
 
-/** A change of `sample.yaml`, `sample.arazzo.yaml` or `sample.md` that this rule finds, and nothing else does. */
+/** A change of `sample.yaml`, `sample.arazzo.yaml` or `sample.md` that this rule finds, and no other rule. */
 export type Mistake = {
+  readonly find: string;
   readonly replace: string;
-  readonly by: string;
-  /** What the rule then says. */
+  /** The rule's message for it. */
   readonly says: string;
 };
 
-export type Node = Readonly<Record<string, unknown>>;
+/** By the name of an object of OpenAPI or Arazzo, such as "Operation". */
+export type Visitor = { readonly [object: string]: (node: Json, context: Context) => void };
 
-/** By the name of OpenAPI's or Arazzo's object, such as "Operation". */
-export type Visitor = { readonly [object: string]: (node: Node, context: Context) => void };
-
-/** Of what Redocly hands to a visitor, what we use. */
+/** The members that are used of the context that Redocly gives to a visitor. */
 export type Context = {
   readonly location: Place;
   readonly type: { readonly name: string };
   report(problem: { message: string; location: object }): void;
-  /** Follows a reference, if it is one, that stands in the file `from`. */
+  /** Follows a reference found in the file `from`; any other value comes back as it is. */
   resolve(value: unknown, from: string): { readonly node?: unknown; readonly location?: Place | undefined };
 };
 
 export type Place = {
-  /** "#/properties/name", within its file. */
+  /** Within the file: "#/properties/name". */
   readonly pointer: string;
   readonly source: { readonly absoluteRef: string };
   child(names: string | readonly string[]): Place;
-  /** Its name rather than its value. */
+  /** The position of the name rather than of the value. */
   key(): object;
 };
 
-/** `words` say what is wrong, `remedy` what to do; they travel through Redocly as two lines. */
-export function report(context: Context, { at, words, remedy }: { at: object; words: string; remedy: string }): void {
-  context.report({ message: `${words}\n${remedy}`, location: at });
+/** Redocly passes on one text, so message and remedy are its two lines. */
+export function report(context: Context, { at, message, remedy }: { at: object; message: string; remedy: string }): void {
+  context.report({ message: `${message}\n${remedy}`, location: at });
 }
 
-export function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** How a reader knows it: by its key, or by the name of its file. */
+/** The key of an object, or the name of its file if it is the whole file. */
 export function nameOf({ pointer, source }: Place): string {
   if (pointer === '#/') return basename(source.absoluteRef, extname(source.absoluteRef));
   return (pointer.split('/').at(-1) ?? '').replaceAll('~1', '/').replaceAll('~0', '~');

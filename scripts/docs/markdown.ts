@@ -77,12 +77,11 @@ export function withHeadings(text: string, replace: (heading: Heading) => string
 }
 
 function anchorOf(heading: string): string {
-  const words = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*`]/g, '');
-  return words
-    .trim()
+  return heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replace(/\s/g, '-');
+    .replace(/[^\p{L}\p{M}\p{N}_\- ]/gu, '')
+    .replaceAll(' ', '-');
 }
 
 function lineOf(text: string, index: number): number {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { wordsFor } from '../../openapi/lint/redocly-words.ts';
+import { adviceFor } from '../../openapi/lint/redocly-messages.ts';
 import { root, tryTool } from '../tool.ts';
 import { inOrder, type Problem } from './problem.ts';
 
@@ -8,7 +8,7 @@ export const CONTRACT = 'openapi/openapi.yaml';
 const CONFIG = 'openapi/lint/redocly.yaml';
 
 type Position = { readonly line: number; readonly col: number };
-/** As "redocly lint --format=json" prints it. */
+/** A problem as "redocly lint --format=json" prints it. */
 type Found = {
   readonly ruleId: string;
   readonly message: string;
@@ -20,25 +20,25 @@ type Found = {
   }[];
 };
 
-/** What Redocly and our rules find in the contract, in the words of `redocly-words.ts`. */
+/** What Redocly and our rules find in the contract. */
 export async function lintContract(): Promise<Problem[]> {
   const [problems = []] = await lintDocuments([CONTRACT]);
   return problems;
 }
 
-/** The same of the workflows that call it. */
+/** What they find in the workflows. */
 export async function lintWorkflows(files: readonly string[]): Promise<Problem[]> {
   return (await lintDocuments(files)).flat();
 }
 
-/** Of several documents at once, in their order. */
+/** The problems of several documents, in the order of `files`. */
 export async function lintDocuments(files: readonly string[]): Promise<Problem[][]> {
   const options = ['--config', CONFIG, '--format=json', '--max-problems=1000'];
   const { stdout, printed } = await tryTool('redocly', ['lint', ...files, ...options]);
   const reports = reportsIn(stdout);
   if (reports.length === files.length)
-    return reports.map(({ problems }) => together(inOrder(withoutEchoes(problems).map(problemOf))));
-  // Of a document whose very first file cannot be read Redocly reports nothing.
+    return reports.map(({ problems }) => withoutRepeats(inOrder(withoutEchoes(problems).map(problemOf))));
+  // Redocly makes no report of a document whose first file it cannot read; it prints an error.
   const {
     message,
     file,
@@ -55,12 +55,12 @@ const UNREADABLE = /^ {2}- (?<message>.+?) in "(?<file>.+)" \((?<line>\d+):(?<co
 const NO_DOCUMENT =
   /^Something went wrong when processing (?<file>.+):\s+- (?<message>Document must be JSON object.+)$/m;
 
-/** Redocly prints one after the other. */
+/** Redocly prints one JSON object after the other. */
 function reportsIn(text: string): { readonly problems: readonly Found[] }[] {
   return text === '' ? [] : JSON.parse(`[${text.replaceAll('}{\n', '},{\n')}]`);
 }
 
-/** A file that cannot be read is reported there, and again wherever something points to it. */
+/** Redocly reports an unreadable file once for the file and again for each reference to it. */
 function withoutEchoes(found: readonly Found[]): Found[] {
   const unreadable = found.filter(({ message }) => message.startsWith('Failed to parse: '));
   return found.filter(
@@ -69,14 +69,14 @@ function withoutEchoes(found: readonly Found[]): Found[] {
   );
 }
 
-/** Many faults of one example say no more than the first and their number. */
-function together(problems: readonly Problem[]): Problem[] {
+/** Of several mistakes in one example, only the first and their number are shown. */
+function withoutRepeats(problems: readonly Problem[]): Problem[] {
   const byPlace = Map.groupBy(problems, ({ file, line, column, rule }) => JSON.stringify([file, line, column, rule]));
   return [...byPlace.values()].flatMap(([first, ...more]) => {
     if (first === undefined) return [];
     const isExample = first.rule.endsWith('-examples') && more.length > 0;
     return isExample
-      ? [{ ...first, words: `${first.words} There are ${more.length} more faults like it.` }]
+      ? [{ ...first, message: `${first.message} It has ${more.length} more mistakes like this.` }]
       : [first, ...more];
   });
 }
@@ -87,5 +87,5 @@ function problemOf({ ruleId, message, suggest, location }: Found): Problem {
   const file = place?.source.ref ?? CONTRACT;
   const pointer = place?.pointer ?? '';
   const lines = readFileSync(join(root, file), 'utf8').split('\n').slice(0, line);
-  return { file, line, column: col, ...wordsFor({ ruleId, message, suggest, pointer, lines }) };
+  return { file, line, column: col, ...adviceFor({ ruleId, message, suggest, pointer, lines }) };
 }

@@ -6,17 +6,17 @@ import { root } from '../tool.ts';
 import { CONTRACT } from './contract.ts';
 import { inOrder, type Problem } from './problem.ts';
 
-/** Every file of the contract as it is written by hand. */
+/** The files of the contract that are written by hand. */
 export function contractFiles(): string[] {
   return [CONTRACT, ...globSync('openapi/{paths,components/*}/*.yaml', { cwd: root })].sort();
 }
 
-/** Every Arazzo description, of one or more workflows each. */
+/** The Arazzo files, with one or more workflows each. */
 export function workflowFiles(): string[] {
   return globSync('openapi/workflows/*.arazzo.yaml', { cwd: root }).sort();
 }
 
-/** Every page of the checkout that is written by hand, as the changelog of the contract is not. */
+/** The Markdown pages that are written by hand; the changelog of the contract is generated. */
 export function pageFiles(): string[] {
   const elsewhere = ['node_modules', 'generated', '.node', '.data', '.git', 'sample.md'];
   return globSync('**/*.md', { cwd: root, exclude: (name) => elsewhere.includes(name) })
@@ -24,7 +24,7 @@ export function pageFiles(): string[] {
     .sort();
 }
 
-/** Files that nothing points to, as nobody who reads the published contract or the guides ever sees them. */
+/** Files that are not published, because nothing refers to them, and guides that are listed but missing. */
 export function lintFiles(): Problem[] {
   return inOrder([...unusedComponents(), ...unlistedGuides()]);
 }
@@ -37,31 +37,41 @@ function unusedComponents(): Problem[] {
   return files
     .filter((file) => file !== CONTRACT && !used.includes(file))
     .map((file) => ({
-      ...{ file, line: 1, column: 1, rule: 'unused-file' },
-      words: `Nothing points to "${basename(file)}".`,
-      remedy: 'Point to it with "$ref:" where it belongs, or delete the file.',
+      file,
+      line: 1,
+      column: 1,
+      rule: 'unused-file',
+      message: `Nothing uses "${basename(file)}".`,
+      remedy: 'Refer to it with "$ref:", or delete it.',
     }));
 }
 
 const LIST = 'openapi/guides/guides.yaml';
 
 function unlistedGuides(): Problem[] {
-  const there = globSync('*.md', { cwd: join(root, 'openapi/guides') });
+  const existing = globSync('*.md', { cwd: join(root, 'openapi/guides') });
   const listed = guidesIn(read(LIST));
-  const missing = listed.filter(({ name }) => !there.includes(name));
-  const unlisted = there.filter((name) => !listed.some((each) => each.name === name));
+  const missing = listed.filter(({ name }) => !existing.includes(name));
+  const unlisted = existing.filter((name) => !listed.some((each) => each.name === name));
   return [
     ...missing.map(({ name, line }) => {
-      const near = nearest(name, there);
+      const near = nearest(name, existing);
       return {
-        ...{ file: LIST, line, column: 3, rule: 'guide-list', words: `There is no guide "${name}".` },
-        remedy: near === undefined ? 'Write it, or take this line out.' : `Did you mean "${near}"?`,
+        file: LIST,
+        line,
+        column: 3,
+        rule: 'guide-list',
+        message: `The guide "${name}" does not exist.`,
+        remedy: near === undefined ? 'Write it, or remove this line.' : `Did you mean "${near}"?`,
       };
     }),
     ...unlisted.map((name) => ({
-      ...{ file: `openapi/guides/${name}`, line: 1, column: 1, rule: 'guide-list' },
-      words: 'This guide is not in the list, so it is not published.',
-      remedy: `Add "- ${name}" to ${LIST}, at its place in the order of reading.`,
+      file: `openapi/guides/${name}`,
+      line: 1,
+      column: 1,
+      rule: 'guide-list',
+      message: 'This guide is not in the list, so it is not published.',
+      remedy: `Add "- ${name}" to ${LIST}, in reading order.`,
     })),
   ];
 }

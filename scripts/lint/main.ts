@@ -1,5 +1,5 @@
-// Everything that writers are told before they publish: the contract, the pages, their links and their spelling.
-import { parseArgs } from 'node:util';
+// Checks the contract, the workflows, the pages, their links and their spelling.
+import { readArguments } from '../arguments.ts';
 import { lintContract, lintWorkflows } from './contract.ts';
 import { contractFiles, lintFiles, pageFiles, workflowFiles } from './files.ts';
 import { lintPages } from './pages.ts';
@@ -7,29 +7,23 @@ import { inOrder, type Problem, problemsText } from './problem.ts';
 import { measureScore, problemOfScore } from './score.ts';
 import { lintSpelling } from './spelling.ts';
 
-const HELP = `npm run lint   looks through the contract and every page, and says what is wrong, where, and what to do
+const HELP = `npm run lint   checks the contract and every page, and prints each problem with its place and a remedy
 
-  openapi/            the contract: OpenAPI's own rules, Redocly's and ours, in openapi/lint/contract
-  openapi/workflows/  Arazzo: its own rules, and ours, in openapi/lint/workflows
-  openapi/guides/     and every other Markdown file: headings, lists, tables, links, pictures, labels of code
-  all of these        the spelling: British, with "-ize"; words of our own stand in openapi/lint/words.txt
+  openapi/            the contract: the rules of OpenAPI, of Redocly and of openapi/lint/contract
+  openapi/workflows/  the workflows: the rules of Arazzo and of openapi/lint/workflows
+  openapi/guides/     the guides and all other Markdown files: headings, lists, tables, links, pictures, code labels
+  all of these        the spelling: British, with "-ize"; openapi/lint/words.txt holds further words
 
-It needs no network and changes no file. It ends with 1 where there is a problem, and with 0 where there is none.
+It needs no network and changes no file. The exit code is 1 if there is a problem, otherwise 0.
 `;
 
-const options = readOptions();
-if (options === null) process.exitCode = 1;
-else if (options.help === true) console.log(HELP);
-else process.exitCode = await lint();
-
-/** Null: what was typed is told, and how it is meant. */
-function readOptions(): { readonly help?: boolean | undefined } | null {
-  try {
-    return parseArgs({ options: { help: { type: 'boolean', short: 'h' } } }).values;
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
-    return null;
-  }
+try {
+  const { help } = readArguments({ help: { type: 'boolean', short: 'h' } }, HELP);
+  if (help === true) console.log(HELP);
+  else process.exitCode = await lint();
+} catch (error) {
+  process.exitCode = 1;
+  console.error(error instanceof Error ? error.message : error);
 }
 
 async function lint(): Promise<number> {
@@ -46,14 +40,14 @@ async function lint(): Promise<number> {
   if (problems.length > 0) console.log(problemsText(problems));
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   console.log(
-    `${summary(problems)} among ${contract.length} files of the contract, ${workflows.length} of workflows and ${pages.length} pages, ${seconds} s.`,
+    `${summary(problems)} Checked ${contract.length} contract files, ${workflows.length} workflow files and ${pages.length} pages in ${seconds} s.`,
   );
-  if (score !== null) console.log(`Redocly gives the contract ${score} of 100 points.`);
+  if (score !== null) console.log(`Redocly's score of the contract: ${score} of 100.`);
   return problems.length === 0 ? 0 : 1;
 }
 
 function summary(problems: readonly Problem[]): string {
-  if (problems.length === 0) return 'No problem';
+  if (problems.length === 0) return 'No problems.';
   const files = new Set(problems.map(({ file }) => file)).size;
-  return `${problems.length} problem${problems.length === 1 ? '' : 's'} in ${files} file${files === 1 ? '' : 's'}`;
+  return `${problems.length} problem${problems.length === 1 ? '' : 's'} in ${files} file${files === 1 ? '' : 's'}.`;
 }

@@ -1,19 +1,19 @@
-/** Something that whoever writes can see and mend. */
+/** A problem that a writer can fix. */
 export type Problem = {
-  /** From the root of the checkout. */
+  /** The path from the root of the checkout. */
   readonly file: string;
-  /** 1 is the first. */
+  /** From 1, like the column. */
   readonly line: number;
   readonly column: number;
   /** What is wrong: one sentence. */
-  readonly words: string;
-  /** What to do about it. */
+  readonly message: string;
+  /** What to do. */
   readonly remedy: string;
-  /** Who says so, for whoever wants to look it up. */
+  /** The name of the rule, ours or that of a tool. */
   readonly rule: string;
 };
 
-/** In the order of reading, each once, however many ways lead to it. */
+/** Sorted by file and place, without repeats. */
 export function inOrder(problems: readonly Problem[]): Problem[] {
   const once = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
   return [...once.values()].sort(
@@ -24,7 +24,8 @@ export function inOrder(problems: readonly Problem[]): Problem[] {
 export function problemsText(problems: readonly Problem[]): string {
   return problems
     .map(
-      ({ file, line, column, words, remedy, rule }) => `${file}:${line}:${column}\n  ${words}\n  ${remedy} [${rule}]\n`,
+      ({ file, line, column, message, remedy, rule }) =>
+        `${file}:${line}:${column}\n  ${message}\n  ${remedy} [${rule}]\n`,
     )
     .join('\n');
 }

@@ -2,9 +2,10 @@ import { tryTool } from '../tool.ts';
 import { CONTRACT } from './contract.ts';
 import type { Problem } from './problem.ts';
 
-const LEAST = 90;
+/** The score must be above this. */
+const FLOOR = 90;
 
-/** Redocly's measure of how simply programs can use the API, 0 to 100; null where the contract cannot be read. */
+/** Redocly's score of how easily programs can use the API, 0 to 100; null if the contract cannot be read. */
 export async function measureScore(): Promise<number | null> {
   const { code, stdout } = await tryTool('redocly', ['score', CONTRACT, '--format=json']);
   if (code !== 0) return null;
@@ -13,12 +14,15 @@ export async function measureScore(): Promise<number | null> {
 }
 
 export function problemOfScore(score: number | null): Problem[] {
-  if (score === null || score > LEAST) return [];
+  if (score === null || score > FLOOR) return [];
   return [
     {
-      ...{ file: CONTRACT, line: 1, column: 1, rule: 'score' },
-      words: `Redocly gives the contract ${score} of 100 points; more than ${LEAST} are asked for.`,
-      remedy: `See what lowers it: npx redocly score ${CONTRACT} --operation-details.`,
+      file: CONTRACT,
+      line: 1,
+      column: 1,
+      rule: 'score',
+      message: `Redocly's score of the contract is ${score} of 100, but must be above ${FLOOR}.`,
+      remedy: `Run "npx redocly score ${CONTRACT} --operation-details" to see what lowers it.`,
     },
   ];
 }

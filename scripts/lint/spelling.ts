@@ -6,7 +6,7 @@ import { inOrder, type Problem } from './problem.ts';
 
 const WORDS = 'openapi/lint/words.txt';
 
-/** Words that are in neither the British dictionary nor openapi/lint/words.txt, of files below a folder. */
+/** Words in files below a folder that neither the British dictionary nor openapi/lint/words.txt contains. */
 export async function lintSpelling(files: readonly string[], folder = root): Promise<Problem[]> {
   const issues: Issue[] = [];
   const failures: string[] = [];
@@ -16,7 +16,7 @@ export async function lintSpelling(files: readonly string[], folder = root): Pro
     {
       config: join(root, 'openapi/lint/cspell.json'),
       root: folder,
-      // Their words are of programs, and American.
+      // cspell's defaults add programming terms and American spelling.
       defaultConfiguration: false,
       configSearch: false,
       showSuggestions: true,
@@ -30,9 +30,9 @@ export async function lintSpelling(files: readonly string[], folder = root): Pro
       info: ignore,
       debug: ignore,
       progress: ignore,
-      // What it does not find it passes over in silence.
+      // cspell skips missing files without an error.
       result: ({ files: read }: RunResult) => {
-        if (read !== files.length) failures.push(`It reads ${read} of ${files.length} files.`);
+        if (read !== files.length) failures.push(`cspell read ${read} of ${files.length} files.`);
       },
     },
   );
@@ -43,7 +43,7 @@ export async function lintSpelling(files: readonly string[], folder = root): Pro
 function problemOf({ text, uri = '', row, col, suggestions = [], isFlagged }: Issue, folder: string): Problem {
   const file = relative(folder, fileURLToPath(uri));
   const [first] = suggestions;
-  const instead = first === undefined ? '' : `Did you mean "${first}"? `;
-  const remedy = isFlagged === true ? instead.trim() : `${instead}If it is right, add it to ${WORDS}.`;
-  return { file, line: row, column: col, words: `"${text}" is not in the dictionary.`, remedy, rule: 'spelling' };
+  const suggestion = first === undefined ? '' : `Did you mean "${first}"? `;
+  const remedy = isFlagged === true ? suggestion.trim() : `${suggestion}If the spelling is right, add it to ${WORDS}.`;
+  return { file, line: row, column: col, message: `"${text}" is not in the dictionary.`, remedy, rule: 'spelling' };
 }

@@ -26,6 +26,6 @@ async function bundle(entry: string): Promise<Edit> {
   }
 }
 
-function lineOf({ file, line, column, words, remedy }: Problem): string {
-  return `${file}:${line}:${column}  ${words} ${remedy}`;
+function lineOf({ file, line, column, message, remedy }: Problem): string {
+  return `${file}:${line}:${column}  ${message} ${remedy}`;
 }

@@ -1,11 +1,12 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { anchorsIn, type Book, readBook } from '../../openapi/lint/book.ts';
 import { contractRules } from '../../openapi/lint/contract/index.ts';
+import { type LinkTargets, readLinkTargets } from '../../openapi/lint/link-targets.ts';
 import { pageRules } from '../../openapi/lint/pages/index.ts';
 import type { Mistake } from '../../openapi/lint/rule.ts';
 import { workflowRules } from '../../openapi/lint/workflows/index.ts';
+import { headingsOf } from '../../scripts/docs/markdown.ts';
 import { lintDocuments } from '../../scripts/lint/contract.ts';
 import { lintTexts } from '../../scripts/lint/pages.ts';
 import type { Problem } from '../../scripts/lint/problem.ts';
@@ -19,17 +20,17 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-function plant(sample: string, { replace, by }: Pick<Mistake, 'replace' | 'by'>): string {
-  expect(sample).toContain(replace);
-  return sample.replace(replace, () => by);
+function plant(sample: string, { find, replace }: Pick<Mistake, 'find' | 'replace'>): string {
+  expect(sample).toContain(find);
+  return sample.replace(find, () => replace);
 }
 
-function told(problems: readonly Problem[]): string[] {
-  return problems.map(({ rule, words }) => `${rule}: ${words}`);
+function reported(problems: readonly Problem[]): string[] {
+  return problems.map(({ rule, message }) => `${rule}: ${message}`);
 }
 
 describe('the contract', () => {
-  async function lintSamples(mistakes: readonly Pick<Mistake, 'replace' | 'by'>[]): Promise<Problem[][]> {
+  async function lintSamples(mistakes: readonly Pick<Mistake, 'find' | 'replace'>[]): Promise<Problem[][]> {
     const sample = await readFile(join(LINT, 'sample.yaml'), 'utf8');
     const files = mistakes.map((mistake, i) => ({ file: join(folder, `${i}.yaml`), text: plant(sample, mistake) }));
     await Promise.all(files.map(({ file, text }) => writeFile(file, text)));
@@ -44,7 +45,7 @@ describe('the contract', () => {
     const all = contractRules.flatMap(({ name, mistakes }) => mistakes.map((mistake) => ({ name, mistake })));
     expect(contractRules.filter(({ mistakes }) => mistakes.length === 0)).toEqual([]);
     const found = await lintSamples(all.map(({ mistake }) => mistake));
-    expect(found.map(told)).toEqual(all.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
+    expect(found.map(reported)).toEqual(all.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
     expect(found.flat().filter(({ remedy, line }) => remedy === '' || line === 1)).toEqual([]);
   });
 
@@ -53,35 +54,32 @@ describe('the contract', () => {
       'a misspelt name',
       'tags: [Books]',
       'tagss: [Books]',
-      ['operation-tag-defined: This operation has no tag.', 'struct: There is no "tagss" here in OpenAPI.'],
+      ['operation-tag-defined: This operation has no tag.', 'struct: OpenAPI has no "tagss" at this place.'],
     ],
     ['a missing name', '          in: query\n', '', ['struct: "in" is missing here.']],
     [
       'a text in the place of a group',
       '          schema:\n            type: integer\n            minimum: 1\n            maximum: 100\n',
       '          schema: number\n',
-      ['struct: Here stands a text, where a group of "name: value" lines belongs.'],
+      ['struct: This is a text, but must be a group of "name: value" lines.'],
     ],
     [
       'a reference to nothing',
       '#/components/examples/FirstPage"',
       '#/components/examples/FirstPag"',
-      ['no-unresolved-refs: This reference leads nowhere.', 'no-unused-components: Nothing uses "FirstPage".'],
+      ['no-unresolved-refs: This reference has no target.', 'no-unused-components: Nothing uses "FirstPage".'],
     ],
     [
       'a reference to a missing file',
       '"#/components/examples/Created"',
       'Created.yaml',
-      [
-        'no-unresolved-refs: There is no file "Created.yaml" at this place.',
-        'no-unused-components: Nothing uses "Created".',
-      ],
+      ['no-unresolved-refs: The file "Created.yaml" does not exist.', 'no-unused-components: Nothing uses "Created".'],
     ],
     [
       'an operationId that is taken',
       'operationId: createBook',
       'operationId: listBooks',
-      ['operation-operationId-unique: The operationId "listBooks" is taken by another operation.'],
+      ['operation-operationId-unique: Another operation has the operationId "listBooks".'],
     ],
     ['no summary', '      summary: Create a book\n', '', ['operation-summary: This operation has no summary.']],
     [
@@ -94,7 +92,7 @@ describe('the contract', () => {
       'an example out of bounds',
       '              value: 10\n',
       '              value: 1000\n',
-      ['no-invalid-parameter-examples: This example is not what the contract allows: must be <= 100.'],
+      ['no-invalid-parameter-examples: This example does not match its schema: must be <= 100.'],
     ],
     [
       'a field without an example',
@@ -103,19 +101,19 @@ describe('the contract', () => {
       ['scalar-property-missing-example: This field has no example.'],
     ],
     [
-      'a kind of value that there is not',
+      'a type that does not exist',
       'type: integer',
       'type: int',
       [
-        'no-invalid-parameter-examples: The schema of this example cannot be used: type must be JSONType or JSONType[]: int.',
-        'struct: "type" does not take this value.',
+        'no-invalid-parameter-examples: The schema of this example is not valid: type must be JSONType or JSONType[]: int.',
+        'struct: "type" cannot have this value.',
       ],
     ],
     [
       'an unknown tag',
       'tags: [Books]',
       'tags: [Book]',
-      ['operation-tag-defined: This tag is not among those of openapi/openapi.yaml.'],
+      ['operation-tag-defined: This tag is not listed in openapi/openapi.yaml.'],
     ],
     [
       'a required field that is not there',
@@ -123,50 +121,40 @@ describe('the contract', () => {
       'required: [data, extra]',
       [
         'no-required-schema-properties-undefined: "extra" is required, but there is no such field.',
-        'no-invalid-media-type-examples: This example is not what the contract allows: "extra" is missing.',
+        'no-invalid-media-type-examples: This example does not match its schema: "extra" is missing.',
       ],
     ],
-  ] as const)('%s is told in plain words', async (_, replace, by, expected) => {
-    const [problems = []] = await lintSamples([{ replace, by }]);
-    expect(told(problems)).toEqual(expected);
+  ] as const)('%s gets a plain message', async (_, find, replace, expected) => {
+    const [problems = []] = await lintSamples([{ find, replace }]);
+    expect(reported(problems)).toEqual(expected);
   });
 
   test.each([
-    ['a tab', '  title: Sample API', '\ttitle: Sample API', 'A tab stands where only spaces may.'],
-    [
-      'an indentation',
-      '  version: 1.0.0',
-      '   version: 1.0.0',
-      'This line is indented differently from those that it belongs to.',
-    ],
-    ['a colon in a text', 'title: Sample API', 'title: Sample: an API', 'The text on this line holds a colon.'],
-    [
-      'a name twice',
-      '  version: 1.0.0',
-      '  version: 1.0.0\n  version: 1.0.1',
-      'The name on this line stands here twice.',
-    ],
+    ['a tab', '  title: Sample API', '\ttitle: Sample API', 'This line is indented with a tab.'],
+    ['an indentation', '  version: 1.0.0', '   version: 1.0.0', 'This line is not indented like its neighbours.'],
+    ['a colon in a text', 'title: Sample API', 'title: Sample: an API', 'The text on this line contains a colon.'],
+    ['a name twice', '  version: 1.0.0', '  version: 1.0.0\n  version: 1.0.1', 'The name on this line is used twice.'],
     [
       'an open quotation mark',
       'title: Sample API',
       'title: "Sample API',
-      'A quotation mark is opened on line 4 and not closed.',
+      'The quotation mark on line 4 is not closed.',
     ],
-  ])('%s that makes YAML unreadable is told once, with its place', async (_, replace, by, words) => {
-    const [problems = []] = await lintSamples([{ replace, by }]);
-    expect(told(problems)).toEqual([`yaml: ${words}`]);
+  ])('%s that makes YAML unreadable is reported once, with its place', async (_, find, replace, message) => {
+    const [problems = []] = await lintSamples([{ find, replace }]);
+    expect(reported(problems)).toEqual([`yaml: ${message}`]);
     expect(problems[0]?.line).toBeGreaterThan(2);
   });
 
   test.each([
     ['an empty file', ''],
     ['nothing but a text', 'Sample API\n'],
-  ])('%s is told', async (_, text) => {
+  ])('%s is reported', async (_, text) => {
     const file = join(folder, 'empty.yaml');
     await writeFile(file, text);
     const [problems = []] = await lintDocuments([file]);
-    expect(problems.map(({ line, words }) => ({ line, words }))).toEqual([
-      { line: 1, words: 'This file does not begin with "name: value" lines.' },
+    expect(problems.map(({ line, message }) => ({ line, message }))).toEqual([
+      { line: 1, message: 'This file does not begin with "name: value" lines.' },
     ]);
   });
 });
@@ -187,14 +175,14 @@ describe('workflows', () => {
     }));
     await Promise.all(files.map(({ file, text }) => writeFile(file, text)));
     const found = await lintDocuments(files.map(({ file }) => file));
-    expect(found.map(told)).toEqual(all.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
+    expect(found.map(reported)).toEqual(all.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
     expect(found.flat().filter(({ remedy, line }) => remedy === '' || line === 1)).toEqual([]);
   });
 });
 
 describe('pages', () => {
   const FILE = 'openapi/guides/sample.md';
-  const book: Book = {
+  const targets: LinkTargets = {
     operationIds: new Set(['getKey']),
     schemas: new Set(['Key']),
     examples: new Set(['ValidationLimit']),
@@ -203,12 +191,12 @@ describe('pages', () => {
     anchorsOf: (file) => new Set(file === FILE ? ['sample-page', 'keys'] : ['page', 'more']),
   };
 
-  async function lintSample(mistake: Pick<Mistake, 'replace' | 'by'>): Promise<Problem[]> {
-    return lintTexts({ [FILE]: plant(await readFile(join(LINT, 'sample.md'), 'utf8'), mistake) }, book);
+  async function lintSample(mistake: Pick<Mistake, 'find' | 'replace'>): Promise<Problem[]> {
+    return lintTexts({ [FILE]: plant(await readFile(join(LINT, 'sample.md'), 'utf8'), mistake) }, targets);
   }
 
   test('the sample has no problem', async () => {
-    expect(await lintSample({ replace: '# Sample page', by: '# Sample page' })).toEqual([]);
+    expect(await lintSample({ find: '# Sample page', replace: '# Sample page' })).toEqual([]);
   });
 
   const all = pageRules.flatMap(({ name, mistakes }) =>
@@ -217,7 +205,7 @@ describe('pages', () => {
 
   test.each(all)('$name: $says', async ({ name, mistake }) => {
     const problems = await lintSample(mistake);
-    expect(told(problems)).toEqual([`${name}: ${mistake.says}`]);
+    expect(reported(problems)).toEqual([`${name}: ${mistake.says}`]);
     expect(problems[0]?.remedy).not.toBe('');
   });
 
@@ -226,21 +214,21 @@ describe('pages', () => {
       'a level that is skipped',
       '## Keys',
       '### Keys',
-      'MD001: A heading of level 3 stands where one of level 2 belongs: no level may be skipped.',
+      'MD001: This heading skips a level: it has level 3 and needs level 2.',
     ],
-    ['a picture without words', '![A picture]', '![]', 'MD045: This picture has no words for whoever cannot see it.'],
+    ['a picture without words', '![A picture]', '![]', 'MD045: This picture has no alternative text.'],
     ['a second title', '## Keys', '# Keys', 'MD025: This is a second title.'],
     ['no title', '# Sample page\n', '', 'MD041: The page does not begin with its title.'],
-    ['code without a language', '```sh status=200', '```', 'MD040: This code does not say its language.'],
+    ['code without a language', '```sh status=200', '```', 'MD040: This code has no language.'],
     [
       'a bare address',
       '[an address](https://example.org/)',
       'https://example.org/',
-      'MD034: This web address is bare.',
+      'MD034: This web address is not a link.',
     ],
     ['HTML', 'A page without', 'A <b>page</b> without', 'MD033: This is HTML: b.'],
-  ])('%s is told in plain words', async (_, replace, by, says) => {
-    expect(told(await lintSample({ replace, by }))).toEqual([says]);
+  ])('%s gets a plain message', async (_, find, replace, says) => {
+    expect(reported(await lintSample({ find, replace }))).toEqual([says]);
   });
 
   test.each(['  operationId: getKey', '\toperationId: getKey', '  operationId getKey'])(
@@ -248,25 +236,30 @@ describe('pages', () => {
     async (line) => {
       await mkdir(join(folder, 'openapi/paths'), { recursive: true });
       await writeFile(join(folder, 'openapi/paths/key.yaml'), `get:\n${line}\n  summary: Get\n`);
-      expect([...readBook(folder).operationIds]).toEqual(['getKey']);
+      expect([...readLinkTargets(folder).operationIds]).toEqual(['getKey']);
     },
   );
 
-  test('headings are named as in their links, a second one of the same words by a number', () => {
+  test('anchors are made as GitHub makes them, with a number for a second heading of the same text', () => {
     const text =
       '# A `code` & more\n\n## 401 Exception\n\n```sh\n# no heading\n```\n\n## See [this](x.md)\n\n## 401 Exception\n';
-    expect([...anchorsIn(text)]).toEqual(['a-code--more', '401-exception', '401-exception-1', 'see-this']);
+    expect(headingsOf(text).map(({ anchor }) => anchor)).toEqual([
+      'a-code--more',
+      '401-exception',
+      'see-this',
+      '401-exception-1',
+    ]);
   });
 });
 
-test('a misspelt word is told with its place, in pages and in the contract; code and names are no words', async () => {
+test('a misspelt word is reported with its place, in pages and in the contract; code and names are no words', async () => {
   await writeFile(
     join(folder, 'page.md'),
     'You recieve\n`teh` color, an organisation and Prisma.\n\n```sh\ncurl -sf\n```\n',
   );
   await writeFile(join(folder, 'Example.yaml'), 'summary: Teh `recieve`\nvalue:\n  externl_id: sis\n');
   const problems = await lintSpelling(['page.md', 'Example.yaml'], folder);
-  const places = problems.map(({ file, line, column, words }) => `${file}:${line}:${column} ${words}`);
+  const places = problems.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`);
   expect(places).toEqual([
     'Example.yaml:1:10 "Teh" is not in the dictionary.',
     'page.md:1:5 "recieve" is not in the dictionary.',

@@ -1,61 +1,62 @@
-import { isNode, type Node, nameOf, type Place, type Rule, report } from '../rule.ts';
+import { isObject, type Json } from '../../../src/api/document.ts';
+import { nameOf, type Place, type Rule, report } from '../rule.ts';
 
-// What has no bound is read, kept and answered in any size; and the reader cannot tell what fits.
+// Without bounds, the server would read, store and return values of any size, and API users could not know what fits.
 
 export const bounded: Rule = {
   name: 'bounded',
   visitor: {
     Schema(schema, context) {
       const missing = missingBound(schema);
-      if (missing !== null) report(context, { at: context.location.key(), ...words(missing, context.location) });
+      if (missing !== null) report(context, { at: context.location.key(), ...adviceFor(missing, context.location) });
     },
   },
   mistakes: [
     {
-      replace: '            maximum: 100\n',
-      by: '',
-      says: 'This number has no largest value.',
+      find: '            maximum: 100\n',
+      replace: '',
+      says: 'This number has no maximum.',
     },
     {
-      replace: '          maxLength: 200\n',
-      by: '',
-      says: '"title" has no longest length.',
+      find: '          maxLength: 200\n',
+      replace: '',
+      says: '"title" has no maximum length.',
     },
     {
-      replace: '          maxItems: 100\n',
-      by: '',
-      says: '"data" has no largest number of entries.',
+      find: '          maxItems: 100\n',
+      replace: '',
+      says: '"data" has no maximum number of items.',
     },
     {
-      replace: '      additionalProperties: false # of a book\n',
-      by: '',
-      says: '"Book" takes any other field.',
+      find: '      additionalProperties: false # of a book\n',
+      replace: '',
+      says: '"Book" allows any additional field.',
     },
   ],
 };
 
-type Missing = keyof typeof WORDS;
+type Missing = keyof typeof ADVICE;
 
-const WORDS = {
-  length: ['has no longest length', 'Add "maxLength:", or list the values that it takes under "enum:".'],
-  smallest: ['has no smallest value', 'Add "minimum:".'],
-  largest: ['has no largest value', 'Add "maximum:".'],
-  entries: ['has no largest number of entries', 'Add "maxItems:".'],
+const ADVICE = {
+  length: ['has no maximum length', 'Add "maxLength:", or list the allowed values under "enum:".'],
+  smallest: ['has no minimum', 'Add "minimum:".'],
+  largest: ['has no maximum', 'Add "maximum:".'],
+  entries: ['has no maximum number of items', 'Add "maxItems:".'],
   fields: [
-    'takes any other field',
-    'Add "additionalProperties: false"; or, where any field is meant, "maxProperties:" and "propertyNames:".',
+    'allows any additional field',
+    'Add "additionalProperties: false" or, to allow any field, "maxProperties:" and "propertyNames:".',
   ],
 } as const;
 
 const NOUNS: Record<Missing, string> = {
-  length: 'text',
+  length: 'string',
   smallest: 'number',
   largest: 'number',
-  entries: 'list',
+  entries: 'array',
   fields: 'object',
 };
 
-function missingBound(schema: Node): Missing | null {
+function missingBound(schema: Json): Missing | null {
   const types = [schema['type']].flat();
   const lacks = (...names: string[]) => !names.some((name) => schema[name] !== undefined);
   if (types.includes('string') && lacks('maxLength', 'enum', 'const')) return 'length';
@@ -64,12 +65,12 @@ function missingBound(schema: Node): Missing | null {
     if (lacks('maximum', 'exclusiveMaximum', 'enum', 'const')) return 'largest';
   }
   if (types.includes('array') && lacks('maxItems')) return 'entries';
-  const isOpen = schema['additionalProperties'] !== false && (lacks('maxProperties') || !isNode(schema['propertyNames']));
+  const isOpen = schema['additionalProperties'] !== false && (lacks('maxProperties') || !isObject(schema['propertyNames']));
   return types.includes('object') && isOpen ? 'fields' : null;
 }
 
-function words(missing: Missing, place: Place): { words: string; remedy: string } {
-  const [what, remedy] = WORDS[missing];
+function adviceFor(missing: Missing, place: Place): { message: string; remedy: string } {
+  const [what, remedy] = ADVICE[missing];
   const isNamed = /^#\/$|\/(properties|schemas)\/[^/]+$/.test(place.pointer);
-  return { words: `${isNamed ? `"${nameOf(place)}"` : `This ${NOUNS[missing]}`} ${what}.`, remedy };
+  return { message: `${isNamed ? `"${nameOf(place)}"` : `This ${NOUNS[missing]}`} ${what}.`, remedy };
 }

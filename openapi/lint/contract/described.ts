@@ -1,6 +1,7 @@
-import { type Context, type Node, nameOf, type Rule, report } from '../rule.ts';
+import type { Json } from '../../../src/api/document.ts';
+import { type Context, nameOf, type Rule, report } from '../rule.ts';
 
-// Redocly itself asks for the descriptions of operations, parameters, responses and tags.
+// Redocly's own rules ask for the descriptions of operations, parameters, responses and tags.
 
 export const described: Rule = {
   name: 'described',
@@ -15,19 +16,19 @@ export const described: Rule = {
     ServerVariable: check,
   },
   mistakes: [
-    { replace: '          description: The title.\n', by: '', says: '"title" has no description.' },
-    { replace: '          description: The next page.\n', by: '', says: '"Link" has no description.' },
+    { find: '          description: The title.\n', replace: '', says: '"title" has no description.' },
+    { find: '          description: The next page.\n', replace: '', says: '"Link" has no description.' },
   ],
 };
 
-/** A component in its own file, a component, a field, or the value of any field; not what stands within those. */
+/** Schemas that readers see: a file, a component, a field, or the value of additional fields; no schema within those. */
 function isShown(pointer: string): boolean {
   return /^#\/$|\/(properties|schemas)\/[^/]+$|\/additionalProperties$/.test(pointer);
 }
 
-function check(node: Node, context: Context): void {
+function check(node: Json, context: Context): void {
   if (node['description'] !== undefined) return;
-  const remedy = 'Add "description:", one sentence that says what it is to whoever uses the API.';
-  const words = `"${nameOf(context.location)}" has no description.`;
-  report(context, { at: context.location.key(), words, remedy });
+  const remedy = 'Add "description:": one sentence that tells API users what it is.';
+  const message = `"${nameOf(context.location)}" has no description.`;
+  report(context, { at: context.location.key(), message, remedy });
 }

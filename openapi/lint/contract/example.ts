@@ -1,6 +1,7 @@
-import { type Context, isNode, type Node, nameOf, type Rule, report } from '../rule.ts';
+import { isObject, type Json } from '../../../src/api/document.ts';
+import { type Context, nameOf, type Rule, report } from '../rule.ts';
 
-// The published pages, the mock and the tests all show and send the examples. Redocly checks that each one is valid.
+// The documentation, the mock and the tests use the examples. Redocly's own rules check that each one matches its schema.
 
 export const example: Rule = {
   name: 'example',
@@ -10,26 +11,26 @@ export const example: Rule = {
     Header: check,
     Example(node, context) {
       if (typeof node['summary'] === 'string') return;
-      const remedy = 'Add "summary:", a few words that tell this example from the others.';
-      report(context, { at: context.location, words: `The example "${nameOf(context.location)}" has no summary.`, remedy });
+      const remedy = 'Add "summary:": a few words that distinguish this example from the others.';
+      report(context, { at: context.location, message: `The example "${nameOf(context.location)}" has no summary.`, remedy });
     },
   },
   mistakes: [
     {
-      replace: '          examples:\n            ten:\n              summary: Ten books\n              value: 10\n',
-      by: '',
-      says: 'There is no example here.',
+      find: '          examples:\n            ten:\n              summary: Ten books\n              value: 10\n',
+      replace: '',
+      says: 'An example is missing here.',
     },
-    { replace: '      summary: The first page\n', by: '', says: 'The example "FirstPage" has no summary.' },
+    { find: '      summary: The first page\n', replace: '', says: 'The example "FirstPage" has no summary.' },
   ],
 };
 
-function check(node: Node, context: Context): void {
+function check(node: Json, context: Context): void {
   const { examples } = node;
-  if (isNode(examples) && Object.keys(examples).length > 0) return;
+  if (isObject(examples) && Object.keys(examples).length > 0) return;
   report(context, {
     at: context.location,
-    words: 'There is no example here.',
-    remedy: 'Add "examples:" with at least one, under a name of its own: a "summary:" and a "value:".',
+    message: 'An example is missing here.',
+    remedy: 'Add "examples:" with at least one named example that has a "summary:" and a "value:".',
   });
 }

@@ -1,6 +1,7 @@
-import { isNode, type Rule, report } from '../rule.ts';
+import { isObject } from '../../../src/api/document.ts';
+import { type Rule, report } from '../rule.ts';
 
-// Clients tell errors apart by the name of their schema.
+// Clients distinguish errors by the name of their schema.
 
 export const namedException: Rule = {
   name: 'named-exception',
@@ -10,8 +11,8 @@ export const namedException: Rule = {
         if (/^[45]/.test(status) && !NAME.test(nameOf(response))) {
           report(context, {
             at: context.location.child(status).key(),
-            words: `The answer ${status} is no named exception.`,
-            remedy: 'Point to one of components/responses, or let its schema be one of components/schemas that ends in "Exception".',
+            message: `The response ${status} has no exception schema.`,
+            remedy: 'Refer to one of components/responses, or to a schema of components/schemas whose name ends in "Exception".',
           });
         }
       }
@@ -19,26 +20,26 @@ export const namedException: Rule = {
   },
   mistakes: [
     {
-      replace: '$ref: "#/components/responses/NotFoundException"',
-      by: '$ref: "#/components/responses/BookPage"',
-      says: 'The answer 404 is no named exception.',
+      find: '$ref: "#/components/responses/NotFoundException"',
+      replace: '$ref: "#/components/responses/BookPage"',
+      says: 'The response 404 has no exception schema.',
     },
     {
-      replace: '                $ref: "#/components/schemas/NotFoundException"\n',
-      by: '                $ref: "#/components/schemas/Message"\n',
-      says: 'The answer 401 is no named exception.',
+      find: '                $ref: "#/components/schemas/NotFoundException"\n',
+      replace: '                $ref: "#/components/schemas/Message"\n',
+      says: 'The response 401 has no exception schema.',
     },
   ],
 };
 
-/** "../components/responses/NotFoundException.yaml", or the same within one file. */
+/** "../components/responses/NotFoundException.yaml", or a reference within one file. */
 const NAME = /\/[A-Z][A-Za-z]+Exception(\.yaml)?$/;
 
 function nameOf(response: unknown): string {
-  if (!isNode(response)) return '';
+  if (!isObject(response)) return '';
   if (typeof response['$ref'] === 'string') return response['$ref'];
   const { content } = response;
-  const media = isNode(content) ? content['application/json'] : undefined;
-  const schema = isNode(media) ? media['schema'] : undefined;
-  return isNode(schema) ? String(schema['$ref']) : '';
+  const media = isObject(content) ? content['application/json'] : undefined;
+  const schema = isObject(media) ? media['schema'] : undefined;
+  return isObject(schema) ? String(schema['$ref']) : '';
 }

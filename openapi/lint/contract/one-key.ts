@@ -1,6 +1,7 @@
-import { isNode, type Rule, report } from '../rule.ts';
+import { isObject } from '../../../src/api/document.ts';
+import { type Rule, report } from '../rule.ts';
 
-// Several requirements are alternatives, and none at all lets anybody in: what an operation asks for is said once, there.
+// Several requirements would be alternatives, and an operation without any would be open to everybody.
 
 export const oneKey: Rule = {
   name: 'one-key',
@@ -8,24 +9,24 @@ export const oneKey: Rule = {
     Operation({ security }, context) {
       const requirements = Array.isArray(security) ? security : [];
       const [first] = requirements;
-      if (requirements.length === 1 && isNode(first) && Object.keys(first).length === 1) return;
+      if (requirements.length === 1 && isObject(first) && Object.keys(first).length === 1) return;
       report(context, {
         at: security === undefined ? context.location.key() : context.location.child('security').key(),
-        words: 'This operation does not say which one key it asks for.',
-        remedy: 'Add "security:" with one entry, and in it the permission that is needed: - apiKey: ["parent_programs:read"].',
+        message: 'This operation must have exactly one security requirement.',
+        remedy: 'Add "security:" with one entry that names the permission: - apiKey: ["parent_programs:read"].',
       });
     },
   },
   mistakes: [
     {
-      replace: '      security:\n        - apiKey: []\n',
-      by: '',
-      says: 'This operation does not say which one key it asks for.',
+      find: '      security:\n        - apiKey: []\n',
+      replace: '',
+      says: 'This operation must have exactly one security requirement.',
     },
     {
-      replace: '      security:\n        - apiKey: []\n',
-      by: '      security:\n        - apiKey: []\n        - {}\n',
-      says: 'This operation does not say which one key it asks for.',
+      find: '      security:\n        - apiKey: []\n',
+      replace: '      security:\n        - apiKey: []\n        - {}\n',
+      says: 'This operation must have exactly one security requirement.',
     },
   ],
 };

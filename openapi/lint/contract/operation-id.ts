@@ -1,6 +1,6 @@
 import { type Rule, report } from '../rule.ts';
 
-// It becomes the name of a function in the server and in the client.
+// The server names a handler after each operation, and generated clients a function.
 
 export const operationId: Rule = {
   name: 'operation-id',
@@ -9,15 +9,15 @@ export const operationId: Rule = {
       if (typeof id !== 'string' || CAMEL_CASE.test(id)) return;
       report(context, {
         at: context.location.child('operationId'),
-        words: `The operationId "${id}" is not in camelCase.`,
-        remedy: 'Begin with a verb in small letters and each further word with a capital: "listParentPrograms".',
+        message: `The operationId "${id}" is not in camelCase.`,
+        remedy: 'Begin with a verb in lower case and capitalize each further word: "listParentPrograms".',
       });
     },
   },
   mistakes: [
     {
-      replace: 'operationId: listBooks',
-      by: 'operationId: list_books',
+      find: 'operationId: listBooks',
+      replace: 'operationId: list_books',
       says: 'The operationId "list_books" is not in camelCase.',
     },
   ],

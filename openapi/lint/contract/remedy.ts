@@ -1,6 +1,7 @@
-import { type Context, isNode, type Node, type Place, type Rule, report } from '../rule.ts';
+import { isObject, type Json } from '../../../src/api/document.ts';
+import { type Context, type Place, type Rule, report } from '../rule.ts';
 
-// The server hands the words of "x-remedy" to whoever sent what a pattern or a format refuses.
+// When a value does not match a pattern or a format, the server's 422 ends with the text of "x-remedy".
 
 export const remedy: Rule = {
   name: 'remedy',
@@ -9,22 +10,22 @@ export const remedy: Rule = {
       checkWithin(parameter['schema'], context.location.child('schema'), context);
     },
     RequestBody({ content }, context) {
-      const schema = isNode(content) && isNode(content['application/json']) && content['application/json']['schema'];
+      const schema = isObject(content) && isObject(content['application/json']) && content['application/json']['schema'];
       checkWithin(schema, context.location.child(['content', 'application/json', 'schema']), context);
     },
   },
   mistakes: [
     {
-      replace: '          x-remedy: Give at least one character that is not blank.\n',
-      by: '',
-      says: 'Whoever breaks this pattern is not told what to send instead.',
+      find: '          x-remedy: Give at least one character that is not blank.\n',
+      replace: '',
+      says: 'This pattern has no "x-remedy".',
     },
   ],
 };
 
-/** Redocly does not visit again what it has visited as a part of an answer, say; so the walk is our own. */
+/** Redocly visits a schema only once, even if a response and a request use it, so this rule walks the requests itself. */
 function checkWithin(value: unknown, place: Place, context: Context): void {
-  if (!isNode(value)) return;
+  if (!isObject(value)) return;
   if (value['$ref'] !== undefined) {
     const { node, location } = context.resolve(value, place.source.absoluteRef);
     return location === undefined ? undefined : checkWithin(node, location, context);
@@ -33,7 +34,7 @@ function checkWithin(value: unknown, place: Place, context: Context): void {
   for (const [path, inner] of schemasIn(value)) checkWithin(inner, place.child(path), context);
 }
 
-function schemasIn(schema: Node): [path: string[], schema: unknown][] {
+function schemasIn(schema: Json): [path: string[], schema: unknown][] {
   const single = ['items', 'propertyNames', 'additionalProperties'].map((name): [string[], unknown] => [
     [name],
     schema[name],
@@ -44,13 +45,13 @@ function schemasIn(schema: Node): [path: string[], schema: unknown][] {
   return [...single, ...named];
 }
 
-function check(schema: Node, place: Place, context: Context): void {
+function check(schema: Json, place: Place, context: Context): void {
   if (typeof schema['x-remedy'] === 'string') return;
   const kind = ['pattern', 'format'].find((name) => schema[name] !== undefined);
   if (kind === undefined) return;
   report(context, {
     at: place.child(kind).key(),
-    words: `Whoever breaks this ${kind} is not told what to send instead.`,
-    remedy: 'Add "x-remedy:", one sentence: "Use visible ASCII characters only, without blanks."',
+    message: `This ${kind} has no "x-remedy".`,
+    remedy: 'Add "x-remedy:": one sentence that says what to send, such as "Use visible ASCII characters only, without spaces."',
   });
 }

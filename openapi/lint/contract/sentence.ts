@@ -1,4 +1,5 @@
-import { type Context, type Node, type Rule, report } from '../rule.ts';
+import type { Json } from '../../../src/api/document.ts';
+import { type Context, type Rule, report } from '../rule.ts';
 
 export const sentence: Rule = {
   name: 'sentence',
@@ -10,40 +11,42 @@ export const sentence: Rule = {
   ),
   mistakes: [
     {
-      replace: 'description: The title.',
-      by: 'description: the title.',
+      find: 'description: The title.',
+      replace: 'description: the title.',
       says: 'This description does not begin with a capital letter.',
     },
     {
-      replace: 'description: The title.',
-      by: 'description: The title',
+      find: 'description: The title.',
+      replace: 'description: The title',
       says: 'This description does not end with a full stop.',
     },
-    { replace: 'summary: List books', by: 'summary: list books', says: 'This summary does not begin with a capital letter.' },
-    { replace: 'summary: List books', by: 'summary: List books.', says: 'This summary ends with a full stop.' },
+    { find: 'summary: List books', replace: 'summary: list books', says: 'This summary does not begin with a capital letter.' },
+    { find: 'summary: List books', replace: 'summary: List books.', says: 'This summary ends with a full stop.' },
   ],
 };
 
-/** A piece of code may begin a sentence as it is. */
+/** Code may begin a sentence in lower case. */
 const BEGINNING = /^[`\p{Lu}]/u;
 
-function check(node: Node, context: Context): void {
+function check(node: Json, context: Context): void {
   for (const name of ['description', 'x-remedy']) {
     const text = node[name];
     if (typeof text !== 'string') continue;
-    const say = (words: string, what: string) =>
-      report(context, { at: context.location.child(name), words: `This ${name} ${words}.`, remedy: what });
-    if (!BEGINNING.test(text)) say('does not begin with a capital letter', 'Write it in whole sentences.');
-    if (!text.trimEnd().endsWith('.')) say('does not end with a full stop', 'Write it in whole sentences.');
+    const complain = (problem: string) => {
+      const message = `This ${name} ${problem}.`;
+      report(context, { at: context.location.child(name), message, remedy: 'Write complete sentences.' });
+    };
+    if (!BEGINNING.test(text)) complain('does not begin with a capital letter');
+    if (!text.trimEnd().endsWith('.')) complain('does not end with a full stop');
   }
-  // What is called summary within a schema is a field of somebody's.
+  // A schema has no summary of its own; there, it is the name of a field.
   if (typeof node['summary'] !== 'string' || context.type.name === 'Schema') return;
   const at = context.location.child('summary');
-  const remedyWords = 'A summary is a heading: a capital letter first, no full stop.';
+  const remedy = 'Write it like a heading: with a capital letter, without a full stop.';
   if (!BEGINNING.test(node['summary'])) {
-    report(context, { at, words: 'This summary does not begin with a capital letter.', remedy: remedyWords });
+    report(context, { at, message: 'This summary does not begin with a capital letter.', remedy });
   }
   if (node['summary'].endsWith('.') && context.type.name !== 'Info') {
-    report(context, { at, words: 'This summary ends with a full stop.', remedy: remedyWords });
+    report(context, { at, message: 'This summary ends with a full stop.', remedy });
   }
 }

@@ -1,77 +1,77 @@
-import type { Book } from '../book.ts';
+import type { LinkTargets } from '../link-targets.ts';
 import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 
-// An example that nothing checks is wrong one day. A label says what test/contract/guides.test.ts holds it against; it
-// stands behind the language, where no reader sees it.
+// Code in a guide carries a label after its language, which readers do not see. It tells test/contract/guides.test.ts what
+// the code must match, so that no example becomes wrong unnoticed.
 
 export const codeLabel: PageRule = {
   name: 'code-label',
-  check({ file, tokens, report }, book) {
+  check({ file, tokens, report }, targets) {
     const isGuide = file.startsWith('openapi/guides/');
     for (const at of tokens.filter(({ type }) => type === 'codeFenced')) {
       const [opening = '', ...lines] = at.text.split('\n');
       const label = opening.replace(/^`+/, '').trim();
-      const fault = isGuide ? faultOf(label, lines.join('\n'), book) : null;
+      const fault = isGuide ? faultOf(label, lines.join('\n'), targets) : null;
       if (!isClosed(lines)) report({ at, ...NOT_CLOSED });
       else if (fault !== null) report({ at, ...fault });
     }
   },
   mistakes: [
-    { replace: '```\n\n```http', by: '\n```http', says: 'This code has no end.' },
+    { find: '```\n\n```http', replace: '\n```http', says: 'This code block is not closed.' },
     {
-      replace: '```json example=ValidationLimit',
-      by: '```json',
-      says: 'This example of JSON does not say what it is an example of.',
+      find: '```json example=ValidationLimit',
+      replace: '```json',
+      says: 'This JSON has no label, so no test checks it.',
     },
     {
-      replace: '```json example=ValidationLimit',
-      by: '```json example=ValidationLimits',
-      says: 'There is no example "ValidationLimits" in the contract.',
+      find: '```json example=ValidationLimit',
+      replace: '```json example=ValidationLimits',
+      says: 'The contract has no example "ValidationLimits".',
     },
-    { replace: '```sh status=200', by: '```sh', says: 'This curl does not say which status it gets.' },
-    { replace: '```sh status=200', by: '```bash status=200', says: 'Code in "bash" is checked by nothing.' },
-    { replace: '```http answer=getKey:200', by: '```http', says: 'This answer does not say of which operation it is.' },
+    { find: '```sh status=200', replace: '```sh', says: 'This curl command has no expected status.' },
+    { find: '```sh status=200', replace: '```bash status=200', says: 'No test checks code in "bash".' },
+    { find: '```http answer=getKey:200', replace: '```http', says: 'This response does not name its operation.' },
   ],
 };
 
-type Fault = { words: string; remedy: string };
+type Advice = { readonly message: string; readonly remedy: string };
 
-const NOT_CLOSED = { words: 'This code has no end.', remedy: 'Write ``` on a line of its own below it.' };
+const NOT_CLOSED = { message: 'This code block is not closed.', remedy: 'Add a line with ``` below it.' };
 
-/** What comes next begins within code that was not closed. */
+/** In a block that is not closed, the next block's opening line is found before the end. */
 function isClosed(lines: readonly string[]): boolean {
   return lines.findIndex((line) => line.startsWith('```')) === lines.length - 1;
 }
 
 const LANGUAGES = ['json', 'http', 'sh', 'text'];
 
-function faultOf(label: string, code: string, book: Book): Fault | null {
+function faultOf(label: string, code: string, targets: LinkTargets): Advice | null {
   const [language = '', ...words] = label.split(/\s+/);
   const options = new Map(words.map((word): [string, string] => [word.split('=')[0] ?? '', word.split('=')[1] ?? '']));
   switch (language) {
     case 'json':
-      return faultOfJson(options, book);
+      return faultOfJson(options, targets);
     case 'sh':
       return /\bcurl\b/.test(code) && !/^\d{3}(,\d{3})*$/.test(options.get('status') ?? '')
         ? {
-            words: 'This curl does not say which status it gets.',
-            remedy: 'Write ```sh status=200; and of several: status=200,304.',
+            message: 'This curl command has no expected status.',
+            remedy: 'Add it after the language: ```sh status=200. Separate several with commas: status=200,304.',
           }
         : null;
     case 'http':
       return /^\w+:\d{3}$/.test(options.get('answer') ?? '')
         ? null
-        : { words: 'This answer does not say of which operation it is.', remedy: 'Write ```http answer=getKey:200.' };
+        : { message: 'This response does not name its operation.', remedy: 'Add the operation and the status after the language: ```http answer=getKey:200.' };
     case 'text':
     case '':
       return null;
     default:
-      return { words: `Code in "${language}" is checked by nothing.`, remedy: `There are: ${LANGUAGES.join(', ')}.` };
+      return { message: `No test checks code in "${language}".`, remedy: `Use one of: ${LANGUAGES.join(', ')}.` };
   }
 }
 
-function faultOfJson(options: ReadonlyMap<string, string>, { examples, schemas }: Book): Fault | null {
+function faultOfJson(options: ReadonlyMap<string, string>, { examples, schemas }: LinkTargets): Advice | null {
   for (const [kind, names] of [
     ['example', examples],
     ['schema', schemas],
@@ -81,10 +81,10 @@ function faultOfJson(options: ReadonlyMap<string, string>, { examples, schemas }
     if (names.has(name)) return null;
     const near = nearest(name, names);
     const remedy = near === undefined ? `See openapi/components/${kind}s.` : `Did you mean "${near}"?`;
-    return { words: `There is no ${kind} "${name}" in the contract.`, remedy };
+    return { message: `The contract has no ${kind} "${name}".`, remedy };
   }
   return {
-    words: 'This example of JSON does not say what it is an example of.',
-    remedy: 'Write ```json example=KeyReadOnly, an example of the contract, or ```json schema=Key.',
+    message: 'This JSON has no label, so no test checks it.',
+    remedy: 'Label it with an example or a schema of the contract: ```json example=KeyReadOnly, or ```json schema=Key.',
   };
 }

@@ -1,92 +1,90 @@
 import { posix } from 'node:path';
-import type { Book } from '../book.ts';
+import type { LinkTargets } from '../link-targets.ts';
 import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 
-// No link is followed to another host: what stands there today says nothing of tomorrow, and a check works offline.
+// Links to other hosts are not requested: the check must work offline, and their pages may change at any time.
 
 export const link: PageRule = {
   name: 'link',
-  check({ file, tokens, report }, book) {
+  check({ file, tokens, report }, targets) {
     for (const at of tokens.filter(({ type }) => DESTINATIONS.has(type))) {
-      const fault = faultOf(at.text, file, book);
+      const fault = faultOf(at.text, file, targets);
       if (fault !== null) report({ at, ...fault });
     }
   },
   mistakes: [
-    { replace: '(#keys)', by: '(#kees)', says: 'There is no heading for "#kees" on this page.' },
-    { replace: '(page.md)', by: '(paeg.md)', says: 'There is no file "paeg.md" here.' },
-    { replace: '(page.md#more)', by: '(page.md#mroe)', says: 'There is no heading for "#mroe" in page.md.' },
-    { replace: '(operation:getKey)', by: '(operation:getKeys)', says: 'There is no operation "getKeys".' },
-    { replace: '(picture.png)', by: '(images/picture.png)', says: 'There is no file "images/picture.png" here.' },
-    { replace: '(page.md)', by: '(../../README.md)', says: 'The published pages do not have "../../README.md".' },
-    { replace: '(page.md)', by: '(/page.md)', says: 'This link does not start from the page that it stands on.' },
-    { replace: '(https://example.org/)', by: '(https//example.org/)', says: 'There is no file "https//example.org/" here.' },
-    { replace: '(https://example.org/)', by: '(https://)', says: 'This is no whole web address.' },
-    { replace: '(https://example.org/)', by: '(file:///etc/hosts)', says: 'A published page cannot link to "file:".' },
+    { find: '(#keys)', replace: '(#kees)', says: 'This page has no heading "#kees".' },
+    { find: '(page.md)', replace: '(paeg.md)', says: 'The file "paeg.md" does not exist.' },
+    { find: '(page.md#more)', replace: '(page.md#mroe)', says: 'page.md has no heading "#mroe".' },
+    { find: '(operation:getKey)', replace: '(operation:getKeys)', says: 'The contract has no operation "getKeys".' },
+    { find: '(picture.png)', replace: '(images/picture.png)', says: 'The file "images/picture.png" does not exist.' },
+    { find: '(page.md)', replace: '(../../README.md)', says: '"../../README.md" is not published.' },
+    { find: '(page.md)', replace: '(/page.md)', says: 'This link begins with "/".' },
+    { find: '(https://example.org/)', replace: '(https//example.org/)', says: 'The file "https//example.org/" does not exist.' },
+    { find: '(https://example.org/)', replace: '(https://)', says: 'This web address is not valid.' },
+    { find: '(https://example.org/)', replace: '(file:///etc/hosts)', says: 'A published page cannot link to "file:".' },
   ],
 };
 
 const DESTINATIONS = new Set(['resourceDestinationString', 'definitionDestinationString', 'autolinkProtocol']);
 const GUIDES = 'openapi/guides';
 
-type Fault = { words: string; remedy: string };
+type Advice = { readonly message: string; readonly remedy: string };
 
-/** What is wrong with a link from the page `file` to `target`; null: nothing. */
-function faultOf(target: string, file: string, book: Book): Fault | null {
+/** The problem with a link from the page `file` to `target`, or null. */
+function faultOf(target: string, file: string, targets: LinkTargets): Advice | null {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/i.exec(target) ?? [];
   switch (scheme?.toLowerCase()) {
     case undefined:
-      return faultOfPath(target, file, book);
+      return faultOfPath(target, file, targets);
     case 'operation':
-      return book.operationIds.has(rest)
+      return targets.operationIds.has(rest)
         ? null
-        : { words: `There is no operation "${rest}".`, remedy: instead(rest, book.operationIds) };
+        : { message: `The contract has no operation "${rest}".`, remedy: suggestion(rest, targets.operationIds) };
     case 'http':
     case 'https':
       return URL.canParse(target)
         ? null
-        : { words: 'This is no whole web address.', remedy: 'Copy the address from the browser once more.' };
+        : { message: 'This web address is not valid.', remedy: 'Copy it from the browser again.' };
     case 'mailto':
       return null;
     default:
-      return { words: `A published page cannot link to "${scheme}:".`, remedy: 'Link to a page or to a web address.' };
+      return { message: `A published page cannot link to "${scheme}:".`, remedy: 'Link to a page or to a web address.' };
   }
 }
 
-function faultOfPath(target: string, file: string, book: Book): Fault | null {
+function faultOfPath(target: string, file: string, targets: LinkTargets): Advice | null {
   const [path = '', anchor] = target.split('#');
   if (path.startsWith('/')) {
-    const remedy = 'Write it as seen from this file: "authentication.md", or "../guides/authentication.md".';
-    return { words: 'This link does not start from the page that it stands on.', remedy };
+    const remedy = 'Give the path relative to this file: "authentication.md" or "../guides/authentication.md".';
+    return { message: 'This link begins with "/".', remedy };
   }
   const isOwn = path === '';
   const to = isOwn ? file : posix.join(posix.dirname(file), decodeURIComponent(path));
   if (isWithin(file, GUIDES) && !isWithin(to, GUIDES)) {
-    const remedy = 'Link to a guide or an operation, or give the web address of the file.';
-    return { words: `The published pages do not have "${path}".`, remedy };
+    const remedy = 'Link to a guide, to an operation, or to the web address of the file.';
+    return { message: `"${path}" is not published.`, remedy };
   }
-  if (!book.has(to)) {
-    const remedy = instead(posix.basename(path), book.namesIn(posix.dirname(to)));
-    return { words: `There is no file "${path}" here.`, remedy };
+  if (!targets.has(to)) {
+    const remedy = suggestion(posix.basename(path), targets.namesIn(posix.dirname(to)));
+    return { message: `The file "${path}" does not exist.`, remedy };
   }
   if (anchor === undefined || !to.endsWith('.md')) return null;
-  const anchors = book.anchorsOf(to);
-  const where = isOwn ? 'on this page' : `in ${path}`;
-  const words = `There is no heading for "#${anchor}" ${where}.`;
-  return anchors.has(anchor) ? null : { words, remedy: instead(anchor, anchors, '#') };
+  const anchors = targets.anchorsOf(to);
+  const message = `${isOwn ? 'This page' : path} has no heading "#${anchor}".`;
+  return anchors.has(anchor) ? null : { message, remedy: suggestion(anchor, anchors, '#') };
 }
 
-/** The sample is a guide as well. */
 function isWithin(file: string, folder: string): boolean {
   return file.startsWith(`${folder}/`);
 }
 
-function instead(typed: string, candidates: Iterable<string>, prefix = ''): string {
+function suggestion(typed: string, candidates: Iterable<string>, prefix = ''): string {
   const names = [...candidates];
   const near = nearest(typed, names);
   if (near !== undefined) return `Did you mean "${prefix}${near}"?`;
   return names.length === 0 || names.length > 12
-    ? 'Mend the link, or write what it leads to.'
-    : `There are: ${names.map((name) => `${prefix}${name}`).join(', ')}.`;
+    ? 'Correct the link, or add its target.'
+    : `Choose one of: ${names.map((name) => `${prefix}${name}`).join(', ')}.`;
 }

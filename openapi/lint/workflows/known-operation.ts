@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { readBook } from '../book.ts';
+import { readLinkTargets } from '../link-targets.ts';
 import { nearest } from '../nearest.ts';
 import { type Rule, report } from '../rule.ts';
 
-// Redocly reads a workflow without the contract that it is about; nobody would know before it is run.
+// Redocly lints a workflow without its contract, so an unknown operation would only fail when the workflow runs.
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -11,29 +11,29 @@ export const knownOperation: Rule = {
   name: 'known-operation',
   visitor: {
     Step({ operationId }, context) {
-      const known = readBook(ROOT).operationIds;
+      const known = readLinkTargets(ROOT).operationIds;
       if (typeof operationId === 'string' && known.has(operationId)) return;
       const near = typeof operationId === 'string' ? nearest(operationId, [...known]) : undefined;
       report(context, {
         at: operationId === undefined ? context.location.key() : context.location.child('operationId'),
-        words:
+        message:
           operationId === undefined
-            ? 'This step does not say which operation it calls.'
+            ? 'This step names no operation.'
             : `The contract has no operation "${operationId}".`,
-        remedy: near === undefined ? `Give "operationId:" one of: ${[...known].join(', ')}.` : `Did you mean "${near}"?`,
+        remedy: near === undefined ? `Set "operationId:" to one of: ${[...known].join(', ')}.` : `Did you mean "${near}"?`,
       });
     },
   },
   mistakes: [
     {
-      replace: 'operationId: getKey',
-      by: 'operationId: getKeys',
+      find: 'operationId: getKey',
+      replace: 'operationId: getKeys',
       says: 'The contract has no operation "getKeys".',
     },
     {
-      replace: 'operationId: getKey',
-      by: 'workflowId: other',
-      says: 'This step does not say which operation it calls.',
+      find: 'operationId: getKey',
+      replace: 'workflowId: other',
+      says: 'This step names no operation.',
     },
   ],
 };

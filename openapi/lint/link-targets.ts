@@ -1,0 +1,34 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { headingsOf } from '../../scripts/docs/markdown.ts';
+
+/** What a page may link to, read from the files that are written by hand. */
+export type LinkTargets = {
+  readonly operationIds: ReadonlySet<string>;
+  /** The names of components/schemas and components/examples. */
+  readonly schemas: ReadonlySet<string>;
+  readonly examples: ReadonlySet<string>;
+  /** Whether the file or folder exists; the path starts at the root of the checkout. */
+  has(file: string): boolean;
+  /** The names of the files in a folder. */
+  namesIn(folder: string): readonly string[];
+  /** The anchors of a Markdown file's headings, without "#". */
+  anchorsOf(file: string): ReadonlySet<string>;
+};
+
+/** A loose pattern: a file that is not valid YAML is one problem, not one more for every link to its operations. */
+const OPERATION_ID = /^\s*operationId:?[ \t]+(\S+)/gm;
+
+export function readLinkTargets(root: string): LinkTargets {
+  const componentsIn = (folder: string) =>
+    new Set(globSync(`openapi/components/${folder}/*.yaml`, { cwd: root }).map((file) => basename(file, '.yaml')));
+  const paths = globSync('openapi/paths/*.yaml', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'));
+  return {
+    operationIds: new Set(paths.flatMap((text) => [...text.matchAll(OPERATION_ID)].map(([, id = '']) => id))),
+    schemas: componentsIn('schemas'),
+    examples: componentsIn('examples'),
+    has: (file) => existsSync(join(root, file)),
+    namesIn: (folder) => globSync('*', { cwd: join(root, folder) }),
+    anchorsOf: (file) => new Set(headingsOf(readFileSync(join(root, file), 'utf8')).map(({ anchor }) => anchor)),
+  };
+}
