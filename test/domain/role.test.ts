@@ -34,7 +34,7 @@ test.each<[Role, Role[]]>([
   expect(rolesFor((target) => mayTakeKeysOf(actor, target))).toEqual(targets);
 });
 
-test('whoever takes keys of a role has all the permissions of that role', () => {
+test('a role that may take keys of another role has all permissions of that role', () => {
   for (const actor of ROLES) {
     for (const target of rolesFor((role) => mayTakeKeysOf(actor, role))) {
       expect(permissionsOf(actor)).toEqual(expect.arrayContaining([...permissionsOf(target)]));

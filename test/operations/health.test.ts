@@ -73,7 +73,7 @@ test('while every connection is taken it is told not to be ready, in time, and h
   expect((await server.anonymous.get('/readyz')).status).toBe(200);
 });
 
-// Whoever routes to this process must hear that it stops before its port is closed.
+// A load balancer must learn that the process is stopping before its port is closed.
 test('a process that stops is not ready any more, yet alive', async () => {
   await withCharter({ DATABASE_URL: database.url }, async ({ url, child, printed, ended }) => {
     const anonymous = new Client(url);

@@ -51,7 +51,7 @@ test('every request has one line of JSON, found by the X-Request-Id that the cal
   }
 });
 
-// The attack: whoever reads the log, or gets at a copy of it, takes the keys and the private texts out of it.
+// The attack: somebody with access to the log, or to a copy of it, takes keys and private texts from it.
 test('whatever is sent, no key, header, query or body is ever printed', async () => {
   const { client, key } = ours;
   const secret = key.slice('charter_live_'.length);

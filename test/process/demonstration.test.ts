@@ -38,7 +38,7 @@ function foreignProgram(url: string): Promise<string> {
   });
 }
 
-/** What is printed to whoever starts it, once it is whole. */
+/** The welcome text, once it was printed completely. */
 async function welcomeOf(env: Record<string, string>): Promise<{ text: string; url: string }> {
   return withCharter(env, async ({ printed, url }) => {
     const text = await until('the welcome', () => CURL.test(printed.stdout) && printed.stdout);

@@ -22,7 +22,7 @@ test.each([
   expect(readConfig({ ...PRODUCTION, ...env, PUBLIC_URL: 'https://charter.example.org' })).toMatchObject({
     publicUrl: 'https://charter.example.org',
   });
-  // Whoever tries it out on the network of an office is not kept from it.
+  // In development, a trial on the network of an office is not refused.
   expect(readConfig(env)).toMatchObject({ publicUrl: undefined });
 });
 

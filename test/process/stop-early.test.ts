@@ -3,7 +3,7 @@ import { withClient, withScratchDatabase } from '../support/postgres.ts';
 import { kill, type Running, startFile } from '../support/process.ts';
 import { until } from '../support/wait.ts';
 
-// Ctrl-C while it starts, which on a first start takes its time: whoever pressed it sees at once that it was heard.
+// Ctrl-C during the start, which the first time takes a while: the user sees at once that the request was received.
 
 const HEARD = '\nCharter is stopping. The current step is finished first.\n';
 const untilHeard = ({ printed }: Running) => until('a word at once', () => printed.stderr === HEARD);

@@ -13,7 +13,7 @@ async function askForReset(url: string, email: string): Promise<Response> {
   return fetch(address, { method: 'POST', headers, body: new URLSearchParams({ form_token: token, email }) });
 }
 
-// Whoever asked was told to look into their mail: a restart at that moment must not make it a lie.
+// The user was told to check their mail, so a restart at that moment must not lose the mail.
 test('SIGTERM waits for a mail under way, whose link is under PUBLIC_URL, before it closes the database', async () => {
   const smtp = await startSmtp({ isSlow: true });
   await withScratchDatabase(async (DATABASE_URL) => {

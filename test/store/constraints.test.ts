@@ -1,6 +1,6 @@
 import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 
-// What must hold whoever writes: a later version, a script, a hand in psql. All of it is raw SQL, past every check of ours.
+// What must hold for every writer: a later version, a script, psql. All of it is raw SQL, which bypasses our own checks.
 
 let database: TestDatabase;
 let ours: Tenant;

@@ -21,9 +21,9 @@ test('where many wait for a connection already, one more gets 503 with Retry-Aft
     [503, '5'],
     [503, '5'],
   ]);
-  // The probe of whoever would restart the process is not refused with the rest.
+  // The liveness probe, which decides about a restart, is not refused.
   expect((await client.get('/livez')).status).toBe(200);
-  // Whoever routes to it hears what any other request would hear.
+  // The readiness probe fails like every other request.
   expect(await server.anonymous.get('/readyz')).toMatchObject({
     ...{ status: 503, body: { status: 'too many requests wait for the database' } },
   });
