@@ -25,6 +25,7 @@ const COMMANDS = {
   mock: { entry: 'scripts/mock/main.ts', generated: true },
   admin: { entry: 'scripts/admin.ts', generated: true },
   workflows: { entry: 'scripts/workflows/main.ts', generated: false },
+  soak: { entry: 'scripts/soak/main.ts', generated: true, docs: true },
   drift: { entry: 'scripts/drift/main.ts', generated: true, docs: true },
   bench: { entry: 'scripts/bench/main.ts', generated: true },
   fuzz: { entry: 'scripts/fuzz.ts', generated: true },
@@ -41,7 +42,7 @@ const node = findNode();
 installDependencies();
 if (command.generated) generate();
 if (command.docs) buildDocs();
-if (name === 'test') {
+if (name === 'test' || name === 'soak') {
   bringBrowser();
   bringSamplePrograms();
 }

@@ -19,7 +19,11 @@ type Job = (checkout: Checkout) => Promise<void>;
  * Two at a time, each in a checkout of its own. What catches is asked first without any lie: whoever finds fault with the
  * honest tree proves nothing. Throws where one does.
  */
-export async function tryAll(lies: readonly Lie[], onTrial: (trial: Trial) => void): Promise<void> {
+export async function tryAll(
+  lies: readonly Lie[],
+  isTimeLeft: () => boolean,
+  onTrial: (trial: Trial) => void,
+): Promise<void> {
   const catchers = [...new Set(lies.map(({ caughtBy }) => caughtBy))];
   const checkouts = await makeTwo();
   try {
@@ -30,8 +34,9 @@ export async function tryAll(lies: readonly Lie[], onTrial: (trial: Trial) => vo
       forCompiler.length === 0 ? [] : [(checkout) => tryWithCompiler(checkout, forCompiler, onTrial)];
     const rest = others.map(
       (lie): Job =>
-        async (checkout) =>
-          onTrial(await tryOne(checkout, lie, () => askOf(checkout, lie.caughtBy))),
+        async (checkout) => {
+          if (isTimeLeft()) onTrial(await tryOne(checkout, lie, () => askOf(checkout, lie.caughtBy)));
+        },
     );
     await share(checkouts, [...first, ...rest]);
   } finally {

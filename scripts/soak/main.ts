@@ -1,0 +1,84 @@
+// Proves at length what `npm test` proves in short. See --help.
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readArguments } from '../arguments.ts';
+import { TESTS } from '../test/checks.ts';
+import { root } from '../tool.ts';
+
+const HELP = `npm run soak            runs for at most 30 minutes on two quiet cores what takes long by nature
+npm run soak -- --full  takes the time that a figure for the README needs, about two hours
+
+In turn: the tests that npm test runs short, at full length; generated requests with new seeds; and planted faults in a copy
+of the tree, as many as the time allows, beginning where the day of the year says, so that each has its turn.
+`;
+
+/** Shared by the parts: a part that ends early leaves its rest to the next ones. */
+const MINUTES = { usual: 26, full: 120 };
+
+type Part = {
+  readonly title: string;
+  /** Its share of the minutes that are left when it begins. */
+  readonly share: number;
+  readonly parameters: (minutes: number) => readonly string[];
+  readonly remedy: string;
+};
+
+const PARTS: readonly Part[] = [
+  {
+    title: 'tests at full length',
+    share: 0.5,
+    parameters: () => [...TESTS.parameters, ...longTests()],
+    remedy: 'Mend the code, or the test. One file alone: CHARTER_TEST_LENGTH=full npm test -- test/fuzz/fuzz.test.ts',
+  },
+  {
+    title: 'generated requests',
+    share: 0.25,
+    parameters: (minutes) => ['scripts/fuzz.ts', '--minutes', minutes.toFixed(1)],
+    remedy: 'CONTRIBUTING.md says what to do: "When the fuzzer fails".',
+  },
+  {
+    title: 'planted faults are caught',
+    share: 1,
+    parameters: (minutes) => ['scripts/drift/main.ts', '--minutes', minutes.toFixed(1)],
+    remedy: 'A fault that nothing catches needs a test: "npm run drift -- --only TEXT" tries those of a title again.',
+  },
+];
+
+const { full, help } = readArguments(
+  { full: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  HELP,
+);
+if (help) process.stdout.write(HELP);
+else await soak(full ? MINUTES.full : MINUTES.usual);
+
+async function soak(minutes: number): Promise<void> {
+  const endsAt = performance.now() + minutes * 60_000;
+  let [passed, failed] = [0, 0];
+  // All parts run, so that one failure does not hide another.
+  for (const { title, share, parameters, remedy } of PARTS) {
+    const startedAt = performance.now();
+    const minutesLeft = Math.max(1, (endsAt - startedAt) / 60_000);
+    const isFine = await run(parameters(minutesLeft * share));
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+    process.stdout.write(`${isFine ? 'ok' : 'FAILED'}  ${title} (${seconds} s)\n${isFine ? '' : `\n${remedy}\n\n`}`);
+    if (isFine) passed += 1;
+    else failed += 1;
+  }
+  process.exitCode = failed === 0 ? 0 : 1;
+  process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+}
+
+function run(parameters: readonly string[]): Promise<boolean> {
+  const env = { ...process.env, ...TESTS.env, CHARTER_TEST_LENGTH: 'full' };
+  const child = spawn(process.execPath, parameters, { cwd: root, env, stdio: 'inherit' });
+  return new Promise((resolve) => child.once('exit', (code) => resolve(code === 0)));
+}
+
+/** The test files that ask for their length. */
+function longTests(): string[] {
+  return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => join('test', file))
+    .filter((file) => readFileSync(join(root, file), 'utf8').includes('support/length.ts'));
+}
