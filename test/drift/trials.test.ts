@@ -2,10 +2,10 @@ import type { Lie } from '../../scripts/drift/lie.ts';
 import { tableOf } from '../../scripts/drift/table.ts';
 import { type Trial, tryAll } from '../../scripts/drift/trials.ts';
 
-const VERSION = { file: 'openapi/released/1.0.0.yaml', find: '  version: 1.0.0' };
+const VERSION = { file: 'openapi/released/1.0.1.yaml', find: '  version: 1.0.1' };
 const GUIDE = 'openapi/guides/getting-started.md';
 
-const CAUGHT: Lie = { title: 'caught', edits: [{ ...VERSION, replace: '  version: 1.0.1' }], caughtBy: 'release' };
+const CAUGHT: Lie = { title: 'caught', edits: [{ ...VERSION, replace: '  version: 1.0.2' }], caughtBy: 'release' };
 const UNCAUGHT: Lie = {
   ...{ title: 'not caught', caughtBy: 'release' },
   edits: [{ file: GUIDE, find: '# Getting started\n', replace: '# Getting nowhere\n' }],
@@ -37,10 +37,10 @@ test('a lie is caught, or it is said of it that it is not, or that it no longer 
 
 test('the table tells what nothing caught', () => {
   const table = tableOf([
-    { lie: CAUGHT, isCaught: true, line: 'It calls itself | 1.0.1.', seconds: 1.25 },
+    { lie: CAUGHT, isCaught: true, line: 'It calls itself | 1.0.2.', seconds: 1.25 },
     { lie: UNCAUGHT, isCaught: false, line: '', seconds: 0.5 },
   ]);
-  expect(table).toContain('| caught | release check | It calls itself \\| 1.0.1. | 1.3 |');
+  expect(table).toContain('| caught | release check | It calls itself \\| 1.0.2. | 1.3 |');
   expect(table).toContain('| not caught | **nothing** |  | 0.5 |');
   expect(table).toContain('| nothing | 1 |');
 });
