@@ -1,4 +1,4 @@
-// What an operator does to a whole installation: organizations, first users, keys.
+// The operator's commands for a whole installation: organizations, users and keys.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../src/config.ts';
 import { linkUrl } from '../src/domain/access-link.ts';
@@ -23,9 +23,7 @@ import { listOrganizations } from '../src/store/unscoped.ts';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const program = new Command('npm run admin --')
-  .description(
-    'Operates an installation of Charter. It uses the database that the server uses: DATABASE_URL or DATA_DIR.',
-  )
+  .description('Administers an installation of Charter, in the database of the server: DATABASE_URL or DATA_DIR.')
   .option('--json', 'print one JSON object instead of lines; call it as npm run --silent admin -- --json')
   .showHelpAfterError('Add --help to see what it takes.')
   .configureHelp({ showGlobalOptions: true });
@@ -37,7 +35,7 @@ program
   .requiredOption('--admin-email <address>', "the first administrator's e-mail")
   .requiredOption('--admin-name <text>', "the first administrator's name")
   .action((options: { name: string; adminEmail: string; adminName: string }) =>
-    act(async (db) => {
+    execute(async (db) => {
       const administrator = {
         email: options.adminEmail,
         name: options.adminName,
@@ -52,32 +50,35 @@ program
 
 program
   .command('make-link')
-  .description('make a link with which a user sets a password: an invitation, or a reset where there is a password')
-  .requiredOption('--user <email>', 'the user for whom the link is')
-  .action(({ user }: { user: string }) => act((db) => linkFor(db, user)));
+  .description('make a link to set a password: an invitation, or a reset for a user who has a password')
+  .requiredOption('--user <email>', 'the user who gets the link')
+  .action(({ user }: { user: string }) => execute((db) => linkFor(db, user)));
 
 program
   .command('reset-second-factor')
-  .description('remove the second factor of a user who lost it, and end their sessions; the password stays')
+  .description('remove a lost second factor of a user and end their sessions; the password stays')
   .requiredOption('--user <email>', 'the user whose second factor is removed')
   .action(({ user }: { user: string }) =>
-    act((db) => resetSecondFactorByEmail(db, user).then(({ email }) => ({ second_factor_removed: email }))),
+    execute((db) => resetSecondFactorByEmail(db, user).then(({ email }) => ({ second_factor_removed: email }))),
   );
 
 program
   .command('list-organizations')
   .description('list the organizations, oldest first, at most 1,000')
   .action(() =>
-    act(async (db) => ({
+    execute(async (db) => ({
       organizations: (await listOrganizations(db)).map(({ id, name, suspendedAt, createdAt }) => ({
-        ...{ id, name, suspended_at: suspendedAt, created_at: createdAt },
+        id,
+        name,
+        suspended_at: suspendedAt,
+        created_at: createdAt,
       })),
     })),
   );
 
 program
   .command('issue-key')
-  .description('issue an API key for a user; it is printed this once')
+  .description('issue an API key for a user and print it, this once')
   .requiredOption('--user <email>', 'the user for whom the key acts')
   .requiredOption('--name <text>', "the key's name, unique among the user's keys")
   .addOption(
@@ -87,9 +88,11 @@ program
   )
   .option('--expires-days <days>', `1 to ${MAX_LIFE_DAYS}, or "never"`, lifeDays, DEFAULT_LIFE_DAYS)
   .action((options: { user: string; name: string; permissions: Permission[]; expiresDays: number | 'never' }) =>
-    act(async (db) => {
+    execute(async (db) => {
       const issued = await issueKeyByEmail(db, {
-        ...{ email: options.user, name: options.name, permissions: options.permissions },
+        email: options.user,
+        name: options.name,
+        permissions: options.permissions,
         lifeDays: options.expiresDays === 'never' ? null : options.expiresDays,
         environment: config.environment,
       });
@@ -102,31 +105,31 @@ program
   .command('revoke-key')
   .description('revoke an API key; its next request gets 401')
   .requiredOption('--id <uuid>', "the key's id, as GET /api/key shows it", uuid)
-  .action(({ id }: { id: string }) => act((db) => revokeKeyById(db, id).then(() => ({ revoked: id }))));
+  .action(({ id }: { id: string }) => execute((db) => revokeKeyById(db, id).then(() => ({ revoked: id }))));
 
 program
   .command('suspend-organization')
   .description("suspend an organization; its keys' requests get 403")
   .requiredOption('--id <uuid>', "the organization's id", uuid)
-  .action(({ id }: { id: string }) => act((db) => suspendOrganization(db, id).then(() => ({ suspended: id }))));
+  .action(({ id }: { id: string }) => execute((db) => suspendOrganization(db, id).then(() => ({ suspended: id }))));
 
 program
   .command('resume-organization')
   .description('resume a suspended organization')
   .requiredOption('--id <uuid>', "the organization's id", uuid)
-  .action(({ id }: { id: string }) => act((db) => resumeOrganization(db, id).then(() => ({ resumed: id }))));
+  .action(({ id }: { id: string }) => execute((db) => resumeOrganization(db, id).then(() => ({ resumed: id }))));
 
 const config = await orFail(async () => readConfig(process.env));
 await program.parseAsync();
 
-/** Under PUBLIC_URL, or where the server listens as it is configured. */
+/** The link is below PUBLIC_URL or, without it, below the server's local address. */
 async function linkFor(db: Database, email: string) {
   const link = await makeOperatorLink(db, email);
   const url = linkUrl(config.publicUrl ?? `http://localhost:${config.port}`, link.token);
   return { email: link.email, kind: link.kind, link: url, link_expires_at: link.expiresAt };
 }
 
-async function act(work: (db: Database) => Promise<object>): Promise<void> {
+async function execute(work: (db: Database) => Promise<object>): Promise<void> {
   await orFail(async () => {
     const { db, leave } = await connect({ ...config, databasePoolSize: 1 }, () => {});
     try {
@@ -137,7 +140,7 @@ async function act(work: (db: Database) => Promise<object>): Promise<void> {
   });
 }
 
-/** Prints what to do and ends with 1 on whatever the operator can mend; anything else is a bug and shows itself. */
+/** Prints errors that the operator can fix and exits with 1. Rethrows all others, which are bugs. */
 async function orFail<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -170,7 +173,7 @@ function permissions(text: string): Permission[] {
   return given;
 }
 
-/** Not null, which Commander would take for an option without a value. */
+/** "never" rather than null, because Commander takes null for an option without a value. */
 function lifeDays(text: string): number | 'never' {
   if (text === 'never') return text;
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`Give 1 to ${MAX_LIFE_DAYS}, or "never".`);

@@ -1,5 +1,4 @@
-// Finds the machine's own Chromium for the browser tests, or says how one gets here. Nothing but Debian's packages is ever
-// downloaded. Plain JavaScript, as run.mjs is.
+// Finds or installs Chromium for the browser tests; only Debian packages are downloaded. Plain JavaScript, like run.mjs.
 import { canInstallPackages, findOnPath, installPackages, isProgram } from './debian.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
@@ -14,13 +13,13 @@ const FIXED = {
 export const REMEDY =
   'Install Chromium or Chrome (Debian: apt-get install chromium; macOS: brew install --cask google-chrome), or set CHROMIUM_PATH to its program.';
 
-/** The program's path, or null. CHROMIUM_PATH decides alone where it is set. */
+/** The path of the program, or null. If CHROMIUM_PATH is set, no other path is tried. */
 export function findBrowser(env = process.env, platform = process.platform) {
   if (env.CHROMIUM_PATH) return isProgram(env.CHROMIUM_PATH) ? env.CHROMIUM_PATH : null;
   return findOnPath(NAMES, env) ?? (FIXED[platform] ?? []).find(isProgram) ?? null;
 }
 
-/** Whether installBrowser can do it, and no other one is asked for. */
+/** Whether `installBrowser` works here, and CHROMIUM_PATH asks for no other browser. */
 export function canInstallBrowser(env = process.env) {
   return !env.CHROMIUM_PATH && canInstallPackages(env);
 }

@@ -1,15 +1,15 @@
-// Brings programs that the tests run and the machine lacks, from Debian's packages alone. Plain JavaScript, as run.mjs is.
+// Installs missing programs from Debian packages. Plain JavaScript, like run.mjs.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The path of the first of these programs that is there, or null. */
+/** The path of the first of these programs in PATH, or null. */
 export function findOnPath(names, { PATH = '' } = process.env) {
   const folders = PATH.split(delimiter).filter((folder) => folder !== '');
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram) ?? null;
 }
 
-/** Whether `installPackages` can do it: as root, where Debian's packages are. */
+/** Whether `installPackages` works here: as root, with apt-get. */
 export function canInstallPackages(env = process.env) {
   return process.getuid?.() === 0 && findOnPath(['apt-get'], env) !== null;
 }

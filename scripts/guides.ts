@@ -1,4 +1,4 @@
-/** The guides that openapi/guides/guides.yaml lists, a name on each line, in the order of reading. */
+/** The guides in the text of openapi/guides/guides.yaml, in reading order. */
 export function guidesIn(list: string): { readonly name: string; readonly line: number }[] {
   return list.split('\n').flatMap((text, i) => {
     const name = /^- (\S+\.md)$/.exec(text)?.[1];

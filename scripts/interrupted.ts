@@ -1,4 +1,4 @@
-/** Rejects when somebody wants an end; the 'disconnect' tells that `npm run` was killed. */
+/** Rejects when the process is asked to stop. It is disconnected when `npm run` was killed. */
 export function untilInterrupted(): Promise<never> {
   return new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {

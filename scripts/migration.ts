@@ -1,5 +1,5 @@
-// Compares prisma/schema.prisma with what prisma/migrations make of an empty database, on a throw-away PostgreSQL.
-// Nothing is downloaded, and no other database is touched.
+// Compares prisma/schema.prisma with the result of prisma/migrations on an empty database, in a temporary PostgreSQL.
+// Downloads nothing and touches no other database.
 import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,16 +12,16 @@ import { migrate } from '../src/postgres/migrate.ts';
 import { MIGRATIONS_DIR } from '../src/postgres/migrations.ts';
 import { withSchemaEngine } from '../src/postgres/schema-engine.ts';
 
-const HELP = `npm run migration -- --name add_something   writes the next migration from the schema's change
+const HELP = `npm run migration -- --name add_something   writes the next migration for the changes of the schema
 npm run migration -- --check                fails when prisma/schema.prisma and prisma/migrations disagree
 
-Edit prisma/schema.prisma first. Read what was written, and add by hand what Prisma cannot say (collations, checks,
-partial and trigram indexes). A migration that may be on somebody's database is never edited: write a new one.
+Edit prisma/schema.prisma first. Review the written file, and add by hand what Prisma cannot express (collations, checks,
+partial and trigram indexes). Never edit a migration that a database may have applied: write a new one.
 `;
 const SCHEMA_FILE = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
 const NAME = /^[a-z][a-z0-9_]{0,59}$/;
 
-/** What is wrong with how the command was called. */
+/** The command was called with wrong options. */
 class UsageError extends Error {}
 
 try {
@@ -30,7 +30,7 @@ try {
   process.exitCode = 1;
   if (error instanceof UsageError) console.error(`${error.message}\n\n${HELP}`);
   else if (error instanceof StartUpError) console.error(`${error.message}\n${error.remedy}`);
-  // The schema's own mistakes come from the engine, with a call stack that helps nobody.
+  // The engine's errors about the schema end with a stack trace of its own, which is cut off.
   else console.error(error instanceof Error ? error.message.replace(/\n +0: [\s\S]*$/, '') : error);
 }
 
@@ -42,15 +42,15 @@ async function main(): Promise<number> {
   }
   const sql = await findChange();
   if (sql === null) {
-    console.log('The schema and the migrations agree; there is nothing to write.');
+    console.log('The schema and the migrations agree. There is nothing to write.');
     return 0;
   }
   if (name === undefined) {
-    console.error(`prisma/schema.prisma and prisma/migrations disagree; what is missing:\n\n${sql}`);
+    console.error(`prisma/schema.prisma and prisma/migrations disagree. This SQL is missing:\n\n${sql}`);
     console.error(check ? 'Write the migration: npm run migration -- --name add_something' : '');
     return 1;
   }
-  console.log(`Written: ${await write(name, sql)}\nRead it before you commit it.`);
+  console.log(`Written: ${await write(name, sql)}\nReview it before you commit it.`);
   return 0;
 }
 
@@ -59,7 +59,9 @@ function readArguments(): { help: boolean; check: boolean; name: string | undefi
   if (help) return { help, check, name };
   if (check === (name !== undefined)) throw new UsageError('Give either --name or --check.');
   if (name !== undefined && !NAME.test(name)) {
-    throw new UsageError(`"${name}" is not a name for a migration: a-z, 0-9 and _, a letter first, at most 60.`);
+    throw new UsageError(
+      `"${name}" is not a valid name. Use at most 60 characters of a-z, 0-9 and _, and begin with a letter.`,
+    );
   }
   return { help, check, name };
 }
@@ -77,12 +79,12 @@ function parse() {
   }
 }
 
-/** The SQL that leads from the migrations to the schema; null where they agree. */
+/** The SQL that the migrations lack; null if they agree with the schema. */
 async function findChange(): Promise<string | null> {
-  // It takes a second or two; interrupted, it would leave a PostgreSQL running.
+  // Takes a second or two. An interruption would leave PostgreSQL running.
   process.on('SIGINT', () => undefined);
   const dataDir = await mkdtemp(join(tmpdir(), 'charter-migration-'));
-  await chmod(dataDir, 0o755); // for the user that PostgreSQL runs as, when we are root
+  await chmod(dataDir, 0o755); // as root, PostgreSQL runs as another user
   const postgres = await joinEmbeddedPostgres({ dataDir, postgresSettings: { fsync: 'off' } });
   try {
     await migrate(postgres.url);
@@ -105,7 +107,7 @@ async function diff(url: string): Promise<string | null> {
       filters: { externalTables: [], externalEnums: [] },
     }),
   );
-  // With `exitCode`, 2 says that there is a difference.
+  // With `exitCode`, 2 means that there is a difference.
   return result.exitCode === 2 ? (result.stdout ?? '') : null;
 }
 

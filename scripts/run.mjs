@@ -1,5 +1,5 @@
-// The one way into every command of package.json. Plain JavaScript, because it must run on whatever Node the machine
-// has: it brings Node 24, the dependencies and the generated code where they are missing, then runs the command.
+// Runs every command of package.json. It first installs what is missing: Node 24, the dependencies and the generated
+// code. It is plain JavaScript, because it must run on any version of Node.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ const COMMANDS = {
 
 const [name = 'start', ...rest] = process.argv.slice(2);
 const command = COMMANDS[name];
-if (command === undefined) fail(`There is no command "${name}". There are: ${Object.keys(COMMANDS).join(', ')}.`);
+if (command === undefined) fail(`Unknown command "${name}". Use one of: ${Object.keys(COMMANDS).join(', ')}.`);
 process.chdir(root);
 
 const node = findNode();
@@ -43,8 +43,8 @@ installDependencies();
 if (command.generated) generate();
 if (command.docs) buildDocs();
 if (name === 'test' || name === 'soak') {
-  bringBrowser();
-  bringSamplePrograms();
+  ensureBrowser();
+  ensureSamplePrograms();
 }
 run();
 
@@ -57,7 +57,7 @@ function findNode() {
   const folder = join(root, '.node', NODE_VERSION);
   const binary = join(folder, 'node_modules', packageName, 'bin', platform === 'win' ? 'node.exe' : 'node');
   if (existsSync(join(folder, 'complete'))) return binary;
-  // The binary's own package, not the package "node": that one needs an install script, which npm may refuse to run.
+  // Installs the package of the binary. The package "node" needs an install script, which npm may refuse to run.
   step(
     `Node ${NODE_VERSION} (this machine has ${process.versions.node}; Charter needs ${OLDEST_NODE.join('.')})`,
     () => {
@@ -89,19 +89,19 @@ function generate() {
     'package-lock.json',
     'prisma/schema.prisma',
     'redocly.yaml',
-    ...filesBelow('scripts/generate'),
+    ...filesIn('scripts/generate'),
     'scripts/tool.ts',
     'openapi/openapi.yaml',
-    ...filesBelow('openapi/paths'),
-    ...filesBelow('openapi/components'),
+    ...filesIn('openapi/paths'),
+    ...filesIn('openapi/components'),
   ]);
   if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'prisma', 'client.ts'))) return;
-  // A test must see what is committed, stale or not; so for it only what is never committed is made.
+  // Tests check the committed files as they are, so for them only the uncommitted ones are generated.
   const flags = name === 'test' ? ['--uncommitted'] : [];
   step(
     'Generated code',
     () => spawnSync(node, ['scripts/generate/main.ts', ...flags], { encoding: 'utf8' }),
-    'Mend what it names, then try again.',
+    'Fix the problem above, then try again.',
   );
   if (name !== 'test') writeFileSync(stamp, wanted);
 }
@@ -109,37 +109,38 @@ function generate() {
 function buildDocs() {
   const stamp = join(root, 'generated', 'docs', '.charter-docs');
   const wanted = digest([
-    ...[
-      'package-lock.json',
-      'generated/openapi.json',
-      'generated/openapi.yaml',
-      'scripts/tool.ts',
-      'src/dashboard/markup/marks.ts',
-    ],
-    ...['openapi/guides', 'scripts/docs', 'src/dashboard/assets'].flatMap(filesBelow),
+    'package-lock.json',
+    'generated/openapi.json',
+    'generated/openapi.yaml',
+    'scripts/guides.ts',
+    'scripts/tool.ts',
+    'src/api/document.ts',
+    'src/dashboard/markup/html.ts',
+    'src/dashboard/markup/marks.ts',
+    ...['openapi/guides', 'scripts/docs', 'src/dashboard/assets'].flatMap(filesIn),
   ]);
   if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'docs', 'index.html'))) return;
   step(
     'Documentation',
     () => spawnSync(node, ['scripts/docs/main.ts'], { encoding: 'utf8' }),
-    'Mend what it names, then try again.',
+    'Fix the problem above, then try again.',
   );
   writeFileSync(stamp, wanted);
 }
 
-/** The browser tests use the machine's own; where there is none, one is installed, or whoever asked for tests is told. */
-function bringBrowser() {
+/** Installs Chromium if the machine has none, and fails with a remedy if that is not possible. */
+function ensureBrowser() {
   if (findBrowser() !== null) return;
-  if (!canInstallBrowser()) fail(`The browser tests find no Chromium.\n  ${REMEDY}`);
+  if (!canInstallBrowser()) fail(`The browser tests need Chromium, which is not installed.\n  ${REMEDY}`);
   step('Chromium for the browser tests', () => installBrowser(), REMEDY);
   if (findBrowser() === null) fail(`Chromium was installed, but is not found.\n  ${REMEDY}`);
 }
 
-/** The samples of the documentation are run as they are shown; none is passed over. */
-function bringSamplePrograms() {
+/** Installs the programs that run the documentation's samples, and fails with a remedy if that is not possible. */
+function ensureSamplePrograms() {
   const missing = missingPrograms();
   if (missing.length === 0) return;
-  const problem = `The tests run the documentation's samples, and find no ${missing.join(', no ')}.\n  ${PROGRAMS_REMEDY}`;
+  const problem = `The tests run the documentation's samples, which need ${missing.join(', ')}.\n  ${PROGRAMS_REMEDY}`;
   if (!canInstallPrograms()) fail(problem);
   step(`For the documentation's samples: ${missing.join(', ')}`, () => installPrograms(), PROGRAMS_REMEDY);
   if (missingPrograms().length > 0) fail(problem);
@@ -150,21 +151,21 @@ function run() {
     node,
     ['--disable-warning=ExperimentalWarning', join(root, command.entry), ...(command.flags ?? []), ...rest],
     {
-      // The channel tells the command when this process is gone, so that killing npm leaves no server behind.
+      // The IPC channel closes when this process dies, so that killing npm leaves no server running.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     },
   );
   // A terminal sends SIGINT to the whole group itself; SIGTERM and SIGHUP reach this process alone.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  // npm's shell keeps signals to itself: when it is gone, this process has another parent.
+  // npm's shell does not forward signals. When it dies, this process gets another parent.
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 500).unref();
   child.on('error', (error) => fail(`${command.entry} could not be started: ${error.message}`));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));
 }
 
-/** Runs one step of the set-up, saying what it does and, when it fails, what it printed and what to do. */
+/** Runs and reports one step of the set-up. If it fails, prints its output and the remedy, and exits. */
 function step(title, work, remedy) {
   const startedAt = Date.now();
   if (process.stderr.isTTY) process.stderr.write(`  ${title} ...`);
@@ -179,7 +180,7 @@ function step(title, work, remedy) {
 }
 
 function npm(parameters) {
-  // npm tells its scripts where it is; outside npm, it is found on the path.
+  // npm sets npm_execpath for its scripts; without it, npm is looked up in PATH.
   const script = process.env.npm_execpath;
   const options = { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 };
   return script?.endsWith('.js')
@@ -202,7 +203,7 @@ function digest(files) {
   return hash.digest('hex');
 }
 
-function filesBelow(folder) {
+function filesIn(folder) {
   return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length + 1))

@@ -1,12 +1,12 @@
-// Finds what the samples of the documentation are run with, or says how it gets here. Plain JavaScript, as run.mjs is.
+// Finds or installs the programs that run the documentation's samples. Plain JavaScript, like run.mjs.
 import { canInstallPackages, findOnPath, installPackages } from './debian.mjs';
 
-/** Programs by the names of their packages, which are their own. */
+/** Each has the name of its Debian package. */
 const PROGRAMS = ['bash', 'curl', 'python3'];
 
 export const REMEDY = 'Install them (Debian: apt-get install bash curl python3; macOS: xcode-select --install).';
 
-/** The names of those that are not on the path. */
+/** The programs that are not in PATH. */
 export function missingPrograms(env = process.env) {
   return PROGRAMS.filter((name) => findOnPath([name], env) === null);
 }

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..');
-const PACKAGES = { redocly: '@redocly/cli', prisma: 'prisma' } as const;
+const PACKAGES = { redocly: '@redocly/cli', prisma: 'prisma', tsc: 'typescript' } as const;
 
 export type Tool = keyof typeof PACKAGES;
 
-/** Runs a tool of node_modules with this very Node; what it printed is shown only when it fails. */
+/** Runs a tool of node_modules with the same Node. Throws with its output and the remedy if it fails. */
 export async function runTool(
   tool: Tool,
   parameters: readonly string[],
@@ -18,7 +18,7 @@ export async function runTool(
   if (code !== 0) throw new Error(`${printed.trim()}\n${remedy}`);
 }
 
-/** The same, for whoever reads what it prints; `stdout` is part of `printed`. */
+/** Runs it and returns its output. `printed` holds both stdout and stderr. */
 export async function tryTool(
   tool: Tool,
   parameters: readonly string[],
@@ -32,7 +32,7 @@ export async function tryTool(
   });
   let printed = '';
   let stdout = '';
-  // A character may arrive in two pieces.
+  // Decodes characters that are split between two chunks.
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     printed += chunk;
     stdout += chunk;

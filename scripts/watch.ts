@@ -3,19 +3,19 @@ import { join } from 'node:path';
 
 const EVERY_MS = 150;
 
-/** Calls `act` after each change below the folder, never twice at a time; resolves to how to end that. */
-export async function onChange(folder: string, act: () => Promise<void>): Promise<() => void> {
-  // By looking, not by fs.watch: that loses a file which an editor replaces, and knows no network folder.
+/** Calls `react` after each change below the folder, one call at a time. Resolves to a function that stops watching. */
+export async function onChange(folder: string, react: () => Promise<void>): Promise<() => void> {
+  // Polls, because fs.watch loses files that an editor replaces, and does not work on network folders.
   let isEnded = false;
   let seen = await fingerprintOf(folder);
   const look = async (): Promise<void> => {
     const now = await fingerprintOf(folder);
     if (now === seen) return;
     seen = now;
-    await act();
+    await react();
   };
   const again = (): void => {
-    // What cannot be looked at now can be the next time: an editor is at work.
+    // An error is ignored until the next poll: an editor may be replacing a file.
     if (!isEnded) setTimeout(() => look().then(again, again), EVERY_MS).unref();
   };
   again();

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { root, runTool } from '../tool.ts';
 
-const root = join(import.meta.dirname, '../..');
-
-/** Writes the package `charter-client` into the folder: what `npm pack` then packs, and nothing else. */
+/** Writes exactly the files of the package `charter-client` into the folder. */
 export async function buildPackage(folder: string): Promise<void> {
   const manifest = await manifestOf();
   const readme = await readFile(join(root, 'src/client/README.md'), 'utf8');
@@ -17,17 +15,13 @@ export async function buildPackage(folder: string): Promise<void> {
 }
 
 async function compile(folder: string): Promise<void> {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const child = spawn(process.execPath, [tsc, '--project', join(root, 'src/client'), '--outDir', folder]);
-  let printed = '';
-  child.stdout.on('data', (chunk) => (printed += chunk));
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`${printed.trim()}\nThe client does not compile. Mend src/client/.`);
+  const parameters = ['--project', join(root, 'src/client'), '--outDir', folder];
+  await runTool('tsc', parameters, 'The client does not compile. Fix the errors above, in src/client/.');
   const declarations = (await readdir(folder)).filter((name) => name.endsWith('.d.ts'));
   await Promise.all(declarations.map((name) => rewriteImports(join(folder, name))));
 }
 
-/** The compiler rewrites the extensions of imports in JavaScript, but leaves those in declarations as they are. */
+/** The compiler rewrites the extensions of imports in JavaScript, but not in declarations. */
 async function rewriteImports(file: string): Promise<void> {
   const text = await readFile(file, 'utf8');
   const rewritten = text
@@ -41,7 +35,7 @@ async function manifestOf() {
   const contract = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
   return {
     name: 'charter-client',
-    // The contract's own: a client knows what its contract shows.
+    // The version of the contract that its types come from.
     version: contract.info.version,
     description: "A typed client of Charter's API",
     license: ours.license,

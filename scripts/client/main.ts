@@ -1,15 +1,15 @@
-// Packs the client for integrators: generated/client/ and, of it, generated/charter-client-<version>.tgz.
+// Packs the client for integrators: builds generated/client/ and packs it as generated/charter-client-<version>.tgz.
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { root } from '../tool.ts';
 import { buildPackage } from './build-package.ts';
 import { pack } from './pack.ts';
 
-const root = join(import.meta.dirname, '../..');
 const generated = join(root, 'generated');
 try {
   const folder = join(generated, 'client');
-  const made = (await readdir(generated)).filter((name) => /^(client|charter-client-.*\.tgz)$/.test(name));
-  await Promise.all(made.map((name) => rm(join(generated, name), { recursive: true })));
+  const old = (await readdir(generated)).filter((name) => /^(client|charter-client-.*\.tgz)$/.test(name));
+  await Promise.all(old.map((name) => rm(join(generated, name), { recursive: true })));
   await buildPackage(folder);
   const tarball = await pack(folder, generated);
   const kibibytes = (await stat(tarball)).size / 1024;

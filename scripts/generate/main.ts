@@ -1,5 +1,5 @@
-// Lints the contract, bundles it, and makes the types, the Postman collection and the Prisma client. `--check` writes
-// nothing and fails where a committed file is stale; `--uncommitted` makes only what is never committed.
+// Lints and bundles the contract, and generates the types, the Postman collection and the Prisma client. `--check` fails
+// if a committed file is stale and writes none; `--uncommitted` generates only the files that are never committed.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -31,7 +31,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** First, because what the bundler says of the same mistakes helps nobody. "npm test" lints by itself, and much more. */
+/** Runs first, because the bundler's messages are less helpful. "npm test" runs the whole linter as a check of its own. */
 async function lint(): Promise<void> {
   if (options.check || options.uncommitted) return;
   const problems = await lintContract();
@@ -51,7 +51,7 @@ async function bundleTo(name: string, flags: string[] = []): Promise<void> {
   await runTool(
     'redocly',
     ['bundle', 'openapi/openapi.yaml', '--ext', extname(name).slice(1), '-o', join(folder, name), ...flags],
-    'The contract cannot be bundled. Mend what is named, in openapi/.',
+    'The contract cannot be bundled. Fix the problem above, in openapi/.',
   );
 }
 
@@ -59,26 +59,26 @@ async function generateTypes(): Promise<void> {
   const ast = await openapiTS(pathToFileURL(join(folder, 'openapi.json')));
   await writeFile(
     join(folder, 'openapi.d.ts'),
-    `// Made from openapi/ by "npm run generate". Do not edit.\n${astToString(ast)}`,
+    `// Generated from openapi/ by "npm run generate". Do not edit.\n${astToString(ast)}`,
   );
 }
 
 async function generatePostmanCollection(): Promise<void> {
-  // Loading it takes a third of a second, which "--check" need not spend.
+  // Loaded here, because it takes a third of a second, which "--check" saves.
   const { toPostmanCollection } = await import('./postman.ts');
   const contract = JSON.parse(await readFile(join(folder, 'openapi.dereferenced.json'), 'utf8'));
   await writeFile(join(folder, 'postman.json'), `${JSON.stringify(await toPostmanCollection(contract), null, 2)}\n`);
 }
 
 async function generatePrismaClient(): Promise<void> {
-  // Prisma would download a schema engine that this command does not need; any executable satisfies it.
+  // Without this setting Prisma downloads a schema engine, which this command does not use. Any executable will do.
   const env = {
     ...process.env,
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
     CHECKPOINT_DISABLE: '1',
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
   };
-  await runTool('prisma', ['generate'], 'The Prisma client cannot be made. Mend prisma/schema.prisma.', env);
+  await runTool('prisma', ['generate'], 'The Prisma client cannot be generated. Fix prisma/schema.prisma.', env);
 }
 
 async function compare(name: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** The little that is used of a package without types. */
+/** The part in use of a package without types. */
 declare module 'openapi-to-postmanv2' {
   export type Result =
     | { result: true; output: [{ type: 'collection'; data: unknown }] }

@@ -1,6 +1,6 @@
 import { convertV2 } from 'openapi-to-postmanv2';
 
-/** The little of a collection of format 2.1 that is changed here. */
+/** The members of a collection (format 2.1) that are changed here. */
 type Collection = {
   readonly info: object;
   readonly item: readonly unknown[];
@@ -8,16 +8,16 @@ type Collection = {
 };
 
 /**
- * The contract, every `$ref` of it followed, as a Postman collection of format 2.1: a folder a tag, a request an
- * operation, with its examples. The key and the address are variables of the collection; the key's is empty. The same
- * contract gives the same text.
+ * The dereferenced contract as a Postman collection (format 2.1): a folder for each tag, and a request with examples for
+ * each operation. The address and the key are variables of the collection, the key's without a value. The same contract
+ * always gives the same collection.
  */
 export async function toPostmanCollection(contract: { readonly info: { readonly version: string } }): Promise<object> {
   const { info, item, variable } = tidy(await convert(contract));
   return {
     info: { ...info, version: contract.info.version },
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },
-    // The converter's own "baseUrl" would stand for "base_url", which the contract has already.
+    // The converter adds "baseUrl", but the contract has its own variable "base_url".
     variable: [...variable.filter(({ key }) => key !== 'baseUrl'), { key: 'api_key', value: '' }],
     item,
   };
@@ -27,7 +27,7 @@ function convert(contract: object): Promise<unknown> {
   const options = {
     folderStrategy: 'Tags',
     parametersResolution: 'Example',
-    // They are listed, but not ticked: all at once they would be refused.
+    // Optional parameters are listed but not selected: the server would refuse all of them together.
     enableOptionalParameters: false,
     alwaysInheritAuthentication: true,
     includeAuthInfoInExample: false,
@@ -36,12 +36,12 @@ function convert(contract: object): Promise<unknown> {
     convertV2({ type: 'json', data: contract }, options, (error, result) => {
       if (error !== null) reject(error);
       else if (result.result) resolve(result.output[0].data);
-      else reject(new Error(`The contract gives no Postman collection: ${result.reason}`));
+      else reject(new Error(`The contract cannot be converted to a Postman collection: ${result.reason}`));
     });
   });
 }
 
-/** Without the ids, which are made by chance, and Postman makes its own; with descriptions as the Markdown they are. */
+/** Removes the random ids, which Postman does not need, and marks descriptions as Markdown. */
 function tidy(collection: unknown): Collection {
   return JSON.parse(JSON.stringify(collection), (key, value) => {
     if (key === 'id' || key === '_postman_id') return undefined;

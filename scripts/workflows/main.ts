@@ -3,12 +3,12 @@ import { parseArgs } from 'node:util';
 import { workflowFiles } from '../lint/files.ts';
 import { runWorkflows } from './run.ts';
 
-const HELP = `CHARTER_API_KEY=... npm run workflows -- --server URL   runs every workflow of openapi/workflows against it
+const HELP = `CHARTER_API_KEY=... npm run workflows -- --server URL   runs every workflow of openapi/workflows
 
-  --server URL  where Charter or its mock serves, such as http://127.0.0.1:3000
-  --verbose     prints every request and answer, the key masked
+  --server URL  the address of Charter or its mock, such as http://127.0.0.1:3000
+  --verbose     prints every request and response, with the key masked
 
-The key needs both permissions. What the workflows create they delete again. It ends with 1 where a step fails.
+The key needs both permissions. The workflows delete what they create. The exit code is 1 if a step fails.
 `;
 
 try {
@@ -38,5 +38,5 @@ async function main(): Promise<number> {
 function originOf(text = ''): string {
   const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
-  throw new Error('--server is the address of a server, such as http://127.0.0.1:3000.');
+  throw new Error('--server must be the address of a server, such as http://127.0.0.1:3000.');
 }

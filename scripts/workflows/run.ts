@@ -3,22 +3,22 @@ import { tryTool } from '../tool.ts';
 
 export type WorkflowRun = {
   readonly isFine: boolean;
-  /** Every step and check, in Redocly's words; the key is masked in them. */
+  /** Redocly's report of every step and check, with the key masked. */
   readonly printed: string;
 };
 
 export type Running = {
   readonly files: readonly string[];
-  /** Its origin, such as http://127.0.0.1:3000. */
+  /** The origin, such as http://127.0.0.1:3000. */
   readonly server: string;
   readonly key: string;
-  /** Prints every request and answer, too. */
+  /** Also reports every request and response. */
   readonly isVerbose?: boolean;
 };
 
-/** Runs the workflows of Arazzo files one after another, from the root of the checkout, against a server or the mock. */
+/** Runs the workflows of Arazzo files one after another; the paths start at the root of the checkout. */
 export async function runWorkflows({ files, server, key, isVerbose = false }: Running): Promise<WorkflowRun> {
-  // Not as parameters, which everybody on the machine can read while it runs.
+  // Passed in the environment: every user of the machine could read the key in the command line.
   const env = {
     ...process.env,
     REDOCLY_CLI_RESPECT_INPUT: JSON.stringify({ api_key: key, idempotency_key: randomUUID() }),

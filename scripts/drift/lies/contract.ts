@@ -86,7 +86,7 @@ export const CONTRACT_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'generated/openapi.d.ts',
-        find: '// Made from openapi/ by "npm run generate". Do not edit.',
+        find: '// Generated from openapi/ by "npm run generate". Do not edit.',
         replace: '// Types.',
       },
     ],
