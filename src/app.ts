@@ -10,6 +10,7 @@ import type { Environment } from './domain/api-key.ts';
 import { healthRoutes } from './operations/health.ts';
 import { type Logger, logRequests } from './operations/logs.ts';
 import { openPublication, type Publication } from './publication/routes.ts';
+import { securityHeaders } from './security-headers.ts';
 import type { KeyUses } from './service/last-used.ts';
 import type { Outbox } from './service/mail.ts';
 import type { Database } from './store/database.ts';
@@ -71,6 +72,7 @@ export async function createApp({
   rooms.disable('etag');
   rooms.set('case sensitive routing', true);
   rooms.set('trust proxy', [...trustedProxies]);
+  rooms.use(securityHeaders({ isHttps: publicUrl?.startsWith('https://') ?? false }));
   rooms.use(healthRoutes({ db, isStopping }));
   rooms.use(publication.routes);
   rooms.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));

@@ -30,7 +30,7 @@ export async function readPage(folder: URL, name: 'index.html' | 'plain.html'): 
   if (built === null) return null;
   const page = built.replace(LINK, (_, file: string) => `href="${PATHS[file]}"`);
   return prepare(Buffer.from(page), {
-    ...PAGE_HEADERS,
+    ...COMMON,
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': policyOf(page),
   });
@@ -55,13 +55,6 @@ const COMMON = {
   Vary: 'Accept-Encoding',
   // RFC 8631.
   Link: '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"',
-  'X-Content-Type-Options': 'nosniff',
-};
-const PAGE_HEADERS = {
-  ...COMMON,
-  'Referrer-Policy': 'same-origin',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
 };
 /** The document is public: editors and code generators in a browser read it from any origin. */
 const DOCUMENT_HEADERS = {
