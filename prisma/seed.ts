@@ -4,11 +4,11 @@ import { v7 as newId } from 'uuid';
 import type { OperatorInScope } from '../src/domain/actor.ts';
 import type { Environment } from '../src/domain/api-key.ts';
 import { MAX_ACTIVE_KEYS } from '../src/domain/api-key.ts';
-import { DomainError } from '../src/domain/errors.ts';
 import { OrganizationScope } from '../src/domain/organization-scope.ts';
 import type { NewParentProgram } from '../src/domain/parent-program.ts';
 import { PERMISSIONS } from '../src/domain/role.ts';
 import { issueKey } from '../src/service/issue-key.ts';
+import { orThrow } from '../src/service/outcome.ts';
 import { hashPassword } from '../src/service/password.ts';
 import { revokeKey } from '../src/service/revoke-key.ts';
 import { listCurrentKeys } from '../src/store/api-keys.ts';
@@ -91,14 +91,10 @@ export async function issueDemonstrationKey(db: Database, environment: Environme
   const operator = { kind: 'operator', scope } as const;
   const request = { userId: user.id, permissions: PERMISSIONS, lifeDays: 30, environment };
   for (let attempt = 1; ; attempt += 1) {
-    try {
-      await makeRoom(db, operator, user.id);
-      return (await issueKey(db, operator, { ...request, name: `${KEY_NAME} ${newId().slice(-12)}` })).key;
-    } catch (error) {
-      // Another process that starts now has revoked the same key, or taken the room: the next attempt sees what is left.
-      const isConflict = error instanceof DomainError && error.code === 'conflict';
-      if (!isConflict || attempt === ATTEMPTS) throw error;
-    }
+    await makeRoom(db, operator, user.id);
+    const outcome = await issueKey(db, operator, { ...request, name: `${KEY_NAME} ${newId().slice(-12)}` });
+    // A conflict: another process that starts now has taken the place that was made. The next attempt makes another one.
+    if (outcome.kind !== 'conflict' || attempt === ATTEMPTS) return orThrow(outcome).key;
   }
 }
 
@@ -107,5 +103,6 @@ async function makeRoom(db: Database, operator: OperatorInScope, userId: string)
   const active = standing.filter(({ expiresAt }) => expiresAt === null || expiresAt > new Date());
   const oldest = active.find(({ name }) => name.startsWith(KEY_NAME));
   if (active.length < MAX_ACTIVE_KEYS || oldest === undefined) return;
+  // A conflict is fine: another process has revoked the same key.
   await revokeKey(db, operator, { keyId: oldest.id, userId });
 }

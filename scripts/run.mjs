@@ -116,7 +116,7 @@ function buildDocs() {
     'scripts/tool.ts',
     'src/api/document.ts',
     'src/dashboard/markup/html.ts',
-    'src/dashboard/markup/marks.ts',
+    'src/dashboard/markup/icons.ts',
     ...['openapi/guides', 'scripts/docs', 'src/dashboard/assets'].flatMap(filesIn),
   ]);
   if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'docs', 'index.html'))) return;

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Request, type Response, Router } from 'express';
-import { SECURITY } from './http/view.ts';
 
 const TYPES = {
   'dashboard.css': 'text/css; charset=utf-8',
@@ -12,7 +11,7 @@ const TYPES = {
 type AssetName = keyof typeof TYPES;
 export type AssetUrls = Readonly<Record<AssetName, string>>;
 
-/** The files of `assets/`, read once. Their names hold a hash of their content, so that they may be kept for ever. */
+/** Serves the files of `assets/`, read once. The URLs contain a hash of the content, so browsers may cache them for ever. */
 export function serveAssets(): { urls: AssetUrls; router: Router } {
   const router = Router({ caseSensitive: true, strict: true });
   const serve = (name: AssetName): string => {
@@ -21,7 +20,6 @@ export function serveAssets(): { urls: AssetUrls; router: Router } {
     const url = `/assets/${name.replace('.', `.${hash}.`)}`;
     router.get(url, (_req: Request, res: Response) => {
       res.writeHead(200, {
-        ...SECURITY,
         'Content-Type': TYPES[name],
         'Content-Length': bytes.length,
         'Cache-Control': 'public, max-age=31536000, immutable',

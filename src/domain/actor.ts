@@ -1,7 +1,7 @@
 import type { OrganizationScope } from './organization-scope.ts';
 import type { Role } from './role.ts';
 
-/** Where a request of the dashboard came from, for the audit log. */
+/** The origin of a dashboard request, for the audit log. */
 export type Trace = {
   readonly ip: string;
   readonly userAgent: string;
@@ -9,8 +9,8 @@ export type Trace = {
 };
 
 /**
- * Who is signed in, as the session knew it when the request began. It serves for showing a page; an act re-reads and
- * locks the person's row in its own transaction and decides from that.
+ * The signed-in user, as read when the request began. Good enough for showing a page; an action reads and locks the user's
+ * row in its own transaction and decides from that.
  */
 export type Actor = {
   readonly scope: OrganizationScope;
@@ -24,14 +24,14 @@ export type Actor = {
   readonly trace: Trace;
 };
 
-/** Whoever has the admin command, or the demonstration: no user, bound by no role, and audited as nobody. */
+/** The admin command or the demonstration: not a user, bound by no role, and without a name in the audit log. */
 export type Operator = { readonly kind: 'operator' };
 
-/** An operator at work on one organization. */
+/** An operator acting on one organization. */
 export type OperatorInScope = Operator & { readonly scope: OrganizationScope };
 
-export type Doer = Actor | OperatorInScope;
+export type ActorOrOperator = Actor | OperatorInScope;
 
-export function isOperator(doer: Doer): doer is OperatorInScope {
-  return 'kind' in doer;
+export function isOperator(actor: ActorOrOperator): actor is OperatorInScope {
+  return 'kind' in actor;
 }

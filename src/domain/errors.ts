@@ -49,21 +49,3 @@ export class UnauthenticatedError extends DomainError {
     this.presented = presented;
   }
 }
-
-/** A form that may be submitted once was submitted again. */
-export class SentBeforeError extends DomainError {
-  constructor() {
-    super('conflict', 'This form has already been submitted, and its action was done then.');
-  }
-}
-
-/** Too many attempts; the next one is allowed after `retryAfterSeconds`, at least 1. */
-export class RateLimitError extends Error {
-  readonly retryAfterSeconds: number;
-
-  constructor(retryAfterSeconds: number) {
-    super('There were too many attempts.');
-    this.name = 'RateLimitError';
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}

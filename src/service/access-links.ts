@@ -11,29 +11,41 @@ import { type Database, transaction } from '../store/database.ts';
 import { getOrganization } from '../store/organizations.ts';
 import { findAccessLinkByHash, findCredentials } from '../store/unscoped.ts';
 import { type LockedUser, lockUser, lockUsers } from '../store/users.ts';
-import { type ByForm, claimForm } from './form-claim.ts';
-import { type AccessLink, addLink } from './make-link.ts';
-import { hashPassword, refuseWeakPassword, replacePassword } from './password.ts';
+import { claimForm, type OneTimeForm } from './form-claim.ts';
+import { type AccessLink, addLink, type LinkMade } from './make-link.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  errorOf,
+  type Invalid,
+  runAction,
+} from './outcome.ts';
+import { findWeakness, hashPassword, replacePassword } from './password.ts';
 import { lockToManage } from './people-authority.ts';
 
-/** A link to pass on. It replaces the user's earlier ones, and works only while its maker may manage the user. */
+/** A link for the actor to pass on. It voids the user's earlier links, and works only while the actor may manage the user. */
 export async function makeLink(
   db: Database,
   actor: Actor,
-  { userId, kind, formId, now = new Date() }: ByForm & { userId: string; kind: AccessLinkKind; now?: Date },
-): Promise<AccessLink> {
-  return transaction(db, async (tx) => {
-    await claimForm(tx, actor.scope, { formId });
-    const { actor: maker, target } = await lockToManage(tx, actor, userId);
-    refuseUnfit(target, kind);
+  { userId, kind, formId, now = new Date() }: OneTimeForm & { userId: string; kind: AccessLinkKind; now?: Date },
+): Promise<LinkMade | Conflict | AlreadySent> {
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
+    const { current, target } = await lockToManage(tx, actor, userId);
+    const unfit = findUnfit(target, kind);
+    if (unfit !== null) return unfit;
     await voidAccessLinksOf(tx, actor.scope, target.id);
-    const link = await addLink(tx, actor.scope, { user: target, kind, madeByUserId: maker.id, now });
-    await recordAudit(tx, actor.scope, { ...linkMade(link), actorUserId: maker.id, trace: actor.trace });
-    return link;
+    const link = await addLink(tx, actor.scope, { user: target, kind, madeByUserId: current.id, now });
+    await recordAudit(tx, actor.scope, { ...eventOf(link), actorUserId: current.id, trace: actor.trace });
+    return { kind: 'link-made', link };
   });
 }
 
-/** The operator's: an invitation for whoever has no password yet, else a reset; by the command, or for the first administrator. */
+/** A link for an operator to pass on: an invitation where the user has no password yet, else a password reset. */
 export async function makeOperatorLink(db: Database, email: string, now: Date = new Date()): Promise<AccessLink> {
   const address = normalEmail(email);
   const found = address === null ? null : await findCredentials(db, address);
@@ -43,15 +55,19 @@ export async function makeOperatorLink(db: Database, email: string, now: Date = 
     const user = await lockUser(tx, scope, found.userId);
     if (user === null) throw new DomainError('not_found', `There is no user with the e-mail ${email}.`);
     const kind = user.passwordHash === null ? 'invitation' : 'password_reset';
-    refuseUnfit(user, kind);
+    const unfit = findUnfit(user, kind);
+    if (unfit !== null) throw errorOf(unfit);
     await voidAccessLinksOf(tx, scope, user.id);
     const link = await addLink(tx, scope, { user, kind, madeByUserId: null, now });
-    await recordAudit(tx, scope, { ...linkMade(link), actorUserId: null, trace: null });
+    await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, trace: null });
     return link;
   });
 }
 
-/** The user's own, for nobody but the user's mailbox: anybody can ask for it, so it voids no other link. Null: nobody to send it to. */
+/**
+ * A reset link for the user's own mailbox. Anybody can request one, so it voids no other link. Null: no active user has the
+ * e-mail.
+ */
 export async function makeOwnLink(
   db: Database,
   { email, trace, now }: { email: string; trace: Trace; now: Date },
@@ -64,23 +80,24 @@ export async function makeOwnLink(
     if (user === null || user.deactivatedAt !== null) return null;
     const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
     const detail = { by: 'somebody who asked for it at the sign-in' };
-    await recordAudit(tx, scope, { ...linkMade(link), actorUserId: null, detail, trace });
+    await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, trace });
     return { ...link, organizationName: (await getOrganization(tx, scope)).name };
   });
 }
 
-function linkMade({ kind, userId }: AccessLink) {
+function eventOf({ kind, userId }: AccessLink) {
   if (kind === 'password_reset') return { act: 'user.reset_link_made', targetUserId: userId } as const;
   return { act: 'user.invited', targetUserId: userId, detail: { link: 'new' } } as const;
 }
 
-function refuseUnfit(user: LockedUser, kind: AccessLinkKind): void {
-  if (user.deactivatedAt !== null)
-    throw new DomainError('conflict', `${user.email} is deactivated. Reactivate the user first.`);
+/** Why the user cannot get a link of this kind; null: the user can. */
+function findUnfit(user: LockedUser, kind: AccessLinkKind): Conflict | null {
+  if (user.deactivatedAt !== null) return conflict(`${user.email} is deactivated. Reactivate the user first.`);
   if (kind === 'invitation' && user.passwordHash !== null)
-    throw new DomainError('conflict', `${user.email} has accepted an invitation already. Make a reset link instead.`);
+    return conflict(`${user.email} has accepted an invitation already. Make a reset link instead.`);
   if (kind === 'password_reset' && user.passwordHash === null)
-    throw new DomainError('conflict', `${user.email} has no password yet. Make an invitation link instead.`);
+    return conflict(`${user.email} has no password yet. Make an invitation link instead.`);
+  return null;
 }
 
 export type OpenLink = {
@@ -88,11 +105,11 @@ export type OpenLink = {
   readonly name: string;
   readonly email: string;
   readonly organizationName: string;
-  /** Characters that the new password must have at least. */
+  /** Minimum length of the new password. */
   readonly passwordCharacters: number;
 };
 
-/** What a link is for; null: it is none, or it was used, voided or is past its time. Looking at it does not use it. */
+/** What a link is for. Null: there is no such link, or it was used, voided or has expired. Opening a link does not use it. */
 export async function openLink(db: Database, token: string, now: Date = new Date()): Promise<OpenLink | null> {
   const link = await findOpen(db, token, now);
   if (link === null) return null;
@@ -106,37 +123,42 @@ async function findOpen(db: Database, token: string, now: Date) {
   return tokenHash !== null && link !== null && isLinkOpen(link, now) ? { ...link, tokenHash } : null;
 }
 
+/** The link was used, voided or has expired. */
+export type DeadLink = { readonly kind: 'dead-link' };
+const DEAD_LINK: DeadLink = { kind: 'dead-link' };
+
 /**
- * Sets the password, once a link: of many that come at once, one does. A password that is too weak does not use the link up.
- * It signs nobody in, so that a second factor is asked for as ever.
+ * Sets the password. A link works once, under concurrent requests too; a password that is refused does not use it up. Nobody
+ * is signed in by it, so the next sign-in still asks for a second factor.
  */
 export async function setPassword(
   db: Database,
   { token, password, trace, now = new Date() }: { token: string; password: string; trace: Trace; now?: Date },
-): Promise<{ userId: string; email: string }> {
+): Promise<Done | Invalid | DeadLink> {
   const link = await findOpen(db, token, now);
-  if (link === null) throw noSuchLink();
-  refuseWeakPassword(password, link);
+  if (link === null) return DEAD_LINK;
+  const weakness = findWeakness(password, link);
+  if (weakness !== null) return weakness;
   const passwordHash = await hashPassword(password);
   const scope = OrganizationScope.grant(link.organizationId);
-  await transaction(db, async (tx) => {
+  return runAction(db, async (tx) => {
     const makerId = link.maker?.userId ?? link.userId;
     const users = await lockUsers(tx, scope, [...new Set([link.userId, makerId])]);
     const user = users.get(link.userId);
     const maker = link.maker === null ? null : (users.get(makerId) ?? link.maker);
-    if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) throw noSuchLink();
-    // The factor may have been removed since the page was opened; then a longer password is due.
-    refuseWeakPassword(password, { ...link, hasSecondFactor: user.totpSince !== null });
-    if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) throw noSuchLink();
+    if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) return DEAD_LINK;
+    // Without a second factor the password must be longer, and it may have been removed since the page was opened.
+    const tooWeakNow = findWeakness(password, { ...link, hasSecondFactor: user.totpSince !== null });
+    if (tooWeakNow !== null) return tooWeakNow;
+    if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) return DEAD_LINK;
     await replacePassword(tx, scope, { user, passwordHash });
-    const detail = { by: link.kind === 'invitation' ? 'invitation link' : 'reset link' };
     await recordAudit(tx, scope, {
-      ...{ act: 'user.password_set', actorUserId: user.id, targetUserId: user.id, detail, trace },
+      act: 'user.password_set',
+      actorUserId: user.id,
+      targetUserId: user.id,
+      detail: { by: link.kind === 'invitation' ? 'invitation link' : 'reset link' },
+      trace,
     });
+    return DONE;
   });
-  return { userId: link.userId, email: link.email };
-}
-
-function noSuchLink(): DomainError {
-  return new DomainError('not_found', 'This link was used before, or is past its time. Ask for a new one.');
 }

@@ -9,33 +9,33 @@ import { refuseToGovern } from './organization.ts';
 export { ACTS } from '../store/audit.ts';
 export type { AuditFilters, AuditRecord };
 
-export type AuditPage = {
+export type AuditListPage = {
   readonly events: readonly AuditRecord[];
-  /** For the next, older page's `after`; null: this is the last. */
+  /** `after` of the next page, with older events; null: this is the last. */
   readonly next: string | null;
 };
 
-const PAGE = 50;
-const EXPORTED_AT_ONCE = 1000;
+const PAGE_SIZE = 50;
+const EXPORT_BATCH_SIZE = 1000;
 
-/** The latest first, for administrators. A filter's id that is none finds nothing, and a position that is none begins anew. */
+/** The latest events first, for administrators. A `userId` that is no id finds nothing; such an `after` is ignored. */
 export async function listAudit(
   db: Database,
   actor: Actor,
   { after = null, ...filters }: AuditFilters & { after?: string | null } = {},
-): Promise<AuditPage> {
+): Promise<AuditListPage> {
   refuseToGovern(actor.role);
-  return readPage(db, actor, { filters, after: after !== null && isId(after) ? after : null, rows: PAGE });
+  return readPage(db, actor, { filters, after: after !== null && isId(after) ? after : null, rows: PAGE_SIZE });
 }
 
-/** Whose events are asked for, by the whole e-mail; null: nobody of the organization has it. */
+/** The id of the user with this e-mail; null: the organization has none. */
 export async function findAuditedUser(db: Database, actor: Actor, email: string): Promise<string | null> {
   refuseToGovern(actor.role);
   const address = normalEmail(email);
   return address === null ? null : findUserIdByEmail(db, actor.scope, address);
 }
 
-/** Every event that the filters leave, the latest first, in batches of at most 1,000: never the whole log in memory. */
+/** All events that match, the latest first, in batches of at most 1,000, so that memory stays bounded. */
 export function exportAudit(
   db: Database,
   actor: Actor,
@@ -48,7 +48,7 @@ export function exportAudit(
 async function* batches(db: Database, actor: Actor, filters: AuditFilters) {
   let after: string | null = null;
   do {
-    const { events, next }: AuditPage = await readPage(db, actor, { filters, after, rows: EXPORTED_AT_ONCE });
+    const { events, next }: AuditListPage = await readPage(db, actor, { filters, after, rows: EXPORT_BATCH_SIZE });
     if (events.length > 0) yield events;
     after = next;
   } while (after !== null);
@@ -58,7 +58,7 @@ async function readPage(
   db: Database,
   actor: Actor,
   { filters, after, rows }: { filters: AuditFilters; after: string | null; rows: number },
-): Promise<AuditPage> {
+): Promise<AuditListPage> {
   const { act, userId, from, to } = filters;
   if (userId !== undefined && !isId(userId)) return { events: [], next: null };
   const found = await listAuditEvents(db, actor.scope, { act, userId, from, to, after, limit: rows + 1 });

@@ -1,29 +1,40 @@
 import type { Actor } from '../domain/actor.ts';
-import { invalidField } from '../domain/errors.ts';
 import { recordAudit } from '../store/audit.ts';
-import { type Database, transaction } from '../store/database.ts';
-import { hashPassword, refuseWeakPassword, replacePassword } from './password.ts';
+import type { Database } from '../store/database.ts';
+import { type Conflict, type Invalid, invalid, type RateLimited, runAction } from './outcome.ts';
+import { findWeakness, hashPassword, replacePassword } from './password.ts';
 import { lockProven, provePassword } from './prove-password.ts';
 import { startSession } from './start-session.ts';
 
-/** This session ends too, whose token somebody else may have; the answer has the token of the one that goes on. */
+/** The actor's session continues under a new token, because somebody else may know the old one. */
+export type SessionRenewed = { readonly kind: 'session-renewed'; readonly token: string };
+
 export async function changePassword(
   db: Database,
   actor: Actor,
   { currentPassword, password, now = new Date() }: { currentPassword: string; password: string; now?: Date },
-): Promise<{ token: string }> {
-  const proof = { password: currentPassword, field: 'current_password', to: 'change the password' };
-  const provenHash = await provePassword(db, actor, proof);
-  refuseWeakPassword(password, actor);
-  if (password === currentPassword) throw invalidField('password', 'is the one that you have. Take another one.');
+): Promise<SessionRenewed | Invalid | Conflict | RateLimited> {
+  const given = { password: currentPassword, field: 'current_password', to: 'change the password' };
+  const proof = await provePassword(db, actor, given);
+  if (proof.kind !== 'proven') return proof;
+  const weakness = findWeakness(password, actor);
+  if (weakness !== null) return weakness;
+  if (password === currentPassword) return invalid('password', 'is the one that you have. Choose another one.');
   const passwordHash = await hashPassword(password);
-  return transaction(db, async (tx) => {
-    const user = await lockProven(tx, actor, provenHash);
-    refuseWeakPassword(password, { ...actor, hasSecondFactor: user.totpSince !== null });
+  return runAction(db, async (tx) => {
+    const locked = await lockProven(tx, actor, proof);
+    if (locked.kind === 'conflict') return locked;
+    const { user } = locked;
+    const tooWeakNow = findWeakness(password, { ...actor, hasSecondFactor: user.totpSince !== null });
+    if (tooWeakNow !== null) return tooWeakNow;
     await replacePassword(tx, actor.scope, { user, passwordHash });
     await recordAudit(tx, actor.scope, {
-      ...{ act: 'user.password_set', actorUserId: user.id, targetUserId: user.id, trace: actor.trace },
+      act: 'user.password_set',
+      actorUserId: user.id,
+      targetUserId: user.id,
+      trace: actor.trace,
     });
-    return { token: await startSession(tx, actor.scope, { userId: user.id, isComplete: true, at: now }) };
+    const token = await startSession(tx, actor.scope, { userId: user.id, isComplete: true, at: now });
+    return { kind: 'session-renewed', token };
   });
 }

@@ -1,91 +1,100 @@
 import type { Actor } from '../domain/actor.ts';
-import { DomainError } from '../domain/errors.ts';
 import { isAbove, type Role } from '../domain/role.ts';
 import { voidAccessLinksOf } from '../store/access-links.ts';
 import { revokeApiKeysOf } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
-import { type Database, type Transaction, transaction } from '../store/database.ts';
+import type { Database, Transaction } from '../store/database.ts';
 import { lockOrganization } from '../store/organizations.ts';
 import { endSessionsOf } from '../store/sessions.ts';
 import { changeUser, countOtherAdministrators, type LockedUser } from '../store/users.ts';
+import { type Conflict, conflict, DONE, type Done, type Invalid, parsed, runAction } from './outcome.ts';
 import { parseRole } from './people.ts';
 import { lockToManage, refuseToManage } from './people-authority.ts';
 
-/** Counts from the next request on: what the user's keys and sessions may do follows the role as it is then. */
+/** The user's keys and sessions have the permissions of the new role from their next request on. */
 export async function changeRole(
   db: Database,
   actor: Actor,
   { userId, role }: { userId: string; role: string },
-): Promise<void> {
-  const next = parseRole(role);
-  await transaction(db, async (tx) => {
-    const { by, target } = await lockToDemote(tx, actor, userId);
-    refuseToManage(by.role, next);
-    if (target.role === next) return;
-    if (next !== 'administrator') await refuseLastAdministrator(tx, actor, target);
+): Promise<Done | Invalid | Conflict> {
+  const parsedRole = parsed(() => parseRole(role));
+  if (parsedRole.kind === 'invalid') return parsedRole;
+  const next = parsedRole.value;
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, actor.scope);
+    const { current, target } = await lockToManage(tx, actor, userId);
+    refuseToManage(current.role, next);
+    if (target.role === next) return DONE;
+    const refusal = next === 'administrator' ? null : await findLastAdministrator(tx, actor, target);
+    if (refusal !== null) return refusal;
     await changeUser(tx, actor.scope, target.id, { role: next });
-    // Who got into the account while it was worth less, by a link that they made, does not rise with it.
+    // Somebody who got into the account, such as by a reset link that they made, does not keep it when it gains permissions.
     if (isAbove(next, target.role)) await endSessionsOf(tx, actor.scope, target.id);
     await recordAudit(tx, actor.scope, {
-      ...{ act: 'user.role_changed', actorUserId: by.id, targetUserId: target.id, trace: actor.trace },
+      act: 'user.role_changed',
+      actorUserId: current.id,
+      targetUserId: target.id,
       detail: { before: target.role, after: next } satisfies Record<string, Role>,
+      trace: actor.trace,
     });
+    return DONE;
   });
 }
 
-/** At once and together: no key, no session and no link of the user's works any more. */
+/** Ends every key, session and access link of the user, in one transaction. */
 export async function deactivateUser(
   db: Database,
   actor: Actor,
   { userId, now = new Date() }: { userId: string; now?: Date },
-): Promise<void> {
-  await transaction(db, async (tx) => {
-    const { scope, trace } = actor;
-    const { by, target } = await lockToDemote(tx, actor, userId);
-    if (target.deactivatedAt !== null) throw new DomainError('conflict', `${target.email} is deactivated already.`);
-    await refuseLastAdministrator(tx, actor, target);
+): Promise<Done | Conflict> {
+  const { scope, trace } = actor;
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, scope);
+    const { current, target } = await lockToManage(tx, actor, userId);
+    if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated already.`);
+    const refusal = await findLastAdministrator(tx, actor, target);
+    if (refusal !== null) return refusal;
     await changeUser(tx, scope, target.id, { deactivatedAt: now });
     await endSessionsOf(tx, scope, target.id);
     await voidAccessLinksOf(tx, scope, target.id);
-    const act = { actorUserId: by.id, targetUserId: target.id, trace };
-    await recordAudit(tx, scope, { act: 'user.deactivated', ...act });
-    for (const { id, name } of await revokeApiKeysOf(tx, scope, { userId: target.id, at: now, byUserId: by.id })) {
-      await recordAudit(tx, scope, {
-        act: 'key.revoked',
-        ...act,
-        keyId: id,
-        detail: { name, why: 'user deactivated' },
-      });
+    const event = { actorUserId: current.id, targetUserId: target.id, trace };
+    await recordAudit(tx, scope, { ...event, act: 'user.deactivated' });
+    const ending = { userId: target.id, at: now, byUserId: current.id };
+    for (const { id, name } of await revokeApiKeysOf(tx, scope, ending)) {
+      const detail = { name, why: 'user deactivated' };
+      await recordAudit(tx, scope, { ...event, act: 'key.revoked', keyId: id, detail });
     }
+    return DONE;
   });
 }
 
-/** The user may sign in again, with the password as it was. What deactivation ended stays ended. */
-export async function reactivateUser(db: Database, actor: Actor, { userId }: { userId: string }): Promise<void> {
-  await transaction(db, async (tx) => {
-    const { actor: by, target } = await lockToManage(tx, actor, userId);
-    if (target.deactivatedAt === null) throw new DomainError('conflict', `${target.email} is active.`);
+/** The user can sign in again, with the same password. The keys, sessions and links that deactivation ended stay ended. */
+export async function reactivateUser(
+  db: Database,
+  actor: Actor,
+  { userId }: { userId: string },
+): Promise<Done | Conflict> {
+  return runAction(db, async (tx) => {
+    const { current, target } = await lockToManage(tx, actor, userId);
+    if (target.deactivatedAt === null) return conflict(`${target.email} is active.`);
     await changeUser(tx, actor.scope, target.id, { deactivatedAt: null });
     await recordAudit(tx, actor.scope, {
-      ...{ act: 'user.reactivated', actorUserId: by.id, targetUserId: target.id, trace: actor.trace },
+      act: 'user.reactivated',
+      actorUserId: current.id,
+      targetUserId: target.id,
+      trace: actor.trace,
     });
+    return DONE;
   });
 }
 
-/** The organization first: of two administrators that each take the other's power, the second finds what the first has left. */
-async function lockToDemote(tx: Transaction, actor: Actor, userId: string) {
-  await lockOrganization(tx, actor.scope);
-  const { actor: by, target } = await lockToManage(tx, actor, userId);
-  return { by, target };
-}
-
-/** One who never set a password is no administrator to rely on, unless it is such a one that goes. */
-async function refuseLastAdministrator(tx: Transaction, { scope }: Actor, target: LockedUser): Promise<void> {
-  if (target.role !== 'administrator' || target.deactivatedAt !== null) return;
+/**
+ * Refuses to take the last active administrator away. An administrator who never set a password does not count, unless the
+ * target never set one either. The caller has locked the organization, so two administrators cannot remove each other.
+ */
+async function findLastAdministrator(tx: Transaction, { scope }: Actor, target: LockedUser): Promise<Conflict | null> {
+  if (target.role !== 'administrator' || target.deactivatedAt !== null) return null;
   const withPassword = target.passwordHash !== null;
-  if ((await countOtherAdministrators(tx, scope, { id: target.id, withPassword })) > 0) return;
-  throw new DomainError(
-    'conflict',
-    `${target.email} is the last active administrator. Make somebody else an administrator first.`,
-  );
+  if ((await countOtherAdministrators(tx, scope, { id: target.id, withPassword })) > 0) return null;
+  return conflict(`${target.email} is the last active administrator. Make somebody else an administrator first.`);
 }

@@ -1,22 +1,21 @@
 import { createHash } from 'node:crypto';
-import { SentBeforeError } from '../domain/errors.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Transaction } from '../store/database.ts';
 import { claimIdempotencyKey } from '../store/idempotency-keys.ts';
 
-/** An act that shows something once, and by which form it came; undefined: by none, so that it may be done again. */
-export type ByForm = {
-  /** Random, and given out by us. */
+/** The form of an action whose result is shown once, such as a new key. */
+export type OneTimeForm = {
+  /** Random, made by the dashboard; undefined: the action came by no form, and can be repeated. */
   readonly formId?: string | undefined;
 };
 
 /**
- * Takes the form in the act's own transaction, first of all: both are written or neither, so that a form whose act failed
- * can be sent again, and of many at once the others wait for the first and learn what became of it.
+ * Claims the form for this transaction; false: it was claimed before, and its action was done. Claim first: of several
+ * requests with one form, the others then wait for the first. A rollback gives the claim back.
  */
-export async function claimForm(tx: Transaction, scope: OrganizationScope, { formId }: ByForm): Promise<void> {
-  if (formId === undefined) return;
-  // Kept 24 hours, which no session outlives. Its space is shared with the API's, whose callers cannot guess an id.
+export async function claimForm(tx: Transaction, scope: OrganizationScope, { formId }: OneTimeForm): Promise<boolean> {
+  if (formId === undefined) return true;
+  // Kept for 24 hours, longer than any session lasts. The API's idempotency keys share the table, but cannot name a form.
   const claim = { key: `dashboard form ${formId}`, requestHash: createHash('sha256').update(formId).digest() };
-  if ((await claimIdempotencyKey(tx, scope, claim)).kind !== 'claimed') throw new SentBeforeError();
+  return (await claimIdempotencyKey(tx, scope, claim)).kind === 'claimed';
 }

@@ -1,20 +1,32 @@
 import { v7 as newId } from 'uuid';
-import { type Doer, isOperator } from '../domain/actor.ts';
+import { type ActorOrOperator, isOperator } from '../domain/actor.ts';
 import { type Environment, expiryOf, MAX_ACTIVE_KEYS, MAX_LIFE_DAYS, mintKey } from '../domain/api-key.ts';
-import { DomainError, invalidField } from '../domain/errors.ts';
-import { lookOf, parseName } from '../domain/name.ts';
+import { parseName } from '../domain/name.ts';
 import { type KeyPolicy, type Permission, permissionsOf, type Role } from '../domain/role.ts';
 import { count } from '../domain/words.ts';
 import { insertApiKey, listCurrentKeys } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
-import { type Database, type Transaction, transaction } from '../store/database.ts';
+import type { Database, Transaction } from '../store/database.ts';
 import type { LockedUser } from '../store/users.ts';
-import { type ByForm, claimForm } from './form-claim.ts';
-import { lockForKeyDeed } from './key-authority.ts';
+import { claimForm, type OneTimeForm } from './form-claim.ts';
+import { lockForKeyAction } from './key-authority.ts';
+import { findNameTaken } from './key-conflict.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  type Invalid,
+  invalid,
+  type KeyRefused,
+  type NameTaken,
+  parsed,
+  runAction,
+} from './outcome.ts';
 
-export type KeyRequest = ByForm & {
+export type KeyRequest = OneTimeForm & {
   readonly userId: string;
-  /** 1 to 100 characters, and for a reader unlike those of the user's keys that are neither rotated nor revoked. */
+  /** 1 to 100 characters; must look different from the names of the user's keys that are neither rotated nor revoked. */
   readonly name: string;
   readonly permissions: readonly Permission[];
   /** 1 to 3650, and at most what the organization's policy allows; null: does not expire, where the policy allows it. */
@@ -24,87 +36,109 @@ export type KeyRequest = ByForm & {
 
 export type IssuedKey = {
   readonly id: string;
-  /** The key itself, in this answer alone. */
+  /** The key itself. It is not stored, so it can be shown only in the response to this action. */
   readonly key: string;
   readonly name: string;
   readonly permissions: readonly Permission[];
   readonly expiresAt: Date | null;
 };
 
+/** The user for whom the key acts. */
+export type Holder = { readonly id: string; readonly name: string; readonly email: string };
+
+export type KeyIssued = IssuedKey & { readonly kind: 'issued'; readonly holder: Holder };
+
 /**
- * Makes a key for a user and returns it, this once. The limit and the names hold however many are made at once. An operator
- * is bound by the user's role, not by the organization's policy.
+ * Creates a key for a user. The limit of ten keys and the unique names hold under concurrent creations. An operator is bound
+ * by the user's role, but not by the organization's policy.
  */
-export async function issueKey(db: Database, by: Doer, request: KeyRequest): Promise<IssuedKey> {
-  const name = parseName(request.name, { kind: 'key' });
-  refuseInvalid(request);
-  return transaction(db, async (tx) => {
-    await claimForm(tx, by.scope, request);
-    const { holder, policy, byUserId } = await lockForKeyDeed(tx, by, { userId: request.userId, deed: 'create' });
-    if (!isOperator(by)) refuseBeyondPolicy(request, policy);
-    refuseBeyondPower(request, holder.role);
+export async function issueKey(
+  db: Database,
+  actor: ActorOrOperator,
+  request: KeyRequest,
+): Promise<KeyIssued | Invalid | Conflict | NameTaken | KeyRefused | AlreadySent> {
+  const parsedName = parsed(() => parseName(request.name, { kind: 'key' }));
+  if (parsedName.kind === 'invalid') return parsedName;
+  const name = parsedName.value;
+  const wrongField = findInvalid(request);
+  if (wrongField !== null) return wrongField;
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, actor.scope, request))) return ALREADY_SENT;
+    const authority = await lockForKeyAction(tx, actor, { userId: request.userId, action: 'create' });
+    if (authority.kind === 'refused') return authority;
+    const { holder, policy, actorUserId } = authority;
     const now = new Date();
-    await refuseBeyondLimits(tx, by, { holder, name, now });
+    const refusal =
+      (isOperator(actor) ? null : findBeyondPolicy(request, policy)) ??
+      findBeyondRole(request, holder.role) ??
+      (await findBeyondLimits(tx, actor, { holder, name, now }));
+    if (refusal !== null) return refusal;
     const { key, hash, prefix } = mintKey(request.environment);
     const id = newId();
     const expiresAt = expiryOf(now, request.lifeDays);
     const permissions = [...new Set(request.permissions)];
-    await insertApiKey(tx, by.scope, {
-      ...{ id, userId: holder.id, createdByUserId: byUserId, name, permissions, expiresAt, createdAt: now },
-      ...{ keyHash: Uint8Array.from(hash), keyPrefix: prefix },
+    await insertApiKey(tx, actor.scope, {
+      id,
+      userId: holder.id,
+      createdByUserId: actorUserId,
+      name,
+      keyHash: Uint8Array.from(hash),
+      keyPrefix: prefix,
+      permissions,
+      expiresAt,
+      createdAt: now,
     });
-    await recordAudit(tx, by.scope, {
-      ...{ act: 'key.created', actorUserId: byUserId, targetUserId: holder.id, keyId: id },
+    await recordAudit(tx, actor.scope, {
+      act: 'key.created',
+      actorUserId,
+      targetUserId: holder.id,
+      keyId: id,
       detail: { name, prefix, permissions: permissions.join(', '), expires: expiresAt?.toISOString() ?? 'never' },
-      trace: isOperator(by) ? null : by.trace,
+      trace: isOperator(actor) ? null : actor.trace,
     });
-    return { id, key, name, permissions, expiresAt };
+    return { kind: 'issued', id, key, name, permissions, expiresAt, holder: holderOf(holder) };
   });
 }
 
-function refuseInvalid({ permissions, lifeDays }: KeyRequest): void {
-  if (permissions.length === 0) throw invalidField('permissions', 'must hold at least one permission.');
-  if (lifeDays !== null && !(Number.isInteger(lifeDays) && lifeDays >= 1 && lifeDays <= MAX_LIFE_DAYS))
-    throw invalidField('expiry', `must be an integer from 1 to ${MAX_LIFE_DAYS} days.`);
+export function holderOf({ id, name, email }: LockedUser): Holder {
+  return { id, name, email };
 }
 
-function refuseBeyondPolicy({ lifeDays }: KeyRequest, { maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy): void {
+function findInvalid({ permissions, lifeDays }: KeyRequest): Invalid | null {
+  if (permissions.length === 0) return invalid('permissions', 'must hold at least one permission.');
+  if (lifeDays !== null && !(Number.isInteger(lifeDays) && lifeDays >= 1 && lifeDays <= MAX_LIFE_DAYS))
+    return invalid('expiry', `must be an integer from 1 to ${MAX_LIFE_DAYS} days.`);
+  return null;
+}
+
+function findBeyondPolicy({ lifeDays }: KeyRequest, policy: KeyPolicy): Invalid | null {
+  const { maxKeyLifeDays, allowsUnendingKeys } = policy;
   if (lifeDays === null && !allowsUnendingKeys)
-    throw invalidField('expiry', 'must be set: your organization allows no key that never expires.');
+    return invalid('expiry', 'must be set: your organization does not allow keys that never expire.');
   if (lifeDays !== null && lifeDays > maxKeyLifeDays)
-    throw invalidField(
+    return invalid(
       'expiry',
       `must be at most ${count(maxKeyLifeDays, 'day')}, the longest that your organization allows.`,
     );
+  return null;
 }
 
-function refuseBeyondPower({ permissions }: KeyRequest, role: Role): void {
+function findBeyondRole({ permissions }: KeyRequest, role: Role): Invalid | null {
   const beyond = permissions.find((permission) => !permissionsOf(role).includes(permission));
-  if (beyond !== undefined) throw invalidField('permissions', `must not hold ${beyond}: a ${role} does not have it.`);
+  return beyond === undefined
+    ? null
+    : invalid('permissions', `must not hold ${beyond}: a ${role} does not have this permission.`);
 }
 
-async function refuseBeyondLimits(
+async function findBeyondLimits(
   tx: Transaction,
-  { scope }: Doer,
+  { scope }: ActorOrOperator,
   { holder, name, now }: { holder: LockedUser; name: string; now: Date },
-): Promise<void> {
-  const standing = await listCurrentKeys(tx, scope, holder.id);
-  refuseTakenName(holder, { name, others: standing });
-  if (standing.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).length >= MAX_ACTIVE_KEYS) {
-    const most = `${holder.email} has ${MAX_ACTIVE_KEYS} active keys, the most there may be.`;
-    throw new DomainError('conflict', `${most} Revoke one first.`);
-  }
-}
-
-/** Taken is a name that a reader could not tell from another's: whoever revokes or rotates one picks it by its name. */
-export function refuseTakenName(
-  { email }: LockedUser,
-  { name, others }: { name: string; others: readonly { readonly name: string }[] },
-): void {
-  const taken = others.find((key) => lookOf(key.name) === lookOf(name));
-  if (taken === undefined) return;
-  throw new DomainError(
-    'conflict',
-    `${email} has a key named ${JSON.stringify(taken.name)} already. Give another name, or revoke that key first.`,
-  );
+): Promise<NameTaken | Conflict | null> {
+  const keys = await listCurrentKeys(tx, scope, holder.id);
+  const taken = findNameTaken(holder, { name, others: keys });
+  if (taken !== null) return taken;
+  const active = keys.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+  if (active.length < MAX_ACTIVE_KEYS) return null;
+  return conflict(`${holder.email} has ${MAX_ACTIVE_KEYS} active keys, the maximum. Revoke one first.`);
 }

@@ -1,81 +1,84 @@
-import { type Doer, isOperator } from '../domain/actor.ts';
+import { type ActorOrOperator, isOperator } from '../domain/actor.ts';
 import { DomainError, ForbiddenError } from '../domain/errors.ts';
 import { isId } from '../domain/id.ts';
-import {
-  type KeyPolicy,
-  mayCreateOwnKeys,
-  mayRevokeKeysOfOthers,
-  maySeeKeysOfOthers,
-  mayTakeKeysOf,
-  type Role,
-} from '../domain/role.ts';
+import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers } from '../domain/role.ts';
 import type { Transaction } from '../store/database.ts';
-import { getOrganization } from '../store/organizations.ts';
+import { getOrganization, type OrganizationRecord } from '../store/organizations.ts';
 import { type LockedUser, lockUsers } from '../store/users.ts';
-
-export type KeyDeed = 'create' | 'rotate' | 'rename' | 'revoke';
+import { findKeyRefusal, type KeyAction, refuseKey } from './key-refusal.ts';
+import type { KeyRefused } from './outcome.ts';
 
 export type KeyAuthority = {
+  readonly kind: 'granted';
   readonly holder: LockedUser;
   readonly policy: KeyPolicy;
-  /** For the rows that tell who did it; null: an operator. */
-  readonly byUserId: string | null;
+  /** Null: an operator. */
+  readonly actorUserId: string | null;
 };
 
 /**
- * Lets somebody do something with the keys of a user, or refuses. It decides from the rows as they are now, the actor's and
- * the holder's, and holds both until the transaction ends: whoever was demoted while a form was open is refused, and a
- * holder is promoted before or after, never meanwhile. The organization's row is read, not held, because acts that hold it
- * take it before the users'.
+ * Decides whether the actor may create, rotate or rename keys of a user. It reads the rows of both and locks them until the
+ * transaction ends, so the roles that it judges are those at commit: a form that was open during a demotion is refused. The
+ * organization's row is read without a lock, because actions that lock it do so before they lock users.
  */
-export async function lockForKeyDeed(
+export async function lockForKeyAction(
   tx: Transaction,
-  by: Doer,
-  { userId, deed }: { userId: string; deed: KeyDeed },
-): Promise<KeyAuthority> {
+  actor: ActorOrOperator,
+  { userId, action }: { userId: string; action: KeyAction },
+): Promise<KeyAuthority | KeyRefused> {
+  const { current, holder, organization } = await lockActorAndHolder(tx, actor, { userId, action });
+  const { policy, suspendedAt } = organization;
+  const reason = findKeyRefusal({ actor: current, holder, policy, suspendedAt });
+  if (reason !== null) return refuseKey(reason, { holder, isOwn: current?.id === holder.id, action });
+  return { kind: 'granted', holder, policy, actorUserId: current?.id ?? null };
+}
+
+/** The same for revoking. It gives nobody a key, so it is allowed whatever the state of the user or the organization. */
+export async function lockForRevocation(
+  tx: Transaction,
+  actor: ActorOrOperator,
+  userId: string,
+): Promise<Pick<KeyAuthority, 'holder' | 'actorUserId'>> {
+  const { current, holder } = await lockActorAndHolder(tx, actor, { userId, action: 'revoke' });
+  return { holder, actorUserId: current?.id ?? null };
+}
+
+type Locked = {
+  /** Null: an operator. */
+  readonly current: LockedUser | null;
+  readonly holder: LockedUser;
+  readonly organization: OrganizationRecord;
+};
+
+async function lockActorAndHolder(
+  tx: Transaction,
+  actor: ActorOrOperator,
+  { userId, action }: { userId: string; action: KeyAction | 'revoke' },
+): Promise<Locked> {
   if (!isId(userId)) throw noSuchUser();
-  const byUserId = isOperator(by) ? null : by.userId;
-  const users = await lockUsers(tx, by.scope, byUserId === null ? [userId] : [...new Set([byUserId, userId])]);
-  const organization = await getOrganization(tx, by.scope);
-  const { policy } = organization;
-  if (byUserId !== null) {
-    const actor = users.get(byUserId);
-    if (actor === undefined || actor.deactivatedAt !== null) {
-      throw new ForbiddenError('Your account was deactivated. Contact an administrator.');
-    }
-    const target = byUserId === userId ? 'own' : (users.get(userId)?.role ?? 'nobody');
-    refuseBeyondRole({ role: actor.role, target, deed, policy });
-    if (deed !== 'revoke' && organization.suspendedAt !== null) {
-      throw new ForbiddenError(`The organization ${organization.name} is suspended. Contact support.`);
-    }
+  const ids = isOperator(actor) ? [userId] : [...new Set([actor.userId, userId])];
+  const users = await lockUsers(tx, actor.scope, ids);
+  const organization = await getOrganization(tx, actor.scope);
+  const current = isOperator(actor) ? null : activeActor(users.get(actor.userId));
+  // Without access to others' keys the answer is 403 whether or not the user exists, so nobody can probe for users.
+  if (current !== null && current.id !== userId) {
+    const mayTouch = action === 'revoke' ? mayRevokeKeysOfOthers(current.role) : maySeeKeysOfOthers(current.role);
+    if (!mayTouch)
+      throw new ForbiddenError(`You may not ${action} API keys of other users. Contact an administrator or support.`);
   }
   const holder = users.get(userId);
   if (holder === undefined) throw noSuchUser();
-  if (deed !== 'revoke' && holder.deactivatedAt !== null)
-    throw new DomainError('conflict', `${holder.email} is deactivated. Reactivate the user first.`);
-  return { holder, policy, byUserId };
+  return { current, holder, organization };
 }
 
-type Attempt = { role: Role; target: 'own' | 'nobody' | Role; deed: KeyDeed; policy: KeyPolicy };
-
-/** Whose role has nothing to do with others' keys is refused whoever the other is, and so learns of nobody that they exist. */
-function refuseBeyondRole({ role, target, deed, policy }: Attempt): void {
-  if (target === 'own') {
-    if (deed !== 'revoke' && !mayCreateOwnKeys(role, policy))
-      throw new ForbiddenError(`You may not ${deed} API keys. Contact an administrator or support.`);
-    return;
-  }
-  const mayTouch = deed === 'revoke' ? mayRevokeKeysOfOthers(role) : maySeeKeysOfOthers(role);
-  if (!mayTouch)
-    throw new ForbiddenError(`You may not ${deed} API keys of other users. Contact an administrator or support.`);
-  if (target === 'nobody') throw noSuchUser();
-  if (deed === 'revoke' || mayTakeKeysOf(role, target)) return;
-  throw new ForbiddenError(
-    `A ${role} may not ${deed} API keys of an ${target}, because a key has its user's power. Contact an administrator.`,
-  );
+/** The actor's row as it is now. Throws "forbidden" for an account that was deactivated or is gone. */
+export function activeActor(user: LockedUser | null | undefined): LockedUser {
+  if (user === null || user === undefined || user.deactivatedAt !== null)
+    throw new ForbiddenError('Your account was deactivated. Contact an administrator.');
+  return user;
 }
 
-/** The same for one that does not exist and one of another organization: a difference would reveal that it exists. */
+/** The same for a user who does not exist and one of another organization, so that nobody can tell them apart. */
 export function noSuchUser(): DomainError {
   return new DomainError('not_found', 'There is no such user.');
 }

@@ -1,35 +1,53 @@
 import { endOf } from '../domain/api-key.ts';
 import { DomainError } from '../domain/errors.ts';
+import { lookOf } from '../domain/name.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { instantWords } from '../domain/words.ts';
 import type { Transaction } from '../store/database.ts';
 import { findKeyHistory, findLiveSuccessor } from '../store/key-history.ts';
+import { type Conflict, conflict, type NameTaken } from './outcome.ts';
 
-/** Why a key that was to be rotated, renamed or revoked could not be: there is none, or somebody has ended it before. */
-export async function explainRefusal(
+/** Why a key could not be rotated, renamed or revoked: who ended it and when. Throws "not_found" where there is no such key. */
+export async function explainEndedKey(
   tx: Transaction,
   scope: OrganizationScope,
   { id, userId, now }: { id: string; userId: string; now: Date },
-): Promise<DomainError> {
+): Promise<Conflict> {
   const key = await findKeyHistory(tx, scope, { id, userId });
-  if (key === null) return noSuchKey();
+  if (key === null) throw noSuchKey();
   const end = endOf(key, now);
-  if (end === null) return new DomainError('conflict', 'The key has just changed. Try again.');
+  if (end === null) return conflict('The key has just changed. Try again.');
   const name = JSON.stringify(key.name);
   if (end.kind === 'expired')
-    return new DomainError('conflict', `The key ${name} expired on ${instantWords(end.at)}. Create a new key instead.`);
+    return conflict(`The key ${name} expired on ${instantWords(end.at)}. Create a new key instead.`);
   const who = (end.kind === 'rotated' ? key.rotatedBy : key.revokedBy)?.name ?? 'an operator';
   const what = `The key ${name} was ${end.kind} by ${who} on ${instantWords(end.at)}.`;
-  if (end.kind === 'revoked') return new DomainError('conflict', `${what} If one is needed, create a new key.`);
+  if (end.kind === 'revoked') return conflict(`${what} If you still need a key, create a new one.`);
   const successor = await findLiveSuccessor(tx, scope, { id, now });
   const since =
     successor === null
-      ? 'The key that replaced it has ended as well.'
+      ? 'The key that replaced it has ended too.'
       : `The key that replaced it, ${JSON.stringify(successor.name)} (${successor.prefix}…), is active: revoke that one to end its use.`;
-  return new DomainError('conflict', `${what} ${since}`);
+  return conflict(`${what} ${since}`);
 }
 
-/** The same for one that does not exist, one of another user and one of another organization. */
+/**
+ * Refuses a name that looks the same as that of another key; null: the name is free. People choose the key to revoke by its
+ * name.
+ */
+export function findNameTaken(
+  { email }: { readonly email: string },
+  { name, others }: { name: string; others: readonly { readonly name: string }[] },
+): NameTaken | null {
+  const taken = others.find((key) => lookOf(key.name) === lookOf(name));
+  if (taken === undefined) return null;
+  return {
+    kind: 'name-taken',
+    message: `${email} has a key named ${JSON.stringify(taken.name)} already. Choose another name, or revoke that key first.`,
+  };
+}
+
+/** The same for a key that does not exist, one of another user and one of another organization. */
 export function noSuchKey(): DomainError {
   return new DomainError('not_found', 'There is no such API key.');
 }

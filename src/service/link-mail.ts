@@ -2,7 +2,7 @@ import { LINK_HOURS } from '../domain/access-link.ts';
 import type { Mail } from './mail.ts';
 import type { AccessLink } from './make-link.ts';
 
-/** The words that carry a link to its user. */
+/** The mail that brings a link to its user. */
 export function linkMail({
   kind,
   name,
@@ -19,7 +19,7 @@ export function linkMail({
     `Hello ${name},`,
     `${why} Open this link to set your password:`,
     url,
-    `It works once, within ${hours === 1 ? 'an hour' : `${hours} hours`}. If you did not expect it, you need do nothing.`,
+    `It works once, within ${hours === 1 ? 'an hour' : `${hours} hours`}. If you did not expect it, ignore this mail.`,
   ].join('\n\n');
   return { to: { name, address: email }, subject, text: `${text}\n` };
 }

@@ -13,7 +13,7 @@ import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from './key-acce
 import { noSuchKey } from './key-conflict.ts';
 import { decodePosition, encodePosition } from './position.ts';
 
-export type KeyView = Pick<
+export type KeyDetails = Pick<
   ListedKey,
   'id' | 'name' | 'prefix' | 'permissions' | 'createdAt' | 'createdBy' | 'lastUsedAt' | 'expiresAt' | 'refusedUses'
 > & {
@@ -26,68 +26,73 @@ export type KeyView = Pick<
   readonly isExpiringSoon: boolean;
 };
 
-type Keys<K> = {
-  readonly keys: readonly K[];
-  /** For the next page's `after`; null: this is the last. */
+type KeyListPage<Key> = {
+  readonly keys: readonly Key[];
+  /** `after` of the next page; null: this is the last. */
   readonly next: string | null;
 };
-type Page = { after?: string | null; now?: Date };
+type PageRequest = { after?: string | null; now?: Date };
 
-/** Active ones first, then newest first. */
-export type KeyList = KeyAccess & Keys<KeyView>;
+/** Active keys first, each part with the newest first. */
+export type KeyList = KeyAccess & KeyListPage<KeyDetails>;
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
-/** The keys of a user and what the actor may do with them, in two statements however many there are; never a secret. */
+/** The keys of a user, without secrets, and what the actor may do with them; in two statements. */
 export async function listKeys(
   db: Database,
   actor: Actor,
   userId: string,
-  { after = null, now = new Date() }: Page = {},
+  { after = null, now = new Date() }: PageRequest = {},
 ): Promise<KeyList> {
   const access = await getKeyAccess(db, actor, userId);
-  const found = await listKeysOf(db, actor.scope, { userId, now, after: positionOf(after), limit: PAGE + 1 });
-  return { ...access, ...pageOf(found, (key) => viewOf(key, now)) };
+  const found = await listKeysOf(db, actor.scope, { userId, now, after: positionOf(after), limit: PAGE_SIZE + 1 });
+  return { ...access, ...pageOf(found, (key) => detailsOf(key, now)) };
 }
 
-/** One of them. */
+/** One key of a user, and what the actor may do with it. Throws "not_found" where there is no such key. */
 export async function getKey(
   db: Database,
   actor: Actor,
   { userId, keyId, now = new Date() }: { userId: string; keyId: string; now?: Date },
-): Promise<KeyAccess & { readonly key: KeyView }> {
+): Promise<KeyAccess & { readonly key: KeyDetails }> {
   const access = await getKeyAccess(db, actor, userId);
   const found = isId(keyId) ? await findListedKey(db, actor.scope, { userId, id: keyId }) : null;
   if (found === null) throw noSuchKey();
-  return { ...access, key: viewOf(found, now) };
+  return { ...access, key: detailsOf(found, now) };
 }
 
-export type KeysMadeForOthers = Keys<KeyView & { readonly holder: { id: string; name: string; email: string } }>;
+export type KeysMadeForOthers = KeyListPage<
+  KeyDetails & { readonly holder: { id: string; name: string; email: string } }
+>;
 
-/** Active keys that this user made for others, and was shown: to be reviewed once the user is not trusted any more. Newest first. */
+/** Active keys that this user made for others, and so has seen: to be reviewed when the user leaves. The newest first. */
 export async function listKeysMadeForOthers(
   db: Database,
   actor: Actor,
   userId: string,
-  { after = null, now = new Date() }: Page = {},
+  { after = null, now = new Date() }: PageRequest = {},
 ): Promise<KeysMadeForOthers> {
   refuseUnlessSeesOthers(actor);
   await getKeyAccess(db, actor, userId);
-  const query = { userId, now, after: positionOf(after), limit: PAGE + 1 };
+  const query = { userId, now, after: positionOf(after), limit: PAGE_SIZE + 1 };
   return pageOf(await listActiveKeysMadeForOthers(db, actor.scope, query), (key) => ({
-    ...viewOf(key, now),
+    ...detailsOf(key, now),
     holder: { id: key.holderId, name: key.holderName, email: key.holderEmail },
   }));
 }
 
-function pageOf<K extends KeyView>(found: readonly ListedKey[], view: (key: ListedKey) => K): Keys<K> {
-  const keys = found.slice(0, PAGE).map(view);
+function pageOf<Key extends KeyDetails>(
+  found: readonly ListedKey[],
+  details: (key: ListedKey) => Key,
+): KeyListPage<Key> {
+  const keys = found.slice(0, PAGE_SIZE).map(details);
   const last = keys.at(-1);
-  const isMore = found.length > PAGE && last !== undefined;
+  const isMore = found.length > PAGE_SIZE && last !== undefined;
   return { keys, next: isMore ? encodePosition(last.state, last.createdAt.toISOString(), last.id) : null };
 }
 
-/** PostgreSQL knows fewer years than a Date does. */
+/** PostgreSQL has fewer years than a Date. */
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
 function positionOf(after: string | null): (KeyPosition & { isActive: boolean }) | null {
@@ -98,12 +103,20 @@ function positionOf(after: string | null): (KeyPosition & { isActive: boolean })
   return { createdAt, id: position.id, isActive: state === 'active' };
 }
 
-function viewOf(key: ListedKey, now: Date): KeyView {
+function detailsOf(key: ListedKey, now: Date): KeyDetails {
   const { id, name, prefix, permissions, createdAt, createdBy, lastUsedAt, expiresAt, refusedUses } = key;
   const end = endOf(key, now);
   const enders = { rotated: key.rotatedBy, revoked: key.revokedBy, expired: null };
   return {
-    ...{ id, name, prefix, permissions, createdAt, createdBy, lastUsedAt, expiresAt, refusedUses },
+    id,
+    name,
+    prefix,
+    permissions,
+    createdAt,
+    createdBy,
+    lastUsedAt,
+    expiresAt,
+    refusedUses,
     state: end?.kind ?? 'active',
     endedAt: end?.at ?? null,
     endedBy: end === null ? null : enders[end.kind],

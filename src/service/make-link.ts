@@ -4,7 +4,7 @@ import { insertAccessLink } from '../store/access-links.ts';
 import type { Transaction } from '../store/database.ts';
 import { mintHashedToken } from './start-session.ts';
 
-/** A link that sets a user's password. The token is for the user, shown once; the database has its hash. */
+/** A link with which a user sets a password. Only a hash of the token is stored, so the link can be shown only once. */
 export type AccessLink = {
   readonly token: string;
   readonly kind: AccessLinkKind;
@@ -14,7 +14,9 @@ export type AccessLink = {
   readonly email: string;
 };
 
-export type LinkOrder = {
+export type LinkMade = { readonly kind: 'link-made'; readonly link: AccessLink };
+
+export type NewLink = {
   readonly user: { readonly id: string; readonly name: string; readonly email: string };
   readonly kind: AccessLinkKind;
   /** Null: an operator, or the user's own request. */
@@ -25,7 +27,7 @@ export type LinkOrder = {
 export async function addLink(
   tx: Transaction,
   scope: OrganizationScope,
-  { user, kind, madeByUserId, now }: LinkOrder,
+  { user, kind, madeByUserId, now }: NewLink,
 ): Promise<AccessLink> {
   const { token, tokenHash } = mintHashedToken();
   const expiresAt = new Date(now.getTime() + LINK_HOURS[kind] * 3_600_000);

@@ -12,6 +12,7 @@ import { insertOrganization, setSuspended } from '../store/organizations.ts';
 import { findKeyById, findOrganization, findUserByEmail } from '../store/unscoped.ts';
 import { insertUser, type NewUser } from '../store/users.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
+import { orThrow } from './outcome.ts';
 import { resetSecondFactor } from './reset-second-factor.ts';
 import { revokeKey } from './revoke-key.ts';
 
@@ -69,14 +70,14 @@ export async function issueKeyByEmail(
   { email, ...request }: OperatorKeyRequest,
 ): Promise<IssuedKey & { organizationId: string }> {
   const { scope, userId } = await getUserByEmail(db, email);
-  const issued = await issueKey(db, { kind: 'operator', scope }, { ...request, userId });
+  const issued = orThrow(await issueKey(db, { kind: 'operator', scope }, { ...request, userId }));
   return { ...issued, organizationId: scope.organizationId };
 }
 
 /** Returns the e-mail as it is stored. */
 export async function resetSecondFactorByEmail(db: Database, address: string): Promise<{ email: string }> {
   const { scope, userId, email } = await getUserByEmail(db, address);
-  await resetSecondFactor(db, { kind: 'operator', scope }, { userId });
+  orThrow(await resetSecondFactor(db, { kind: 'operator', scope }, { userId }));
   return { email };
 }
 
@@ -90,7 +91,7 @@ export async function revokeKeyById(db: Database, id: string): Promise<void> {
   const key = await findKeyById(db, id);
   if (key === null) throw new DomainError('not_found', `There is no API key with the id ${id}.`);
   const scope = OrganizationScope.grant(key.organizationId);
-  await revokeKey(db, { kind: 'operator', scope }, { keyId: id, userId: key.userId });
+  orThrow(await revokeKey(db, { kind: 'operator', scope }, { keyId: id, userId: key.userId }));
 }
 
 export async function suspendOrganization(db: Database, id: string): Promise<void> {

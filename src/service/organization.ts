@@ -1,38 +1,43 @@
 import type { Actor } from '../domain/actor.ts';
 import { MAX_LIFE_DAYS } from '../domain/api-key.ts';
-import { ForbiddenError, invalidField } from '../domain/errors.ts';
+import { ForbiddenError } from '../domain/errors.ts';
 import { type KeyPolicy, mayGovern, type Role } from '../domain/role.ts';
 import { count } from '../domain/words.ts';
 import { recordAudit } from '../store/audit.ts';
-import { type Database, transaction } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord, setPolicy } from '../store/organizations.ts';
+import { DONE, type Done, type Invalid, invalid, runAction } from './outcome.ts';
 import { lockActor } from './people-authority.ts';
 
 export { listAdministrators } from '../store/users.ts';
 export type { OrganizationRecord };
 
-/** The organization with its policy and whether it is suspended; for administrators. */
+/** The organization with its policy and its state, for administrators. */
 export async function getPolicy(db: Database, actor: Actor): Promise<OrganizationRecord> {
   refuseToGovern(actor.role);
   return getOrganization(db.prisma, actor.scope);
 }
 
-/** Holds for keys made from now on; keys that there are keep their life. */
-export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy): Promise<void> {
+/** Changes the policy for new keys; existing keys keep their expiry. */
+export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy): Promise<Done | Invalid> {
   const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys } = policy;
   if (!Number.isInteger(maxKeyLifeDays) || maxKeyLifeDays < 1 || maxKeyLifeDays > MAX_LIFE_DAYS)
-    throw invalidField('max_key_life_days', `must be an integer from 1 to ${MAX_LIFE_DAYS}.`);
-  await transaction(db, async (tx) => {
+    return invalid('max_key_life_days', `must be an integer from 1 to ${MAX_LIFE_DAYS}.`);
+  return runAction(db, async (tx) => {
     const before = (await lockOrganization(tx, actor.scope)).policy;
-    const by = await lockActor(tx, actor);
-    refuseToGovern(by.role);
+    const current = await lockActor(tx, actor);
+    refuseToGovern(current.role);
     const after = { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys };
     const detail = changesIn(before, after);
-    if (Object.keys(detail).length === 0) return;
+    if (Object.keys(detail).length === 0) return DONE;
     await setPolicy(tx, actor.scope, after);
     await recordAudit(tx, actor.scope, {
-      ...{ act: 'organization.policy_changed', actorUserId: by.id, detail, trace: actor.trace },
+      act: 'organization.policy_changed',
+      actorUserId: current.id,
+      detail,
+      trace: actor.trace,
     });
+    return DONE;
   });
 }
 
@@ -41,10 +46,11 @@ export function refuseToGovern(role: Role): void {
     throw new ForbiddenError("You may not see or change your organization's settings. Contact an administrator.");
 }
 
+/** "before -> after" by setting, for the audit log. */
 function changesIn(before: KeyPolicy, after: KeyPolicy): Record<string, string> {
-  const [old, fresh] = [wordsOf(before), wordsOf(after)];
-  const changed = Object.entries(fresh).filter(([name, words]) => old[name] !== words);
-  return Object.fromEntries(changed.map(([name, words]) => [name, `${old[name] ?? ''} -> ${words}`]));
+  const [old, changed] = [wordsOf(before), wordsOf(after)];
+  const changes = Object.entries(changed).filter(([name, words]) => old[name] !== words);
+  return Object.fromEntries(changes.map(([name, words]) => [name, `${old[name] ?? ''} -> ${words}`]));
 }
 
 function wordsOf({ membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy): Record<string, string> {

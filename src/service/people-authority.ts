@@ -4,34 +4,32 @@ import { isId } from '../domain/id.ts';
 import { mayManage, type Role } from '../domain/role.ts';
 import type { Transaction } from '../store/database.ts';
 import { type LockedUser, lockUser, lockUsers } from '../store/users.ts';
-import { noSuchUser } from './key-authority.ts';
+import { activeActor, noSuchUser } from './key-authority.ts';
 
-/** Who acts, as the row is now and stays until the transaction ends. */
+/** The actor's row, locked until the transaction ends. Throws "forbidden" for an account that was deactivated meanwhile. */
 export async function lockActor(tx: Transaction, actor: Actor): Promise<LockedUser> {
-  return active(await lockUser(tx, actor.scope, actor.userId));
+  return activeActor(await lockUser(tx, actor.scope, actor.userId));
 }
 
-/** Who acts and on whom, both held; refused where the one may not manage the other as both are now. */
-export async function lockToManage(tx: Transaction, actor: Actor, userId: string) {
+/** The rows of the actor and of a user, both locked. Throws "forbidden" unless the actor may manage the user. */
+export async function lockToManage(
+  tx: Transaction,
+  actor: Actor,
+  userId: string,
+): Promise<{ readonly current: LockedUser; readonly target: LockedUser }> {
   const ids = isId(userId) ? [...new Set([actor.userId, userId])] : [actor.userId];
   const users = await lockUsers(tx, actor.scope, ids);
-  const current = active(users.get(actor.userId) ?? null);
-  // Whose role manages nobody is refused whoever the other is, and so learns of nobody that they exist.
+  const current = activeActor(users.get(actor.userId));
+  // A role that manages nobody gets 403 whether or not the user exists, so it cannot probe for users.
   if (!mayManage(current.role, 'viewer')) throw mayNotManage(current.role);
   const target = users.get(userId);
   if (target === undefined) throw noSuchUser();
   refuseToManage(current.role, target.role);
-  return { actor: current, target };
+  return { current, target };
 }
 
 export function refuseToManage(actor: Role, target: Role): void {
   if (!mayManage(actor, target)) throw mayNotManage(actor);
-}
-
-function active(user: LockedUser | null): LockedUser {
-  if (user === null || user.deactivatedAt !== null)
-    throw new ForbiddenError('Your account was deactivated. Contact an administrator.');
-  return user;
 }
 
 function mayNotManage(role: Role): ForbiddenError {

@@ -1,47 +1,49 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../domain/actor.ts';
-import { DomainError, ForbiddenError, invalidField } from '../domain/errors.ts';
+import { ForbiddenError, invalidField } from '../domain/errors.ts';
 import { isId } from '../domain/id.ts';
 import { parseName } from '../domain/name.ts';
 import { normalEmail } from '../domain/person.ts';
 import { isRole, maySeePeople, type Role } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
-import { type Database, transaction } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
-import { findUser, insertUser, listUsers as listStored, type UserPosition, type UserView } from '../store/users.ts';
-import { type ByForm, claimForm } from './form-claim.ts';
+import { findUser, insertUser, listUsers as listStored, type UserDetails, type UserPosition } from '../store/users.ts';
+import { claimForm, type OneTimeForm } from './form-claim.ts';
 import { noSuchUser } from './key-authority.ts';
-import { type AccessLink, addLink } from './make-link.ts';
+import { addLink, type LinkMade } from './make-link.ts';
+import { ALREADY_SENT, type AlreadySent, type Conflict, conflict, type Invalid, parsed, runAction } from './outcome.ts';
 import { lockActor, refuseToManage } from './people-authority.ts';
 import { decodePosition, encodePosition } from './position.ts';
 
-export type { UserView };
+export type { UserDetails };
 
-type UserPage = {
-  readonly users: readonly UserView[];
-  /** For the next page's `after`; null: this is the last. */
+type UserListPage = {
+  readonly users: readonly UserDetails[];
+  /** `after` of the next page; null: this is the last. */
   readonly next: string | null;
 };
 
-const PAGE = 25;
+const PAGE_SIZE = 25;
 const SEARCH_CHARACTERS = 100;
 
-/** The people of the organization by name; `search` is a part of the name or the e-mail, in any letter case. */
+/** The users of the organization by name; `search` is a part of the name or the e-mail, in any letter case. */
 export async function listUsers(
   db: Database,
   actor: Actor,
   { search = '', after = null }: { search?: string; after?: string | null } = {},
-): Promise<UserPage> {
+): Promise<UserListPage> {
   refuseToSee(actor.role);
   const text = [...search.replaceAll('\0', '').normalize('NFC').trim()].slice(0, SEARCH_CHARACTERS).join('');
-  const found = await listStored(db, actor.scope, { search: text, after: positionOf(after), limit: PAGE + 1 });
-  const users = found.slice(0, PAGE);
+  const found = await listStored(db, actor.scope, { search: text, after: positionOf(after), limit: PAGE_SIZE + 1 });
+  const users = found.slice(0, PAGE_SIZE);
   const last = users.at(-1);
-  return { users, next: found.length > PAGE && last !== undefined ? encodePosition(last.name, last.id) : null };
+  const isMore = found.length > PAGE_SIZE && last !== undefined;
+  return { users, next: isMore ? encodePosition(last.name, last.id) : null };
 }
 
-/** Anybody themselves; others only for whoever sees the list of them. */
-export async function getUser(db: Database, actor: Actor, userId: string): Promise<UserView> {
+/** Everybody may see themselves; others need a role that sees the list of users. */
+export async function getUser(db: Database, actor: Actor, userId: string): Promise<UserDetails> {
   if (userId !== actor.userId) refuseToSee(actor.role);
   const user = isId(userId) ? await findUser(db, actor.scope, userId) : null;
   if (user === null) throw noSuchUser();
@@ -53,41 +55,46 @@ function refuseToSee(role: Role): void {
     throw new ForbiddenError('You may not see the users of your organization. Contact an administrator or support.');
 }
 
-type Invitation = ByForm & {
+type Invitation = OneTimeForm & {
   readonly email: string;
   readonly name: string;
   readonly role: string;
   readonly now?: Date;
 };
 
-/** A user without a password, and the link with which the user sets one. The link is to be shown to the inviter, this once. */
+/** Creates a user without a password, and the link with which the user sets one. "conflict": the e-mail is in use. */
 export async function inviteUser(
   db: Database,
   actor: Actor,
   { email, name, role, formId, now = new Date() }: Invitation,
-): Promise<AccessLink> {
-  const user = { id: newId(), ...parse({ email, name, role }), passwordHash: null };
+): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
+  const parsedUser = parsed(() => parseUser({ email, name, role }));
+  if (parsedUser.kind === 'invalid') return parsedUser;
+  const user = { ...parsedUser.value, id: newId(), passwordHash: null };
   try {
-    return await transaction(db, async (tx) => {
-      await claimForm(tx, actor.scope, { formId });
+    return await runAction(db, async (tx) => {
+      if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
       const inviter = await lockActor(tx, actor);
       refuseToManage(inviter.role, user.role);
       await insertUser(tx, actor.scope, user);
       const link = await addLink(tx, actor.scope, { user, kind: 'invitation', madeByUserId: inviter.id, now });
       await recordAudit(tx, actor.scope, {
-        ...{ act: 'user.invited', actorUserId: inviter.id, targetUserId: user.id, trace: actor.trace },
+        act: 'user.invited',
+        actorUserId: inviter.id,
+        targetUserId: user.id,
         detail: { role: user.role },
+        trace: actor.trace,
       });
-      return link;
+      return { kind: 'link-made', link };
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    // The same words whichever organization has the user: no name, no role, no hint of the other one.
-    throw new DomainError('conflict', `The e-mail ${user.email} is in use already. Give another one.`);
+    // The same words for a user of another organization: nothing about the other one.
+    return conflict(`The e-mail ${user.email} is in use already. Use another one.`);
   }
 }
 
-function parse({ email, name, role }: Pick<Invitation, 'email' | 'name' | 'role'>) {
+function parseUser({ email, name, role }: Pick<Invitation, 'email' | 'name' | 'role'>) {
   const address = normalEmail(email);
   if (address === null) throw invalidField('email', 'must be an e-mail address, such as mei@example.org.');
   return { email: address, name: parseName(name, { kind: 'person' }), role: parseRole(role) };

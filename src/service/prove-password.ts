@@ -1,47 +1,58 @@
 import type { Actor } from '../domain/actor.ts';
-import { DomainError, invalidField } from '../domain/errors.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import { findPasswordHash, type LockedUser } from '../store/users.ts';
+import { type Conflict, conflict, type Invalid, invalid, type RateLimited } from './outcome.ts';
 import { verifyPassword } from './password.ts';
 import { lockActor } from './people-authority.ts';
-import { clearAttempt, refuseWhenRateLimited } from './rate-limit.ts';
+import { clearAttempt, consumeAttempt } from './rate-limit.ts';
 
-export type PasswordProof = {
+export type GivenPassword = {
   readonly password: string;
-  /** The form's, beside which a refusal is shown. */
+  /** The form's field, where a refusal is shown. */
   readonly field: string;
-  /** What it was asked for, for the audit log: "change the password". */
+  /** What the password is needed for, as the audit log says it: "change the password". */
   readonly to: string;
 };
 
+/** `passwordHash` is the one that the password was verified against. */
+export type Proof = { readonly kind: 'proven'; readonly passwordHash: string };
+
 /**
- * Somebody who is signed in gives the password once more; a session left open, or stolen, is not enough. It is slowed like
- * sign-in, and returns the hash that the password was proven against. A failure is recorded only where the slowing lets it
- * be judged: whoever floods the form fills no log.
+ * Asks a signed-in user for the password once more, because the session may have been left open or stolen. Attempts are
+ * limited as at sign-in. A wrong password is recorded only if the attempt was admitted, so that a flood cannot fill the log.
  */
 export async function provePassword(
   db: Database,
   actor: Actor,
-  { password, field, to }: PasswordProof,
-): Promise<string> {
+  { password, field, to }: GivenPassword,
+): Promise<Proof | Invalid | RateLimited> {
   const attempt = { at: 'password', account: actor.email, ip: actor.trace.ip } as const;
-  await refuseWhenRateLimited(db, attempt);
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
   const passwordHash = await findPasswordHash(db, actor.scope, actor.userId);
   if (!(await verifyPassword(passwordHash, password)) || passwordHash === null) {
-    const { scope, userId, trace } = actor;
-    const event = { act: 'user.password_check_failed', actorUserId: userId, targetUserId: userId, trace } as const;
-    await recordAudit(db.prisma, scope, { ...event, detail: { to } });
-    throw invalidField(field, 'is not right.');
+    await recordAudit(db.prisma, actor.scope, {
+      act: 'user.password_check_failed',
+      actorUserId: actor.userId,
+      targetUserId: actor.userId,
+      detail: { to },
+      trace: actor.trace,
+    });
+    return invalid(field, 'is not right.');
   }
   await clearAttempt(db, attempt);
-  return passwordHash;
+  return { kind: 'proven', passwordHash };
 }
 
-/** Who acts, held as `lockActor` does; refused where the proven password is no longer theirs. */
-export async function lockProven(tx: Transaction, actor: Actor, provenHash: string): Promise<LockedUser> {
+/** The actor's row, locked; "conflict" where the password has changed since it was proven. */
+export async function lockProven(
+  tx: Transaction,
+  actor: Actor,
+  { passwordHash }: Proof,
+): Promise<{ readonly kind: 'locked'; readonly user: LockedUser } | Conflict> {
   const user = await lockActor(tx, actor);
-  if (user.passwordHash !== provenHash)
-    throw new DomainError('conflict', 'Your password was changed elsewhere meanwhile. Sign in again.');
-  return user;
+  if (user.passwordHash !== passwordHash)
+    return conflict('Your password was changed elsewhere meanwhile. Sign in again.');
+  return { kind: 'locked', user };
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { RateLimitError } from '../domain/errors.ts';
 import { networkOf } from '../domain/network.ts';
 import type { Database } from '../store/database.ts';
 import {
@@ -71,12 +70,6 @@ export async function clearAttempt(db: Database, attempt: Attempt): Promise<void
 /** After a sign-in: marks the network as one of the account's for 30 days. */
 export async function rememberNetwork(db: Database, { account, ip }: Omit<Attempt, 'at'>): Promise<void> {
   await remember(db, FAMILIAR, subjectsOf({ account, ip }).pair);
-}
-
-/** Counts the attempt. Throws a RateLimitError if it exceeds a limit. */
-export async function refuseWhenRateLimited(db: Database, attempt: Attempt): Promise<void> {
-  const admission = await consumeAttempt(db, attempt);
-  if (admission.kind === 'rate-limited') throw new RateLimitError(admission.retryAfterSeconds);
 }
 
 /** Accounts are hashed, so that a typed e-mail is not stored and its length does not matter. */

@@ -3,32 +3,57 @@ import { isId } from '../domain/id.ts';
 import { parseName } from '../domain/name.ts';
 import { listCurrentKeys, renameApiKey } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
-import { type Database, transaction } from '../store/database.ts';
-import { refuseTakenName } from './issue-key.ts';
-import { lockForKeyDeed } from './key-authority.ts';
-import { explainRefusal, noSuchKey } from './key-conflict.ts';
+import type { Database } from '../store/database.ts';
+import { lockForKeyAction } from './key-authority.ts';
+import { explainEndedKey, findNameTaken, noSuchKey } from './key-conflict.ts';
+import {
+  type Conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  type KeyRefused,
+  type NameTaken,
+  parsed,
+  runAction,
+} from './outcome.ts';
 
 export type Renaming = { readonly keyId: string; readonly userId: string; readonly name: string };
 
-/** Names an active key anew, under the rules of a new key's name. The name that it has already changes nothing. */
-export async function renameKey(db: Database, actor: Actor, request: Renaming): Promise<void> {
+/**
+ * Renames an active key, under the rules for the name of a new key. The same name again changes nothing. "conflict": the key
+ * has ended.
+ */
+export async function renameKey(
+  db: Database,
+  actor: Actor,
+  { keyId, userId, name: text }: Renaming,
+): Promise<Done | Invalid | NameTaken | Conflict | KeyRefused> {
   const { scope, trace } = actor;
-  const { keyId } = request;
-  const name = parseName(request.name, { kind: 'key' });
-  await transaction(db, async (tx) => {
-    const { holder, byUserId } = await lockForKeyDeed(tx, actor, { userId: request.userId, deed: 'rename' });
+  const parsedName = parsed(() => parseName(text, { kind: 'key' }));
+  if (parsedName.kind === 'invalid') return parsedName;
+  const name = parsedName.value;
+  return runAction(db, async (tx) => {
+    const authority = await lockForKeyAction(tx, actor, { userId, action: 'rename' });
+    if (authority.kind === 'refused') return authority;
+    const { holder, actorUserId } = authority;
     if (!isId(keyId)) throw noSuchKey();
-    const standing = await listCurrentKeys(tx, scope, holder.id);
+    const keys = await listCurrentKeys(tx, scope, holder.id);
     const at = new Date();
-    // Of a key that is not there to be renamed nobody hears whether the name was free.
-    const others = standing.filter(({ id }) => id !== keyId);
-    if (others.length < standing.length) refuseTakenName(holder, { name, others });
+    const others = keys.filter(({ id }) => id !== keyId);
+    // Only for a key that can be renamed: the refusal tells which names the user's other keys have.
+    const taken = others.length < keys.length ? findNameTaken(holder, { name, others }) : null;
+    if (taken !== null) return taken;
     const renamed = await renameApiKey(tx, scope, { id: keyId, userId: holder.id, at, name });
-    if (renamed === null) throw await explainRefusal(tx, scope, { id: keyId, userId: holder.id, now: at });
-    if (renamed.oldName === name) return;
+    if (renamed === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
+    if (renamed.oldName === name) return DONE;
     await recordAudit(tx, scope, {
-      ...{ act: 'key.renamed', actorUserId: byUserId, targetUserId: holder.id, keyId, trace },
+      act: 'key.renamed',
+      actorUserId,
+      targetUserId: holder.id,
+      keyId,
       detail: { from: renamed.oldName, to: name },
+      trace,
     });
+    return DONE;
   });
 }

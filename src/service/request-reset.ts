@@ -5,25 +5,28 @@ import type { Database } from '../store/database.ts';
 import { makeOwnLink } from './access-links.ts';
 import { linkMail } from './link-mail.ts';
 import type { Outbox } from './mail.ts';
-import { refuseWhenRateLimited } from './rate-limit.ts';
+import { DONE, type Done, type RateLimited } from './outcome.ts';
+import { consumeAttempt } from './rate-limit.ts';
 
 export type ResetDeps = { outbox: Outbox; publicUrl: string };
 
 /**
- * For whoever forgot the password. It answers alike, and as fast, whoever the e-mail belongs to: the rest is done after the
- * answer, and only where mail can be sent, because the link goes nowhere but to the account's own e-mail. It voids no
- * other link: anybody can ask. Three an hour and account from one network; a fourth is slowed, whoever's the e-mail is.
+ * Mails a reset link to the owner of an account who forgot the password. It returns the same, after the same time, whether or
+ * not the e-mail has an account: the link is made after it has returned. Three requests an hour for one account from one
+ * network; further ones are rate-limited, also for e-mails without an account.
  */
 export async function requestReset(
   db: Database,
   { email, trace, now = new Date() }: { email: string; trace: Trace; now?: Date },
   { outbox, publicUrl }: ResetDeps,
-): Promise<void> {
+): Promise<Done | RateLimited> {
   const address = normalEmail(email);
-  await refuseWhenRateLimited(db, { at: 'reset-request', account: address ?? email, ip: trace.ip });
-  if (address === null || !outbox.canSend) return;
+  const admission = await consumeAttempt(db, { at: 'reset-request', account: address ?? email, ip: trace.ip });
+  if (admission.kind === 'rate-limited') return admission;
+  if (address === null || !outbox.canSend) return DONE;
   outbox.later(async () => {
     const link = await makeOwnLink(db, { email: address, trace, now });
     if (link !== null) await outbox.send(linkMail({ ...link, url: linkUrl(publicUrl, link.token) }));
   });
+  return DONE;
 }

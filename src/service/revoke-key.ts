@@ -1,30 +1,35 @@
-import { type Doer, isOperator } from '../domain/actor.ts';
+import { type ActorOrOperator, isOperator } from '../domain/actor.ts';
 import { isId } from '../domain/id.ts';
 import { revokeApiKey } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
-import { type Database, transaction } from '../store/database.ts';
-import { lockForKeyDeed } from './key-authority.ts';
-import { explainRefusal, noSuchKey } from './key-conflict.ts';
+import type { Database } from '../store/database.ts';
+import { lockForRevocation } from './key-authority.ts';
+import { explainEndedKey, noSuchKey } from './key-conflict.ts';
+import { type Conflict, DONE, type Done, runAction } from './outcome.ts';
 
 /**
- * Ends a key for good, an expired one too, whose name is then free. A conflict where it was revoked before, or rotated,
- * which says that its successor lives.
+ * Ends a key for good; its name is then free. An expired key can be revoked too. "conflict": the key was revoked before, or
+ * rotated, and then the message names its successor.
  */
 export async function revokeKey(
   db: Database,
-  by: Doer,
+  actor: ActorOrOperator,
   { keyId, userId }: { keyId: string; userId: string },
-): Promise<void> {
-  await transaction(db, async (tx) => {
-    const { holder, byUserId } = await lockForKeyDeed(tx, by, { userId, deed: 'revoke' });
+): Promise<Done | Conflict> {
+  return runAction(db, async (tx) => {
+    const { holder, actorUserId } = await lockForRevocation(tx, actor, userId);
     if (!isId(keyId)) throw noSuchKey();
     const at = new Date();
-    const revoked = await revokeApiKey(tx, by.scope, { id: keyId, userId: holder.id, at, byUserId });
-    if (revoked === null) throw await explainRefusal(tx, by.scope, { id: keyId, userId: holder.id, now: at });
-    await recordAudit(tx, by.scope, {
-      ...{ act: 'key.revoked', actorUserId: byUserId, targetUserId: holder.id, keyId },
+    const revoked = await revokeApiKey(tx, actor.scope, { id: keyId, userId: holder.id, at, byUserId: actorUserId });
+    if (revoked === null) return explainEndedKey(tx, actor.scope, { id: keyId, userId: holder.id, now: at });
+    await recordAudit(tx, actor.scope, {
+      act: 'key.revoked',
+      actorUserId,
+      targetUserId: holder.id,
+      keyId,
       detail: { name: revoked.name, prefix: revoked.keyPrefix },
-      trace: isOperator(by) ? null : by.trace,
+      trace: isOperator(actor) ? null : actor.trace,
     });
+    return DONE;
   });
 }

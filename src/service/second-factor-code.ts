@@ -2,16 +2,17 @@ import { Secret, TOTP } from 'otpauth';
 import { hashRecoveryCode } from '../domain/recovery-code.ts';
 import type { LockedUser, UserChange } from '../store/users.ts';
 
-// RFC 6238 with what every authenticator knows: SHA-1, six digits, 30 seconds, and a clock that is a step off at most.
+// RFC 6238 with the parameters that every authenticator supports: SHA-1, six digits, 30 seconds.
 const STEP_SECONDS = 30;
+/** How far the authenticator's clock may be off. */
 const STEPS_OFF = 1;
 
 export type NewSecret = {
   /** 20 random bytes, as RFC 4226 section 4 recommends. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** For typing it in. */
+  /** To type into the authenticator. */
   readonly base32: string;
-  /** For a QR code: otpauth://totp/... */
+  /** An otpauth: URI, for a QR code. */
   readonly uri: string;
 };
 
@@ -20,12 +21,15 @@ export function mintSecret(email: string): NewSecret {
   return { bytes: new Uint8Array(secret.bytes), base32: secret.base32, uri: totp(secret, email).toString() };
 }
 
-/** What taking the code changes in the user's row. */
+/** `change` is written to the user's row, so that the code is not accepted again. */
 export type SpentCode = { readonly by: 'authenticator' | 'recovery code'; readonly change: UserChange };
 
 type Factor = Pick<LockedUser, 'totpSecret' | 'totpLastStep' | 'recoveryCodes'>;
 
-/** Null: wrong, or taken before. Hold the user's row until the change is written: of one code given twice, one is taken. */
+/**
+ * Null: the code is wrong or was accepted before. The caller locks the user's row and writes the change in the same
+ * transaction, so that of two requests with one code, one is accepted.
+ */
 export function spendCode(user: Factor, code: string, now: Date): SpentCode | null {
   const step = acceptedStep(user, code, now);
   if (step !== null) return { by: 'authenticator', change: { totpLastStep: step } };
@@ -36,7 +40,7 @@ export function spendCode(user: Factor, code: string, now: Date): SpentCode | nu
   return rest.length === user.recoveryCodes.length ? null : { by: 'recovery code', change: { recoveryCodes: rest } };
 }
 
-/** The step that the code is of, later than any that was taken before; null: there is none. */
+/** The time step of the code; null: the code is wrong, or not later than the last one that was accepted. */
 export function acceptedStep(
   { totpSecret, totpLastStep }: Omit<Factor, 'recoveryCodes'>,
   code: string,

@@ -1,116 +1,145 @@
 import type { Actor } from '../domain/actor.ts';
-import { DomainError, ForbiddenError, invalidField } from '../domain/errors.ts';
+import { ForbiddenError } from '../domain/errors.ts';
 import { isLongEnough, PASSWORD_CHARACTERS } from '../domain/password.ts';
 import { hashRecoveryCode, mintRecoveryCodes } from '../domain/recovery-code.ts';
 import { hashToken } from '../domain/session.ts';
-import { recordAudit } from '../store/audit.ts';
-import { type Database, transaction } from '../store/database.ts';
+import { type AuditEvent, recordAudit } from '../store/audit.ts';
+import type { Database } from '../store/database.ts';
 import { endSession, endSessionsOf } from '../store/sessions.ts';
 import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../store/users.ts';
-import { type ByForm, claimForm } from './form-claim.ts';
+import { claimForm, type OneTimeForm } from './form-claim.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  invalid,
+  type RateLimited,
+  runAction,
+} from './outcome.ts';
 import { lockActor } from './people-authority.ts';
 import { lockProven, provePassword } from './prove-password.ts';
-import { clearAttempt, refuseWhenRateLimited } from './rate-limit.ts';
+import { clearAttempt, consumeAttempt } from './rate-limit.ts';
 import { acceptedStep, mintSecret } from './second-factor-code.ts';
 import { startSession } from './start-session.ts';
 
+/** The secret for the authenticator, in base 32 and as an otpauth: URI. */
+export type SecretMade = { readonly kind: 'secret-made'; readonly secret: string; readonly uri: string };
+
+/** Ten recovery codes. Only their hashes are stored, so they can be shown only once. */
+export type CodesMade = { readonly kind: 'codes-made'; readonly recoveryCodes: readonly string[] };
+
 /**
- * A secret for the authenticator. Sign-in does not ask for it until it is confirmed; beginning again replaces it. It takes
- * the password: an open screen must not tie its owner's account to somebody else's authenticator.
+ * Makes a secret for the authenticator, which replaces that of an earlier set-up. Sign-in asks for no code until the set-up
+ * is confirmed. It needs the password, so that nobody can connect their own authenticator from an open session.
  */
 export async function beginSecondFactor(
   db: Database,
   actor: Actor,
   { password }: { password: string },
-): Promise<{ secret: string; uri: string }> {
-  const provenHash = await provePassword(db, actor, { password, field: 'password', to: 'set up a second factor' });
-  return transaction(db, async (tx) => {
-    const user = await lockProven(tx, actor, provenHash);
+): Promise<SecretMade | Invalid | Conflict | RateLimited> {
+  const proof = await provePassword(db, actor, { password, field: 'password', to: 'set up a second factor' });
+  if (proof.kind !== 'proven') return proof;
+  return runAction(db, async (tx) => {
+    const locked = await lockProven(tx, actor, proof);
+    if (locked.kind === 'conflict') return locked;
+    const { user } = locked;
     if (user.totpSince !== null)
-      throw new DomainError('conflict', 'You have a second factor already. Remove it before you set up another.');
+      return conflict('You have a second factor already. Turn it off before you set up another one.');
     const { bytes, base32, uri } = mintSecret(user.email);
     await changeUser(tx, actor.scope, user.id, { totpSecret: bytes, totpLastStep: 0 });
-    return { secret: base32, uri };
+    return { kind: 'secret-made', secret: base32, uri };
   });
 }
 
 /**
- * From now on sign-in asks for a code. Returns the ten recovery codes, this once. Every session of the user's ends, because
- * none of them gave a code; `token` is this session's, and the answer has the token under which it goes on.
+ * Turns the second factor on: from now on sign-in asks for a code. Every session of the user ends, because none of them gave
+ * a code; the one with `token` continues under a new token, which is returned.
  */
 export async function confirmSecondFactor(
   db: Database,
   actor: Actor,
   { code, token, now = new Date() }: { code: string; token: string; now?: Date },
-): Promise<{ recoveryCodes: string[]; token: string }> {
-  // Rate-limited: with a stolen session, an attacker could guess the code of a pending set-up and be shown the recovery codes.
+): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict | RateLimited> {
+  // Limited, because a stolen session could otherwise guess the code of a pending set-up and see the recovery codes.
   const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.trace.ip } as const;
-  await refuseWhenRateLimited(db, attempt);
-  const confirmed = await transaction(db, async (tx) => {
-    const user = await lockActor(tx, actor);
-    if (user.totpSince !== null) throw new DomainError('conflict', 'You have a second factor already.');
-    if (user.totpSecret === null) throw new DomainError('conflict', 'Begin with setting up your authenticator.');
-    const step = acceptedStep(user, code, now);
-    if (step === null)
-      throw invalidField(
-        'code',
-        'is not the code that your authenticator shows now. Check its clock, and try the next.',
-      );
-    const { codes, hashes } = newRecoveryCodes();
-    await changeUser(tx, actor.scope, user.id, { totpSince: now, totpLastStep: step, recoveryCodes: hashes });
-    // One that was ended while the form was on its way must not live on under a new token.
-    const tokenHash = hashToken(token);
-    if (tokenHash === null || !(await endSession(tx, actor.scope, tokenHash)))
-      throw new ForbiddenError('Your session has ended. Sign in again.');
-    await endSessionsOf(tx, actor.scope, user.id);
-    await recordAudit(tx, actor.scope, { act: 'user.second_factor_on', ...itself(user.id), trace: actor.trace });
-    const fresh = await startSession(tx, actor.scope, { userId: user.id, isComplete: true, at: now });
-    return { recoveryCodes: codes, token: fresh };
-  });
-  await clearAttempt(db, attempt);
-  return confirmed;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
+  const outcome = await runAction(
+    db,
+    async (tx): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict> => {
+      const user = await lockActor(tx, actor);
+      if (user.totpSince !== null) return conflict('You have a second factor already.');
+      if (user.totpSecret === null) return conflict('Set up your authenticator first.');
+      const step = acceptedStep(user, code, now);
+      if (step === null)
+        return invalid(
+          'code',
+          'is not the code that your authenticator shows now. Check its clock, and try the next one.',
+        );
+      const { codes, hashes } = newRecoveryCodes();
+      await changeUser(tx, actor.scope, user.id, { totpSince: now, totpLastStep: step, recoveryCodes: hashes });
+      // A session that ended while the form was under way must not continue under a new token.
+      const tokenHash = hashToken(token);
+      if (tokenHash === null || !(await endSession(tx, actor.scope, tokenHash)))
+        throw new ForbiddenError('Your session has ended. Sign in again.');
+      await endSessionsOf(tx, actor.scope, user.id);
+      await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_on'));
+      const newToken = await startSession(tx, actor.scope, { userId: user.id, isComplete: true, at: now });
+      return { kind: 'codes-made', recoveryCodes: codes, token: newToken };
+    },
+  );
+  if (outcome.kind === 'codes-made') await clearAttempt(db, attempt);
+  return outcome;
 }
 
-/** Ten others in place of those that are left, shown this once. It takes the password: each of them opens the account. */
+/** Replaces the recovery codes that are left. It needs the password, because each code opens the account. */
 export async function renewRecoveryCodes(
   db: Database,
   actor: Actor,
-  { password, formId }: ByForm & { password: string },
-): Promise<{ recoveryCodes: string[] }> {
-  const provenHash = await provePassword(db, actor, { password, field: 'password', to: 'make recovery codes' });
-  return transaction(db, async (tx) => {
-    await claimForm(tx, actor.scope, { formId });
-    const user = await lockProven(tx, actor, provenHash);
-    if (user.totpSince === null) throw new DomainError('conflict', 'You have no second factor.');
+  { password, formId }: OneTimeForm & { password: string },
+): Promise<CodesMade | Invalid | Conflict | RateLimited | AlreadySent> {
+  const proof = await provePassword(db, actor, { password, field: 'password', to: 'make recovery codes' });
+  if (proof.kind !== 'proven') return proof;
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
+    const locked = await lockProven(tx, actor, proof);
+    if (locked.kind === 'conflict') return locked;
+    if (locked.user.totpSince === null) return conflict('You have no second factor.');
     const { codes, hashes } = newRecoveryCodes();
-    await changeUser(tx, actor.scope, user.id, { recoveryCodes: hashes });
-    await recordAudit(tx, actor.scope, { act: 'user.recovery_codes_made', ...itself(user.id), trace: actor.trace });
-    return { recoveryCodes: codes };
+    await changeUser(tx, actor.scope, locked.user.id, { recoveryCodes: hashes });
+    await recordAudit(tx, actor.scope, ownEvent(actor, 'user.recovery_codes_made'));
+    return { kind: 'codes-made', recoveryCodes: codes };
   });
 }
 
-/** Takes the password; one that was long enough only beside the factor has to be changed first. */
+/** Turns the second factor off. It needs the password; one that is too short without a second factor has to be changed first. */
 export async function removeSecondFactor(
   db: Database,
   actor: Actor,
   { password }: { password: string },
-): Promise<void> {
-  const provenHash = await provePassword(db, actor, { password, field: 'password', to: 'turn off the second factor' });
+): Promise<Done | Invalid | Conflict | RateLimited> {
+  const proof = await provePassword(db, actor, { password, field: 'password', to: 'turn off the second factor' });
+  if (proof.kind !== 'proven') return proof;
   if (!isLongEnough(password, { hasSecondFactor: false }))
-    throw new DomainError(
-      'conflict',
+    return conflict(
       `Without a second factor a password must have at least ${PASSWORD_CHARACTERS} characters. Change yours first.`,
     );
-  await transaction(db, async (tx) => {
-    const user = await lockProven(tx, actor, provenHash);
-    if (user.totpSince === null) throw new DomainError('conflict', 'You have no second factor.');
-    await changeUser(tx, actor.scope, user.id, NO_SECOND_FACTOR);
-    await recordAudit(tx, actor.scope, { act: 'user.second_factor_off', ...itself(user.id), trace: actor.trace });
+  return runAction(db, async (tx) => {
+    const locked = await lockProven(tx, actor, proof);
+    if (locked.kind === 'conflict') return locked;
+    if (locked.user.totpSince === null) return conflict('You have no second factor.');
+    await changeUser(tx, actor.scope, locked.user.id, NO_SECOND_FACTOR);
+    await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_off'));
+    return DONE;
   });
 }
 
-/** How many recovery codes are left; for the profile page. */
-export async function recoveryCodesLeft(db: Database, actor: Actor): Promise<number> {
+/** The number of unused recovery codes, for the profile page. */
+export async function countRecoveryCodesLeft(db: Database, actor: Actor): Promise<number> {
   return countRecoveryCodes(db, actor.scope, actor.userId);
 }
 
@@ -120,6 +149,7 @@ function newRecoveryCodes() {
   return { codes, hashes };
 }
 
-function itself(userId: string) {
-  return { actorUserId: userId, targetUserId: userId };
+/** An event of the actor's own account. */
+function ownEvent({ userId, trace }: Actor, act: AuditEvent['act']): AuditEvent {
+  return { act, actorUserId: userId, targetUserId: userId, trace };
 }

@@ -10,28 +10,36 @@ import { recordUnknownEmail } from '../store/sign-in-failures.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../store/unscoped.ts';
 import { changeUser, lockUser } from '../store/users.ts';
 import { addLink } from './make-link.ts';
+import type { RateLimited } from './outcome.ts';
 import { verifyPassword } from './password.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from './rate-limit.ts';
 import { spendCode } from './second-factor-code.ts';
 import { startSession } from './start-session.ts';
 
-export type RateLimited = { kind: 'rate-limited'; retryAfterSeconds: number };
-export type SignedIn = { kind: 'signed-in'; token: string; userId: string };
+/** `token` is the session's. */
+export type SignedIn = { readonly kind: 'signed-in'; readonly token: string; readonly userId: string };
+/** `token` is that of a half session: it serves for `giveSecondFactor` only, for ten minutes. */
+type SecondFactorNeeded = { readonly kind: 'second-factor'; readonly token: string };
 /**
- * "second-factor": the token is a half session's, good for `giveSecondFactor` alone and for ten minutes. "new-password":
- * the password was long enough only beside a second factor that somebody removed; the token is a link's, to choose another.
+ * The password was long enough only with a second factor, which has been removed since. `token` is that of an access link
+ * with which the user chooses a longer one.
  */
-type Opened = SignedIn | { kind: 'second-factor'; token: string } | { kind: 'new-password'; token: string };
-export type SignInResult = Opened | { kind: 'refused' } | RateLimited;
-/** "ended": the half session is gone; the password has to be given again. */
-export type SecondFactorResult = SignedIn | { kind: 'refused' } | { kind: 'ended' } | RateLimited;
+type NewPasswordNeeded = { readonly kind: 'new-password'; readonly token: string };
+type PasswordAccepted = SignedIn | SecondFactorNeeded | NewPasswordNeeded;
+/** The e-mail, the password or the code is wrong. */
+type Wrong = { readonly kind: 'wrong' };
+/** The half session has ended, so the password has to be given again. */
+type Ended = { readonly kind: 'ended' };
 
-type SignIn = { email: string; password: string; trace: Trace; now?: Date };
+export type SignInResult = PasswordAccepted | Wrong | RateLimited;
+export type SecondFactorResult = SignedIn | Wrong | Ended | RateLimited;
 
-/** Says no more than "refused" of whatever is wrong, after the same work, so that nobody learns which e-mails have an account. */
+type GivenCredentials = { email: string; password: string; trace: Trace; now?: Date };
+
+/** Returns "wrong" after the same work whatever is wrong, so that nobody can learn which e-mails have an account. */
 export async function signIn(
   db: Database,
-  { email, password, trace, now = new Date() }: SignIn,
+  { email, password, trace, now = new Date() }: GivenCredentials,
 ): Promise<SignInResult> {
   const address = normalEmail(email);
   const attempt = { at: 'password', account: address ?? email, ip: trace.ip } as const;
@@ -40,22 +48,22 @@ export async function signIn(
 
   const found = address === null ? null : await findCredentials(db, address);
   const isRight = await verifyPassword(found?.passwordHash ?? null, password);
-  const opened = found !== null && isRight ? await open(db, found, { password, trace, now }) : null;
-  if (opened === null) {
+  const accepted = found !== null && isRight ? await accept(db, found, { password, trace, now }) : null;
+  if (accepted === null) {
     await recordFailure(db, found, { account: attempt.account, trace, now });
-    return { kind: 'refused' };
+    return { kind: 'wrong' };
   }
   await clearAttempt(db, attempt);
-  if (opened.kind === 'signed-in') await rememberNetwork(db, attempt);
-  return opened;
+  if (accepted.kind === 'signed-in') await rememberNetwork(db, attempt);
+  return accepted;
 }
 
-/** Null: deactivated, or the password was changed while it was being verified. */
-async function open(
+/** Null: the account is deactivated, or its password was changed while it was being verified. */
+async function accept(
   db: Database,
   found: Credentials,
   { password, trace, now }: { password: string; trace: Trace; now: Date },
-): Promise<Opened | null> {
+): Promise<PasswordAccepted | null> {
   const scope = OrganizationScope.grant(found.organizationId);
   return transaction(db, async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
@@ -63,19 +71,20 @@ async function open(
     const session = { userId: user.id, at: now };
     if (user.totpSince !== null)
       return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
+    const event = { actorUserId: user.id, targetUserId: user.id, trace };
     if (!isLongEnough(password, { hasSecondFactor: false })) {
       const { token } = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
       const detail = { by: 'a sign-in whose password is too short without a second factor' };
-      await recordAudit(tx, scope, { act: 'user.reset_link_made', ...itself(user.id), detail, trace });
+      await recordAudit(tx, scope, { ...event, act: 'user.reset_link_made', detail });
       return { kind: 'new-password', token };
     }
-    await recordAudit(tx, scope, { act: 'user.signed_in', ...itself(user.id), trace });
+    await recordAudit(tx, scope, { ...event, act: 'user.signed_in' });
     const token = await startSession(tx, scope, { ...session, isComplete: true });
     return { kind: 'signed-in', token, userId: user.id };
   });
 }
 
-/** One row and one commit in either case. */
+/** Writes one row in one transaction in either case, so that both take the same time. */
 async function recordFailure(
   db: Database,
   found: Credentials | null,
@@ -88,7 +97,7 @@ async function recordFailure(
   });
 }
 
-/** A code of the authenticator, or a recovery code; whichever it is, it is taken once. The session gets a new token. */
+/** Takes a code of the authenticator or a recovery code, each of which is accepted once. The session gets a new token. */
 export async function giveSecondFactor(
   db: Database,
   { token, code, trace, now = new Date() }: { token: string; code: string; trace: Trace; now?: Date },
@@ -106,17 +115,26 @@ export async function giveSecondFactor(
     if (user === null || user.deactivatedAt !== null || user.totpSince === null) return { kind: 'ended' };
     const spent = spendCode(user, code, now);
     if (spent === null) {
-      const detail = { step: 'second factor' };
-      const event = { act: 'user.sign_in_failed', actorUserId: null, targetUserId: user.id, detail, trace } as const;
-      await recordAudit(tx, scope, event);
-      return { kind: 'refused' };
+      await recordAudit(tx, scope, {
+        act: 'user.sign_in_failed',
+        actorUserId: null,
+        targetUserId: user.id,
+        detail: { step: 'second factor' },
+        trace,
+      });
+      return { kind: 'wrong' };
     }
     if (!(await endSession(tx, scope, tokenHash))) return { kind: 'ended' };
     await changeUser(tx, scope, user.id, spent.change);
-    const detail = { second_factor: spent.by };
-    await recordAudit(tx, scope, { act: 'user.signed_in', ...itself(user.id), detail, trace });
-    const fresh = await startSession(tx, scope, { userId: user.id, isComplete: true, at: now });
-    return { kind: 'signed-in', token: fresh, userId: user.id };
+    await recordAudit(tx, scope, {
+      act: 'user.signed_in',
+      actorUserId: user.id,
+      targetUserId: user.id,
+      detail: { second_factor: spent.by },
+      trace,
+    });
+    const newToken = await startSession(tx, scope, { userId: user.id, isComplete: true, at: now });
+    return { kind: 'signed-in', token: newToken, userId: user.id };
   });
   if (result.kind === 'signed-in') {
     await clearAttempt(db, attempt);
@@ -126,19 +144,20 @@ export async function giveSecondFactor(
   return result;
 }
 
-/** Ends the session on the server; one that has ended already stays so. */
+/** Ends the session on the server. Repeating it changes nothing. */
 export async function signOut(db: Database, token: string, trace: Trace): Promise<void> {
   const tokenHash = hashToken(token);
   const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
   if (tokenHash === null || session === null) return;
-  const scope = OrganizationScope.grant(session.organizationId);
+  const { userId, organizationId, isComplete } = session;
+  const scope = OrganizationScope.grant(organizationId);
   await transaction(db, async (tx) => {
-    if (!(await endSession(tx, scope, tokenHash)) || !session.isComplete) return;
-    await recordAudit(tx, scope, { act: 'user.signed_out', ...itself(session.userId), trace });
+    if (!(await endSession(tx, scope, tokenHash)) || !isComplete) return;
+    await recordAudit(tx, scope, { act: 'user.signed_out', actorUserId: userId, targetUserId: userId, trace });
   });
 }
 
-/** Who is signed in, found in one statement; null: nobody, or somebody whose second factor is outstanding. */
+/** The signed-in user, found in one statement; null: no session, or one that still needs the second factor. */
 export async function findActor(
   db: Database,
   token: string,
@@ -154,8 +173,4 @@ export async function findActor(
   const { userId, role, name, email, organizationName, hasSecondFactor } = session;
   const isSuspended = session.organizationSuspendedAt !== null;
   return { scope, userId, role, name, email, organizationName, isSuspended, hasSecondFactor, trace };
-}
-
-function itself(userId: string) {
-  return { actorUserId: userId, targetUserId: userId };
 }

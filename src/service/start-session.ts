@@ -3,7 +3,7 @@ import { hashToken, mintToken } from '../domain/session.ts';
 import type { Transaction } from '../store/database.ts';
 import { insertSession } from '../store/sessions.ts';
 
-/** A new session under a token of its own, whatever the browser brought: one that was planted there opens nothing. */
+/** Starts a session under a new token, never under one that the browser sent: a planted token must not become a session. */
 export async function startSession(
   tx: Transaction,
   scope: OrganizationScope,
@@ -14,10 +14,10 @@ export async function startSession(
   return token;
 }
 
-/** A token for its holder, and what the database keeps of it. */
+/** A random token, and its hash for the database. */
 export function mintHashedToken(): { token: string; tokenHash: Buffer } {
   const token = mintToken();
   const tokenHash = hashToken(token);
-  if (tokenHash === null) throw new Error('A token is not in its own form.');
+  if (tokenHash === null) throw new Error('A new token does not have the form of a token.');
   return { token, tokenHash };
 }

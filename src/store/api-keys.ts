@@ -71,7 +71,8 @@ export async function revokeApiKeysOf(
 }
 
 export type Successor = Pick<NewApiKey, 'id' | 'keyHash' | 'keyPrefix'>;
-export type SucceededKey = { name: string; permissions: Permission[]; expiresAt: Date | null };
+/** The successor's data, and the prefix of the key that it replaces. */
+export type ReplacedKey = { name: string; permissions: Permission[]; expiresAt: Date | null; replacedPrefix: string };
 
 /**
  * Marks an active key as rotated and inserts its successor, in one statement: of concurrent calls, only one succeeds. Returns
@@ -81,21 +82,24 @@ export async function replaceApiKey(
   tx: Transaction,
   scope: OrganizationScope,
   { id, userId, at, byUserId, successor }: KeyChange & { successor: Successor },
-): Promise<SucceededKey | null> {
+): Promise<ReplacedKey | null> {
   const now = at.toISOString();
-  const [row] = await tx.$queryRaw<SucceededKey[]>`
+  const [row] = await tx.$queryRaw<ReplacedKey[]>`
     with ended as (
       update api_keys
       set rotated_at = ${now}::timestamptz, rotated_by_user_id = ${byUserId}::uuid, successor_id = ${successor.id}::uuid
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
         and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)
-      returning organization_id, user_id, name, permissions, expires_at)
-    insert into api_keys
-      (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix, permissions, expires_at, created_at)
-    select organization_id, ${successor.id}::uuid, user_id, ${byUserId}::uuid, name, ${successor.keyHash}::bytea,
-           ${successor.keyPrefix}, permissions, expires_at, ${now}::timestamptz
-    from ended
-    returning name, permissions, expires_at as "expiresAt"`;
+      returning organization_id, user_id, name, permissions, expires_at, key_prefix),
+    successor as (
+      insert into api_keys
+        (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix, permissions, expires_at, created_at)
+      select organization_id, ${successor.id}::uuid, user_id, ${byUserId}::uuid, name, ${successor.keyHash}::bytea,
+             ${successor.keyPrefix}, permissions, expires_at, ${now}::timestamptz
+      from ended
+      returning name, permissions, expires_at)
+    select successor.name, successor.permissions, successor.expires_at as "expiresAt", ended.key_prefix as "replacedPrefix"
+    from successor, ended`;
   return row ?? null;
 }
 

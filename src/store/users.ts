@@ -70,7 +70,7 @@ export async function countOtherAdministrators(
   });
 }
 
-export type UserView = {
+export type UserDetails = {
   readonly id: string;
   readonly name: string;
   readonly email: string;
@@ -99,8 +99,8 @@ export type UserQuery = {
 };
 
 /** Ordered by name. A page starts by row comparison, so its cost does not grow with its depth. */
-export async function listUsers(db: Database, scope: OrganizationScope, query: UserQuery): Promise<UserView[]> {
-  const { rows } = await db.pool.query<UserView>(userListStatement(scope, query));
+export async function listUsers(db: Database, scope: OrganizationScope, query: UserQuery): Promise<UserDetails[]> {
+  const { rows } = await db.pool.query<UserDetails>(userListStatement(scope, query));
   return rows;
 }
 
@@ -122,8 +122,8 @@ export function userListStatement(scope: OrganizationScope, { search, after, lim
 
 const FIND = { name: 'find_user', text: `select ${VIEW} from users where organization_id = $1 and id = $2` };
 
-export async function findUser(db: Database, scope: OrganizationScope, id: string): Promise<UserView | null> {
-  const { rows } = await db.pool.query<UserView>({ ...FIND, values: [scope.organizationId, id] });
+export async function findUser(db: Database, scope: OrganizationScope, id: string): Promise<UserDetails | null> {
+  const { rows } = await db.pool.query<UserDetails>({ ...FIND, values: [scope.organizationId, id] });
   return rows[0] ?? null;
 }
 

@@ -65,7 +65,7 @@ async function askForReset(page: Page, email: string): Promise<string> {
   await page.getByRole('link', { name: 'Forgotten your password?' }).click();
   await page.getByLabel('E-mail').fill(email);
   await page.getByRole('button', { name: 'Send the link' }).click();
-  await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
   return page.getByRole('main').innerText();
 }
 

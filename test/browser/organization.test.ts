@@ -98,7 +98,7 @@ test('filters that fit nothing say so, and a day in the future is empty', async 
   const { administrator } = await stage.team();
   const page = await stage.visitAs(administrator);
   await page.goto('/organization/audit-log?from=2099-01-01');
-  await page.getByText('Nothing was recorded that fits.').waitFor();
+  await page.getByText('No recorded event matches the filters.').waitFor();
   await page.goto('/organization/audit-log?person=nobody@nowhere.example');
-  expect(await page.getByRole('alert').innerText()).toContain('Nobody has this one.');
+  expect(await page.getByRole('alert').innerText()).toContain('Nobody has this e-mail.');
 });

@@ -41,7 +41,9 @@ test('without a key the list says what a key is for and how to make one', async 
   const page = await stage.visitAs(member);
   await openOwnKeys(page);
   await page.getByRole('heading', { name: 'No API keys yet' }).waitFor();
-  expect(await page.getByRole('main').innerText()).toContain('An API key lets a program of yours');
+  expect(await page.getByRole('main').innerText()).toContain(
+    'With an API key a program, such as a nightly import, can use the API in your name.',
+  );
   expect(await apiStatus(stage.server, await createKey(page, 'The first'))).toBe(200);
 });
 

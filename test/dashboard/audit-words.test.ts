@@ -1,6 +1,7 @@
 import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
 import { issueKey } from '../../src/service/issue-key.ts';
 import { updatePolicy } from '../../src/service/organization.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { inviteUser } from '../../src/service/people.ts';
 import { renameKey } from '../../src/service/rename-key.ts';
 import { resetSecondFactor } from '../../src/service/reset-second-factor.ts';
@@ -26,18 +27,20 @@ beforeAll(async () => {
   const { administrator, member } = await createPeople(db, POLICY);
   const { userId } = member;
   const request = { userId, permissions: READ_WRITE, lifeDays: 300, environment: 'live' } as const;
-  const made = await issueKey(db, administrator, { ...request, name: 'First name' });
+  const made = orThrow(await issueKey(db, administrator, { ...request, name: 'First name' }));
   expiresAt = made.expiresAt;
-  await renameKey(db, administrator, { keyId: made.id, userId, name: 'Second name' });
-  successor = await rotateKey(db, administrator, { keyId: made.id, userId, environment: 'live' });
-  await inviteUser(db, administrator, { email: `${crypto.randomUUID()}@example.test`, name: 'Mei', role: 'viewer' });
-  await changeRole(db, administrator, { userId, role: 'manager' });
-  await updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays: 1, allowsUnendingKeys: true });
+  orThrow(await renameKey(db, administrator, { keyId: made.id, userId, name: 'Second name' }));
+  successor = orThrow(await rotateKey(db, administrator, { keyId: made.id, userId, environment: 'live' }));
+  orThrow(
+    await inviteUser(db, administrator, { email: `${crypto.randomUUID()}@example.test`, name: 'Mei', role: 'viewer' }),
+  );
+  orThrow(await changeRole(db, administrator, { userId, role: 'manager' }));
+  orThrow(await updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays: 1, allowsUnendingKeys: true }));
   const account = await createAccount(db, { scope: administrator.scope });
   await addSecondFactor(db, account, new Date());
-  await resetSecondFactor(db, administrator, { userId: account.userId });
+  orThrow(await resetSecondFactor(db, administrator, { userId: account.userId }));
   await outcomeOf(beginSecondFactor(db, account, { password: 'wrong' }));
-  await deactivateUser(db, administrator, { userId });
+  orThrow(await deactivateUser(db, administrator, { userId }));
   const browser = await browserOf(dashboard, administrator);
   [page, file] = [await browser.get('/organization/audit-log'), await browser.get('/organization/audit-log.csv')];
 });

@@ -49,9 +49,9 @@ afterAll(() => dashboard.close());
 /** A fresh copy each time, because some forms may be sent once. */
 async function fieldsFor(path: string): Promise<Fields> {
   const known = forms.get(path) ?? { form_token: await browser.formToken() };
-  if (known['once'] === undefined) return known;
+  if (known['form_id'] === undefined) return known;
   const { fields } = await browser.form('/people/users/invite');
-  return { ...known, once: new Map(fields).get('once') };
+  return { ...known, form_id: new Map(fields).get('form_id') };
 }
 
 /** An answer without what is its request's own. */

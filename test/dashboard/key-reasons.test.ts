@@ -50,7 +50,7 @@ const CASES: readonly Case[] = [
   {
     ...{ who: 'a manager at an administrator', by: 'manager', of: 'administrator', namesAdministrator: true },
     reason: (deed) =>
-      `You may not ${deed} API keys ${deed === 'create' ? 'for' : 'of'} an administrator, because a key has its user’s power.`,
+      `You may not ${deed} API keys ${deed === 'create' ? 'for' : 'of'} an administrator, because a key has its user’s permissions.`,
   },
 ];
 

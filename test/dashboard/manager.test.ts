@@ -18,7 +18,7 @@ afterAll(() => dashboard.close());
 async function ownForm() {
   const { fields } = await browser.form('/profile/api-keys/new', '/profile/api-keys');
   const named = new Map(fields);
-  return { form_token: named.get('form_token'), once: named.get('once') };
+  return { form_token: named.get('form_token'), form_id: named.get('form_id') };
 }
 
 test("a manager makes, rotates and renames no administrator's key, whatever the form holds", async () => {
@@ -35,8 +35,8 @@ test("a manager makes, rotates and renames no administrator's key, whatever the 
     [`${keys}/${id}/rename`]: { name: 'Mine' },
   };
   for (const [path, fields] of Object.entries(posts)) {
-    const { form_token, once } = await ownForm();
-    const whole = path.endsWith('rename') ? { ...fields, form_token } : { ...fields, form_token, once };
+    const { form_token, form_id } = await ownForm();
+    const whole = path.endsWith('rename') ? { ...fields, form_token } : { ...fields, form_token, form_id };
     const answer = await browser.post(path, whole);
     expect([path, answer.status, keysIn(answer)]).toEqual([path, 403, []]);
   }

@@ -61,10 +61,19 @@ test('a form number that was made up, is another’s or another form’s shows n
   const account = await createAccount(dashboard.db);
   const { browser, fields } = await createForm(account);
   const { fields: strange } = await createForm(await createAccount(dashboard.db));
-  const [id = '', proof = ''] = String(fields['once']).split('.');
-  for (const once of ['', '.', 'x.y', `x.${proof}`, `${id}.`, `${id}x.${proof}`, String(strange['once']), undefined]) {
-    const answer = await browser.post(OWN, { ...fields, once });
-    expect([once, answer.status, keysIn(answer)]).toEqual([once, 403, []]);
+  const [id = '', proof = ''] = String(fields['form_id']).split('.');
+  for (const form_id of [
+    '',
+    '.',
+    'x.y',
+    `x.${proof}`,
+    `${id}.`,
+    `${id}x.${proof}`,
+    String(strange['form_id']),
+    undefined,
+  ]) {
+    const answer = await browser.post(OWN, { ...fields, form_id });
+    expect([form_id, answer.status, keysIn(answer)]).toEqual([form_id, 403, []]);
   }
   expect(await countKeys(account)).toBe(0);
 });

@@ -40,16 +40,16 @@ test.each(['member', 'viewer'] as const)(
     for (const { userId } of [people.administrator, people.manager, people.viewer, people[role]]) {
       const user = `/people/users/${userId}`;
       const posts = {
-        [`${user}/api-keys`]: { ...KEY, once: 'x.y' },
-        [`${user}/api-keys/${target}/rotate`]: { once: 'x.y' },
+        [`${user}/api-keys`]: { ...KEY, form_id: 'x.y' },
+        [`${user}/api-keys/${target}/rotate`]: { form_id: 'x.y' },
         [`${user}/api-keys/${target}/rename`]: { name: 'Renamed' },
         [`${user}/api-keys/${target}/revoke`]: {},
         [`${user}/role`]: { role: 'viewer' },
-        [`${user}/link`]: { kind: 'password_reset', once: 'x.y' },
+        [`${user}/link`]: { kind: 'password_reset', form_id: 'x.y' },
         [`${user}/deactivate`]: {},
         [`${user}/reactivate`]: {},
         [`${user}/second-factor`]: {},
-        '/people/users/invite': { ...PERSON, once: 'x.y' },
+        '/people/users/invite': { ...PERSON, form_id: 'x.y' },
         '/organization': POLICY,
       };
       for (const [path, fields] of Object.entries(posts)) {
@@ -75,8 +75,8 @@ test('a viewer who posts the form for own keys gets none, and is told whom to as
   expect([page.status, wordsOf(page)]).toEqual([403, expect.stringContaining(administrator.email)]);
   const before = await stateOf(people);
   const posts = {
-    '/profile/api-keys': { ...KEY, once: 'x.y' },
-    [`/profile/api-keys/${own.id}/rotate`]: { once: 'x.y' },
+    '/profile/api-keys': { ...KEY, form_id: 'x.y' },
+    [`/profile/api-keys/${own.id}/rotate`]: { form_id: 'x.y' },
     [`/profile/api-keys/${own.id}/rename`]: { name: 'Renamed' },
   };
   for (const [path, fields] of Object.entries(posts)) {
@@ -102,8 +102,8 @@ test('what a member must not have, the policy lets nobody talk a form into', asy
   // The attack: the organization lets members make no keys; a member posts the form all the same.
   const mine = await createPeople(dashboard.db, { membersMayCreateKeys: false });
   const browser = await browserOf(dashboard, mine.member);
-  const [form_token, once] = [await browser.formToken(), 'x.y'];
-  const answer = await browser.post('/profile/api-keys', { ...KEY, form_token, once });
+  const [form_token, form_id] = [await browser.formToken(), 'x.y'];
+  const answer = await browser.post('/profile/api-keys', { ...KEY, form_token, form_id });
   expect([answer.status, keysIn(answer)]).toEqual([403, []]);
 });
 

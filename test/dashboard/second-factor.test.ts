@@ -60,13 +60,13 @@ test('the password cannot be guessed at any of its forms, and the guesses leave 
   await addSecondFactor(dashboard.db, owner, dashboard.now());
   const thief = await browserOf(dashboard, owner);
   const form_token = await thief.formToken();
-  const once = new Map((await thief.form('/profile/api-keys/new', '/profile/api-keys')).fields).get('once');
+  const form_id = new Map((await thief.form('/profile/api-keys/new', '/profile/api-keys')).fields).get('form_id');
   const guesses = await times(12, async (i) => [
     (await thief.post(OWN, { form_token, password: `${i}` })).status,
     (await thief.post(`${OWN}/remove`, { form_token, password: `${i}` })).status,
     (await thief.post('/profile/password', { form_token, current_password: `${i}`, password: PASSWORD })).status,
   ]);
-  const statuses = [...guesses.flat(), (await thief.post(CODES, { form_token, once, password: 'x' })).status];
+  const statuses = [...guesses.flat(), (await thief.post(CODES, { form_token, form_id, password: 'x' })).status];
   expect(statuses.filter((status) => status === 422)).toHaveLength(10);
   expect(statuses.filter((status) => status === 429)).toHaveLength(27);
   const where = { act: 'user.password_check_failed', targetUserId: owner.userId };

@@ -130,7 +130,7 @@ test('who sends a form a second time is told what the first one made, and what c
   const user = `/people/users/${member.userId}`;
   const person = { name: 'Mei', email: `${crypto.randomUUID()}@example.test` };
   const forms = [
-    { page: `${OWN}/new`, action: OWN, change: NAMES, words: /The key was made\b.* rotate it from its menu/ },
+    { page: `${OWN}/new`, action: OWN, change: NAMES, words: /The key was created\b.* rotate it from its menu/ },
     { page: `${OWN}/${id}/rotate`, action: `${OWN}/${id}/rotate`, words: /The key was rotated\b.* rotate the new one/ },
     { page: '/people/users/invite', change: person, words: /The user was invited\b.* make a new link/ },
     { page: user, action: `${user}/link`, words: /The link was made\b.* make another one/ },

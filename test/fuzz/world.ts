@@ -1,5 +1,7 @@
 // The server that is tried, as an operator starts it, and the organizations that call it.
+
 import { issueKeyByEmail } from '../../src/service/operator.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createActor, createScope, giveKey, READ } from '../support/actors.ts';
@@ -46,7 +48,7 @@ export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promi
   async function issueRevoked(): Promise<string> {
     const actor = await createActor(db, await createScope(db), 'administrator');
     const { id, key } = await giveKey(db, actor);
-    await revokeKey(db, actor, { keyId: id, userId: actor.userId });
+    orThrow(await revokeKey(db, actor, { keyId: id, userId: actor.userId }));
     return key;
   }
 

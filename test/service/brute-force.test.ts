@@ -21,7 +21,7 @@ test('of 60 wrong passwords at once ten are judged, and the right one is then sl
   const { email } = await createAccount(db);
   const trace = newTrace();
   const results = await times(60, (i) => signIn(db, { email, password: `wrong ${i}`, trace }));
-  expect(kindsOf(results, 'refused')).toHaveLength(ATTEMPTS);
+  expect(kindsOf(results, 'wrong')).toHaveLength(ATTEMPTS);
   expect(kindsOf(results, 'rate-limited')).toHaveLength(60 - ATTEMPTS);
   const limited = await signIn(db, { email, password: PASSWORD, trace });
   expect(limited).toEqual({ kind: 'rate-limited', retryAfterSeconds: expect.any(Number) });
@@ -88,7 +88,7 @@ test('one network of IPv6 counts as one address', async () => {
   const results = await times(30, (i) =>
     signIn(db, { email, password: 'wrong', trace: newTrace(`2001:db8:7:9::${i.toString(16)}`) }),
   );
-  expect(kindsOf(results, 'refused')).toHaveLength(ATTEMPTS);
+  expect(kindsOf(results, 'wrong')).toHaveLength(ATTEMPTS);
 });
 
 test('signing in begins the count anew', async () => {
@@ -96,7 +96,7 @@ test('signing in begins the count anew', async () => {
   const trace = newTrace();
   for (const round of ['first', 'second']) {
     const results = await times(ATTEMPTS - 1, () => signIn(db, { email, password: `${round} wrong`, trace }));
-    expect(kindsOf(results, 'refused')).toHaveLength(ATTEMPTS - 1);
+    expect(kindsOf(results, 'wrong')).toHaveLength(ATTEMPTS - 1);
     expect(await signIn(db, { email, password: PASSWORD, trace })).toMatchObject({ kind: 'signed-in' });
   }
 });
@@ -115,7 +115,7 @@ test('codes of the second factor are slowed, over half sessions and with the rig
   const wrong = right === '000000' ? '000001' : '000000';
   const halves = await times(3, half);
   const results = await times(60, (i) => giveSecondFactor(db, { token: halves[i % 3] ?? '', code: wrong, trace, now }));
-  expect(kindsOf(results, 'refused')).toHaveLength(ATTEMPTS);
+  expect(kindsOf(results, 'wrong')).toHaveLength(ATTEMPTS);
   const token = await half();
   expect(await giveSecondFactor(db, { token, code: right, trace, now })).toMatchObject({ kind: 'rate-limited' });
   expect(await giveSecondFactor(db, { token, code: right, trace: newTrace(), now })).toMatchObject({

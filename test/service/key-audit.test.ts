@@ -1,6 +1,7 @@
 import { hashKey } from '../../src/domain/api-key.ts';
 import { issueKey } from '../../src/service/issue-key.ts';
 import { issueKeyByEmail, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { renameKey } from '../../src/service/rename-key.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
@@ -36,10 +37,10 @@ test('each act leaves one event: who, whose key, which, from where; and no row a
   const { manager, member } = people;
   const { userId } = member;
   const request = { userId, name: 'Sync', permissions: READ, lifeDays: 30, environment: 'live' } as const;
-  const created = await issueKey(db, manager, request);
-  const rotated = await rotateKey(db, member, { keyId: created.id, userId, environment: 'live' });
-  await renameKey(db, manager, { keyId: rotated.id, userId, name: 'Nightly' });
-  await revokeKey(db, manager, { keyId: rotated.id, userId });
+  const created = orThrow(await issueKey(db, manager, request));
+  const rotated = orThrow(await rotateKey(db, member, { keyId: created.id, userId, environment: 'live' }));
+  orThrow(await renameKey(db, manager, { keyId: rotated.id, userId, name: 'Nightly' }));
+  orThrow(await revokeKey(db, manager, { keyId: rotated.id, userId }));
   const byManager = { actorUserId: manager.userId, targetUserId: userId, ...manager.trace };
   const expires = created.expiresAt?.toISOString();
   const [createdPrefix, rotatedPrefix] = [created.key.slice(0, 17), rotated.key.slice(0, 17)];
@@ -131,8 +132,6 @@ test('a refused act leaves no event', async () => {
   const { db } = database;
   const people = await createPeople(db);
   const request = { userId: people.administrator.userId, name: 'x', permissions: READ } as const;
-  expect(await codeOf(issueKey(db, people.manager, { ...request, lifeDays: 30, environment: 'live' }))).toBe(
-    'forbidden',
-  );
+  expect(await codeOf(issueKey(db, people.manager, { ...request, lifeDays: 30, environment: 'live' }))).toBe('refused');
   expect(await eventsOf(people)).toEqual([]);
 });

@@ -18,7 +18,7 @@ function create(by: Actor, change: { lifeDays?: number | null; name?: string; us
 }
 
 const TOO_LONG = 'invalid: expiry must be at most 90 days, the longest that your organization allows.';
-const ENDLESS = 'invalid: expiry must be set: your organization allows no key that never expires.';
+const ENDLESS = 'invalid: expiry must be set: your organization does not allow keys that never expire.';
 
 // The attack: a life that the form does not offer.
 test.each([
@@ -43,9 +43,9 @@ test('where members may make no keys, they neither create nor rotate their own; 
   const { id: keyId } = await giveKey(database.db, member);
   const rotation = { keyId, userId: member.userId, environment: 'live' } as const;
   expect(await outcomeOf(create(member))).toBe(
-    'forbidden: You may not create API keys. Contact an administrator or support.',
+    'refused: You may not create API keys. Contact an administrator or support.',
   );
-  expect(await codeOf(rotateKey(database.db, member, rotation))).toBe('forbidden');
+  expect(await codeOf(rotateKey(database.db, member, rotation))).toBe('refused');
   expect((await listKeys(database.db, member, member.userId)).refusal).toBe('role');
   expect(await codeOf(create(manager, { userId: member.userId }))).toBe('done');
   expect(await codeOf(rotateKey(database.db, manager, rotation))).toBe('done');
@@ -74,7 +74,7 @@ test('of fifty creations of one name at once by three people, one makes the key'
     outcomeOf(create(by[i % 3] ?? member, { userId: member.userId, name: 'Sync' })),
   );
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
-  expect(outcomes.filter((outcome) => /^conflict: .* has a key named "Sync" already/.test(outcome))).toHaveLength(49);
+  expect(outcomes.filter((outcome) => /^name-taken: .* has a key named "Sync" already/.test(outcome))).toHaveLength(49);
 });
 
 // The attack, on ourselves: two people who each lock their own row first and then the other's would wait for ever.

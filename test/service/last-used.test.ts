@@ -1,4 +1,5 @@
 import { startKeyUses } from '../../src/service/last-used.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { createActor, createPeople, createScope, giveKey, type People, times } from '../support/actors.ts';
@@ -45,8 +46,10 @@ test('a use is written with the next flush, and not before: a request asks the d
 
 test('refused uses of rotated and revoked keys are counted; they are no uses', async () => {
   const [rotated, revoked] = [await newKey(), await newKey()];
-  await rotateKey(server.db, rotated.actor, { keyId: rotated.id, userId: rotated.actor.userId, environment: 'live' });
-  await revokeKey(server.db, revoked.actor, { keyId: revoked.id, userId: revoked.actor.userId });
+  orThrow(
+    await rotateKey(server.db, rotated.actor, { keyId: rotated.id, userId: rotated.actor.userId, environment: 'live' }),
+  );
+  orThrow(await revokeKey(server.db, revoked.actor, { keyId: revoked.id, userId: revoked.actor.userId }));
   for (const { key } of [rotated, revoked, revoked])
     expect((await new Client(server.url, key).get('/api/key')).status).toBe(401);
   await server.keyUses.flush();

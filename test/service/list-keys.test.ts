@@ -1,6 +1,7 @@
 import { hashKey } from '../../src/domain/api-key.ts';
 import { issueKey } from '../../src/service/issue-key.ts';
 import { getKey, listKeys, listKeysMadeForOthers } from '../../src/service/list-keys.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, READ, times } from '../support/actors.ts';
@@ -22,11 +23,11 @@ test('each key is shown with who made it and how it ended, active ones first, an
   const request = { userId, permissions: READ, environment: 'live' } as const;
   const expired = await giveKey(db, member, { name: 'Expired' });
   await db.prisma.apiKey.updateMany({ where: { id: expired.id }, data: { expiresAt: new Date(1000) } });
-  const soon = await issueKey(db, member, { ...request, name: 'Soon', lifeDays: 30 });
-  const rotated = await issueKey(db, manager, { ...request, name: 'Rotated', lifeDays: 90 });
-  const successor = await rotateKey(db, member, { keyId: rotated.id, userId, environment: 'live' });
-  const revoked = await issueKey(db, member, { ...request, name: 'Revoked', lifeDays: 90 });
-  await revokeKey(db, manager, { keyId: revoked.id, userId });
+  const soon = orThrow(await issueKey(db, member, { ...request, name: 'Soon', lifeDays: 30 }));
+  const rotated = orThrow(await issueKey(db, manager, { ...request, name: 'Rotated', lifeDays: 90 }));
+  const successor = orThrow(await rotateKey(db, member, { keyId: rotated.id, userId, environment: 'live' }));
+  const revoked = orThrow(await issueKey(db, member, { ...request, name: 'Revoked', lifeDays: 90 }));
+  orThrow(await revokeKey(db, manager, { keyId: revoked.id, userId }));
 
   const { keys, holder } = await listKeys(db, member, userId);
   expect(holder).toEqual({ id: userId, name: 'The member', email: member.email, role: 'member' });
@@ -182,12 +183,12 @@ test('keys that somebody made for others, or rotated into being, are listed for 
   const { db } = database;
   const { administrator, manager, member, viewer } = await createPeople(db);
   const request = { permissions: READ, lifeDays: 30, environment: 'live' } as const;
-  const made = await issueKey(db, manager, { ...request, userId: viewer.userId, name: 'Made' });
-  const ended = await issueKey(db, manager, { ...request, userId: viewer.userId, name: 'Ended' });
-  await revokeKey(db, administrator, { keyId: ended.id, userId: viewer.userId });
-  await issueKey(db, manager, { ...request, userId: manager.userId, name: 'Own' });
+  const made = orThrow(await issueKey(db, manager, { ...request, userId: viewer.userId, name: 'Made' }));
+  const ended = orThrow(await issueKey(db, manager, { ...request, userId: viewer.userId, name: 'Ended' }));
+  orThrow(await revokeKey(db, administrator, { keyId: ended.id, userId: viewer.userId }));
+  orThrow(await issueKey(db, manager, { ...request, userId: manager.userId, name: 'Own' }));
   const { id } = await giveKey(db, member);
-  const taken = await rotateKey(db, manager, { keyId: id, userId: member.userId, environment: 'live' });
+  const taken = orThrow(await rotateKey(db, manager, { keyId: id, userId: member.userId, environment: 'live' }));
   const { keys, next } = await listKeysMadeForOthers(db, administrator, manager.userId);
   expect(keys).toMatchObject([
     { id: taken.id, holder: { id: member.userId, name: 'The member', email: member.email } },

@@ -1,4 +1,5 @@
 import { getPolicy, listAdministrators, updatePolicy } from '../../src/service/organization.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createAccount } from '../support/accounts.ts';
 import { changeRoleInTheTable, codeOf, outcomeOf } from '../support/actors.ts';
@@ -16,8 +17,8 @@ const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 90, allowsUnending
 
 test('a change of the policy is audited with what it was and what it is; none is no event', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });
-  await updatePolicy(db, administrator, POLICY);
-  await updatePolicy(db, administrator, POLICY);
+  orThrow(await updatePolicy(db, administrator, POLICY));
+  orThrow(await updatePolicy(db, administrator, POLICY));
   expect((await getPolicy(db, administrator)).policy).toEqual(POLICY);
   const { organizationId } = administrator.scope;
   expect(await db.prisma.auditEvent.findMany({ where: { organizationId } })).toMatchObject([
@@ -50,7 +51,7 @@ test('takes no more fields than a policy has', async () => {
   // The attack: a field "suspendedAt" or "name" beside those of the form.
   const administrator = await createAccount(db, { role: 'administrator' });
   const given = { ...POLICY, name: 'Taken over', suspendedAt: new Date(), id: 'x' };
-  await updatePolicy(db, administrator, given);
+  orThrow(await updatePolicy(db, administrator, given));
   expect(await getPolicy(db, administrator)).toMatchObject({ name: 'Test', suspendedAt: null });
 });
 

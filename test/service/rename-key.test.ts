@@ -1,3 +1,4 @@
+import { orThrow } from '../../src/service/outcome.ts';
 import { renameKey } from '../../src/service/rename-key.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, times } from '../support/actors.ts';
@@ -18,7 +19,7 @@ test('a key is renamed, and the name that it had is free', async () => {
   const { member } = await createPeople(database.db);
   const { userId } = member;
   const { id: keyId } = await giveKey(database.db, member, { name: 'Old' });
-  await renameKey(database.db, member, { keyId, userId, name: ' New ' });
+  orThrow(await renameKey(database.db, member, { keyId, userId, name: ' New ' }));
   await giveKey(database.db, member, { name: 'Old' });
   expect(await namesOf(userId)).toEqual(['New', 'Old']);
 });
@@ -32,7 +33,7 @@ test('of ten renamings to one name at once one succeeds', async () => {
     outcomeOf(renameKey(database.db, member, { keyId: keys[i]?.id ?? '', userId, name: 'Same' })),
   );
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
-  expect(outcomes.filter((outcome) => /^conflict: .* has a key named "Same" already/.test(outcome))).toHaveLength(9);
+  expect(outcomes.filter((outcome) => /^name-taken: .* has a key named "Same" already/.test(outcome))).toHaveLength(9);
   expect((await namesOf(userId)).filter((name) => name === 'Same')).toHaveLength(1);
 });
 
@@ -60,9 +61,9 @@ test('a name that only looks like that of another key is taken; the own name may
   const { id: keyId } = await giveKey(database.db, member, { name: 'Nightly  sync' });
   await giveKey(database.db, member, { name: 'Reports' });
   expect(await outcomeOf(renameKey(database.db, member, { keyId, userId, name: 'Re\u200bports' }))).toMatch(
-    /^conflict: .* has a key named "Reports" already/,
+    /^name-taken: .* has a key named "Reports" already/,
   );
-  await renameKey(database.db, member, { keyId, userId, name: 'Nightly sync' });
+  orThrow(await renameKey(database.db, member, { keyId, userId, name: 'Nightly sync' }));
   expect(await namesOf(userId)).toEqual(['Nightly sync', 'Reports']);
 });
 
@@ -70,7 +71,7 @@ test.each(['revoked', 'expired'])('a key that was %s keeps the name under which 
   const { member } = await createPeople(database.db);
   const { userId } = member;
   const { id: keyId } = await giveKey(database.db, member, { name: 'Old' });
-  if (end === 'revoked') await revokeKey(database.db, member, { keyId, userId });
+  if (end === 'revoked') orThrow(await revokeKey(database.db, member, { keyId, userId }));
   else await database.db.prisma.apiKey.updateMany({ where: { id: keyId }, data: { expiresAt: new Date(0) } });
   expect(await outcomeOf(renameKey(database.db, member, { keyId, userId, name: 'New' }))).toMatch(
     new RegExp(`^conflict: The key "Old" (was )?${end}`),

@@ -3,6 +3,7 @@ import { ROLES } from '../../src/domain/role.ts';
 import { openLink, setPassword } from '../../src/service/access-links.ts';
 import { deactivateUser } from '../../src/service/change-user.ts';
 import { resetSecondFactorByEmail } from '../../src/service/operator.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { hashPassword } from '../../src/service/password.ts';
 import { resetSecondFactor } from '../../src/service/reset-second-factor.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../src/service/second-factor.ts';
@@ -81,7 +82,7 @@ test.each(Object.entries(WAYS))(
 test.each(Object.entries(WAYS))('by %s: a set-up that was begun ends as well', async (_, remove) => {
   // The attack: the secret of a set-up that somebody else began is confirmed after the owner has got the account back.
   const member = await colleague();
-  const { uri } = await beginSecondFactor(db, member, { password: PASSWORD });
+  const { uri } = orThrow(await beginSecondFactor(db, member, { password: PASSWORD }));
   const before = await openSession(db, member, NOW);
   await remove(member);
   expect(await isSignedIn(db, before, NOW)).toBe(false);
@@ -140,7 +141,7 @@ test('an id of another organization is as unknown as one that does not exist', a
 test('where there is none, or the user is deactivated, it is refused and is no event', async () => {
   const [none, gone] = [await colleague(), await colleague()];
   await addSecondFactor(db, gone, NOW);
-  await deactivateUser(db, administrator, { userId: gone.userId });
+  orThrow(await deactivateUser(db, administrator, { userId: gone.userId }));
   for (const [target, words] of [
     [none, `${none.email} has no second factor.`],
     [gone, `${gone.email} is deactivated. Reactivate the user first.`],
@@ -169,7 +170,7 @@ test('a password of 12 characters, left alone by the removal, opens nothing but 
   const passwordHash = await hashPassword(short);
   await db.prisma.user.updateMany({ where: { id: member.userId }, data: { passwordHash } });
   await reset(administrator, member);
-  expect(await enter(member, 'wrong otters')).toEqual({ kind: 'refused' });
+  expect(await enter(member, 'wrong otters')).toEqual({ kind: 'wrong' });
   const entered = await enter(member, short);
   expect(entered).toEqual({ kind: 'new-password', token: expect.any(String) });
   const token = entered.kind === 'new-password' ? entered.token : '';

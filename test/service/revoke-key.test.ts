@@ -1,4 +1,5 @@
 import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { revokeApiKeysOf } from '../../src/store/api-keys.ts';
@@ -20,7 +21,7 @@ const use = (key: string) =>
 test('a revoked key is refused at once, and the row tells who revoked it', async () => {
   const { manager, administrator } = await createPeople(database.db);
   const { id: keyId, key } = await giveKey(database.db, administrator);
-  await revokeKey(database.db, manager, { keyId, userId: administrator.userId });
+  orThrow(await revokeKey(database.db, manager, { keyId, userId: administrator.userId }));
   expect(await use(key)).toMatch(/^unauthenticated: This API key was revoked at/);
   const row = await database.db.prisma.apiKey.findFirst({ where: { id: keyId } });
   expect(row).toMatchObject({ revokedByUserId: manager.userId, rotatedAt: null, successorId: null });
@@ -40,7 +41,7 @@ test('revoking a rotated key says that its successor is active', async () => {
   const { member } = await createPeople(database.db);
   const { id: keyId } = await giveKey(database.db, member, { name: 'Sync' });
   const { userId } = member;
-  const { key, id } = await rotateKey(database.db, member, { keyId, userId, environment: 'live' });
+  const { key, id } = orThrow(await rotateKey(database.db, member, { keyId, userId, environment: 'live' }));
   expect(await outcomeOf(revokeKey(database.db, member, { keyId, userId }))).toMatch(
     new RegExp(
       `^conflict: The key "Sync" was rotated by The member on .* UTC\\. The key that replaced it, "Sync" \\(${key.slice(0, 17)}…\\), is active: revoke that one to end its use\\.$`,
@@ -53,7 +54,7 @@ test('an operator’s revocation is told as one', async () => {
   const { scope, member } = await createPeople(database.db);
   const { id: keyId } = await giveKey(database.db, member);
   const target = { keyId, userId: member.userId };
-  await revokeKey(database.db, { kind: 'operator', scope }, target);
+  orThrow(await revokeKey(database.db, { kind: 'operator', scope }, target));
   expect(await outcomeOf(revokeKey(database.db, member, target))).toContain('was revoked by an operator on');
 });
 
@@ -62,7 +63,7 @@ test('an expired key can be revoked, which frees its name', async () => {
   const { id: keyId } = await giveKey(database.db, member, { name: 'Sync' });
   await database.db.prisma.apiKey.updateMany({ where: { id: keyId }, data: { expiresAt: new Date(0) } });
   expect(await codeOf(giveKey(database.db, member, { name: 'Sync' }))).toBe('conflict');
-  await revokeKey(database.db, member, { keyId, userId: member.userId });
+  orThrow(await revokeKey(database.db, member, { keyId, userId: member.userId }));
   expect(await codeOf(giveKey(database.db, member, { name: 'Sync' }))).toBe('done');
 });
 

@@ -68,7 +68,7 @@ test('of a rotation and a revocation at once, 30 times, one wins: revoked leaves
     if (revoked === 'done') {
       expect(live).toEqual([]);
       expect(rotated).toMatch(
-        /^conflict: The key ".*" was revoked by The manager on .*\. If one is needed, create a new key\.$/,
+        /^conflict: The key ".*" was revoked by The manager on .*\. If you still need a key, create a new one\.$/,
       );
     } else {
       expect(live).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { hashKey } from '../../src/domain/api-key.ts';
 import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';
@@ -45,8 +46,17 @@ async function liveKeys(userId: string) {
 test('the successor has the name, permissions, expiry and user of the old key, which is refused at once', async () => {
   const { member, manager } = await createPeople(database.db);
   const { id, key, name, expiresAt } = await giveKey(database.db, member, { permissions: READ });
-  const rotated = await rotate(manager, id, member.userId);
-  expect(rotated).toEqual({ id: expect.any(String), key: expect.any(String), name, permissions: READ, expiresAt });
+  const rotated = orThrow(await rotate(manager, id, member.userId));
+  expect(rotated).toEqual({
+    kind: 'issued',
+    id: expect.any(String),
+    key: expect.any(String),
+    name,
+    permissions: READ,
+    expiresAt,
+    holder: { id: member.userId, name: member.name, email: member.email },
+    replacedPrefix: key.slice(0, 17),
+  });
   expect(rotated.key).not.toBe(key);
   expect(await use(key)).toMatch(/^unauthenticated: This API key was rotated at .* Use the key that replaced it\.$/);
   expect(await use(rotated.key)).toBe('done');
@@ -60,11 +70,11 @@ test('the successor has the name, permissions, expiry and user of the old key, w
 test('who was late hears of the key that stands there now, however often it was rotated, and when none does', async () => {
   const { member } = await createPeople(database.db);
   const first = await giveKey(database.db, member, { name: 'Sync' });
-  const second = await rotate(member, first.id);
-  const third = await rotate(member, second.id);
+  const second = orThrow(await rotate(member, first.id));
+  const third = orThrow(await rotate(member, second.id));
   expect(await outcomeOf(rotate(member, first.id))).toContain(`(${third.key.slice(0, 17)}…), is active`);
-  await revokeKey(database.db, member, { keyId: third.id, userId: member.userId });
-  expect(await outcomeOf(rotate(member, first.id))).toMatch(/The key that replaced it has ended as well\.$/);
+  orThrow(await revokeKey(database.db, member, { keyId: third.id, userId: member.userId }));
+  expect(await outcomeOf(rotate(member, first.id))).toMatch(/The key that replaced it has ended too\.$/);
 });
 
 // The attack: a key whose life is over is given another one, past the policy of the organization.
@@ -94,8 +104,8 @@ test('a key that was given to a viewer reads only, after a promotion and after a
   } as const;
   expect(await authenticate(key, read)).toMatchObject({ permissions: READ });
   // It is an administrator's now.
-  expect(await outcomeOf(rotate(manager, id, viewer.userId))).toMatch(/^forbidden/);
-  const rotated = await rotate(viewer, id);
+  expect(await outcomeOf(rotate(manager, id, viewer.userId))).toMatch(/^refused/);
+  const rotated = orThrow(await rotate(viewer, id));
   expect(rotated.permissions).toEqual(READ);
   expect(await authenticate(rotated.key, read)).toMatchObject({ permissions: READ });
 });

@@ -1,5 +1,6 @@
 import { hashToken } from '../../src/domain/session.ts';
 import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { findActor, signIn } from '../../src/service/sign-in.ts';
 import type { Database } from '../../src/store/database.ts';
 import { deleteExpiredSessions } from '../../src/store/sessions.ts';
@@ -99,7 +100,7 @@ test('deactivation ends every session at once', async () => {
   const { scope } = administrator;
   const member = await createAccount(db, { scope });
   const tokens = [await signInAs(db, member), await signInAs(db, member)];
-  await deactivateUser(db, administrator, { userId: member.userId });
+  orThrow(await deactivateUser(db, administrator, { userId: member.userId }));
   for (const token of tokens) expect(await isSignedIn(db, token)).toBe(false);
   expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
 });
@@ -133,7 +134,7 @@ test('the role is the one of this moment, not of the sign-in', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });
   const manager = await createAccount(db, { role: 'manager', scope: administrator.scope });
   const token = await signInAs(db, manager);
-  await changeRole(db, administrator, { userId: manager.userId, role: 'viewer' });
+  orThrow(await changeRole(db, administrator, { userId: manager.userId, role: 'viewer' }));
   const actor = await findActor(db, token, newTrace());
   expect(actor?.role).toBe('viewer');
   expect(actor?.scope.organizationId).toBe(administrator.scope.organizationId);

@@ -60,7 +60,7 @@ test('an unknown, a known, an invited and a deactivated e-mail answer alike afte
   ] as const;
   for (const [email, password] of tries) {
     verify.mockClear();
-    expect(await signIn(db, { email, password, trace: newTrace() })).toEqual({ kind: 'refused' });
+    expect(await signIn(db, { email, password, trace: newTrace() })).toEqual({ kind: 'wrong' });
     // Once, and at the same cost.
     expect(verify).toHaveBeenCalledTimes(1);
     expect(verify.mock.calls[0]?.[0]).toContain('$argon2id$v=19$m=19456,t=2,p=1$');
@@ -97,7 +97,7 @@ test('a password that is changed while it is verified opens no session', async (
     return argon2.verify(...given);
   });
   expect(await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() })).toEqual({
-    kind: 'refused',
+    kind: 'wrong',
   });
   expect(await db.prisma.session.count({ where: { userId: account.userId } })).toBe(0);
 });

@@ -2,6 +2,7 @@ import { TOTP } from 'otpauth';
 import type { Actor, Trace } from '../../src/domain/actor.ts';
 import type { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import type { Role } from '../../src/domain/role.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { hashPassword } from '../../src/service/password.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../src/service/second-factor.ts';
 import { findActor, signIn } from '../../src/service/sign-in.ts';
@@ -61,10 +62,10 @@ export async function openSession(db: Database, { scope, userId }: Actor, at = n
 
 /** Sets up a second factor, with the code of a minute before `now`, so that the present ones are still to be taken. */
 export async function addSecondFactor(db: Database, actor: Actor, now: Date) {
-  const { uri } = await beginSecondFactor(db, actor, { password: PASSWORD });
+  const { uri } = orThrow(await beginSecondFactor(db, actor, { password: PASSWORD }));
   const before = new Date(now.getTime() - 60_000);
   const session = await openSession(db, actor, before);
   const confirmation = { code: codeAt(uri, before), token: session, now: before };
-  const { recoveryCodes, token } = await confirmSecondFactor(db, actor, confirmation);
+  const { recoveryCodes, token } = orThrow(await confirmSecondFactor(db, actor, confirmation));
   return { uri, recoveryCodes, token };
 }

@@ -1,10 +1,12 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../src/domain/actor.ts';
-import { DomainError, RateLimitError } from '../../src/domain/errors.ts';
+import { DomainError } from '../../src/domain/errors.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import type { KeyPolicy, Permission, Role } from '../../src/domain/role.ts';
 import { type IssuedKey, issueKey } from '../../src/service/issue-key.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import type { Database } from '../../src/store/database.ts';
+import { memberOf } from '../../src/store/error-code.ts';
 import { insertOrganization } from '../../src/store/organizations.ts';
 import { insertUser } from '../../src/store/users.ts';
 
@@ -66,19 +68,32 @@ export async function giveKey(
     environment: 'live',
     ...change,
   } as const;
-  return issueKey(db, { kind: 'operator', scope }, request);
+  return orThrow(await issueKey(db, { kind: 'operator', scope }, request));
 }
 
 export async function changeRoleInTheTable({ prisma }: Database, { userId }: Actor, role: Role): Promise<void> {
   await prisma.user.updateMany({ where: { id: userId }, data: { role } });
 }
 
-/** "done", "conflict: ..." for what was refused, or "slowed". */
+const REFUSALS: ReadonlySet<unknown> = new Set([
+  'invalid',
+  'conflict',
+  'name-taken',
+  'refused',
+  'already-sent',
+  'rate-limited',
+  'dead-link',
+]);
+
+/** "done", or the refusal that was returned or thrown: "conflict: ...", "rate-limited". */
 export async function outcomeOf(work: Promise<unknown>): Promise<string> {
   return work.then(
-    () => 'done',
+    (outcome) => {
+      const [kind, message] = [memberOf(outcome, 'kind'), memberOf(outcome, 'message')];
+      if (!REFUSALS.has(kind)) return 'done';
+      return message === undefined ? String(kind) : `${kind}: ${message}`;
+    },
     (error: unknown) => {
-      if (error instanceof RateLimitError) return 'rate-limited';
       if (!(error instanceof DomainError)) throw error;
       return `${error.code}: ${error.message}`;
     },

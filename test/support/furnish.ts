@@ -1,6 +1,7 @@
 import type { Actor } from '../../src/domain/actor.ts';
 import { deactivateUser } from '../../src/service/change-user.ts';
 import { issueKey } from '../../src/service/issue-key.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { inviteUser } from '../../src/service/people.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
@@ -28,31 +29,41 @@ export async function furnish(db: Database): Promise<BelievableTeam> {
   const nightly = await make(db, administrator, { name: 'Nightly import, production' });
   const reporting = await make(db, administrator, { name: 'Reporting', permissions: READ, lifeDays: 21 });
   const leaked = await make(db, administrator, { name: 'Laptop of a contractor' });
-  await revokeKey(db, manager, { keyId: leaked.id, userId: administrator.userId });
+  orThrow(await revokeKey(db, manager, { keyId: leaked.id, userId: administrator.userId }));
   const staging = await make(db, administrator, { name: 'Nightly import, staging' });
-  await rotateKey(db, administrator, { keyId: staging.id, userId: administrator.userId, environment: 'live' });
-  await issueKey(db, manager, {
-    ...{ userId: member.userId, name: 'Enrolment sync of all partner universities, weekdays', permissions: READ_WRITE },
-    ...{ lifeDays: 90, environment: 'live' },
-  });
+  orThrow(await rotateKey(db, administrator, { keyId: staging.id, userId: administrator.userId, environment: 'live' }));
+  orThrow(
+    await issueKey(db, manager, {
+      ...{
+        userId: member.userId,
+        name: 'Enrolment sync of all partner universities, weekdays',
+        permissions: READ_WRITE,
+      },
+      ...{ lifeDays: 90, environment: 'live' },
+    }),
+  );
   await age(db, nightly.id, { createdAgoMs: 92 * DAY_MS, usedAgoMs: 12 * 60_000 });
   await age(db, reporting.id, { createdAgoMs: 344 * DAY_MS, usedAgoMs: 3 * 3_600_000 });
   await age(db, leaked.id, { createdAgoMs: 61 * DAY_MS, usedAgoMs: 2 * DAY_MS });
   await age(db, staging.id, { createdAgoMs: 92 * DAY_MS, usedAgoMs: 5 * 60_000 });
   const { token } = await invite(db, administrator, 'Noor Haddad');
   const gone = await invite(db, administrator, 'Bartholomew Featherstonehaugh-Cholmondeley');
-  await deactivateUser(db, administrator, { userId: gone.userId });
+  orThrow(await deactivateUser(db, administrator, { userId: gone.userId }));
   return { ...team, keyId: nightly.id, newcomer, deactivatedId: gone.userId, invitation: token };
 }
 
-function make(db: Database, owner: Actor, change: { name: string; permissions?: typeof READ; lifeDays?: number }) {
+async function make(
+  db: Database,
+  owner: Actor,
+  change: { name: string; permissions?: typeof READ; lifeDays?: number },
+) {
   const request = { userId: owner.userId, permissions: READ_WRITE, lifeDays: 365, environment: 'live' } as const;
-  return issueKey(db, owner, { ...request, ...change });
+  return orThrow(await issueKey(db, owner, { ...request, ...change }));
 }
 
-function invite(db: Database, by: Actor, name: string) {
+async function invite(db: Database, by: Actor, name: string) {
   const email = `${name.toLowerCase().replaceAll(' ', '.')}@${by.email.split('@')[1]}`;
-  return inviteUser(db, by, { email, name, role: 'member' });
+  return orThrow(await inviteUser(db, by, { email, name, role: 'member' })).link;
 }
 
 /** As if made and used before, for a list that looks like one. */
@@ -78,10 +89,18 @@ export async function stretch(db: Database): Promise<Team & { readonly keyId: st
     Array.from({ length: 10 }, (_, i) => make(db, team.administrator, { name: `${i}${LONG}`.slice(0, 100) })),
   );
   const { member, manager } = team;
-  await issueKey(db, manager, {
-    ...{ userId: member.userId, name: LONG.slice(0, 100), permissions: READ_WRITE, lifeDays: 20, environment: 'live' },
-  });
+  orThrow(
+    await issueKey(db, manager, {
+      ...{
+        userId: member.userId,
+        name: LONG.slice(0, 100),
+        permissions: READ_WRITE,
+        lifeDays: 20,
+        environment: 'live',
+      },
+    }),
+  );
   const { id } = await make(db, manager, { name: LONG.slice(0, 99) });
-  await revokeKey(db, manager, { keyId: id, userId: manager.userId });
+  orThrow(await revokeKey(db, manager, { keyId: id, userId: manager.userId }));
   return { ...team, keyId: first?.id ?? '' };
 }

@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import type { Actor } from '../../src/domain/actor.ts';
 import { type IssuedKey, issueKey } from '../../src/service/issue-key.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -153,9 +154,9 @@ async function furnish(db: Database, history: History): Promise<Place> {
   return { actor, ids, guests: [], lastGuests: [], key, former: [], isEnding: false };
 }
 
-function newKey(db: Database, actor: Actor): Promise<Held> {
+async function newKey(db: Database, actor: Actor): Promise<Held> {
   const request = { userId: actor.userId, name: crypto.randomUUID(), permissions: READ_WRITE, lifeDays: 30 };
-  return issueKey(db, actor, { ...request, environment: 'live' });
+  return orThrow(await issueKey(db, actor, { ...request, environment: 'live' }));
 }
 
 /** One at a time in each place; while it goes on, the others use the key. */
@@ -168,9 +169,9 @@ async function endKey(db: Database, place: Place, { keyEnds }: History, isRotati
   const sent = performance.now();
   // Whoever is refused while this is under way has been refused after it began.
   keyEnds.set(old.id, { sent, answered: Number.POSITIVE_INFINITY });
-  if (next === null) place.key = await rotateKey(db, actor, { ...which, environment: 'live' });
+  if (next === null) place.key = orThrow(await rotateKey(db, actor, { ...which, environment: 'live' }));
   else {
-    await revokeKey(db, actor, which);
+    orThrow(await revokeKey(db, actor, which));
     place.key = next;
   }
   keyEnds.set(old.id, { sent, answered: performance.now() });

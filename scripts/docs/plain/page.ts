@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { raw } from 'hono/html';
 import type { Operation } from '../../../src/api/document.ts';
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
-import { MARK } from '../../../src/dashboard/markup/marks.ts';
+import { LOGO } from '../../../src/dashboard/markup/icons.ts';
 import type { Contract } from '../contract.ts';
 import { descriptionOf, GENERAL } from '../document.ts';
 import type { Guide, Guides } from '../guides.ts';
@@ -31,7 +31,7 @@ export async function renderPlain(root: string, contract: Contract, guides: Guid
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="head"><span class="brand">${MARK}Charter</span>
+<header class="head"><span class="brand">${LOGO}Charter</span>
 <ul><li><a href="index.html">With search</a></li><li><a href="openapi.yaml">openapi.yaml</a></li><li><a href="openapi.json">openapi.json</a></li></ul></header>
 <div class="frame">
 ${contents(contract, guides)}

@@ -224,8 +224,8 @@ export const KEY_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'src/service/issue-key.ts',
-        find: '    refuseBeyondPower(request, holder.role);\n',
-        replace: "    refuseBeyondPower(request, holder.role === 'viewer' ? 'member' : holder.role);\n",
+        find: 'findBeyondRole(request, holder.role)',
+        replace: "findBeyondRole(request, holder.role === 'viewer' ? 'member' : holder.role)",
       },
     ],
     caughtBy: 'test/dashboard/mass-assignment.test.ts',

@@ -7,8 +7,8 @@ export const PEOPLE_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'src/dashboard/http/forms.ts',
-        find: "if (!isOurs) throw new Refusal('foreign');",
-        replace: "if (!isOurs && site === '') throw new Refusal('foreign');",
+        find: "if (!isOurs) throw new RequestError('foreign');",
+        replace: "if (!isOurs && site === '') throw new RequestError('foreign');",
       },
     ],
     caughtBy: 'test/dashboard/forged-forms.test.ts',
@@ -29,8 +29,8 @@ export const PEOPLE_LIES: readonly Lie[] = [
     edits: [
       {
         file: 'src/dashboard/http/forms.ts',
-        find: "    if (!isKnown) throw new Refusal('unexpected-field');\n",
-        replace: "    if (!isKnown && name === '') throw new Refusal('unexpected-field');\n",
+        find: "    if (!isKnown) throw new RequestError('unexpected-field');\n",
+        replace: "    if (!isKnown && name === '') throw new RequestError('unexpected-field');\n",
       },
     ],
     caughtBy: 'test/dashboard/mass-assignment.test.ts',
@@ -39,16 +39,16 @@ export const PEOPLE_LIES: readonly Lie[] = [
     title: "the session's cookie is shown to scripts",
     edits: [
       {
-        file: 'src/dashboard/http/session.ts',
-        find: '; Path=/; HttpOnly; SameSite=Lax',
-        replace: '; Path=/; SameSite=Lax',
+        file: 'src/dashboard/http/cookies.ts',
+        find: 'httpOnly: true',
+        replace: 'httpOnly: false',
       },
     ],
     caughtBy: 'test/dashboard/session.test.ts',
   },
   {
     title: 'a page may be framed',
-    edits: [{ file: 'src/dashboard/http/view.ts', find: " frame-ancestors 'none';", replace: '' }],
+    edits: [{ file: 'src/security-headers.ts', find: '        frameAncestors: ["\'none\'"],\n', replace: '' }],
     caughtBy: 'test/dashboard/headers.test.ts',
   },
   {
@@ -88,9 +88,9 @@ export const PEOPLE_LIES: readonly Lie[] = [
     title: 'a form that shows a key can be sent twice',
     edits: [
       {
-        file: 'src/dashboard/http/send-once.ts',
-        find: 'return await work(readOnceId(context, onceId));',
-        replace: 'return await work(`${readOnceId(context, onceId)}${Math.random()}`.slice(-22));',
+        file: 'src/service/form-claim.ts',
+        find: ".kind === 'claimed'",
+        replace: '.kind.length > 0',
       },
     ],
     caughtBy: 'test/dashboard/reveal.test.ts',
@@ -99,9 +99,9 @@ export const PEOPLE_LIES: readonly Lie[] = [
     title: 'a room lets everybody in',
     edits: [
       {
-        file: 'src/dashboard/http/room.ts',
-        find: "if (!mayEnter(member.actor.role)) return refuse('not-yours');",
-        replace: "if (!mayEnter(member.actor.role) && req.method === 'PUT') return refuse('not-yours');",
+        file: 'src/dashboard/http/page-routes.ts',
+        find: "if (!gate.isAllowed(context)) throw new RequestError('not-allowed');",
+        replace: "if (!gate.isAllowed(context) && req.method === 'PUT') throw new RequestError('not-allowed');",
       },
     ],
     caughtBy: 'test/dashboard/roles.test.ts',
@@ -110,9 +110,9 @@ export const PEOPLE_LIES: readonly Lie[] = [
     title: 'after signing in a foreign address is followed',
     edits: [
       {
-        file: 'src/dashboard/http/session.ts',
-        find: "return origin === 'http://ours.invalid' && OUR_ROOMS.test(pathname) ? pathname + search : '/profile';",
-        replace: "return OUR_ROOMS.test(pathname) ? text : origin.slice(0, 0) + search.slice(0, 0) + '/profile';",
+        file: 'src/dashboard/sign-in/next.ts',
+        find: "return origin === 'http://ours.invalid' && SECTIONS.test(pathname) ? pathname + search : '/profile';",
+        replace: "return SECTIONS.test(pathname) ? text : origin.slice(0, 0) + search.slice(0, 0) + '/profile';",
       },
     ],
     caughtBy: 'test/dashboard/next.test.ts',

@@ -1,12 +1,12 @@
 /**
- * One line of RFC 4180. A cell that a spreadsheet would take for a formula is given an apostrophe, so that a name such as
- * "=HYPERLINK(...)" runs nothing on the machine of whoever opens the file.
+ * One line of CSV (RFC 4180). A cell that a spreadsheet would evaluate as a formula gets an apostrophe in front, so that a
+ * name such as "=HYPERLINK(...)" runs nothing for the person who opens the file.
  */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-/** A cell may begin in its middle as well: where a comma is the decimal mark, spreadsheets divide at the semicolon. */
+/** Also after a semicolon: where the comma is the decimal mark, spreadsheets split cells there. */
 const FORMULA = /(^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])/g;
 
 function csvCell(text: string): string {

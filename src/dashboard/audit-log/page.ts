@@ -1,24 +1,15 @@
-import { ACTS, type AuditPage, type AuditRecord } from '../../service/audit-log.ts';
-import type { Problem } from '../http/errors.ts';
+import { ACTS, type AuditListPage, type AuditRecord, listAudit } from '../../service/audit-log.ts';
+import type { Problem } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
-import { addressOf, field, pager, problemSummary } from '../markup/parts.ts';
+import { page } from '../markup/layout.ts';
+import { field, pager, problemSummary, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { instant } from '../markup/words.ts';
-import { organizationHead } from '../organization/pages.ts';
-import { detailLines } from './details.ts';
-
-export type AuditTyped = {
-  readonly act: string;
-  readonly person: string;
-  readonly from: string;
-  readonly to: string;
-};
-
-type AuditPageProps = AuditPage & {
-  readonly typed: AuditTyped;
-  readonly problem: Problem | null;
-  readonly isFirst: boolean;
-};
+import { organizationHead } from '../organization/head.ts';
+import { detailLines } from './detail-words.ts';
+import { type FilterValues, filterValues, readFilters } from './filters.ts';
 
 const LABELS = { act: 'What', person: 'Person', from: 'From', to: 'To' };
 
@@ -45,39 +36,55 @@ const WORDS: Record<(typeof ACTS)[number], string> = {
   'organization.suspended': 'Organization suspended',
   'organization.resumed': 'Organization resumed',
 };
-const WORD_OF: ReadonlyMap<string, string> = new Map(Object.entries(WORDS));
+const WORDS_BY_NAME: ReadonlyMap<string, string> = new Map(Object.entries(WORDS));
 
-export function auditPage({ events, next, typed, problem, isFirst }: AuditPageProps): Html {
-  return html`${organizationHead('audit-log')}${problemSummary(problem, LABELS)}
-<form class="card filters" action="/organization/audit-log" aria-label="Filters">
-${field({ name: 'act', label: LABELS.act, errors: problem?.fields }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTS.map((act) => html`<option value="${act}"${act === typed.act && html` selected`}>${WORDS[act]}</option>`)}</select>`)}
-${field({ name: 'person', label: LABELS.person, errors: problem?.fields }, (attributes) => html`<input ${attributes} type="text" value="${typed.person}" placeholder="E-mail" autocomplete="off" maxlength="254">`)}
-${field({ name: 'from', label: LABELS.from, errors: problem?.fields }, (attributes) => html`<input ${attributes} type="date" value="${typed.from}">`)}
-${field({ name: 'to', label: LABELS.to, errors: problem?.fields }, (attributes) => html`<input ${attributes} type="date" value="${typed.to}">`)}
-<div class="actions"><button class="button">Filter</button><a class="button plain" href="/organization/audit-log">Clear</a></div></form>
+export async function showAuditLog(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, query } = context;
+  const values = filterValues(query);
+  const { filters, problem } = await readFilters(context, values);
+  const after = query.get('after');
+  const list = problem === null ? await listAudit(dashboard.db, actor, { ...filters, after }) : NO_EVENTS;
+  const main = html`${organizationHead('audit-log')}${problemSummary(problem, LABELS)}
+${filterForm(values, problem)}
 <section aria-labelledby="events"><div class="section-head"><h2 id="events">Events</h2>
-<a class="button" href="${addressOf('/organization/audit-log.csv', typed)}" download>Export as CSV</a></div>
-${
-  events.length === 0
-    ? html`<div class="card empty"><h3>No events</h3><p>Nothing was recorded that fits.</p><p><a class="button" href="/organization/audit-log">Show everything</a></p></div>`
-    : html`<div class="card flush">${table({
-        name: 'events',
-        label: 'Events, the latest first',
-        columns: ['When', 'What', 'By', 'About', 'IP address'],
-        rows: events.map((event) => ({ cells: cells(event) })),
-      })}</div>`
-}
+<a class="button" href="${urlOf('/organization/audit-log.csv', values)}" download>Export as CSV</a></div>
+${eventTable(list.events)}
 ${pager({
-  first: isFirst ? null : addressOf('/organization/audit-log', typed),
-  next: next === null ? null : addressOf('/organization/audit-log', { ...typed, after: next }),
+  first: after === null ? null : urlOf('/organization/audit-log', values),
+  next: list.next === null ? null : urlOf('/organization/audit-log', { ...values, after: list.next }),
 })}</section>`;
+  return page(context, { title: 'Audit log', main, problem });
+}
+
+const NO_EVENTS: AuditListPage = { events: [], next: null };
+
+function filterForm(values: FilterValues, problem: Problem | null): Html {
+  const errors = problem?.fields;
+  return html`<form class="card filters" action="/organization/audit-log" aria-label="Filters">
+${field({ name: 'act', label: LABELS.act, errors }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTS.map((act) => html`<option value="${act}"${act === values.act && html` selected`}>${WORDS[act]}</option>`)}</select>`)}
+${field({ name: 'person', label: LABELS.person, errors }, (attributes) => html`<input ${attributes} type="text" value="${values.person}" placeholder="E-mail" autocomplete="off" maxlength="254">`)}
+${field({ name: 'from', label: LABELS.from, errors }, (attributes) => html`<input ${attributes} type="date" value="${values.from}">`)}
+${field({ name: 'to', label: LABELS.to, errors }, (attributes) => html`<input ${attributes} type="date" value="${values.to}">`)}
+<div class="actions"><button class="button">Filter</button><a class="button plain" href="/organization/audit-log">Clear</a></div></form>`;
+}
+
+function eventTable(events: readonly AuditRecord[]): Html {
+  if (events.length === 0) {
+    return html`<div class="card empty"><h3>No events</h3><p>No recorded event matches the filters.</p><p><a class="button" href="/organization/audit-log">Show everything</a></p></div>`;
+  }
+  return html`<div class="card flush">${table({
+    name: 'events',
+    label: 'Events, the latest first',
+    columns: ['When', 'What', 'By', 'About', 'IP address'],
+    rows: events.map((event) => ({ cells: cells(event) })),
+  })}</div>`;
 }
 
 function cells(event: AuditRecord) {
   const { act, ip, userAgent, requestId } = event;
   return [
     instant(event.at),
-    html`<span class="strong">${WORD_OF.get(act) ?? act}</span>${detailLines(event)}`,
+    html`<span class="strong">${WORDS_BY_NAME.get(act) ?? act}</span>${detailLines(event)}`,
     event.actorId === null
       ? html`<span class="quiet">${requestId === '' ? 'An operator' : 'Not known'}</span>`
       : person(event.actorId, event.actorName),

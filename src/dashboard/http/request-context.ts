@@ -1,40 +1,78 @@
+import type { Request } from 'express';
 import type { Actor, Trace } from '../../domain/actor.ts';
 import type { Environment } from '../../domain/api-key.ts';
 import type { Outbox } from '../../service/mail.ts';
+import { findActor } from '../../service/sign-in.ts';
 import type { Database } from '../../store/database.ts';
 import type { AssetUrls } from '../assets.ts';
+import { formCookie, newFormSecret, readCookies } from './cookies.ts';
+import { formTokenOf } from './form-token.ts';
 
 export type DashboardDeps = {
   readonly db: Database;
   readonly environment: Environment;
-  /** Where people reach us, such as https://charter.example.org; undefined: at the address that they call. */
+  /** The address at which people reach Charter, such as https://charter.example.org; undefined: the address of the request. */
   readonly publicUrl?: string | undefined;
   readonly outbox: Outbox;
   readonly now: () => Date;
-  /** Told of every bug and outage, with the request's id. */
+  /** Called for every bug and outage. */
   readonly onFault: (error: unknown, requestId: string) => void;
 };
 
 export type Dashboard = DashboardDeps & {
   readonly assets: AssetUrls;
-  /** Whether people come over HTTPS, so that cookies must too. */
+  /** Whether people come by HTTPS, which makes cookies Secure. */
   readonly isSecure: boolean;
 };
 
-/** One request, as the pages see it. */
+/** A request as a page's function gets it. */
 export type RequestContext = {
   readonly dashboard: Dashboard;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Our own address, without a slash at its end. */
+  /** Charter's own address, without a slash at the end. */
   readonly origin: string;
   readonly trace: Trace;
   readonly now: Date;
-  /** The session's token, of whatever is in the cookie; null: none. */
+  /** The session token that the cookie holds, not verified; null: no cookie. */
   readonly token: string | null;
-  /** What the forms of the next page must carry. */
+  /** The token that each form of the page must carry. */
   readonly formToken: string;
 };
 
 export type SignedInContext = RequestContext & { readonly actor: Actor; readonly token: string };
+
+/** The context of a request, and the cookies that the response must set. */
+export function contextOf(req: Request, dashboard: Dashboard): { context: RequestContext; newCookies: string[] } {
+  const { session, formSecret: sentSecret } = readCookies(req.headers, dashboard.isSecure);
+  const formSecret = sentSecret ?? newFormSecret();
+  const queryStart = req.originalUrl.indexOf('?');
+  const context = {
+    dashboard,
+    path: req.path,
+    params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
+    query: new URLSearchParams(queryStart < 0 ? '' : req.originalUrl.slice(queryStart + 1)),
+    origin: dashboard.publicUrl ?? `${req.protocol}://${req.headers.host ?? 'localhost'}`,
+    trace: traceOf(req),
+    now: dashboard.now(),
+    token: session,
+    formToken: formTokenOf(formSecret),
+  };
+  return { context, newCookies: sentSecret === null ? [formCookie(formSecret, dashboard.isSecure)] : [] };
+}
+
+function traceOf(req: Request): Trace {
+  const { 'user-agent': userAgent = '' } = req.headers;
+  // Set for every request before it is routed.
+  const requestId = req.res?.getHeader('X-Request-Id');
+  if (typeof requestId !== 'string') throw new Error('The request has no id.');
+  return { ip: (req.ip ?? '').replace(/^::ffff:/, ''), userAgent: userAgent.slice(0, 300), requestId };
+}
+
+/** Null: nobody is signed in. */
+export async function findSignedIn(context: RequestContext): Promise<SignedInContext | null> {
+  const { token, dashboard, trace, now } = context;
+  const actor = token === null ? null : await findActor(dashboard.db, token, trace, now);
+  return token === null || actor === null ? null : { ...context, token, actor, formToken: formTokenOf(token) };
+}

@@ -1,13 +1,14 @@
 import { html as tagged } from 'hono/html';
 
-/** Markup that is safe to show: everything put into it was escaped, or is markup itself. */
+/** Markup that is safe to send: every value in it was escaped, or is such markup itself. */
 export type Html = Extract<ReturnType<typeof tagged>, string>;
 
+/** A value between markup; null, undefined and false render nothing. */
 export type HtmlValue = string | number | Html | null | undefined | false | readonly HtmlValue[];
 
-/** Escapes whatever is put in; null, undefined and false show nothing. */
+/** Escapes every value. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  const made = tagged(strings, ...values);
-  if (made instanceof Promise) throw new Error('A page waits for nothing: gather what it shows before.');
-  return made;
+  const markup = tagged(strings, ...values);
+  if (markup instanceof Promise) throw new Error('A template cannot wait: await its values first.');
+  return markup;
 }

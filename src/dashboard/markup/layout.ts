@@ -1,18 +1,24 @@
 import { mayGovern, maySeePeople, type Role } from '../../domain/role.ts';
+import type { Problem } from '../http/problem.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from './html.ts';
-import { initials, MARK, ROOM_PICTURES } from './marks.ts';
+import { initials, LOGO, SECTION_ICONS } from './icons.ts';
 
 type PageContent = {
-  /** The page's one heading, which its markup shows. */
+  /** The text of the page's h1. */
   readonly title: string;
   readonly main: Html;
+  /** Why the page's form was refused; it sets the status. */
+  readonly problem?: Problem | null;
   readonly status?: number;
 };
 
-/** The frame of every page: with the navigation for whoever is signed in, alone in the middle for whoever is not. */
-export function page(context: RequestContext | SignedInContext, { title, main, status = 200 }: PageContent): View {
+/** A whole page. Signed-in people get the navigation beside it; others get the page centered. */
+export function page(
+  context: RequestContext | SignedInContext,
+  { title, main, problem = null, status = problem?.status ?? 200 }: PageContent,
+): View {
   const { assets } = context.dashboard;
   const markup = html`<!doctype html>
 <html lang="en">
@@ -26,10 +32,12 @@ export function page(context: RequestContext | SignedInContext, { title, main, s
 <link rel="stylesheet" href="${assets['dashboard.css']}">
 <script src="${assets['dashboard.js']}" defer></script>
 </head>
-${'actor' in context ? memberBody(context, main) : guestBody(main)}
+${'actor' in context ? signedInBody(context, main) : guestBody(main)}
 </html>
 `;
-  return { kind: 'page', status, html: markup };
+  const retryAfterSeconds = problem?.retryAfterSeconds ?? null;
+  const headers = retryAfterSeconds === null ? {} : { 'Retry-After': String(retryAfterSeconds) };
+  return { kind: 'page', status, html: markup, headers };
 }
 
 const DOCUMENTATION: Html = html`<a href="/docs">API documentation</a>`;
@@ -37,18 +45,18 @@ const DOCUMENTATION: Html = html`<a href="/docs">API documentation</a>`;
 function guestBody(main: Html): Html {
   return html`<body class="guest">
 <a class="skip" href="#main">Skip to the content</a>
-<header class="guest-head"><span class="brand">${MARK}Charter</span></header>
+<header class="guest-head"><span class="brand">${LOGO}Charter</span></header>
 <main id="main" tabindex="-1">${main}</main>
 <footer class="guest-foot">${DOCUMENTATION}</footer>
 </body>`;
 }
 
-function memberBody(context: SignedInContext, main: Html): Html {
+function signedInBody(context: SignedInContext, main: Html): Html {
   const { actor } = context;
   return html`<body class="member">
 <a class="skip" href="#main">Skip to the content</a>
 <header class="side">
-<div class="side-head"><a class="brand" href="/profile">${MARK}Charter</a>
+<div class="side-head"><a class="brand" href="/profile">${LOGO}Charter</a>
 <details class="menu top-menu"><summary class="button">Menu</summary><div class="top-panel">${navigation(context)}${account(context)}</div></details></div>
 <div class="side-rest"><p class="organization-name clamp">${actor.organizationName}</p>${navigation(context)}${account(context)}</div>
 </header>
@@ -59,21 +67,21 @@ function memberBody(context: SignedInContext, main: Html): Html {
 </body>`;
 }
 
-type RoomLink = { name: string; path: string; picture: Html; mayEnter: (role: Role) => boolean };
+type SectionLink = { name: string; path: string; icon: Html; mayEnter: (role: Role) => boolean };
 
-const ROOMS: readonly RoomLink[] = [
-  { name: 'My profile', path: '/profile', picture: ROOM_PICTURES.profile, mayEnter: () => true },
-  { name: 'People', path: '/people', picture: ROOM_PICTURES.people, mayEnter: maySeePeople },
-  { name: 'Organization', path: '/organization', picture: ROOM_PICTURES.organization, mayEnter: mayGovern },
+const SECTIONS: readonly SectionLink[] = [
+  { name: 'My profile', path: '/profile', icon: SECTION_ICONS.profile, mayEnter: () => true },
+  { name: 'People', path: '/people', icon: SECTION_ICONS.people, mayEnter: maySeePeople },
+  { name: 'Organization', path: '/organization', icon: SECTION_ICONS.organization, mayEnter: mayGovern },
 ];
 
 function navigation({ actor, path }: SignedInContext): Html {
-  const links = ROOMS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ name, path: to, picture }) => {
-    // The room one is in, rather than the very page, unless it is that.
+  const links = SECTIONS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ name, path: to, icon }) => {
+    // "page" for the link to this very page, "true" for the section that contains it.
     const current = path === to ? 'page' : path.startsWith(`${to}/`) ? 'true' : null;
-    return html`<li><a href="${to === '/people' ? '/people/users' : to}"${current !== null && html` aria-current="${current}"`}>${picture}${name}</a></li>`;
+    return html`<li><a href="${to === '/people' ? '/people/users' : to}"${current !== null && html` aria-current="${current}"`}>${icon}${name}</a></li>`;
   });
-  return html`<nav aria-label="Main"><ul class="rooms">${links}</ul></nav>`;
+  return html`<nav aria-label="Main"><ul class="sections">${links}</ul></nav>`;
 }
 
 function account({ actor, formToken }: SignedInContext): Html {

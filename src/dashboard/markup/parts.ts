@@ -1,15 +1,15 @@
 import type { FieldErrors } from '../../domain/errors.ts';
-import type { Problem } from '../http/errors.ts';
+import type { Problem } from '../http/problem.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
 
-// The few parts of which every page is made.
+// Parts that many pages share.
 
 type Tab = { readonly name: string; readonly href: string; readonly isCurrent: boolean };
 
 type Head = {
   readonly title: string;
   readonly lead?: Html | string | undefined;
-  /** Where this page hangs: one link, shown above the heading. */
+  /** The parent page: a link above the heading. */
   readonly up?: { name: string; href: string } | undefined;
   readonly tabs?: { label: string; tabs: readonly Tab[] } | undefined;
   readonly action?: Html | false | undefined;
@@ -30,12 +30,12 @@ function tabBar({ label, tabs }: { label: string; tabs: readonly Tab[] }): Html 
   )}</ul></nav>`;
 }
 
-/** What was just done, after a redirect. */
-export function done(message: string | undefined): Html | false {
+/** Confirms the action that led here by a redirect. */
+export function doneNotice(message: string | undefined): Html | false {
   return message !== undefined && html`<div class="notice good" role="status"><p>${message}</p></div>`;
 }
 
-/** What is wrong with a form, first of all on the page, with a link to each field; it takes the focus. */
+/** Why the form was refused, with a link to each field. It stands first on the page and takes the focus. */
 export function problemSummary(problem: Problem | null, labels: Readonly<Record<string, string>>): Html | false {
   if (problem === null) return false;
   const lines = Object.entries(problem.fields).flatMap(([field, messages]) =>
@@ -61,7 +61,7 @@ type Field = {
   readonly errors?: FieldErrors | undefined;
 };
 
-/** A label, a hint and what is wrong, tied to the control that `control` makes of the attributes given to it. */
+/** A label, a hint and error messages. `control` renders the input with the attributes that connect it to them. */
 export function field({ name, label, hint, errors = {} }: Field, control: (attributes: Html) => Html): Html {
   const messages = errors[name] ?? [];
   const described = [hint === undefined ? '' : `${name}-hint`, messages.length === 0 ? '' : `${name}-error`].join(' ');
@@ -77,7 +77,7 @@ export function fieldError(name: string, label: string, messages: readonly strin
   return messages.length > 0 && html`<p class="field-error" id="${name}-error">${label} ${messages.join(' ')}</p>`;
 }
 
-/** A form that changes something; `formToken` ties it to the session. */
+/** A form that changes data; `formToken` ties it to the session. */
 export function postForm({ action, formToken }: { action: string; formToken: string }, content: Html): Html {
   return html`<form method="post" action="${action}" novalidate class="form"><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
 }
@@ -86,7 +86,7 @@ export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/** Something to copy: selectable as it is; the button appears where there is a script to serve it. */
+/** Text to copy. The script shows the button; without it, the text can be selected. */
 export function copyField({
   id,
   label,
@@ -96,7 +96,7 @@ export function copyField({
 }: {
   id: string;
   label: string;
-  /** What the button says to a voice that it copies. */
+  /** What the button copies, for screen readers. */
   what?: string;
   text: string;
   rows?: number;
@@ -107,7 +107,7 @@ export function copyField({
 <p class="copied" role="status" aria-live="polite"></p></div>`;
 }
 
-/** Where there is no room for it in one line, it breaks behind the "@" first. */
+/** Breaks after the "@" first, where it does not fit into one line. */
 export function emailText(email: string): Html {
   const at = email.indexOf('@') + 1;
   return html`<span class="breakable">${email.slice(0, at)}<wbr>${email.slice(at)}</span>`;
@@ -117,7 +117,7 @@ export function badge(kind: 'good' | 'warn' | 'danger' | 'neutral', text: string
   return html`<span class="badge ${kind}">${text}</span>`;
 }
 
-/** What is typed into it is never shown again. */
+/** Always empty: a password that was sent is never shown again. */
 export function passwordField({ autocomplete, ...about }: Field & { autocomplete: string }): Html {
   return field(
     about,
@@ -129,7 +129,7 @@ export function facts(list: readonly { readonly name: string; readonly value: Ht
   return html`<dl class="facts">${list.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** From a page of a list to the first one and to the one that follows; nothing where one holds all. */
+/** Links to the first and the next list page; nothing where one list page holds everything. */
 export function pager({ first, next }: { first: string | null; next: string | null }): Html | false {
   if (first === null && next === null) return false;
   return html`<nav class="pager" aria-label="Pages">${first !== null && html`<a class="button" href="${first}">First page</a>`}${
@@ -137,10 +137,10 @@ export function pager({ first, next }: { first: string | null; next: string | nu
   }</nav>`;
 }
 
-/** The path with what is asked of it; what is empty or null is left out. */
-export function addressOf(path: string, query: Readonly<Record<string, string | null>>): string {
-  const given = Object.entries(query).flatMap(([name, text]): [string, string][] =>
+/** The path with a query; empty and null values are left out. */
+export function urlOf(path: string, query: Readonly<Record<string, string | null>>): string {
+  const pairs = Object.entries(query).flatMap(([name, text]): [string, string][] =>
     text === null || text === '' ? [] : [[name, text]],
   );
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }

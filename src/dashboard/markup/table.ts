@@ -1,10 +1,10 @@
 import { type Html, type HtmlValue, html } from './html.ts';
 
-type Row = { readonly cells: readonly HtmlValue[]; readonly isQuiet?: boolean };
+type Row = { readonly cells: readonly HtmlValue[] /** Shown in muted colors. */; readonly isEnded?: boolean };
 
 /**
- * A table; where there is no room for one, the style sheet makes each row a card. The roles are spelled out because what is
- * not laid out as a table loses them.
+ * A table, which the style sheet turns into cards on narrow screens. The ARIA roles are explicit because an element that is
+ * not displayed as a table loses its implicit role.
  */
 export function table({
   name,
@@ -12,7 +12,7 @@ export function table({
   columns,
   rows,
 }: {
-  /** By which the style sheet knows how wide its columns are. */
+  /** A class; the style sheet has the widths of the columns for each. */
   name: 'keys' | 'keys-for-others' | 'users' | 'events';
   label: string;
   columns: readonly string[];
@@ -24,13 +24,13 @@ export function table({
       html`<th role="columnheader" scope="col">${column === 'Actions' ? html`<span class="unseen">${column}</span>` : column}</th>`,
   )}</tr></thead>
 <tbody role="rowgroup">${rows.map(
-    ({ cells, isQuiet = false }) =>
-      html`<tr role="row"${isQuiet && html` class="ended"`}>${cells.map((cell, i) => one(cell, i, columns))}</tr>`,
+    ({ cells, isEnded = false }) =>
+      html`<tr role="row"${isEnded && html` class="ended"`}>${cells.map((cell, i) => cellOf(cell, i, columns))}</tr>`,
   )}</tbody>
 </table>`;
 }
 
-function one(cell: HtmlValue, i: number, columns: readonly string[]): Html {
+function cellOf(cell: HtmlValue, i: number, columns: readonly string[]): Html {
   return i === 0
     ? html`<th role="rowheader" scope="row">${cell}</th>`
     : html`<td role="cell" data-label="${columns[i]}"><div>${cell}</div></td>`;

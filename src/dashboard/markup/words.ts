@@ -3,10 +3,10 @@ import { count, dayWords, instantWords } from '../../domain/words.ts';
 import { type Html, html } from './html.ts';
 
 export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
-  administrator: { name: 'Administrator', meaning: 'Everything: all keys, all people, the organization.' },
-  manager: { name: 'Manager', meaning: 'Own keys, the keys and accounts of members and viewers.' },
-  member: { name: 'Member', meaning: 'Own keys, where the organization lets members make them.' },
-  viewer: { name: 'Viewer', meaning: 'Reads. Makes no keys.' },
+  administrator: { name: 'Administrator', meaning: 'Manages everything: all keys, all people, the organization.' },
+  manager: { name: 'Manager', meaning: 'Manages own keys, and the keys and accounts of members and viewers.' },
+  member: { name: 'Member', meaning: 'Manages own keys, if the organization lets members create them.' },
+  viewer: { name: 'Viewer', meaning: 'Reads. Cannot create keys.' },
 };
 
 export const PERMISSION_WORDS: Record<Permission, string> = {
@@ -14,7 +14,7 @@ export const PERMISSION_WORDS: Record<Permission, string> = {
   'parent_programs:write': 'Create, change and delete parent programs.',
 };
 
-/** It may break after the colon, and nowhere else. */
+/** The text may break after the colon only. */
 export function permissionChip(permission: string): Html {
   const [resource = '', right = ''] = permission.split(':');
   return html`<code>${resource}:<wbr>${right}</code> `;
@@ -25,12 +25,12 @@ export function instant(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${instantWords(at)}</time>`;
 }
 
-/** "20 Sep 2026", with the minute on pointing at it. */
+/** "20 Sep 2026"; the tooltip has the time of day. */
 export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${instantWords(at)}">${dayWords(at)}</time>`;
 }
 
-/** "parent_programs read, write": short, where many are listed. */
+/** "parent_programs read, write": the short form for lists. */
 export function permissionWords(permissions: readonly string[]): Html {
   const rights = Map.groupBy(permissions, (permission) => permission.split(':')[0] ?? '');
   return html`<span class="chips">${[...rights].map(
@@ -45,7 +45,7 @@ const STEPS = [
   { unit: 'minute', seconds: 60 },
 ] as const;
 
-/** "5 minutes ago"; the day itself once a month has passed. */
+/** "5 minutes ago"; the day, where more than 30 days have passed. */
 export function since(at: Date, now: Date): Html {
   const seconds = Math.max(0, (now.getTime() - at.getTime()) / 1000);
   if (seconds > 30 * 86_400) return day(at);
@@ -54,7 +54,7 @@ export function since(at: Date, now: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${instantWords(at)}">${words}</time>`;
 }
 
-/** Whole days from now until then, at least 0. */
+/** Whole days from `now` until `at`, at least 0. */
 export function daysUntil(at: Date, now: Date): number {
   return Math.max(0, Math.floor((at.getTime() - now.getTime()) / 86_400_000));
 }

@@ -1,58 +1,37 @@
-import { mayManage, maySeePeople, ROLES } from '../../domain/role.ts';
-import { listUsers } from '../../service/people.ts';
-import type { SignedInContext } from '../http/request-context.ts';
-import { act, type Room } from '../http/room.ts';
-import { redirect, type View } from '../http/view.ts';
+import { maySeePeople } from '../../domain/role.ts';
+import { form, type Section } from '../http/page-routes.ts';
+import { redirect } from '../http/view.ts';
 import { keyPages } from '../keys/routes.ts';
-import { page } from '../markup/layout.ts';
-import { invite, invitePage, sendLink } from './links.ts';
-import {
-  confirmDeactivation,
-  confirmFactorRemoval,
-  deactivate,
-  idOf,
-  reactivate,
-  removeFactor,
-  setRole,
-  showUser,
-} from './user.ts';
-import * as pages from './user-list.ts';
+import { sendLink } from './access-link.ts';
+import { deactivate, reactivate, showDeactivation } from './deactivate.ts';
+import { invite, showInvite } from './invite.ts';
+import { removeSecondFactor, showSecondFactorRemoval } from './second-factor.ts';
+import { setRole, showUser } from './user.ts';
+import { userHead, userIdOf, userUrl } from './user-head.ts';
+import { showUsers } from './user-list.ts';
 
 const ONE = '/people/users/:userId';
 
-/** For managers and administrators; the services decide again about each act. */
-export const peopleRoom: Room = {
+/** For managers and administrators. The services decide again for each action. */
+export const peopleSection: Section = {
   mayEnter: maySeePeople,
   pages: [
-    { path: '/people', show: async () => redirect('/people/users') },
-    { path: '/people/users', show: showUsers },
-    {
-      path: '/people/users/invite',
-      show: async (context) => invitePage(context, null),
-      act: act(['name', 'email', 'role', 'once'], invite),
-    },
-    { path: ONE, show: (context) => showUser(context, null) },
-    { path: `${ONE}/role`, act: act(['role'], setRole) },
-    { path: `${ONE}/link`, act: act(['kind', 'once'], sendLink) },
-    { path: `${ONE}/deactivate`, show: confirmDeactivation, act: act([], deactivate) },
-    { path: `${ONE}/reactivate`, act: act([], reactivate) },
-    { path: `${ONE}/second-factor`, show: confirmFactorRemoval, act: act([], removeFactor) },
+    { path: '/people', get: () => redirect('/people/users') },
+    { path: '/people/users', get: showUsers },
+    { path: '/people/users/invite', get: showInvite, post: form(['name', 'email', 'role', 'form_id'], invite) },
+    { path: ONE, get: showUser },
+    { path: `${ONE}/role`, post: form(['role'], setRole) },
+    { path: `${ONE}/link`, post: form(['kind', 'form_id'], sendLink) },
+    { path: `${ONE}/deactivate`, get: showDeactivation, post: form([], deactivate) },
+    { path: `${ONE}/reactivate`, post: form([], reactivate) },
+    { path: `${ONE}/second-factor`, get: showSecondFactorRemoval, post: form([], removeSecondFactor) },
     ...keyPages({
       root: ONE,
-      holderId: idOf,
-      base: (context) => `/people/users/${idOf(context)}/api-keys`,
-      head: ({ actor }, { holder }) =>
-        pages.userHead({ user: holder, current: 'api-keys', isSelf: holder.id === actor.userId }),
+      locate: (context) => ({
+        holderId: userIdOf(context),
+        listUrl: `${userUrl(userIdOf(context))}/api-keys`,
+        head: (user) => userHead({ user, current: 'api-keys', isSelf: user.id === context.actor.userId }),
+      }),
     }),
   ],
 };
-
-async function showUsers(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, query } = context;
-  const search = query.get('search') ?? '';
-  const after = query.get('after');
-  const { users, next } = await listUsers(dashboard.db, actor, { search, after });
-  const mayInvite = ROLES.some((role) => mayManage(actor.role, role));
-  const main = pages.userList({ users, next, search, isFirst: after === null, mayInvite, actorId: actor.userId });
-  return page(context, { title: 'People', main });
-}

@@ -1,90 +1,133 @@
-import { mayManage, ROLES, type Role } from '../../domain/role.ts';
-import { changeRole, deactivateUser, reactivateUser } from '../../service/change-user.ts';
-import { listKeysMadeForOthers } from '../../service/list-keys.ts';
-import { getUser } from '../../service/people.ts';
-import { resetSecondFactor } from '../../service/reset-second-factor.ts';
-import { orAgain, type Problem } from '../http/errors.ts';
+import { mayManage } from '../../domain/role.ts';
+import { changeRole } from '../../service/change-user.ts';
+import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/list-keys.ts';
+import { getUser, type UserDetails } from '../../service/people.ts';
 import type { Form } from '../http/forms.ts';
-import { Refusal } from '../http/refusal.ts';
+import { newFormId } from '../http/one-time-form.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { newOnceId } from '../http/send-once.ts';
 import { redirect, type View } from '../http/view.ts';
+import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import * as pages from './user-pages.ts';
+import { doneNotice, facts, hidden, pager, postForm, problemSummary, urlOf } from '../markup/parts.ts';
+import { table } from '../markup/table.ts';
+import { day, instant, ROLE_WORDS, since } from '../markup/words.ts';
+import { roleField } from './role-field.ts';
+import { userHead, userIdOf, userUrl } from './user-head.ts';
+import { userState } from './user-list.ts';
 
-export function idOf({ params }: SignedInContext): string {
-  return params['userId'] ?? '';
-}
+const DONE = new Map([
+  ['role', 'The role is changed. It applies at once, to the user’s keys too.'],
+  ['deactivated', 'The user is deactivated: signed out everywhere, and every API key revoked.'],
+  ['factor-removed', 'The second factor is removed, and the user is signed out everywhere.'],
+  ['reactivated', 'The user is active again and may sign in. Keys that were revoked stay revoked.'],
+]);
 
-export function rolesToGive(role: Role): Role[] {
-  return ROLES.filter((each) => mayManage(role, each));
-}
-
-export async function showUser(context: SignedInContext, problem: Problem | null): Promise<View> {
-  const { actor, dashboard, formToken, now } = context;
-  const user = await getUser(dashboard.db, actor, idOf(context));
-  const after = context.query.get('after');
-  const keysForOthers = await listKeysMadeForOthers(dashboard.db, actor, user.id, { after, now });
-  const main = pages.userPage({
-    ...{ user, keysForOthers, problem, formToken, now, onceId: newOnceId(context), isFirst: after === null },
-    isSelf: user.id === actor.userId,
-    mayManage: mayManage(actor.role, user.role),
-    roles: rolesToGive(actor.role),
-    done: pages.DONE.get(context.query.get('done') ?? ''),
-  });
-  return page(context, { title: user.name, status: problem?.status ?? 200, main });
+export async function showUser(context: SignedInContext): Promise<View> {
+  return userPage(context, null);
 }
 
 export async function setRole(context: SignedInContext, form: Form<'role'>): Promise<View> {
-  const request = { userId: idOf(context), role: form.text('role') };
-  return orUser(context, 'role', () => changeRole(context.dashboard.db, context.actor, request));
+  const userId = userIdOf(context);
+  const outcome = await changeRole(context.dashboard.db, context.actor, { userId, role: form.text('role') });
+  if (outcome.kind !== 'done') return userPage(context, problemOf(outcome));
+  return redirect(`${userUrl(userId)}?done=role`);
 }
 
-export async function reactivate(context: SignedInContext): Promise<View> {
-  return orUser(context, 'reactivated', () =>
-    reactivateUser(context.dashboard.db, context.actor, { userId: idOf(context) }),
-  );
+/** `problem`: why the last action on this user was refused. */
+export async function userPage(context: SignedInContext, problem: Problem | null): Promise<View> {
+  const { actor, dashboard, now, query } = context;
+  const user = await getUser(dashboard.db, actor, userIdOf(context));
+  const after = query.get('after');
+  const keysForOthers = await listKeysMadeForOthers(dashboard.db, actor, user.id, { after, now });
+  const head = userHead({ user, current: 'details', isSelf: user.id === actor.userId });
+  const main = html`${head}${doneNotice(DONE.get(query.get('done') ?? ''))}${problemSummary(problem, { role: 'Role' })}
+<section class="card" aria-labelledby="about"><h2 id="about">About</h2>
+${facts([
+  {
+    name: 'State',
+    value: html`${userState(user)}${user.deactivatedAt !== null && html` ${instant(user.deactivatedAt)}`}`,
+  },
+  {
+    name: 'Role',
+    value: html`${ROLE_WORDS[user.role].name}<span class="under">${ROLE_WORDS[user.role].meaning}</span>`,
+  },
+  { name: 'Second factor', value: user.hasSecondFactor ? 'On' : 'Off' },
+  { name: 'Since', value: day(user.createdAt) },
+])}</section>
+${mayManage(actor.role, user.role) && accountSection(context, user, problem)}
+${keysForOthersSection(user, keysForOthers, { isFirst: after === null, now })}`;
+  return page(context, { title: user.name, main, problem });
 }
 
-export async function confirmDeactivation(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, formToken } = context;
-  const user = await getUser(dashboard.db, actor, idOf(context));
-  if (!mayManage(actor.role, user.role)) throw new Refusal('not-yours');
+function accountSection(context: SignedInContext, user: UserDetails, problem: Problem | null): Html {
+  const { actor, formToken } = context;
+  const url = userUrl(user.id);
+  if (user.deactivatedAt !== null) {
+    return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
+<div class="setting"><div><h3>Reactivate</h3><p class="quiet">The user may sign in again, with the same password and role.</p></div>
+${postForm({ action: `${url}/reactivate`, formToken }, html`<button class="button">Reactivate</button>`)}</div></section>`;
+  }
   const isSelf = user.id === actor.userId;
-  return page(context, {
-    title: `Deactivate ${user.name}`,
-    main: pages.confirmDeactivation({ user, formToken, isSelf }),
-  });
+  return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
+<div class="setting">${postForm(
+    { action: `${url}/role`, formToken },
+    html`${roleField({ actorRole: actor.role, chosen: user.role, problem })}<button class="button">Change role</button>`,
+  )}</div>
+${linkSetting(context, user)}
+${
+  user.hasSecondFactor &&
+  !isSelf &&
+  html`<div class="setting"><div><h3>Second factor</h3><p class="quiet">For a user who lost the authenticator and has no recovery codes.</p></div>
+<a class="button danger-plain" href="${url}/second-factor">Remove<span class="unseen"> the second factor</span></a></div>`
+}
+<div class="setting"><div><h3>Deactivate</h3><p class="quiet">Signs the user out everywhere and revokes the user’s API keys, at once.</p></div>
+<a class="button danger-plain" href="${url}/deactivate">Deactivate</a></div></section>`;
 }
 
-export async function deactivate(context: SignedInContext): Promise<View> {
-  return orUser(context, 'deactivated', () =>
-    deactivateUser(context.dashboard.db, context.actor, { userId: idOf(context), now: context.now }),
-  );
+function linkSetting(context: SignedInContext, user: UserDetails): Html {
+  const link = user.hasPassword
+    ? {
+        kind: 'password_reset',
+        title: 'Password reset',
+        hint: 'Makes a link with which the user chooses a new password. It works for an hour.',
+        button: 'Make a reset link',
+      }
+    : {
+        kind: 'invitation',
+        title: 'Invitation',
+        hint: 'Makes a new link and voids the earlier one. It works for 72 hours.',
+        button: 'Make a new link',
+      };
+  return html`<div class="setting"><div><h3>${link.title}</h3><p class="quiet">${link.hint}</p></div>
+${postForm(
+  { action: `${userUrl(user.id)}/link`, formToken: context.formToken },
+  html`${hidden('kind', link.kind)}${hidden('form_id', newFormId(context))}<button class="button">${link.button}</button>`,
+)}</div>`;
 }
 
-/** One's own is turned off under My profile, with the password. */
-export async function confirmFactorRemoval(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, formToken } = context;
-  const user = await getUser(dashboard.db, actor, idOf(context));
-  if (user.id === actor.userId) return redirect('/profile/second-factor');
-  if (!mayManage(actor.role, user.role)) throw new Refusal('not-yours');
-  const title = `Remove the second factor of ${user.name}`;
-  return page(context, { title, main: pages.confirmFactorRemoval({ user, formToken, title }) });
-}
-
-export async function removeFactor(context: SignedInContext): Promise<View> {
-  return orUser(context, 'factor-removed', () =>
-    resetSecondFactor(context.dashboard.db, context.actor, { userId: idOf(context) }),
-  );
-}
-
-async function orUser(context: SignedInContext, done: string, work: () => Promise<void>): Promise<View> {
-  return orAgain(
-    async () => {
-      await work();
-      return redirect(`/people/users/${idOf(context)}?done=${done}`);
-    },
-    (problem) => showUser(context, problem),
-  );
+/** The user has seen these keys, so they must be rotated when the user leaves. */
+function keysForOthersSection(
+  { id, name }: UserDetails,
+  { keys, next }: KeysMadeForOthers,
+  { isFirst, now }: { isFirst: boolean; now: Date },
+): Html | false {
+  if (keys.length === 0 && isFirst) return false;
+  const url = userUrl(id);
+  return html`<section aria-labelledby="made"><h2 id="made">Keys made for others</h2>
+<p class="quiet">${name} made these keys and saw them. When ${name} leaves, rotate them.</p>
+<div class="card flush">${table({
+    name: 'keys-for-others',
+    label: `Keys that ${name} made for others`,
+    columns: ['Key', 'Acts for', 'Created', 'Last used'],
+    rows: keys.map((key) => ({
+      cells: [
+        html`<span class="key-name">${key.name}</span><code class="prefix">${key.prefix}…</code>`,
+        html`<a href="${userUrl(key.holder.id)}/api-keys">${key.holder.name}</a>`,
+        day(key.createdAt),
+        key.lastUsedAt === null ? 'Never' : since(key.lastUsedAt, now),
+      ],
+    })),
+  })}</div>
+${pager({ first: isFirst ? null : `${url}#made`, next: next === null ? null : `${urlOf(url, { after: next })}#made` })}</section>`;
 }

@@ -1,101 +1,111 @@
-import {
-  beginSecondFactor,
-  confirmSecondFactor,
-  removeSecondFactor,
-  renewRecoveryCodes,
-} from '../../service/second-factor.ts';
-import { orAgain, type Problem } from '../http/errors.ts';
+import { renderSVG } from 'uqr';
+import { beginSecondFactor, confirmSecondFactor, removeSecondFactor } from '../../service/second-factor.ts';
+import { sessionCookie } from '../http/cookies.ts';
+import { formTokenOf } from '../http/form-token.ts';
 import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { act, type Room } from '../http/room.ts';
-import { newOnceId, once } from '../http/send-once.ts';
-import { formTokenOf, sessionCookie } from '../http/session.ts';
 import { redirect, type View } from '../http/view.ts';
-import type { Html } from '../markup/html.ts';
+import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import * as pages from './second-factor-pages.ts';
+import { copyField, field, head, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { codesPage } from './recovery-codes.ts';
 
-const RECOVERY_CODES = '/profile/second-factor/recovery-codes';
+// One's own second factor: password -> secret for the authenticator -> first code -> recovery codes.
 
-/** One's own second factor. */
-export const secondFactorPages: Room['pages'] = [
-  { path: '/profile/second-factor', show: async (context) => factorPage(context, null), act: act(['password'], begin) },
-  { path: '/profile/second-factor/confirm', act: act(['code'], confirm) },
-  { path: '/profile/second-factor/remove', act: act(['password'], remove) },
-  { path: RECOVERY_CODES, show: async (context) => renewPage(context, null), act: act(['password', 'once'], renew) },
-];
+const UP = { name: 'My profile', href: '/profile' };
 
-function factorPage(context: SignedInContext, problem: Problem | null): View {
-  const { actor, formToken } = context;
-  return shown(context, 'Second factor', problem, pages.secondFactor({ actor, formToken, problem }));
+export async function showSecondFactor(context: SignedInContext): Promise<View> {
+  return secondFactorPage(context, null);
 }
 
-async function begin(context: SignedInContext, form: Form<'password'>): Promise<View> {
-  return orAgain(
-    async () => {
-      const begun = await beginSecondFactor(context.dashboard.db, context.actor, { password: form.text('password') });
-      const main = pages.confirmFactor({ formToken: context.formToken, problem: null, begun });
-      return shown(context, 'Set up a second factor', null, main);
+export async function begin(context: SignedInContext, form: Form<'password'>): Promise<View> {
+  const { dashboard, actor } = context;
+  const outcome = await beginSecondFactor(dashboard.db, actor, { password: form.text('password') });
+  if (outcome.kind !== 'secret-made') return secondFactorPage(context, problemOf(outcome));
+  return confirmPage(context, { problem: null, authenticator: outcome });
+}
+
+export async function confirm(context: SignedInContext, form: Form<'code'>): Promise<View> {
+  const { dashboard, actor, token, now } = context;
+  const outcome = await confirmSecondFactor(dashboard.db, actor, { code: form.text('code'), token, now });
+  if (outcome.kind !== 'codes-made') {
+    return confirmPage(context, { problem: problemOf(outcome), authenticator: null });
+  }
+  // The session continues under a new token, which the forms of the next page must fit.
+  const renewed = { ...context, token: outcome.token, formToken: formTokenOf(outcome.token) };
+  const view = codesPage(renewed, 'Your second factor is on', outcome.recoveryCodes);
+  return { ...view, cookies: [sessionCookie(outcome.token, dashboard.isSecure)] };
+}
+
+export async function remove(context: SignedInContext, form: Form<'password'>): Promise<View> {
+  const { dashboard, actor } = context;
+  const outcome = await removeSecondFactor(dashboard.db, actor, { password: form.text('password') });
+  if (outcome.kind !== 'done') return secondFactorPage(context, problemOf(outcome));
+  return redirect('/profile?done=factor-off');
+}
+
+function secondFactorPage(context: SignedInContext, problem: Problem | null): View {
+  const main = html`${head({ title: 'Second factor', up: UP })}
+${problemSummary(problem, { password: 'Password' })}
+<div class="card narrow">${context.actor.hasSecondFactor ? removeForm(context, problem) : beginForm(context, problem)}</div>`;
+  return page(context, { title: 'Second factor', main, problem });
+}
+
+function removeForm({ formToken }: SignedInContext, problem: Problem | null): Html {
+  return html`<p>Sign-in asks for a code from your authenticator. After you turn this off, your password alone opens your account.</p>
+${postForm(
+  { action: '/profile/second-factor/remove', formToken },
+  html`${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields })}
+<div class="actions"><button class="button danger">Turn off</button><a class="button plain" href="/profile">Cancel</a></div>`,
+)}`;
+}
+
+function beginForm({ formToken }: SignedInContext, problem: Problem | null): Html {
+  return html`<p>You need an authenticator: an app on your phone, or a password manager, that makes six-digit codes.</p>
+<p>You get a secret for it, then confirm with a first code. After that, each sign-in asks for the password and a code. Turning it on ends your other sessions.</p>
+${postForm(
+  { action: '/profile/second-factor', formToken },
+  html`${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', hint: 'Once more, so that nobody else can set it up at your screen.', errors: problem?.fields })}
+<div class="actions"><button class="button primary">Set up</button><a class="button plain" href="/profile">Cancel</a></div>`,
+)}`;
+}
+
+type ConfirmProps = {
+  readonly problem: Problem | null;
+  /** Null: after a wrong code, the secret is not shown again. */
+  readonly authenticator: { readonly secret: string; readonly uri: string } | null;
+};
+
+function confirmPage(context: SignedInContext, { problem, authenticator }: ConfirmProps): View {
+  const title = 'Set up a second factor';
+  const main = html`${head({ title, up: UP })}
+${problemSummary(problem, { code: 'Code' })}
+<div class="card narrow" ${authenticator !== null && 'data-secret'}>
+${
+  authenticator !== null &&
+  html`<p><strong>1.</strong> Scan this code with your authenticator, or type the secret below into it. On the phone itself, <a href="${authenticator.uri}">open it in the app</a>.</p>
+<p><img class="qr" src="${qrCode(authenticator.uri)}" width="200" height="200" alt="QR code of the secret below"></p>
+${copyField({ id: 'secret', label: 'Secret', text: authenticator.secret.replace(/.{4}(?=.)/g, '$& ') })}`
+}
+${postForm(
+  { action: '/profile/second-factor/confirm', formToken: context.formToken },
+  html`${field(
+    {
+      name: 'code',
+      label: 'Code',
+      hint: html`${authenticator !== null && html`<strong>2.</strong> `}The six digits that your authenticator shows now.`,
+      errors: problem?.fields,
     },
-    async (problem) => factorPage(context, problem),
-  );
+    (attributes) =>
+      html`<input ${attributes} class="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="10" required>`,
+  )}
+<div class="actions"><button class="button primary">Turn on</button><a class="button plain" href="/profile/second-factor">Start again</a></div>`,
+)}</div>`;
+  return page(context, { title, main, problem });
 }
 
-async function confirm(context: SignedInContext, form: Form<'code'>): Promise<View> {
-  const { actor, formToken, dashboard, now } = context;
-  const request = { code: form.text('code'), token: context.token, now };
-  return orAgain(
-    async () => {
-      const { recoveryCodes, token } = await confirmSecondFactor(dashboard.db, actor, request);
-      // The forms of this page must fit the session that goes on.
-      const going = { ...context, token, formToken: formTokenOf(token) };
-      const answer = codesPage(going, 'Your second factor is on', recoveryCodes);
-      return { ...answer, cookies: [sessionCookie(token, dashboard.isSecure)] };
-    },
-    async (problem) =>
-      shown(context, 'Set up a second factor', problem, pages.confirmFactor({ formToken, problem, begun: null })),
-  );
-}
-
-async function remove(context: SignedInContext, form: Form<'password'>): Promise<View> {
-  return orAgain(
-    async () => {
-      await removeSecondFactor(context.dashboard.db, context.actor, { password: form.text('password') });
-      return redirect('/profile?done=factor-off');
-    },
-    async (problem) => factorPage(context, problem),
-  );
-}
-
-function renewPage(context: SignedInContext, problem: Problem | null): View {
-  const { formToken } = context;
-  if (!context.actor.hasSecondFactor) return redirect('/profile/second-factor');
-  const frame = { formToken, problem, action: RECOVERY_CODES, onceId: newOnceId(context) };
-  return shown(context, 'New recovery codes', problem, pages.renewCodes(frame));
-}
-
-async function renew(context: SignedInContext, form: Form<'password' | 'once'>): Promise<View> {
-  const sent = {
-    onceId: form.text('once'),
-    made: 'recovery-codes',
-    link: { name: 'My profile', href: '/profile' },
-  } as const;
-  return orAgain(
-    () =>
-      // Sent again, by reloading what it showed, it would void the codes that were just copied.
-      once(context, sent, async (formId) => {
-        const request = { password: form.text('password'), formId };
-        const { recoveryCodes } = await renewRecoveryCodes(context.dashboard.db, context.actor, request);
-        return codesPage(context, 'Your new recovery codes', recoveryCodes);
-      }),
-    async (problem) => renewPage(context, problem),
-  );
-}
-
-function codesPage(context: SignedInContext, title: string, codes: readonly string[]): View {
-  return shown(context, title, null, pages.recoveryCodes({ title, codes }));
-}
-
-function shown(context: SignedInContext, title: string, problem: Problem | null, main: Html): View {
-  return page(context, { title, status: problem?.status ?? 200, main });
+/** A data: URL. The code is drawn here, so the secret goes to no other service. */
+function qrCode(text: string): string {
+  return `data:image/svg+xml,${encodeURIComponent(renderSVG(text, { border: 4 }))}`;
 }

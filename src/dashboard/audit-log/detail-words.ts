@@ -4,13 +4,14 @@ import { type Html, type HtmlValue, html } from '../markup/html.ts';
 import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
 
 type Detail = AuditRecord['detail'];
-type Say = (text: string, detail: Detail) => HtmlValue;
+/** Words for one entry of an event's detail; false: none. */
+type ToWords = (text: string, detail: Detail) => HtmlValue;
 
-const NOTHING: Say = () => false;
-const nameThen: Say = (name) => `Named “${name}” then`;
+const NOTHING: ToWords = () => false;
+const nameThen: ToWords = (name) => `Named “${name}” then`;
 
-/** By act and detail, as `recordAudit` is given them. What is not here is shown as it stands. */
-const SAY: ReadonlyMap<string, Say> = new Map([
+/** By act and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
+const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['key.created name', nameThen],
   ['key.created permissions', (text) => permissionWords(text.split(', '))],
   ['key.created expires', (text) => (text === 'never' ? 'Never expires' : html`Expires ${instantOf(text)}`)],
@@ -36,21 +37,21 @@ const SAY: ReadonlyMap<string, Say> = new Map([
   ['user.password_set by', (text) => (text === 'invitation link' ? 'By an invitation link' : `By a ${text}`)],
 ]);
 
-/** What an event says beside its act, a line each, without what the key beside it says already. */
+/** The detail of an event, one line for each entry, without the name and prefix that its key shows already. */
 export function detailLines({ act, detail, keyName, keyPrefix }: AuditRecord): Html[] {
-  const told = new Map([
+  const shown = new Map([
     ['name', keyName],
     ['prefix', keyPrefix],
   ]);
   return Object.entries(detail)
-    .filter(([name, text]) => told.get(name) !== text)
-    .map(([name, text]) => (SAY.get(`${act} ${name}`) ?? asItStands(name))(text, detail))
+    .filter(([name, text]) => shown.get(name) !== text)
+    .map(([name, text]) => (WORDS.get(`${act} ${name}`) ?? asRecorded(name))(text, detail))
     .filter((line) => line !== false)
     .map((line) => html`<span class="under breakable">${line}</span>`);
 }
 
-/** A policy's change is "before -> after". */
-function asItStands(name: string): Say {
+/** A change of the policy is recorded as "before -> after". */
+function asRecorded(name: string): ToWords {
   const label = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
   return (text) => {
     const [before, after] = text.split(' -> ');

@@ -1,5 +1,5 @@
-/** Refusals that only the dashboard knows, and what their pages say. */
-export const REFUSALS = {
+/** Requests that no page can handle, and what the error page says. */
+export const REQUEST_ERRORS = {
   forged: {
     status: 403,
     title: 'This form is out of date',
@@ -7,19 +7,20 @@ export const REFUSALS = {
   },
   foreign: {
     status: 403,
-    title: 'This form came from elsewhere',
-    message: 'Nothing was changed: changes are taken from our own pages only. Open the page here and send it again.',
+    title: 'This form came from another site',
+    message:
+      'Nothing was changed: only forms on our own pages are accepted. Open the page here and send the form again.',
   },
   'unexpected-field': {
     status: 422,
     title: 'This form is not ours',
-    message: 'Nothing was changed: the form holds fields that this page does not have. Reload the page and try again.',
+    message: 'Nothing was changed: the form has fields that this page does not have. Reload the page and try again.',
   },
   unreadable: { status: 400, title: 'We cannot read that', message: 'The request is damaged. Go back and try again.' },
   'not-a-form': {
     status: 415,
     title: 'We cannot read that',
-    message: 'Only plain HTML forms are taken here. Go back and use the form on the page.',
+    message: 'Only plain HTML forms are accepted here. Go back and use the form on the page.',
   },
   'too-large': {
     status: 413,
@@ -28,29 +29,29 @@ export const REFUSALS = {
   },
   'not-found': {
     status: 404,
-    title: 'There is nothing here',
-    message: 'The page may have moved, or the link was copied only in part.',
+    title: 'There is no such page',
+    message: 'It may have moved, or the link was copied only in part.',
   },
   'wrong-method': {
     status: 405,
     title: 'This page cannot be opened like that',
     message: 'Use the button or the form that leads here.',
   },
-  'not-yours': {
+  'not-allowed': {
     status: 403,
     title: 'You may not open this page',
     message: 'Your role does not include it. Ask an administrator of your organization if you need it.',
   },
 } as const;
 
-type RefusalKind = keyof typeof REFUSALS;
+type RequestErrorKind = keyof typeof REQUEST_ERRORS;
 
-export class Refusal extends Error {
-  readonly kind: RefusalKind;
+export class RequestError extends Error {
+  readonly kind: RequestErrorKind;
 
-  constructor(kind: RefusalKind) {
-    super(REFUSALS[kind].message);
-    this.name = 'Refusal';
+  constructor(kind: RequestErrorKind) {
+    super(REQUEST_ERRORS[kind].message);
+    this.name = 'RequestError';
     this.kind = kind;
   }
 }

@@ -1,0 +1,41 @@
+import { type AuditRecord, exportAudit } from '../../service/audit-log.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { csvLine } from './csv.ts';
+import { filterValues, readFilters } from './filters.ts';
+import { showAuditLog } from './page.ts';
+
+export async function downloadAuditLog(context: SignedInContext): Promise<View> {
+  const { actor, now, dashboard } = context;
+  const { filters, problem } = await readFilters(context, filterValues(context.query));
+  if (problem !== null) return showAuditLog(context);
+  const fileName = `charter-audit-log-${now.toISOString().slice(0, 10)}.csv`;
+  return { kind: 'download', fileName, lines: csvLines(exportAudit(dashboard.db, actor, filters)) };
+}
+
+const COLUMNS = {
+  time: ({ at }) => at.toISOString(),
+  act: ({ act }) => act,
+  by_name: ({ actorName }) => actorName,
+  by_email: ({ actorEmail }) => actorEmail,
+  user_name: ({ targetName }) => targetName,
+  user_email: ({ targetEmail }) => targetEmail,
+  key_id: ({ keyId }) => keyId,
+  key_name: ({ keyName }) => keyName,
+  key_prefix: ({ keyPrefix }) => keyPrefix,
+  detail: ({ detail }) =>
+    Object.entries(detail)
+      .map(([name, text]) => `${name}: ${text}`)
+      .join('; '),
+  ip: ({ ip }) => ip,
+  user_agent: ({ userAgent }) => userAgent,
+  request_id: ({ requestId }) => requestId,
+  id: ({ id }) => id,
+} satisfies Record<string, (event: AuditRecord) => string | null>;
+
+async function* csvLines(batches: AsyncIterable<readonly AuditRecord[]>): AsyncGenerator<string> {
+  yield csvLine(Object.keys(COLUMNS));
+  for await (const events of batches) {
+    yield events.map((event) => csvLine(Object.values(COLUMNS).map((cell) => cell(event) ?? ''))).join('');
+  }
+}

@@ -1,0 +1,63 @@
+import type { FieldErrors } from '../../domain/errors.ts';
+import { isId } from '../../domain/id.ts';
+import { ACTS, type AuditFilters, findAuditedUser } from '../../service/audit-log.ts';
+import type { Problem } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+
+/** The values of the filter form's fields; empty: no filter. */
+export type FilterValues = {
+  readonly act: string;
+  /** An e-mail, or a user's id in links. */
+  readonly person: string;
+  /** "2026-01-31". */
+  readonly from: string;
+  /** "2026-01-31"; this day is included. */
+  readonly to: string;
+};
+
+export function filterValues(query: URLSearchParams): FilterValues {
+  const text = (name: string) => (query.get(name) ?? '').replaceAll('\0', '').trim().slice(0, 300);
+  return { act: text('act'), person: text('person'), from: text('from'), to: text('to') };
+}
+
+const DAY_MS = 86_400_000;
+
+/** `problem` null: the values are valid. */
+export async function readFilters(
+  context: SignedInContext,
+  { act, person, from, to }: FilterValues,
+): Promise<{ filters: AuditFilters; problem: Problem | null }> {
+  const errors: Record<string, string[]> = {};
+  const knownAct = ACTS.find((each) => each === act);
+  if (act !== '' && knownAct === undefined) errors['act'] = ['must be one of those in the list.'];
+  const [first, last] = [readDay(from), readDay(to)];
+  if (first === null) errors['from'] = ['must be a day such as 2026-01-31.'];
+  if (last === null) errors['to'] = ['must be a day such as 2026-01-31.'];
+  const userId = person === '' ? undefined : await findUserId(context, person);
+  if (userId === null) errors['person'] = ['must be the e-mail of a user. Nobody has this e-mail.'];
+  const filters = {
+    act: knownAct,
+    userId: userId ?? undefined,
+    from: first ?? undefined,
+    to: last instanceof Date ? new Date(last.getTime() + DAY_MS) : undefined,
+  };
+  return { filters, problem: problemOfFields(errors) };
+}
+
+/** Null: no user of the organization has this e-mail. */
+async function findUserId({ dashboard, actor }: SignedInContext, person: string): Promise<string | null> {
+  return isId(person) ? person : findAuditedUser(dashboard.db, actor, person);
+}
+
+function problemOfFields(fields: FieldErrors): Problem | null {
+  if (Object.keys(fields).length === 0) return null;
+  return { status: 422, message: '', fields, retryAfterSeconds: null };
+}
+
+/** Midnight UTC; undefined: no text; null: the text is no day. */
+function readDay(text: string): Date | null | undefined {
+  if (text === '') return undefined;
+  const day = new Date(`${text}T00:00:00Z`);
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime());
+  return isDay && day.toISOString().startsWith(text) ? day : null;
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { parseCookie, stringifySetCookie } from 'cookie';
+
+type Cookies = {
+  /** The session's token; null: no cookie. */
+  readonly session: string | null;
+  /** Takes the session's place for the forms of people who are not signed in; null: no cookie. */
+  readonly formSecret: string | null;
+};
+
+/** With `__Host-` the browser accepts the cookie only by HTTPS and from this very host (RFC 6265bis section 4.1.3.2). */
+function namesOf(isSecure: boolean) {
+  return isSecure
+    ? { session: '__Host-charter', form: '__Host-charter-form' }
+    : { session: 'charter', form: 'charter-form' };
+}
+
+export function readCookies({ cookie = '' }: IncomingHttpHeaders, isSecure: boolean): Cookies {
+  const names = namesOf(isSecure);
+  const cookies = parseCookie(cookie);
+  return { session: cookies[names.session] || null, formSecret: cookies[names.form] || null };
+}
+
+export function sessionCookie(token: string, isSecure: boolean): string {
+  return setCookie(namesOf(isSecure).session, token, { isSecure });
+}
+
+export function endedSessionCookie(isSecure: boolean): string {
+  return setCookie(namesOf(isSecure).session, '', { isSecure, maxAge: 0 });
+}
+
+export function formCookie(secret: string, isSecure: boolean): string {
+  return setCookie(namesOf(isSecure).form, secret, { isSecure });
+}
+
+export function newFormSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The value of a Set-Cookie header. Without `maxAge`, in seconds, the cookie lasts until the browser is closed. */
+function setCookie(name: string, value: string, { isSecure, ...age }: { isSecure: boolean; maxAge?: number }): string {
+  return stringifySetCookie({ name, value, path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure, ...age });
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { isSameText } from '../../domain/same-text.ts';
+import { errorPage } from '../markup/error.ts';
+import { html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { sign } from './form-token.ts';
+import type { SignedInContext } from './request-context.ts';
+import { RequestError } from './request-error.ts';
+import type { View } from './view.ts';
+
+// A secret is shown once, in the response to the form that made it, and that form can be submitted once: reloading the
+// response, going back, or a second tab must neither show a key again nor make another one. The form carries an id, which
+// the action claims in its own transaction (form-claim.ts), so a form whose action failed can be sent again.
+
+/** For the hidden field "form_id": a random id, and proof that it was made for this session. */
+export function newFormId({ token }: SignedInContext): string {
+  const id = randomBytes(16).toString('base64url');
+  return `${id}.${sign(token, `form id ${id}`)}`;
+}
+
+/** The id, from the field as it was sent. */
+export function readFormId({ token }: SignedInContext, sent: string): string {
+  const [id = '', proof = ''] = sent.split('.');
+  if (!isSameText(proof, sign(token, `form id ${id}`))) throw new RequestError('forged');
+  return id;
+}
+
+const MESSAGES = {
+  creation: {
+    was: 'The key was created, and was shown in the first response. It cannot be shown again, and there is no second key.',
+    remedy: 'If you did not copy it, rotate it from its menu in the list. You then see the key that replaces it.',
+  },
+  rotation: {
+    was: 'The key was rotated, and the new one was shown in the first response. It cannot be shown again.',
+    remedy: 'If you did not copy it, rotate the new one from its menu in the list.',
+  },
+  invitation: {
+    was: 'The user was invited, and the link was shown in the first response. It cannot be shown again.',
+    remedy: 'If you did not copy it, make a new link on the user’s page. It voids the first one.',
+  },
+  link: {
+    was: 'The link was made, and was shown in the first response. It cannot be shown again.',
+    remedy: 'If you did not copy it, make another one on the user’s page. It voids the first one.',
+  },
+  'recovery-codes': {
+    was: 'The recovery codes were made, and were shown in the first response. They cannot be shown again.',
+    remedy: 'If you did not keep them, make new ones under My profile. They replace these.',
+  },
+};
+
+/** `link` leads to where the result of the first submission can be seen. */
+export function alreadySentPage(
+  context: SignedInContext,
+  made: keyof typeof MESSAGES,
+  link: { readonly name: string; readonly href: string },
+): View {
+  const title = 'This form was sent already';
+  const { was, remedy } = MESSAGES[made];
+  const message = html`<p>${was}</p><p>${remedy}</p>`;
+  return page(context, { title, status: 409, main: errorPage({ status: 409, title, message, link }) });
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http';
+import { type Request, type Response, Router } from 'express';
+import { DomainError } from '../../domain/errors.ts';
+import type { Role } from '../../domain/role.ts';
+import { errorView } from './errors.ts';
+import { type Form, readForm, refuseForeign } from './forms.ts';
+import {
+  contextOf,
+  type Dashboard,
+  findSignedIn,
+  type RequestContext,
+  type SignedInContext,
+} from './request-context.ts';
+import { RequestError } from './request-error.ts';
+import { redirect, sendView, type View } from './view.ts';
+
+type Post<Context> = (context: Context, req: IncomingMessage) => Promise<View>;
+
+type Page<Context> = {
+  /** As Express reads it. */
+  readonly path: string;
+  readonly get?: (context: Context) => View | Promise<View>;
+  readonly post?: Post<Context>;
+};
+
+/** A page for people who are not signed in. */
+export type PublicPage = Page<RequestContext>;
+
+/** Pages for signed-in people whose role may enter; all roles by default. */
+export type Section = { readonly mayEnter?: (role: Role) => boolean; readonly pages: readonly Page<SignedInContext>[] };
+
+/** Handles a form with exactly these fields; only `lists` may be sent more than once. */
+export function form<Context extends RequestContext, const Name extends string = never>(
+  fields: readonly Name[],
+  handle: (context: Context, form: Form<Name>) => Promise<View>,
+  lists: readonly Name[] = [],
+): Post<Context> {
+  return async (context, req) => handle(context, await readForm(req, context, { fields, lists }));
+}
+
+export function publicRoutes(dashboard: Dashboard, pages: readonly PublicPage[]): Router {
+  return routesTo(dashboard, pages, { enter: async (context) => context, isAllowed: () => true });
+}
+
+export function sectionRoutes(dashboard: Dashboard, { mayEnter = () => true, pages }: Section): Router {
+  return routesTo(dashboard, pages, {
+    enter: async (context, page) => (await findSignedIn(context)) ?? redirect(signInPath(context, page)),
+    isAllowed: ({ actor }) => mayEnter(actor.role),
+  });
+}
+
+type Gate<Context extends RequestContext> = {
+  /** The context for the page, or a redirect. */
+  enter(context: RequestContext, page: Page<Context>): Promise<Context | View>;
+  isAllowed(context: Context): boolean;
+};
+
+function routesTo<Context extends RequestContext>(
+  dashboard: Dashboard,
+  pages: readonly Page<Context>[],
+  gate: Gate<Context>,
+): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const page of pages) {
+    router.all(page.path, async (req: Request, res: Response) => {
+      const { context, newCookies } = contextOf(req, dashboard);
+      let known: RequestContext = context;
+      try {
+        if (!['GET', 'HEAD', 'POST'].includes(req.method)) throw new RequestError('wrong-method');
+        if (dashboard.db.isOverloaded()) throw new DomainError('unavailable', 'Too many wait for the database.');
+        if (req.method === 'POST') refuseForeign(req, context.origin);
+        const entered = await gate.enter(context, page);
+        if (!('kind' in entered)) known = entered;
+        const view = 'kind' in entered ? entered : await respond(req, entered, { page, gate });
+        await sendView(res, { ...view, cookies: [...newCookies, ...(view.cookies ?? [])] });
+      } catch (error) {
+        const { view, isFault } = errorView(error, known);
+        if (view.kind === 'page' && view.status === 405) res.setHeader('Allow', allowedMethods(page));
+        if (isFault) dashboard.onFault(error, context.trace.requestId);
+        if (res.headersSent || res.destroyed) res.destroy();
+        else await sendView(res, view);
+      }
+    });
+  }
+  return router;
+}
+
+async function respond<Context extends RequestContext>(
+  req: Request,
+  context: Context,
+  { page, gate }: { page: Page<Context>; gate: Gate<Context> },
+): Promise<View> {
+  if (!gate.isAllowed(context)) throw new RequestError('not-allowed');
+  const view = req.method === 'POST' ? page.post?.(context, req) : page.get?.(context);
+  if (view === undefined) throw new RequestError('wrong-method');
+  return view;
+}
+
+/** RFC 9110 section 15.5.6. */
+function allowedMethods({ get, post }: { get?: unknown; post?: unknown }): string {
+  return [...(get === undefined ? [] : ['GET', 'HEAD']), ...(post === undefined ? [] : ['POST'])].join(', ');
+}
+
+/** Sign-in leads back to the page, unless the path only takes forms: what was sent is lost with the session. */
+function signInPath({ path, query }: RequestContext, { get }: { get?: unknown }): string {
+  const text = query.size === 0 ? path : `${path}?${query}`;
+  return get === undefined ? '/sign-in' : `/sign-in?next=${encodeURIComponent(text)}`;
+}

@@ -1,0 +1,44 @@
+import type { KeyAccess } from '../../service/key-access.ts';
+import { type KeyAction, refuseKey } from '../../service/key-refusal.ts';
+import { listAdministrators } from '../../service/organization.ts';
+import type { KeyRefusal, KeyRefused } from '../../service/outcome.ts';
+import type { View } from '../http/view.ts';
+import { errorPage } from '../markup/error.ts';
+import { type Html, html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { type KeyContext, toList } from './context.ts';
+
+/** Null: the visitor may do this with the user's keys. */
+export function refusalOf({ isOwn }: KeyContext, access: KeyAccess, action: KeyAction): KeyRefused | null {
+  return access.refusal === null ? null : refuseKey(access.refusal, { holder: access.holder, isOwn, action });
+}
+
+/** Says why, and who can help. */
+export async function refusalNotice(context: KeyContext, { reason, message }: KeyRefused): Promise<Html> {
+  const administrators = reason === 'role' ? await listAdministrators(context.dashboard.db, context.actor.scope) : [];
+  return html`<div class="notice"><p><strong>${message}</strong></p>
+${
+  administrators.length > 0 &&
+  html`<ul class="contacts">${administrators.map(
+    ({ name, email }) => html`<li>${name} <a href="mailto:${mailAddress(email)}">${email}</a></li>`,
+  )}</ul>`
+}</div>`;
+}
+
+/** RFC 6068 section 2: a "?" in the address would start the header fields of the mail. */
+function mailAddress(email: string): string {
+  return encodeURIComponent(email).replace('%40', '@');
+}
+
+const HEADS: Record<KeyRefusal, { status: number; title: string }> = {
+  deactivated: { status: 409, title: 'This user is deactivated' },
+  suspended: { status: 403, title: 'The organization is suspended' },
+  role: { status: 403, title: 'You may not do this' },
+};
+
+/** The page in place of the form. */
+export async function refusedPage(context: KeyContext, refused: KeyRefused): Promise<View> {
+  const { status, title } = HEADS[refused.reason];
+  const message = await refusalNotice(context, refused);
+  return page(context, { status, title, main: errorPage({ status, title, message, link: toList(context) }) });
+}

@@ -1,0 +1,60 @@
+import type { KeyDetails } from '../../service/list-keys.ts';
+import { renameKey } from '../../service/rename-key.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import { redirect, type View } from '../http/view.ts';
+import { type Html, html } from '../markup/html.ts';
+import { field, postForm } from '../markup/parts.ts';
+import { alreadyEnded, buttons, confirmationPage, conflictPage, keyIdOf, readKey } from './confirmation.ts';
+import type { KeyContext } from './context.ts';
+import { refusalOf, refusedPage } from './refused.ts';
+
+export async function showRename(context: KeyContext): Promise<View> {
+  return renamePage(context, null);
+}
+
+export async function rename(context: KeyContext, form: Form<'name'>): Promise<View> {
+  const { dashboard, actor, holderId } = context;
+  const name = form.text('name');
+  const outcome = await renameKey(dashboard.db, actor, { keyId: keyIdOf(context), userId: holderId, name });
+  switch (outcome.kind) {
+    case 'done':
+      return redirect(`${context.listUrl}?done=renamed`);
+    case 'invalid':
+    case 'name-taken':
+      return renamePage(context, { problem: problemOf(outcome), name });
+    case 'conflict':
+      return conflictPage(context, outcome.message);
+    case 'refused':
+      return refusedPage(context, outcome);
+  }
+}
+
+/** `retry`: the form was refused, and is shown again with the name that was sent. */
+async function renamePage(context: KeyContext, retry: { problem: Problem; name: string } | null): Promise<View> {
+  const { key, ...access } = await readKey(context);
+  const refused = refusalOf(context, access, 'rename');
+  if (refused !== null) return refusedPage(context, refused);
+  const problem = retry?.problem ?? null;
+  const content =
+    key.state === 'active'
+      ? renameForm(context, key, { problem, name: retry?.name ?? key.name })
+      : alreadyEnded(key, context.listUrl);
+  return confirmationPage(context, { verb: 'Rename', key, content, problem });
+}
+
+function renameForm(
+  { listUrl, formToken }: KeyContext,
+  key: KeyDetails,
+  { problem, name }: { problem: Problem | null; name: string },
+): Html {
+  const hint = html`The name of <code>${key.prefix}…</code>. The key itself stays the same.`;
+  return postForm(
+    { action: `${listUrl}/${key.id}/rename`, formToken },
+    html`${field(
+      { name: 'name', label: 'Name', hint, errors: problem?.fields },
+      (attributes) =>
+        html`<input ${attributes} type="text" value="${name}" maxlength="100" required autocomplete="off">`,
+    )}${buttons('Rename', 'primary', listUrl)}`,
+  );
+}

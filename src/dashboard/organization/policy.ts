@@ -1,0 +1,88 @@
+import { MAX_LIFE_DAYS } from '../../domain/api-key.ts';
+import { getPolicy, type OrganizationRecord, updatePolicy } from '../../service/organization.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { type Html, html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { badge, doneNotice, facts, field, postForm, problemSummary } from '../markup/parts.ts';
+import { instant } from '../markup/words.ts';
+import { organizationHead } from './head.ts';
+
+/** The values of the form's fields; the days as text. */
+type Values = {
+  readonly membersMayCreateKeys: boolean;
+  readonly maxKeyLifeDays: string;
+  readonly allowsUnendingKeys: boolean;
+};
+
+const LABELS = { max_key_life_days: 'Longest life of a key' };
+
+export async function showPolicy(context: SignedInContext): Promise<View> {
+  return policyPage(context, null);
+}
+
+export async function savePolicy(
+  context: SignedInContext,
+  form: Form<'members_may_create_keys' | 'max_key_life_days' | 'allows_unending_keys'>,
+): Promise<View> {
+  const values = {
+    membersMayCreateKeys: form.has('members_may_create_keys'),
+    maxKeyLifeDays: form.text('max_key_life_days').trim(),
+    allowsUnendingKeys: form.has('allows_unending_keys'),
+  };
+  const maxKeyLifeDays = /^\d{1,5}$/.test(values.maxKeyLifeDays) ? Number(values.maxKeyLifeDays) : Number.NaN;
+  const outcome = await updatePolicy(context.dashboard.db, context.actor, { ...values, maxKeyLifeDays });
+  if (outcome.kind !== 'done') return policyPage(context, { problem: problemOf(outcome), values });
+  return redirect('/organization?done=saved');
+}
+
+/** `retry`: the form was refused, and is shown again with the values that were sent. */
+async function policyPage(context: SignedInContext, retry: { problem: Problem; values: Values } | null): Promise<View> {
+  const { actor, dashboard, query } = context;
+  const { name, suspendedAt, policy } = await getPolicy(dashboard.db, actor);
+  const problem = retry?.problem ?? null;
+  const values = retry?.values ?? { ...policy, maxKeyLifeDays: String(policy.maxKeyLifeDays) };
+  const isSaved = query.get('done') === 'saved';
+  const main = html`${organizationHead('policy')}${doneNotice(isSaved ? 'The policy is saved. It applies to new keys.' : undefined)}${problemSummary(problem, LABELS)}
+<section class="card" aria-labelledby="about"><h2 id="about">About</h2>
+${facts([
+  { name: 'Name', value: name },
+  { name: 'State', value: state(suspendedAt) },
+])}</section>
+<section class="card" aria-labelledby="policy"><h2 id="policy">API key policy</h2>
+<p class="quiet">It applies to new keys. Existing keys keep their expiry.</p>
+${policyForm(context, values, problem)}</section>`;
+  return page(context, { title: 'Organization', main, problem });
+}
+
+function state(suspendedAt: OrganizationRecord['suspendedAt']): Html {
+  return suspendedAt === null
+    ? badge('good', 'Active')
+    : html`${badge('danger', 'Suspended')} since ${instant(suspendedAt)}<span class="under">API keys are refused with 403. Contact support.</span>`;
+}
+
+function policyForm({ formToken }: SignedInContext, values: Values, problem: Problem | null): Html {
+  return postForm(
+    { action: '/organization', formToken },
+    html`${box('members_may_create_keys', values.membersMayCreateKeys, 'Members may create API keys', 'Otherwise only managers and administrators may.')}
+${field(
+  {
+    name: 'max_key_life_days',
+    label: LABELS.max_key_life_days,
+    hint: `In days, 1 to ${MAX_LIFE_DAYS}.`,
+    errors: problem?.fields,
+  },
+  (attributes) =>
+    html`<input ${attributes} class="short" type="text" inputmode="numeric" value="${values.maxKeyLifeDays}" maxlength="5" required>`,
+)}
+${box('allows_unending_keys', values.allowsUnendingKeys, 'Keys may never expire', 'People who create a key can then choose “Never expires”.')}
+<div class="actions"><button class="button primary">Save policy</button></div>`,
+  );
+}
+
+function box(name: string, isChecked: boolean, label: string, hint: string): Html {
+  return html`<label class="choice"><input type="checkbox" name="${name}" value="yes"${isChecked && html` checked`}>
+<span>${label}<span class="hint">${hint}</span></span></label>`;
+}

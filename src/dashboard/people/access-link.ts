@@ -1,0 +1,56 @@
+import { type AccessLinkKind, linkUrl } from '../../domain/access-link.ts';
+import { makeLink } from '../../service/access-links.ts';
+import { linkMail } from '../../service/link-mail.ts';
+import type { AccessLink } from '../../service/make-link.ts';
+import { invalid } from '../../service/outcome.ts';
+import type { Form } from '../http/forms.ts';
+import { alreadySentPage, readFormId } from '../http/one-time-form.ts';
+import { problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { copyField, head } from '../markup/parts.ts';
+import { instant } from '../markup/words.ts';
+import { userPage } from './user.ts';
+import { userIdOf, userUrl } from './user-head.ts';
+
+export async function sendLink(context: SignedInContext, form: Form<'kind' | 'form_id'>): Promise<View> {
+  const { dashboard, actor, now } = context;
+  const userId = userIdOf(context);
+  const formId = readFormId(context, form.text('form_id'));
+  const kind = form.text('kind');
+  if (!isLinkKind(kind)) {
+    return userPage(context, problemOf(invalid('kind', 'must be invitation or password_reset.')));
+  }
+  const outcome = await makeLink(dashboard.db, actor, { userId, kind, formId, now });
+  switch (outcome.kind) {
+    case 'link-made':
+      return linkPage(context, outcome.link);
+    case 'conflict':
+      return userPage(context, problemOf(outcome));
+    case 'already-sent':
+      return alreadySentPage(context, 'link', { name: 'See the user', href: userUrl(userId) });
+  }
+}
+
+function isLinkKind(text: string): text is AccessLinkKind {
+  return text === 'invitation' || text === 'password_reset';
+}
+
+/** Shows the link once, to the person who made it, and mails it to the user if mail is configured. */
+export function linkPage(context: SignedInContext, link: AccessLink): View {
+  const { dashboard, actor, origin } = context;
+  const { outbox, publicUrl } = dashboard;
+  const isMailed = publicUrl !== undefined && outbox.canSend;
+  const url = linkUrl(publicUrl ?? origin, link.token);
+  if (isMailed) outbox.post(linkMail({ ...link, organizationName: actor.organizationName, url }));
+  const title = link.kind === 'invitation' ? 'Invitation made' : 'Reset link made';
+  const main = html`${head({ title, up: { name: link.name, href: userUrl(link.userId) } })}
+<div class="card narrow" data-secret>
+<p>${isMailed ? `We send this link to ${link.email}. You can pass it on yourself as well.` : `Pass this link on to ${link.name}, ${link.email}.`} It sets the password once, until ${instant(link.expiresAt)}.</p>
+<div class="notice warn"><p><strong>This link will not be shown again.</strong> The first person who opens it chooses the password, so send it to nobody else.</p></div>
+${copyField({ id: 'link', label: 'Link', text: url })}
+<p class="actions"><a class="button primary" href="${userUrl(link.userId)}">I have copied it</a></p></div>`;
+  return page(context, { title, main });
+}

@@ -1,0 +1,57 @@
+import { inviteUser } from '../../service/people.ts';
+import type { Form } from '../http/forms.ts';
+import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { linkPage } from './access-link.ts';
+import { roleField } from './role-field.ts';
+
+/** The values of the form's fields. */
+type Values = { readonly name: string; readonly email: string; readonly role: string };
+
+export async function showInvite(context: SignedInContext): Promise<View> {
+  return invitePage(context, { problem: null, values: { name: '', email: '', role: 'member' } });
+}
+
+export async function invite(
+  context: SignedInContext,
+  form: Form<'name' | 'email' | 'role' | 'form_id'>,
+): Promise<View> {
+  const { dashboard, actor, now } = context;
+  const values = { name: form.text('name'), email: form.text('email'), role: form.text('role') };
+  const formId = readFormId(context, form.text('form_id'));
+  const outcome = await inviteUser(dashboard.db, actor, { ...values, formId, now });
+  switch (outcome.kind) {
+    case 'link-made':
+      return linkPage(context, outcome.link);
+    case 'invalid':
+    case 'conflict':
+      return invitePage(context, { problem: problemOf(outcome), values });
+    case 'already-sent':
+      return alreadySentPage(context, 'invitation', { name: 'See the users', href: '/people/users' });
+  }
+}
+
+const LABELS = { name: 'Name', email: 'E-mail', role: 'Role' };
+
+type Props = { readonly problem: Problem | null; readonly values: Values };
+
+function invitePage(context: SignedInContext, { problem, values }: Props): View {
+  const title = 'Invite a user';
+  const errors = problem?.fields;
+  const main = html`${head({ title, up: { name: 'Users', href: '/people/users' }, lead: 'They get a link with which they choose a password.' })}
+${problemSummary(problem, LABELS)}
+<div class="card narrow">${postForm(
+    { action: '/people/users/invite', formToken: context.formToken },
+    html`${hidden('form_id', newFormId(context))}
+${field({ name: 'name', label: LABELS.name, errors }, (attributes) => html`<input ${attributes} type="text" value="${values.name}" maxlength="200" autocomplete="off" required>`)}
+${field({ name: 'email', label: LABELS.email, errors }, (attributes) => html`<input ${attributes} type="email" value="${values.email}" maxlength="254" autocomplete="off" required>`)}
+${roleField({ actorRole: context.actor.role, chosen: values.role, problem })}
+<div class="actions"><button class="button primary">Invite</button><a class="button plain" href="/people/users">Cancel</a></div>`,
+  )}</div>`;
+  return page(context, { title, main, problem });
+}

@@ -1,0 +1,20 @@
+import { mayManage, ROLES, type Role } from '../../domain/role.ts';
+import type { Problem } from '../http/problem.ts';
+import { type Html, html } from '../markup/html.ts';
+import { field } from '../markup/parts.ts';
+import { ROLE_WORDS } from '../markup/words.ts';
+
+type RoleFieldProps = { readonly actorRole: Role; readonly chosen: string; readonly problem: Problem | null };
+
+/** Offers the roles that the actor may give. */
+export function roleField({ actorRole, chosen, problem }: RoleFieldProps): Html {
+  const roles = ROLES.filter((role) => mayManage(actorRole, role));
+  return field(
+    { name: 'role', label: 'Role', errors: problem?.fields },
+    (attributes) =>
+      html`<select ${attributes}>${roles.map(
+        (role) =>
+          html`<option value="${role}"${role === chosen && html` selected`}>${ROLE_WORDS[role].name}: ${ROLE_WORDS[role].meaning}</option>`,
+      )}</select>`,
+  );
+}

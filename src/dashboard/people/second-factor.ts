@@ -1,0 +1,50 @@
+import { PASSWORD_CHARACTERS } from '../../domain/password.ts';
+import { mayManage } from '../../domain/role.ts';
+import { getUser, type UserDetails } from '../../service/people.ts';
+import { resetSecondFactor } from '../../service/reset-second-factor.ts';
+import { problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
+import { redirect, type View } from '../http/view.ts';
+import { type Html, html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { head, postForm } from '../markup/parts.ts';
+import { userPage } from './user.ts';
+import { userIdOf, userUrl } from './user-head.ts';
+
+/** For another user's second factor. One's own is turned off under My profile, with the password. */
+export async function showSecondFactorRemoval(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, formToken } = context;
+  const user = await getUser(dashboard.db, actor, userIdOf(context));
+  if (user.id === actor.userId) return redirect('/profile/second-factor');
+  if (!mayManage(actor.role, user.role)) throw new RequestError('not-allowed');
+  const title = `Remove the second factor of ${user.name}`;
+  const main = html`${head({ title, up: { name: user.name, href: userUrl(user.id) }, lead: user.email })}
+<div class="card narrow">${user.hasSecondFactor ? removalForm(user, formToken) : nothingToRemove(user)}</div>`;
+  return page(context, { title, main });
+}
+
+export async function removeSecondFactor(context: SignedInContext): Promise<View> {
+  const userId = userIdOf(context);
+  const outcome = await resetSecondFactor(context.dashboard.db, context.actor, { userId });
+  if (outcome.kind !== 'done') return userPage(context, problemOf(outcome));
+  return redirect(`${userUrl(userId)}?done=factor-removed`);
+}
+
+function removalForm({ id, name }: UserDetails, formToken: string): Html {
+  const url = userUrl(id);
+  return html`<div class="notice danger"><p><strong>As soon as you press Remove:</strong></p>
+<ul><li>The password alone opens the account of ${name}, until they set up a second factor again.</li>
+<li>Their authenticator and their recovery codes stop working.</li>
+<li>Every session of ${name} ends.</li></ul></div>
+<p>First make sure that the request comes from ${name}: somebody who has stolen the password would ask for the same. The password stays; one shorter than ${PASSWORD_CHARACTERS} characters must be replaced at the next sign-in.</p>
+${postForm(
+  { action: `${url}/second-factor`, formToken },
+  html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${url}">Cancel</a></div>`,
+)}`;
+}
+
+function nothingToRemove({ id, name }: UserDetails): Html {
+  return html`<p>${name} has no second factor, so there is nothing to remove.</p>
+<p class="actions"><a class="button" href="${userUrl(id)}">See the user</a></p>`;
+}

@@ -1,0 +1,37 @@
+import type { Role } from '../../domain/role.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { type Html, html } from '../markup/html.ts';
+import { emailText, head } from '../markup/parts.ts';
+import { ROLE_WORDS } from '../markup/words.ts';
+
+export function userUrl(userId: string): string {
+  return `/people/users/${userId}`;
+}
+
+/** The id in the path. */
+export function userIdOf({ params }: SignedInContext): string {
+  return params['userId'] ?? '';
+}
+
+type HeadProps = {
+  readonly user: { readonly id: string; readonly name: string; readonly email: string; readonly role: Role };
+  readonly current: 'details' | 'api-keys';
+  readonly isSelf: boolean;
+};
+
+/** The heading and the tabs of a user's pages. */
+export function userHead({ user, current, isSelf }: HeadProps): Html {
+  const url = userUrl(user.id);
+  return head({
+    title: user.name,
+    up: { name: 'Users', href: '/people/users' },
+    lead: html`${emailText(user.email)} · ${ROLE_WORDS[user.role].name}${isSelf && ' · This is you'}`,
+    tabs: {
+      label: `Pages of ${user.name}`,
+      tabs: [
+        { name: 'Details', href: url, isCurrent: current === 'details' },
+        { name: 'API keys', href: `${url}/api-keys`, isCurrent: current === 'api-keys' },
+      ],
+    },
+  });
+}

@@ -1,0 +1,48 @@
+import { passwordCharacters } from '../../domain/password.ts';
+import { changePassword } from '../../service/change-password.ts';
+import { sessionCookie } from '../http/cookies.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { head, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+
+export async function showPassword(context: SignedInContext): Promise<View> {
+  return passwordPage(context, null);
+}
+
+export async function changeOwnPassword(
+  context: SignedInContext,
+  form: Form<'current_password' | 'password'>,
+): Promise<View> {
+  const { dashboard, actor, now } = context;
+  const outcome = await changePassword(dashboard.db, actor, {
+    currentPassword: form.text('current_password'),
+    password: form.text('password'),
+    now,
+  });
+  if (outcome.kind !== 'session-renewed') return passwordPage(context, problemOf(outcome));
+  return redirect('/profile?done=password', { cookies: [sessionCookie(outcome.token, dashboard.isSecure)] });
+}
+
+function passwordPage(context: SignedInContext, problem: Problem | null): View {
+  const { actor, formToken } = context;
+  const main = html`${head({ title: 'Change password', up: { name: 'My profile', href: '/profile' } })}
+${problemSummary(problem, { current_password: 'Current password', password: 'New password' })}
+<div class="card narrow">${postForm(
+    { action: '/profile/password', formToken },
+    html`<input type="hidden" autocomplete="username" value="${actor.email}">
+${passwordField({ name: 'current_password', label: 'Current password', autocomplete: 'current-password', errors: problem?.fields })}
+${passwordField({
+  name: 'password',
+  label: 'New password',
+  autocomplete: 'new-password',
+  hint: `At least ${passwordCharacters(actor.hasSecondFactor)} characters. A few unrelated words are strong and easy to remember.`,
+  errors: problem?.fields,
+})}
+<div class="actions"><button class="button primary">Change password</button><a class="button plain" href="/profile">Cancel</a></div>`,
+  )}</div>`;
+  return page(context, { title: 'Change password', main, problem });
+}

@@ -1,0 +1,53 @@
+import { count } from '../../domain/words.ts';
+import { countRecoveryCodesLeft } from '../../service/second-factor.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { type Html, html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { badge, doneNotice, emailText, facts, head } from '../markup/parts.ts';
+import { ROLE_WORDS } from '../markup/words.ts';
+import { RECOVERY_CODES } from './recovery-codes.ts';
+
+const DONE = new Map([
+  ['password', 'Your password is changed. Your other sessions have ended.'],
+  ['factor-off', 'Your second factor is off.'],
+]);
+
+export function profileHead(current: 'details' | 'api-keys'): Html {
+  return head({
+    title: 'My profile',
+    tabs: {
+      label: 'Profile pages',
+      tabs: [
+        { name: 'Details', href: '/profile', isCurrent: current === 'details' },
+        { name: 'API keys', href: '/profile/api-keys', isCurrent: current === 'api-keys' },
+      ],
+    },
+  });
+}
+
+export async function showProfile(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, query } = context;
+  const { hasSecondFactor } = actor;
+  const codesLeft = hasSecondFactor ? await countRecoveryCodesLeft(dashboard.db, actor) : 0;
+  const { name: role, meaning } = ROLE_WORDS[actor.role];
+  const main = html`${profileHead('details')}${doneNotice(DONE.get(query.get('done') ?? ''))}
+<section class="card" aria-labelledby="you"><h2 id="you">You</h2>
+${facts([
+  { name: 'Name', value: actor.name },
+  { name: 'E-mail', value: emailText(actor.email) },
+  { name: 'Organization', value: actor.organizationName },
+  { name: 'Role', value: html`${role}<span class="under">${meaning}</span>` },
+])}</section>
+<section class="card" aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
+<div class="setting"><div><h3>Password</h3><p class="quiet">Changing it ends your other sessions.</p></div><a class="button" href="/profile/password">Change password</a></div>
+<div class="setting"><div><h3>Second factor ${hasSecondFactor ? badge('good', 'On') : badge('neutral', 'Off')}</h3>
+<p class="quiet">${hasSecondFactor ? 'Sign-in asks for a code from your authenticator.' : 'A code from your phone, in addition to the password, keeps others out even if they learn the password.'}</p></div>
+<a class="button" href="/profile/second-factor">${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>
+${
+  hasSecondFactor &&
+  html`<div class="setting"><div><h3>Recovery codes</h3><p class="quiet">${count(codesLeft, 'recovery code')} left, each for one sign-in without your authenticator.</p></div>
+<a class="button" href="${RECOVERY_CODES}">Make new<span class="unseen"> recovery codes</span></a></div>`
+}</section>`;
+  return page(context, { title: 'My profile', main });
+}

@@ -1,0 +1,56 @@
+import { renewRecoveryCodes } from '../../service/second-factor.ts';
+import type { Form } from '../http/forms.ts';
+import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { copyField, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+
+export const RECOVERY_CODES = '/profile/second-factor/recovery-codes';
+const UP = { name: 'My profile', href: '/profile' };
+
+export async function showRenew(context: SignedInContext): Promise<View> {
+  return renewPage(context, null);
+}
+
+export async function renew(context: SignedInContext, form: Form<'password' | 'form_id'>): Promise<View> {
+  const formId = readFormId(context, form.text('form_id'));
+  const request = { password: form.text('password'), formId };
+  const outcome = await renewRecoveryCodes(context.dashboard.db, context.actor, request);
+  switch (outcome.kind) {
+    case 'codes-made':
+      return codesPage(context, 'Your new recovery codes', outcome.recoveryCodes);
+    case 'invalid':
+    case 'conflict':
+    case 'rate-limited':
+      return renewPage(context, problemOf(outcome));
+    case 'already-sent':
+      return alreadySentPage(context, 'recovery-codes', UP);
+  }
+}
+
+function renewPage(context: SignedInContext, problem: Problem | null): View {
+  if (!context.actor.hasSecondFactor) return redirect('/profile/second-factor');
+  const title = 'New recovery codes';
+  const main = html`${head({ title, up: UP })}
+${problemSummary(problem, { password: 'Password' })}
+<div class="card narrow"><p>You get ten new codes. Each opens your account once without your authenticator. The earlier codes stop working at once.</p>
+${postForm(
+  { action: RECOVERY_CODES, formToken: context.formToken },
+  html`${hidden('form_id', newFormId(context))}
+${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields })}
+<div class="actions"><button class="button primary">Make new codes</button><a class="button plain" href="/profile">Cancel</a></div>`,
+)}</div>`;
+  return page(context, { title, main, problem });
+}
+
+export function codesPage(context: SignedInContext, title: string, codes: readonly string[]): View {
+  const main = html`${head({ title, up: UP })}
+<div class="card narrow" data-secret>
+<div class="notice warn"><p><strong>These recovery codes will not be shown again.</strong> Each opens your account once, in case you lose your authenticator. Do not keep them on your phone.</p></div>
+${copyField({ id: 'codes', label: 'Recovery codes', text: codes.join('\n'), rows: codes.length })}
+<p class="actions"><a class="button primary" href="/profile">I have kept them</a></p></div>`;
+  return page(context, { title, main });
+}

@@ -1,0 +1,58 @@
+import { giveSecondFactor } from '../../service/sign-in.ts';
+import { endedSessionCookie, sessionCookie } from '../http/cookies.ts';
+import type { Form } from '../http/forms.ts';
+import { formProblem, type Problem, problemOf } from '../http/problem.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { field, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { safeNext } from './next.ts';
+
+export async function showCode(context: RequestContext): Promise<View> {
+  return codePage(context, { next: safeNext(context.query.get('next')), problem: null });
+}
+
+export async function giveCode(context: RequestContext, form: Form<'code' | 'next'>): Promise<View> {
+  const { dashboard, trace, now } = context;
+  const next = safeNext(form.text('next'));
+  const result = await giveSecondFactor(dashboard.db, {
+    token: context.token ?? '',
+    code: form.text('code'),
+    trace,
+    now,
+  });
+  switch (result.kind) {
+    case 'signed-in':
+      return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isSecure)] });
+    case 'ended':
+      return redirect('/sign-in?done=ended', { cookies: [endedSessionCookie(dashboard.isSecure)] });
+    case 'wrong':
+      return codePage(context, { next, problem: formProblem('The code is not right, or was used already.') });
+    case 'rate-limited':
+      return codePage(context, { next, problem: problemOf(result) });
+  }
+}
+
+type Props = { readonly next: string; readonly problem: Problem | null };
+
+function codePage(context: RequestContext, { next, problem }: Props): View {
+  const main = html`<section class="card guest-card"><h1>Second factor</h1>
+${problemSummary(problem, {})}
+${postForm(
+  { action: '/sign-in/second-factor', formToken: context.formToken },
+  html`${hidden('next', next)}
+${field(
+  {
+    name: 'code',
+    label: 'Code',
+    hint: 'The six digits that your authenticator shows now, or one of your recovery codes.',
+  },
+  (attributes) =>
+    html`<input ${attributes} class="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required autofocus>`,
+)}
+<div class="actions"><button class="button primary wide">Sign in</button></div>`,
+)}
+<p class="aside"><a href="/sign-in">Start again</a></p></section>`;
+  return page(context, { title: 'Second factor', main, problem });
+}

@@ -1,0 +1,69 @@
+import { signIn, signOut } from '../../service/sign-in.ts';
+import { endedSessionCookie, sessionCookie } from '../http/cookies.ts';
+import type { Form } from '../http/forms.ts';
+import { formProblem, type Problem, problemOf } from '../http/problem.ts';
+import { findSignedIn, type RequestContext, type SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { safeNext } from './next.ts';
+
+const DONE = new Map([
+  ['signed-out', 'You are signed out.'],
+  ['ended', 'Your sign-in took too long or was ended. Please sign in again.'],
+  ['password', 'Your password is set. Sign in with it.'],
+]);
+
+export async function showSignIn(context: RequestContext): Promise<View> {
+  const next = safeNext(context.query.get('next'));
+  if ((await findSignedIn(context)) !== null) return redirect(next);
+  return signInPage(context, { email: '', next, problem: null });
+}
+
+export async function enter(context: RequestContext, form: Form<'email' | 'password' | 'next'>): Promise<View> {
+  const { dashboard, trace, now } = context;
+  const next = safeNext(form.text('next'));
+  const email = form.text('email');
+  const result = await signIn(dashboard.db, { email, password: form.text('password'), trace, now });
+  switch (result.kind) {
+    case 'signed-in':
+      return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isSecure)] });
+    case 'second-factor': {
+      const cookies = [sessionCookie(result.token, dashboard.isSecure)];
+      return redirect(`/sign-in/second-factor?next=${encodeURIComponent(next)}`, { cookies });
+    }
+    case 'new-password':
+      return redirect(`/welcome/${result.token}?why=length`);
+    case 'wrong':
+      return signInPage(context, { email, next, problem: formProblem('The e-mail or the password is not right.') });
+    case 'rate-limited':
+      return signInPage(context, { email, next, problem: problemOf(result) });
+  }
+}
+
+/** Not among the public pages, because its form carries the token of the session. */
+export async function leave({ dashboard, token, trace }: SignedInContext): Promise<View> {
+  await signOut(dashboard.db, token, trace);
+  return redirect('/sign-in?done=signed-out', { cookies: [endedSessionCookie(dashboard.isSecure)] });
+}
+
+type Props = { readonly email: string; readonly next: string; readonly problem: Problem | null };
+
+function signInPage(context: RequestContext, { email, next, problem }: Props): View {
+  const done = DONE.get(context.query.get('done') ?? '');
+  const main = html`<section class="card guest-card"><h1>Sign in</h1>
+${doneNotice(done)}${problemSummary(problem, {})}
+${postForm(
+  { action: '/sign-in', formToken: context.formToken },
+  html`${hidden('next', next)}
+${field(
+  { name: 'email', label: 'E-mail' },
+  (attributes) => html`<input ${attributes} type="email" value="${email}" autocomplete="username" required>`,
+)}
+${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password' })}
+<div class="actions"><button class="button primary wide">Sign in</button></div>`,
+)}
+<p class="aside"><a href="/forgotten-password">Forgotten your password?</a></p></section>`;
+  return page(context, { title: 'Sign in', main, problem });
+}

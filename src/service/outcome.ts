@@ -1,0 +1,111 @@
+import { DomainError, type FieldErrors } from '../domain/errors.ts';
+import { type Database, type Transaction, transaction } from '../store/database.ts';
+
+// An action of the dashboard returns its outcome as a tagged union: success, or one of these refusals, each of which its page
+// shows in its own way. What every page answers alike is thrown: a DomainError "forbidden" or "not_found", a bug, an outage.
+
+/** Fields that do not follow the rules; the form is shown again. */
+export type Invalid = { readonly kind: 'invalid'; readonly message: string; readonly fields: FieldErrors };
+/** The data no longer allow the action; the message says why and what to do. */
+export type Conflict = { readonly kind: 'conflict'; readonly message: string };
+/** The user has another key with this name. */
+export type NameTaken = { readonly kind: 'name-taken'; readonly message: string };
+/** Nobody may do this to the user's keys now, or the actor may not. */
+export type KeyRefused = { readonly kind: 'refused'; readonly reason: KeyRefusal; readonly message: string };
+/** Why no key of a user may be created, rotated or renamed. */
+export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
+/** The form was sent before, and its action was done then. */
+export type AlreadySent = { readonly kind: 'already-sent' };
+/** Too many attempts; the next one is judged after so many seconds, at least 1. */
+export type RateLimited = { readonly kind: 'rate-limited'; readonly retryAfterSeconds: number };
+
+export type Refusal = Invalid | Conflict | NameTaken | KeyRefused | AlreadySent | RateLimited;
+
+export const ALREADY_SENT: AlreadySent = { kind: 'already-sent' };
+
+/** Success of an action that has nothing to show. */
+export type Done = { readonly kind: 'done' };
+export const DONE: Done = { kind: 'done' };
+
+/** Whether the transaction of an action that ends so is committed. */
+const IS_COMMITTED = {
+  done: true,
+  issued: true,
+  'link-made': true,
+  'secret-made': true,
+  'codes-made': true,
+  'session-renewed': true,
+  invalid: false,
+  conflict: false,
+  'name-taken': false,
+  refused: false,
+  'already-sent': false,
+  'rate-limited': false,
+  'dead-link': false,
+} satisfies Record<string, boolean> & Record<Refusal['kind'], false>;
+
+type Outcome = { readonly kind: keyof typeof IS_COMMITTED };
+
+/**
+ * Runs an action in one transaction. A refusal that it returns rolls the transaction back, so that the form can be corrected
+ * and sent again.
+ */
+export async function runAction<O extends Outcome>(db: Database, action: (tx: Transaction) => Promise<O>): Promise<O> {
+  const refused: { outcome?: O } = {};
+  try {
+    return await transaction(db, async (tx) => {
+      const outcome = await action(tx);
+      if (IS_COMMITTED[outcome.kind]) return outcome;
+      refused.outcome = outcome;
+      throw new Error('The action was refused.');
+    });
+  } catch (error) {
+    if (refused.outcome !== undefined) return refused.outcome;
+    throw error;
+  }
+}
+
+export function conflict(message: string): Conflict {
+  return { kind: 'conflict', message };
+}
+
+/** The message follows the field's label: "must be ...". */
+export function invalid(field: string, message: string): Invalid {
+  return { kind: 'invalid', message: `${field} ${message}`, fields: { [field]: [message] } };
+}
+
+/** What `parse` makes of a form's text, or the DomainError "invalid" that it throws, as an outcome. */
+export function parsed<T>(parse: () => T): { readonly kind: 'valid'; readonly value: T } | Invalid {
+  try {
+    return { kind: 'valid', value: parse() };
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.fields === undefined) throw error;
+    return { kind: 'invalid', message: error.message, fields: error.fields };
+  }
+}
+
+/** For callers without a form, such as the admin command: the success, or the refusal thrown as a DomainError. */
+export function orThrow<Success extends Outcome>(outcome: Success | Refusal): Success {
+  if (isRefusal(outcome)) throw errorOf(outcome);
+  return outcome;
+}
+
+function isRefusal(outcome: Outcome): outcome is Refusal {
+  return !IS_COMMITTED[outcome.kind];
+}
+
+export function errorOf(refusal: Refusal): DomainError {
+  switch (refusal.kind) {
+    case 'invalid':
+      return new DomainError('invalid', refusal.message, refusal.fields);
+    case 'refused':
+      return new DomainError(refusal.reason === 'deactivated' ? 'conflict' : 'forbidden', refusal.message);
+    case 'conflict':
+    case 'name-taken':
+      return new DomainError('conflict', refusal.message);
+    case 'already-sent':
+      return new DomainError('conflict', 'This form was sent before, and its action was done then.');
+    case 'rate-limited':
+      return new DomainError('unavailable', 'There were too many attempts. Try again later.');
+  }
+}
