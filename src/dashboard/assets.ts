@@ -11,7 +11,7 @@ const TYPES = {
 type AssetName = keyof typeof TYPES;
 export type AssetUrls = Readonly<Record<AssetName, string>>;
 
-/** Serves the files of `assets/`, read once. The URLs contain a hash of the content, so browsers may cache them for ever. */
+/** Serves the files of `assets/`, read once. The URLs contain a hash of the content, so browsers may cache them forever. */
 export function serveAssets(): { urls: AssetUrls; router: Router } {
   const router = Router({ caseSensitive: true, strict: true });
   const serve = (name: AssetName): string => {

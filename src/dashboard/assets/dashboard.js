@@ -1,15 +1,15 @@
-// Everything works without this: it copies for you, and closes menus that you have left.
+// No page needs this script. It copies text, closes menus, and removes secrets from pages that are left.
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const field = document.getElementById(button.dataset.copy);
-  const told = button.closest('.copy').querySelector('[role="status"]');
+  const status = button.closest('.copy').querySelector('[role="status"]');
   button.hidden = false;
   button.addEventListener('click', async () => {
-    told.textContent = '';
+    status.textContent = '';
     const isCopied = await copy(field);
-    // In a later turn, so that the same words are announced again.
+    // After a delay, so that screen readers announce the same text again.
     setTimeout(() => {
-      told.textContent = isCopied
+      status.textContent = isCopied
         ? 'Copied.'
         : 'Your browser did not allow it. The text is selected: copy it yourself.';
     }, 50);
@@ -21,33 +21,33 @@ async function copy(field) {
     await navigator.clipboard.writeText(field.value);
     return true;
   } catch {
-    // Without HTTPS there is no clipboard; the older way asks for a selection.
+    // The clipboard API needs HTTPS. The older command copies the selection.
     field.focus();
     field.select();
     return document.execCommand('copy');
   }
 }
 
-const menus = 'details.menu[open]';
+const openMenus = 'details.menu[open]';
 
 document.addEventListener('click', ({ target }) => {
-  for (const menu of document.querySelectorAll(menus)) if (!menu.contains(target)) menu.open = false;
+  for (const menu of document.querySelectorAll(openMenus)) if (!menu.contains(target)) menu.open = false;
 });
 
 document.addEventListener('focusin', ({ target }) => {
-  for (const menu of document.querySelectorAll(menus)) if (!menu.contains(target)) menu.open = false;
+  for (const menu of document.querySelectorAll(openMenus)) if (!menu.contains(target)) menu.open = false;
 });
 
 document.addEventListener('keydown', ({ key }) => {
   if (key !== 'Escape') return;
-  for (const menu of document.querySelectorAll(menus)) {
+  for (const menu of document.querySelectorAll(openMenus)) {
     menu.open = false;
     menu.querySelector('summary').focus();
   }
 });
 
-// What is shown once is gone once one has left the page, whatever the browser keeps for the way back.
-// All of it: a field that is emptied still has its text in the page, and a QR code is a secret too.
+// Removes secrets when the page is left, because a browser may keep the page for the back button. It removes the whole
+// element: an emptied text area still has its text as its default value, and a QR code is a secret too.
 addEventListener('pagehide', () => {
   for (const secret of document.querySelectorAll('[data-secret]')) secret.replaceChildren();
 });

@@ -1,6 +1,10 @@
 import { type Html, type HtmlValue, html } from './html.ts';
 
-type Row = { readonly cells: readonly HtmlValue[] /** Shown in muted colors. */; readonly isEnded?: boolean };
+type Row = {
+  readonly cells: readonly HtmlValue[];
+  /** Shown in muted colors. */
+  readonly isEnded?: boolean;
+};
 
 /**
  * A table, which the style sheet turns into cards on narrow screens. The ARIA roles are explicit because an element that is
