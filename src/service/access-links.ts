@@ -86,8 +86,8 @@ export async function makeOwnLink(
 }
 
 function eventOf({ kind, userId }: AccessLink) {
-  if (kind === 'password_reset') return { act: 'user.reset_link_made', targetUserId: userId } as const;
-  return { act: 'user.invited', targetUserId: userId, detail: { link: 'new' } } as const;
+  if (kind === 'password_reset') return { action: 'user.reset_link_made', targetUserId: userId } as const;
+  return { action: 'user.invited', targetUserId: userId, detail: { link: 'new' } } as const;
 }
 
 /** Why the user cannot get a link of this kind; null: the user can. */
@@ -153,7 +153,7 @@ export async function setPassword(
     if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) return DEAD_LINK;
     await replacePassword(tx, scope, { user, passwordHash });
     await recordAudit(tx, scope, {
-      act: 'user.password_set',
+      action: 'user.password_set',
       actorUserId: user.id,
       targetUserId: user.id,
       detail: { by: link.kind === 'invitation' ? 'invitation link' : 'reset link' },

@@ -6,7 +6,7 @@ import type { Database } from '../store/database.ts';
 import { findUserIdByEmail } from '../store/users.ts';
 import { refuseToGovern } from './organization.ts';
 
-export { ACTS } from '../store/audit.ts';
+export { ACTIONS } from '../store/audit.ts';
 export type { AuditFilters, AuditRecord };
 
 export type AuditListPage = {
@@ -59,9 +59,9 @@ async function readPage(
   actor: Actor,
   { filters, after, rows }: { filters: AuditFilters; after: string | null; rows: number },
 ): Promise<AuditListPage> {
-  const { act, userId, from, to } = filters;
+  const { action, userId, from, to } = filters;
   if (userId !== undefined && !isId(userId)) return { events: [], next: null };
-  const found = await listAuditEvents(db, actor.scope, { act, userId, from, to, after, limit: rows + 1 });
+  const found = await listAuditEvents(db, actor.scope, { action, userId, from, to, after, limit: rows + 1 });
   const events = found.slice(0, rows);
   return { events, next: found.length > rows ? (events.at(-1)?.id ?? null) : null };
 }

@@ -29,7 +29,7 @@ export async function changePassword(
     if (tooWeakNow !== null) return tooWeakNow;
     await replacePassword(tx, actor.scope, { user, passwordHash });
     await recordAudit(tx, actor.scope, {
-      act: 'user.password_set',
+      action: 'user.password_set',
       actorUserId: user.id,
       targetUserId: user.id,
       trace: actor.trace,

@@ -31,7 +31,7 @@ export async function changeRole(
     // Somebody who got into the account, such as by a reset link that they made, does not keep it when it gains permissions.
     if (isAbove(next, target.role)) await endSessionsOf(tx, actor.scope, target.id);
     await recordAudit(tx, actor.scope, {
-      act: 'user.role_changed',
+      action: 'user.role_changed',
       actorUserId: current.id,
       targetUserId: target.id,
       detail: { before: target.role, after: next } satisfies Record<string, Role>,
@@ -58,11 +58,11 @@ export async function deactivateUser(
     await endSessionsOf(tx, scope, target.id);
     await voidAccessLinksOf(tx, scope, target.id);
     const event = { actorUserId: current.id, targetUserId: target.id, trace };
-    await recordAudit(tx, scope, { ...event, act: 'user.deactivated' });
+    await recordAudit(tx, scope, { ...event, action: 'user.deactivated' });
     const ending = { userId: target.id, at: now, byUserId: current.id };
     for (const { id, name } of await revokeApiKeysOf(tx, scope, ending)) {
       const detail = { name, why: 'user deactivated' };
-      await recordAudit(tx, scope, { ...event, act: 'key.revoked', keyId: id, detail });
+      await recordAudit(tx, scope, { ...event, action: 'key.revoked', keyId: id, detail });
     }
     return DONE;
   });
@@ -79,7 +79,7 @@ export async function reactivateUser(
     if (target.deactivatedAt === null) return conflict(`${target.email} is active.`);
     await changeUser(tx, actor.scope, target.id, { deactivatedAt: null });
     await recordAudit(tx, actor.scope, {
-      act: 'user.reactivated',
+      action: 'user.reactivated',
       actorUserId: current.id,
       targetUserId: target.id,
       trace: actor.trace,

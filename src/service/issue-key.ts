@@ -89,7 +89,7 @@ export async function issueKey(
       createdAt: now,
     });
     await recordAudit(tx, actor.scope, {
-      act: 'key.created',
+      action: 'key.created',
       actorUserId,
       targetUserId: holder.id,
       keyId: id,

@@ -104,9 +104,9 @@ export async function resumeOrganization(db: Database, id: string): Promise<void
 
 /** A repetition changes nothing, and is not recorded in the audit log. */
 async function changeSuspension(db: Database, scope: OrganizationScope, at: Date | null): Promise<void> {
-  const act = at === null ? 'organization.resumed' : 'organization.suspended';
+  const action = at === null ? 'organization.resumed' : 'organization.suspended';
   await transaction(db, async (tx) => {
-    if (await setSuspended(tx, scope, at)) await recordAudit(tx, scope, { act, actorUserId: null, trace: null });
+    if (await setSuspended(tx, scope, at)) await recordAudit(tx, scope, { action, actorUserId: null, trace: null });
   });
 }
 

@@ -32,7 +32,7 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
     if (Object.keys(detail).length === 0) return DONE;
     await setPolicy(tx, actor.scope, after);
     await recordAudit(tx, actor.scope, {
-      act: 'organization.policy_changed',
+      action: 'organization.policy_changed',
       actorUserId: current.id,
       detail,
       trace: actor.trace,

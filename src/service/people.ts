@@ -79,7 +79,7 @@ export async function inviteUser(
       await insertUser(tx, actor.scope, user);
       const link = await addLink(tx, actor.scope, { user, kind: 'invitation', madeByUserId: inviter.id, now });
       await recordAudit(tx, actor.scope, {
-        act: 'user.invited',
+        action: 'user.invited',
         actorUserId: inviter.id,
         targetUserId: user.id,
         detail: { role: user.role },

@@ -33,7 +33,7 @@ export async function provePassword(
   const passwordHash = await findPasswordHash(db, actor.scope, actor.userId);
   if (!(await verifyPassword(passwordHash, password)) || passwordHash === null) {
     await recordAudit(db.prisma, actor.scope, {
-      act: 'user.password_check_failed',
+      action: 'user.password_check_failed',
       actorUserId: actor.userId,
       targetUserId: actor.userId,
       detail: { to },

@@ -47,7 +47,7 @@ export async function renameKey(
     if (renamed === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     if (renamed.oldName === name) return DONE;
     await recordAudit(tx, scope, {
-      act: 'key.renamed',
+      action: 'key.renamed',
       actorUserId,
       targetUserId: holder.id,
       keyId,

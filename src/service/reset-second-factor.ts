@@ -27,7 +27,7 @@ export async function resetSecondFactor(
     await changeUser(tx, actor.scope, target.id, NO_SECOND_FACTOR);
     await endSessionsOf(tx, actor.scope, target.id);
     await recordAudit(tx, actor.scope, {
-      act: 'user.second_factor_removed',
+      action: 'user.second_factor_removed',
       actorUserId: isOperator(actor) ? null : actor.userId,
       targetUserId: target.id,
       detail: { before: target.totpSince === null ? 'begun, not confirmed' : 'on' },

@@ -23,7 +23,7 @@ export async function revokeKey(
     const revoked = await revokeApiKey(tx, actor.scope, { id: keyId, userId: holder.id, at, byUserId: actorUserId });
     if (revoked === null) return explainEndedKey(tx, actor.scope, { id: keyId, userId: holder.id, now: at });
     await recordAudit(tx, actor.scope, {
-      act: 'key.revoked',
+      action: 'key.revoked',
       actorUserId,
       targetUserId: holder.id,
       keyId,

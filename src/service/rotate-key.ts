@@ -52,7 +52,7 @@ export async function rotateKey(
     if (replaced === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const { name, permissions, expiresAt, replacedPrefix } = replaced;
     await recordAudit(tx, scope, {
-      act: 'key.rotated',
+      action: 'key.rotated',
       actorUserId,
       targetUserId: holder.id,
       keyId,

@@ -150,6 +150,6 @@ function newRecoveryCodes() {
 }
 
 /** An event of the actor's own account. */
-function ownEvent({ userId, trace }: Actor, act: AuditEvent['act']): AuditEvent {
-  return { act, actorUserId: userId, targetUserId: userId, trace };
+function ownEvent({ userId, trace }: Actor, action: AuditEvent['action']): AuditEvent {
+  return { action, actorUserId: userId, targetUserId: userId, trace };
 }

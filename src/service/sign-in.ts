@@ -75,10 +75,10 @@ async function accept(
     if (!isLongEnough(password, { hasSecondFactor: false })) {
       const { token } = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
       const detail = { by: 'a sign-in whose password is too short without a second factor' };
-      await recordAudit(tx, scope, { ...event, act: 'user.reset_link_made', detail });
+      await recordAudit(tx, scope, { ...event, action: 'user.reset_link_made', detail });
       return { kind: 'new-password', token };
     }
-    await recordAudit(tx, scope, { ...event, act: 'user.signed_in' });
+    await recordAudit(tx, scope, { ...event, action: 'user.signed_in' });
     const token = await startSession(tx, scope, { ...session, isComplete: true });
     return { kind: 'signed-in', token, userId: user.id };
   });
@@ -92,7 +92,7 @@ async function recordFailure(
 ): Promise<void> {
   await transaction(db, async (tx) => {
     if (found === null) return recordUnknownEmail(tx, { account, at: now });
-    const event = { act: 'user.sign_in_failed', actorUserId: null, targetUserId: found.userId, trace } as const;
+    const event = { action: 'user.sign_in_failed', actorUserId: null, targetUserId: found.userId, trace } as const;
     return recordAudit(tx, OrganizationScope.grant(found.organizationId), event);
   });
 }
@@ -116,7 +116,7 @@ export async function giveSecondFactor(
     const spent = spendCode(user, code, now);
     if (spent === null) {
       await recordAudit(tx, scope, {
-        act: 'user.sign_in_failed',
+        action: 'user.sign_in_failed',
         actorUserId: null,
         targetUserId: user.id,
         detail: { step: 'second factor' },
@@ -127,7 +127,7 @@ export async function giveSecondFactor(
     if (!(await endSession(tx, scope, tokenHash))) return { kind: 'ended' };
     await changeUser(tx, scope, user.id, spent.change);
     await recordAudit(tx, scope, {
-      act: 'user.signed_in',
+      action: 'user.signed_in',
       actorUserId: user.id,
       targetUserId: user.id,
       detail: { second_factor: spent.by },
@@ -153,7 +153,7 @@ export async function signOut(db: Database, token: string, trace: Trace): Promis
   const scope = OrganizationScope.grant(organizationId);
   await transaction(db, async (tx) => {
     if (!(await endSession(tx, scope, tokenHash)) || !isComplete) return;
-    await recordAudit(tx, scope, { act: 'user.signed_out', actorUserId: userId, targetUserId: userId, trace });
+    await recordAudit(tx, scope, { action: 'user.signed_out', actorUserId: userId, targetUserId: userId, trace });
   });
 }
 

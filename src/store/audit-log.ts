@@ -2,7 +2,7 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
 
 export type AuditFilters = {
-  readonly act?: string | undefined;
+  readonly action?: string | undefined;
   /** The actor or the target. */
   readonly userId?: string | undefined;
   /** Inclusive. */
@@ -23,7 +23,7 @@ export type AuditRecord = {
   /** UUIDv7, so ids sort by time. */
   readonly id: string;
   readonly at: Date;
-  readonly act: string;
+  readonly action: string;
   /** Null: an operator, or no signed-in user. */
   readonly actorId: string | null;
   readonly actorName: string | null;
@@ -51,11 +51,11 @@ export async function listAuditEvents(
 }
 
 /** Exported so that a test can look at its query plan. */
-export function auditStatement(scope: OrganizationScope, { act, userId, from, to, after, limit }: AuditQuery) {
+export function auditStatement(scope: OrganizationScope, { action, userId, from, to, after, limit }: AuditQuery) {
   const values: unknown[] = [scope.organizationId, limit];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['organization_id = $1'];
-  if (act !== undefined) conditions.push(`act = ${bind(act)}`);
+  if (action !== undefined) conditions.push(`act = ${bind(action)}`);
   if (from !== undefined) conditions.push(`id >= ${bind(firstIdAt(from))}::uuid`);
   if (to !== undefined) conditions.push(`id < ${bind(firstIdAt(to))}::uuid`);
   if (after !== null) conditions.push(`id < ${bind(after)}::uuid`);
@@ -79,7 +79,7 @@ function pageOfUser(conditions: readonly string[], user: string): string {
 
 function withNames(events: string): string {
   return `
-    select e.id, e.at, e.act, e.detail, e.ip, e.user_agent as "userAgent", e.request_id as "requestId",
+    select e.id, e.at, e.act as action, e.detail, e.ip, e.user_agent as "userAgent", e.request_id as "requestId",
            e.actor_user_id as "actorId", a.name as "actorName", a.email as "actorEmail",
            e.target_user_id as "targetId", t.name as "targetName", t.email as "targetEmail",
            e.key_id as "keyId", k.name as "keyName", k.key_prefix as "keyPrefix"

@@ -3,7 +3,7 @@ import type { Trace } from '../domain/actor.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Transaction } from './database.ts';
 
-export const ACTS = [
+export const ACTIONS = [
   'key.created',
   'key.rotated',
   'key.revoked',
@@ -26,10 +26,10 @@ export const ACTS = [
   'organization.suspended',
   'organization.resumed',
 ] as const;
-export type Act = (typeof ACTS)[number];
+export type AuditAction = (typeof ACTIONS)[number];
 
 export type AuditEvent = {
-  readonly act: Act;
+  readonly action: AuditAction;
   /** Null: an operator, or no signed-in user. */
   readonly actorUserId: string | null;
   readonly targetUserId?: string | null;
@@ -45,12 +45,12 @@ export type AuditEvent = {
  * to the length of its column: a long header must not roll back the action.
  */
 export async function recordAudit(tx: Transaction, scope: OrganizationScope, event: AuditEvent): Promise<void> {
-  const { act, actorUserId, targetUserId = null, keyId = null, detail = {}, trace } = event;
+  const { action, actorUserId, targetUserId = null, keyId = null, detail = {}, trace } = event;
   await tx.auditEvent.create({
     data: {
       organizationId: scope.organizationId,
       id: newId(),
-      act,
+      action,
       actorUserId,
       targetUserId,
       keyId,

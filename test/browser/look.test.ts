@@ -133,7 +133,7 @@ test('the pages that a form leads to', async () => {
   wrong.push(...(await look(page, 'second-factor-off')));
   await page.goto('/profile/second-factor/recovery-codes');
   wrong.push(...(await look(page, 'second-factor-new-codes')));
-  await page.goto('/organization/audit-log?act=user.password_check_failed');
+  await page.goto('/organization/audit-log?action=user.password_check_failed');
   wrong.push(...(await look(page, 'audit-log-password-check')));
   await page.goto('/profile/api-keys');
   await page.locator('summary', { hasText: 'Actions for key Nightly import, production' }).click();

@@ -74,7 +74,7 @@ test('the audit log shows who did what, by act, person and day, and exports what
   await page.getByLabel('What').selectOption('API key revoked');
   await page.getByLabel('Person').fill(member.email);
   await page.getByRole('button', { name: 'Filter' }).click();
-  await page.waitForURL(/act=key.revoked/);
+  await page.waitForURL(/action=key.revoked/);
   expect(all).toBeGreaterThan(await acts());
   expect(await acts()).toBe(1);
   const row = await page.getByRole('row').nth(1).innerText();

@@ -163,7 +163,7 @@ test('who lost the phone and the codes is let in again by an administrator, who 
   await page.getByRole('link', { name: 'Audit log' }).click();
   await page.getByLabel('What').selectOption('Second factor removed');
   await page.getByRole('button', { name: 'Filter' }).click();
-  await page.waitForURL(/act=user.second_factor_removed/);
+  await page.waitForURL(/action=user.second_factor_removed/);
   const row = await page.getByRole('row').nth(1).innerText();
   expect(row).toContain(administrator.name);
   expect(row).toContain(member.name);

@@ -6,10 +6,12 @@ const stage = useStage();
 test('whoever is not signed in is led to the sign-in, and from there to the page that was asked for', async () => {
   const { administrator } = await stage.team();
   const page = await stage.visit();
-  await page.goto('/organization/audit-log?act=user.signed_in');
+  await page.goto('/organization/audit-log?action=user.signed_in');
   await signIn(page, administrator);
   await page.getByRole('heading', { name: 'Events' }).waitFor();
-  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/organization/audit-log?act=user.signed_in');
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
+    '/organization/audit-log?action=user.signed_in',
+  );
 });
 
 test.each(['//evil.example', 'https://evil.example/profile', '/\\evil.example', '/sign-out', 'javascript:alert(1)'])(

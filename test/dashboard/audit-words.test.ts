@@ -49,7 +49,7 @@ afterAll(() => dashboard.close());
 test('the log says what happened in words: names, prefixes, roles and dates as people read them', () => {
   const words = wordsOf(page);
   for (const line of [
-    'API key created Named “First name” then Expires ',
+    'API key created Its name was “First name” Expires ',
     'UTC parent_programs read, write The administrator',
     'API key renamed From “First name” to “Second name”',
     `API key rotated Replaced by ${successor.key.slice(0, 17)}…`,

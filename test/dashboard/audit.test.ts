@@ -23,19 +23,24 @@ afterAll(() => dashboard.close());
 async function eventsOf({ headers }: Page) {
   const requestId = headers['x-request-id'] ?? '';
   const events = await dashboard.db.prisma.auditEvent.findMany({ where: { requestId }, orderBy: { id: 'asc' } });
-  return events.map(({ act, actorUserId, targetUserId, keyId, ip, userAgent }) => ({
-    ...{ act, actorUserId, targetUserId, keyId, ip, userAgent },
+  return events.map(({ action, actorUserId, targetUserId, keyId, ip, userAgent }) => ({
+    ...{ action, actorUserId, targetUserId, keyId, ip, userAgent },
   }));
 }
 
 const from = { ip: '127.0.0.1', userAgent: 'Agent/1' };
 
-test('each act on keys and people leaves one event: who, on whom, on which key, from where, in which request', async () => {
+test('each action on keys and people leaves one event: who, on whom, on which key, from where, in which request', async () => {
   // The attack: something is done by a way that leaves no trace, or a false one.
   const { member, administrator } = people;
   const user = `/people/users/${member.userId}`;
-  const expectEvent = async (page: Page, act: string, keyId: unknown = null, targetUserId: unknown = member.userId) =>
-    expect(await eventsOf(page)).toEqual([{ act, actorUserId: administrator.userId, targetUserId, keyId, ...from }]);
+  const expectEvent = async (
+    page: Page,
+    action: string,
+    keyId: unknown = null,
+    targetUserId: unknown = member.userId,
+  ) =>
+    expect(await eventsOf(page)).toEqual([{ action, actorUserId: administrator.userId, targetUserId, keyId, ...from }]);
   const keyIdOf = async (where: object) =>
     (await dashboard.db.prisma.apiKey.findFirstOrThrow({ where: { userId: member.userId, ...where } })).id;
 
@@ -73,16 +78,16 @@ test('each act on keys and people leaves one event: who, on whom, on which key, 
   expect(await eventsOf(await guest.submit(path, { password: PASSWORD }))).toEqual([itself('user.password_set', id)]);
 });
 
-function itself(act: string, userId: string) {
-  return { act, actorUserId: userId, targetUserId: userId, keyId: null, ...from };
+function itself(action: string, userId: string) {
+  return { action, actorUserId: userId, targetUserId: userId, keyId: null, ...from };
 }
 
-test('each act on one’s own account leaves one event, a failed sign-in too', async () => {
+test('each action on one’s own account leaves one event, a failed sign-in too', async () => {
   // The attack: somebody in another's account goes unnoticed by its owner.
   const account: Actor = await createAccount(dashboard.db, { scope: people.scope });
   const browser = new Browser(dashboard.url, { headers: { 'User-Agent': 'Agent/1' } });
-  const expectEvent = async (page: Page, act: string) =>
-    expect(await eventsOf(page)).toEqual([itself(act, account.userId)]);
+  const expectEvent = async (page: Page, action: string) =>
+    expect(await eventsOf(page)).toEqual([itself(action, account.userId)]);
   expect(await eventsOf(await browser.signIn(account.email, 'wrong'))).toEqual([
     { ...itself('user.sign_in_failed', account.userId), actorUserId: null },
   ]);
@@ -104,22 +109,22 @@ test('each act on one’s own account leaves one event, a failed sign-in too', a
   await expectEvent(await browser.submit('/profile', {}, '/sign-out'), 'user.signed_out');
 });
 
-test('the log names each act in words, in its list and among its filters', async () => {
-  for (const [act, words] of [
+test('the log names each action in words, in its list and among its filters', async () => {
+  for (const [action, words] of [
     ['user.second_factor_removed', 'Second factor removed'],
     ['user.recovery_codes_made', 'Recovery codes made'],
     ['user.password_check_failed', 'Password check failed'],
   ] as const) {
     const scope = { organizationId: people.scope.organizationId, id: newId() };
-    await dashboard.db.prisma.auditEvent.create({ data: { ...scope, act, detail: { to: 'do something' } } });
-    const page = await admin.get(`/organization/audit-log?act=${act}`);
-    expect(page.text).toContain(`<option value="${act}" selected>${words}</option>`);
+    await dashboard.db.prisma.auditEvent.create({ data: { ...scope, action, detail: { to: 'do something' } } });
+    const page = await admin.get(`/organization/audit-log?action=${action}`);
+    expect(page.text).toContain(`<option value="${action}" selected>${words}</option>`);
     expect(wordsOf(page)).toMatch(new RegExp(`UTC ${words} To:? do something `));
   }
 });
 
-test('what was refused leaves no event of the act, and what is only looked at leaves none', async () => {
-  // The attack: the log is filled with acts that never were.
+test('what was refused leaves no event, and what is only looked at leaves none', async () => {
+  // The attack: the log is filled with actions that never happened.
   const manager = await browserOf(dashboard, people.manager);
   const form_token = await manager.formToken();
   const count = () => dashboard.db.prisma.auditEvent.count();
@@ -141,7 +146,7 @@ test('an administrator sees and exports no event of another organization', async
     '',
     `?person=${theirs.administrator.userId}`,
     `?after=${event.id}`,
-    '?act=organization.policy_changed',
+    '?action=organization.policy_changed',
   ]) {
     for (const path of ['/organization/audit-log', '/organization/audit-log.csv']) {
       const page = await admin.get(path + query);

@@ -71,7 +71,7 @@ test('what was typed comes back as text: in searches, filters, forms and message
     '/sign-in?next=',
   ];
   const more = [
-    '/organization/audit-log?act=',
+    '/organization/audit-log?action=',
     '/organization/audit-log?from=',
     '/organization/audit-log?after=',
     '/profile?done=',

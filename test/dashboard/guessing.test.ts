@@ -50,7 +50,7 @@ test('behind a trusted proxy each person is slowed by their own address, and onl
   expect((await from('203.0.113.1, 198.51.100.7').signIn(victim.email, 'wrong')).status).toBe(429);
   expect((await from('203.0.113.9').signIn(victim.email, PASSWORD)).status).toBe(303);
   const event = await behind.db.prisma.auditEvent.findFirstOrThrow({
-    where: { act: 'user.signed_in', targetUserId: victim.userId },
+    where: { action: 'user.signed_in', targetUserId: victim.userId },
   });
   expect(event.ip).toBe('203.0.113.9');
   await behind.close();
@@ -74,7 +74,7 @@ test('an address that the client only claims escapes no slowing, and slows nobod
   });
   expect(statuses.filter((status) => status === 422)).toHaveLength(10);
   const event = await dashboard.db.prisma.auditEvent.findFirstOrThrow({
-    where: { act: 'user.sign_in_failed', targetUserId: victim.userId },
+    where: { action: 'user.sign_in_failed', targetUserId: victim.userId },
   });
   expect(event.ip).toBe(guesser.localAddress);
 });

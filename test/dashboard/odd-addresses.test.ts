@@ -57,7 +57,7 @@ test('every odd query is answered with a page that is no fault', async () => {
   ];
   const queries = odd.flatMap((text) => [
     ...['search', 'after', 'done', 'next'].map((name) => `/people/users?${name}=${text}`),
-    ...['act', 'person', 'from', 'to', 'after'].map((name) => `/organization/audit-log?${name}=${text}`),
+    ...['action', 'person', 'from', 'to', 'after'].map((name) => `/organization/audit-log?${name}=${text}`),
     `/organization/audit-log.csv?from=${text}&to=${text}`,
     `/sign-in?next=${text}&done=${text}`,
     ...['after', 'done'].map((name) => `/profile/api-keys?${name}=${text}`),

@@ -69,7 +69,7 @@ test('the password cannot be guessed at any of its forms, and the guesses leave 
   const statuses = [...guesses.flat(), (await thief.post(CODES, { form_token, form_id, password: 'x' })).status];
   expect(statuses.filter((status) => status === 422)).toHaveLength(10);
   expect(statuses.filter((status) => status === 429)).toHaveLength(27);
-  const where = { act: 'user.password_check_failed', targetUserId: owner.userId };
+  const where = { action: 'user.password_check_failed', targetUserId: owner.userId };
   expect(await dashboard.db.prisma.auditEvent.count({ where })).toBe(10);
 });
 

@@ -90,7 +90,7 @@ test('an operator removes a second factor that its owner lost, and the owner sig
   expect(await resultOf(...given)).toEqual({ second_factor_removed: owner.email });
   expect(await isSignedIn(db, token)).toBe(false);
   expect(await enter()).toMatchObject({ kind: 'signed-in' });
-  const where = { act: 'user.second_factor_removed', targetUserId: owner.userId };
+  const where = { action: 'user.second_factor_removed', targetUserId: owner.userId };
   expect(await db.prisma.auditEvent.findMany({ where })).toMatchObject([{ actorUserId: null, requestId: '' }]);
   expect(await admin(...given)).toEqual({ code: 1, stdout: '', stderr: `${owner.email} has no second factor.\n` });
   await addSecondFactor(db, owner, new Date());

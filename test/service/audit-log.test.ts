@@ -54,7 +54,11 @@ test('pages through the log from the latest on, each event once', async () => {
   const ids = [...first.events, ...second.events].map(({ id }) => id);
   expect(new Set(ids).size).toBe(100);
   expect(ids).toEqual(ids.toSorted().toReversed());
-  expect(first.events[0]).toMatchObject({ act: 'user.signed_in', actorEmail: actor.email, targetEmail: member.email });
+  expect(first.events[0]).toMatchObject({
+    action: 'user.signed_in',
+    actorEmail: actor.email,
+    targetEmail: member.email,
+  });
 });
 
 test('each filter, and a deep page, is a range of an index', async () => {
@@ -64,7 +68,7 @@ test('each filter, and a deep page, is a range of an index', async () => {
     [all, 'audit_events_pkey'],
     [{ ...all, after: deep }, 'audit_events_pkey'],
     [{ ...all, from: ago(60_100), to: ago(60_000) }, 'audit_events_pkey'],
-    [{ ...all, act: 'key.rotated' }, 'audit_events_organization_id_act_id_idx'],
+    [{ ...all, action: 'key.rotated' }, 'audit_events_organization_id_act_id_idx'],
     [{ ...all, userId: member.userId }, 'audit_events_organization_id_actor_user_id_id_idx'],
     [{ ...all, userId: member.userId }, 'audit_events_organization_id_target_user_id_id_idx'],
   ] as const;
@@ -91,9 +95,9 @@ test('the page of whoever acts on themselves all the time, as who signs in does,
 });
 
 test('filters by act, by user on either side, and by time', async () => {
-  expect(await eventsOf({ act: 'key.rotated' })).toHaveLength(20);
+  expect(await eventsOf({ action: 'key.rotated' })).toHaveLength(20);
   expect(await eventsOf({ userId: member.userId })).toHaveLength(200);
-  const once = await eventsOf({ userId: member.userId, act: 'key.rotated' });
+  const once = await eventsOf({ userId: member.userId, action: 'key.rotated' });
   expect(once).toHaveLength(20);
   expect(new Set(once.map(({ id }) => id)).size).toBe(20);
   const [from, to] = [ago(1000.5), ago(900.5)];

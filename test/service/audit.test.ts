@@ -20,7 +20,7 @@ test('what a request says of itself is cut and cleaned, and the act goes on', as
   const { key } = await giveKey(db, people.member);
   const userAgent = `a\0b ${key} ${key.slice(0, 30)} ${'🦊'.repeat(400)}\ud83d`;
   await recordAudit(db.prisma, people.scope, {
-    ...{ act: 'key.renamed', actorUserId: null, detail: { to: key } },
+    ...{ action: 'key.renamed', actorUserId: null, detail: { to: key } },
     trace: { ip: '9'.repeat(100), userAgent, requestId: 'x'.repeat(500) },
   });
   const [, event] = await eventsOf(people);
@@ -34,7 +34,7 @@ test('an event is neither changed nor deleted', async () => {
   const people = await createPeople(db);
   await giveKey(db, people.member);
   const where = { organizationId: people.scope.organizationId };
-  await expect(db.prisma.auditEvent.updateMany({ where, data: { act: 'x' } })).rejects.toThrow('append-only');
+  await expect(db.prisma.auditEvent.updateMany({ where, data: { action: 'x' } })).rejects.toThrow('append-only');
   await expect(db.prisma.auditEvent.deleteMany({ where })).rejects.toThrow('append-only');
   expect(await eventsOf(people)).toHaveLength(1);
 });

@@ -31,7 +31,7 @@ async function wholeDatabase(): Promise<string> {
   return (await Promise.all(texts)).join('\n');
 }
 
-test('each act leaves one event: who, whose key, which, from where; and no row anywhere holds a key', async () => {
+test('each action leaves one event: who, whose key, which, from where; and no row anywhere holds a key', async () => {
   const { db } = database;
   const people = await createPeople(db);
   const { manager, member } = people;
@@ -46,15 +46,15 @@ test('each act leaves one event: who, whose key, which, from where; and no row a
   const [createdPrefix, rotatedPrefix] = [created.key.slice(0, 17), rotated.key.slice(0, 17)];
   expect(await eventsOf(people)).toMatchObject([
     {
-      ...{ ...byManager, act: 'key.created', keyId: created.id },
+      ...{ ...byManager, action: 'key.created', keyId: created.id },
       detail: { name: 'Sync', prefix: createdPrefix, permissions: 'parent_programs:read', expires },
     },
     {
-      ...{ actorUserId: userId, targetUserId: userId, ...member.trace, act: 'key.rotated', keyId: created.id },
+      ...{ actorUserId: userId, targetUserId: userId, ...member.trace, action: 'key.rotated', keyId: created.id },
       detail: { name: 'Sync', successor: rotated.id, prefix: rotatedPrefix },
     },
-    { ...byManager, act: 'key.renamed', keyId: rotated.id, detail: { from: 'Sync', to: 'Nightly' } },
-    { ...byManager, act: 'key.revoked', keyId: rotated.id, detail: { name: 'Nightly', prefix: rotatedPrefix } },
+    { ...byManager, action: 'key.renamed', keyId: rotated.id, detail: { from: 'Sync', to: 'Nightly' } },
+    { ...byManager, action: 'key.revoked', keyId: rotated.id, detail: { name: 'Nightly', prefix: rotatedPrefix } },
   ]);
   const everything = await wholeDatabase();
   expect(everything).toContain(createdPrefix);
@@ -70,14 +70,14 @@ test('each act leaves one event: who, whose key, which, from where; and no row a
 // The attack: whoever fills the disk, or drops the table, acts without a trace.
 test.each(['key.created', 'key.rotated', 'key.revoked', 'key.renamed', 'organization.suspended'])(
   'without its event %s does not happen',
-  async (act) => {
+  async (action) => {
     const { db } = database;
     const people = await createPeople(db);
     const { administrator, member } = people;
     const { userId } = member;
     const { organizationId } = people.scope;
     const { id: keyId } = await giveKey(db, member);
-    const acts: Record<string, () => Promise<unknown>> = {
+    const actions: Record<string, () => Promise<unknown>> = {
       'key.created': () =>
         issueKey(db, member, { userId, name: 'x', permissions: READ, lifeDays: 30, environment: 'live' }),
       'key.rotated': () => rotateKey(db, member, { keyId, userId, environment: 'live' }),
@@ -96,18 +96,18 @@ test.each(['key.created', 'key.rotated', 'key.revoked', 'key.renamed', 'organiza
       `alter table audit_events add constraint no_space check (organization_id <> '${organizationId}') not valid`,
     );
     try {
-      await expect(acts[act]?.()).rejects.toThrow();
+      await expect(actions[action]?.()).rejects.toThrow();
     } finally {
       await db.pool.query('alter table audit_events drop constraint no_space');
     }
     expect(await rows()).toEqual(before);
     expect(await eventsOf(people)).toHaveLength(events);
-    expect(await codeOf(acts[act]?.() ?? Promise.resolve())).toBe('done');
+    expect(await codeOf(actions[action]?.() ?? Promise.resolve())).toBe('done');
     expect(await eventsOf(people)).toHaveLength(events + 1);
   },
 );
 
-test('an operator’s acts are audited, as nobody’s; what changes nothing is no event', async () => {
+test('an operator’s actions are audited, as nobody’s; what changes nothing is no event', async () => {
   const { db } = database;
   const people = await createPeople(db);
   const { organizationId } = people.scope;
@@ -121,14 +121,14 @@ test('an operator’s acts are audited, as nobody’s; what changes nothing is n
   await revokeKeyById(db, id);
   const nobody = { actorUserId: null, ip: '', userAgent: '', requestId: '' };
   expect(await eventsOf(people)).toMatchObject([
-    { ...nobody, act: 'organization.suspended', targetUserId: null, keyId: null },
-    { ...nobody, act: 'organization.resumed' },
-    { ...nobody, act: 'key.created', targetUserId: userId, keyId: id, detail: { expires: 'never' } },
-    { ...nobody, act: 'key.revoked', targetUserId: userId, keyId: id },
+    { ...nobody, action: 'organization.suspended', targetUserId: null, keyId: null },
+    { ...nobody, action: 'organization.resumed' },
+    { ...nobody, action: 'key.created', targetUserId: userId, keyId: id, detail: { expires: 'never' } },
+    { ...nobody, action: 'key.revoked', targetUserId: userId, keyId: id },
   ]);
 });
 
-test('a refused act leaves no event', async () => {
+test('a refused action leaves no event', async () => {
   const { db } = database;
   const people = await createPeople(db);
   const request = { userId: people.administrator.userId, name: 'x', permissions: READ } as const;

@@ -23,7 +23,7 @@ test('a change of the policy is audited with what it was and what it is; none is
   const { organizationId } = administrator.scope;
   expect(await db.prisma.auditEvent.findMany({ where: { organizationId } })).toMatchObject([
     {
-      ...{ act: 'organization.policy_changed', actorUserId: administrator.userId, targetUserId: null },
+      ...{ action: 'organization.policy_changed', actorUserId: administrator.userId, targetUserId: null },
       detail: { 'members may create keys': 'yes -> no', 'longest key life': '365 days -> 90 days' },
     },
   ]);

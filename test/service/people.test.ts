@@ -124,7 +124,7 @@ test('deactivation revokes the keys and audits each; reactivation revives none',
   await giveKey(db, member);
   await giveKey(db, member);
   orThrow(await deactivateUser(db, administrator, { userId: member.userId }));
-  expect((await actsOn(member)).map(({ act }) => act)).toEqual([
+  expect((await actsOn(member)).map(({ action }) => action)).toEqual([
     ...['key.created', 'key.created', 'user.deactivated', 'key.revoked', 'key.revoked'],
   ]);
   expect(await codeOf(deactivateUser(db, administrator, { userId: member.userId }))).toBe('conflict');
@@ -192,7 +192,7 @@ test('a change of role is audited with what it was and what it is; none is no ev
   orThrow(await changeRole(db, administrator, { userId: member.userId, role: 'viewer' }));
   expect(await actsOn(member)).toMatchObject([
     {
-      ...{ act: 'user.role_changed', actorUserId: administrator.userId, ip: administrator.trace.ip },
+      ...{ action: 'user.role_changed', actorUserId: administrator.userId, ip: administrator.trace.ip },
       detail: { before: 'member', after: 'viewer' },
     },
   ]);

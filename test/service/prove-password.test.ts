@@ -27,7 +27,7 @@ const ASKED: Record<string, (actor: Actor, password: string) => Promise<unknown>
 };
 
 const failuresOf = ({ userId }: Actor) =>
-  db.prisma.auditEvent.findMany({ where: { act: 'user.password_check_failed', targetUserId: userId } });
+  db.prisma.auditEvent.findMany({ where: { action: 'user.password_check_failed', targetUserId: userId } });
 
 test.each(Object.entries(ASKED))(
   'a wrong password to %s leaves one event: whose, for what, from where',

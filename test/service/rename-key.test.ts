@@ -52,7 +52,7 @@ test('the name that it has already is no change and no event', async () => {
   const { member } = await createPeople(database.db);
   const { id: keyId } = await giveKey(database.db, member, { name: 'Same' });
   expect(await codeOf(renameKey(database.db, member, { keyId, userId: member.userId, name: 'Same' }))).toBe('done');
-  expect(await database.db.prisma.auditEvent.count({ where: { keyId, act: 'key.renamed' } })).toBe(0);
+  expect(await database.db.prisma.auditEvent.count({ where: { keyId, action: 'key.renamed' } })).toBe(0);
 });
 
 test('a name that only looks like that of another key is taken; the own name may be written anew', async () => {

@@ -45,7 +45,7 @@ test('mails a link to the account, under the configured address, and answers ali
   const token = /https:\/\/charter\.example\.org\/welcome\/([\w-]{43})/.exec(mail)?.[1] ?? '';
   expect(await openLink(db, token)).toMatchObject({ kind: 'password_reset', email: account.email });
   const events = await db.prisma.auditEvent.findMany({ where: { targetUserId: account.userId } });
-  expect(events).toMatchObject([{ act: 'user.reset_link_made', actorUserId: null }]);
+  expect(events).toMatchObject([{ action: 'user.reset_link_made', actorUserId: null }]);
   expect(JSON.stringify(events)).not.toContain(token);
 });
 

@@ -41,7 +41,7 @@ const putSecondFactor = ({ userId }: Actor) =>
 const row = ({ userId }: Actor) => db.prisma.user.findFirstOrThrow({ where: { id: userId } });
 const eventsOf = ({ userId }: Actor) =>
   db.prisma.auditEvent.findMany({
-    where: { targetUserId: userId, act: 'user.second_factor_removed' },
+    where: { targetUserId: userId, action: 'user.second_factor_removed' },
     orderBy: { id: 'asc' },
   });
 const enter = ({ email }: Actor, password = PASSWORD) => signIn(db, { email, password, trace: newTrace(), now: NOW });
@@ -180,6 +180,6 @@ test('a password of 12 characters, left alone by the removal, opens nothing but 
   expect(await codeOf(choose(short))).toBe('invalid');
   await choose(PASSWORD);
   expect(await enter(member)).toMatchObject({ kind: 'signed-in' });
-  const made = { targetUserId: member.userId, act: 'user.reset_link_made' };
+  const made = { targetUserId: member.userId, action: 'user.reset_link_made' };
   expect(await db.prisma.auditEvent.findMany({ where: made })).toMatchObject([{ actorUserId: member.userId }]);
 });

@@ -33,7 +33,7 @@ test('of ten revocations at once one is the one, and the others hear whose', asy
   const outcomes = await times(10, () => outcomeOf(revokeKey(database.db, manager, { keyId, userId: member.userId })));
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
   expect(outcomes.filter((outcome) => /^conflict: .* was revoked by The manager on /.test(outcome))).toHaveLength(9);
-  expect(await database.db.prisma.auditEvent.count({ where: { keyId, act: 'key.revoked' } })).toBe(1);
+  expect(await database.db.prisma.auditEvent.count({ where: { keyId, action: 'key.revoked' } })).toBe(1);
 });
 
 // The attack: who revokes the key that leaked, after it was rotated, believes that nothing lives.

@@ -46,7 +46,7 @@ test('of 10 rotations at once, 20 times, one wins, one key lives, and the losers
     );
     expect(losers).toHaveLength(9);
     expect(await liveKeys(member.userId)).toHaveLength(1);
-    expect(await db.prisma.auditEvent.count({ where: { keyId: id, act: 'key.rotated' } })).toBe(1);
+    expect(await db.prisma.auditEvent.count({ where: { keyId: id, action: 'key.rotated' } })).toBe(1);
   }
 });
 

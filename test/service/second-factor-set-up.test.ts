@@ -33,7 +33,7 @@ const begin = (actor: Actor, password = PASSWORD) => beginSecondFactor(db, actor
 const row = ({ userId }: Actor) => db.prisma.user.findFirstOrThrow({ where: { id: userId } });
 const actsOf = async ({ userId }: Actor) =>
   (await db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } })).map(
-    ({ act }) => act,
+    ({ action }) => action,
   );
 
 test('beginning takes the password, and a wrong one makes no secret', async () => {

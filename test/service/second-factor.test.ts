@@ -140,7 +140,7 @@ test('removing it takes the password, which must then be long enough alone', asy
   });
   expect(await codeOf(removeSecondFactor(db, actor, { password: PASSWORD }))).toBe('conflict');
   const acts = await db.prisma.auditEvent.findMany({ where: { targetUserId: account.userId }, orderBy: { id: 'asc' } });
-  expect(acts.map(({ act }) => act)).toEqual([
+  expect(acts.map(({ action }) => action)).toEqual([
     ...['user.second_factor_on', 'user.password_check_failed', 'user.second_factor_off', 'user.signed_in'],
   ]);
 });

@@ -29,7 +29,7 @@ test('signs in with the password, in any letter case of the e-mail, under a new 
   const second = await signIn(db, { email: account.email, password: PASSWORD, trace });
   expect(first).toEqual({ kind: 'signed-in', token: expect.stringMatching(/^[\w-]{43}$/), userId: account.userId });
   expect(second).not.toEqual(first);
-  expect((await auditOf(account.userId)).map(({ act, ip }) => [act, ip])).toEqual([
+  expect((await auditOf(account.userId)).map(({ action, ip }) => [action, ip])).toEqual([
     ['user.signed_in', trace.ip],
     ['user.signed_in', trace.ip],
   ]);
@@ -71,7 +71,7 @@ test('a failure writes one row, whether the e-mail is known or not', async () =>
   // The attack: the same list, timed by what the database has to write.
   const known = await createAccount(db);
   await signIn(db, { email: known.email, password: 'wrong', trace: newTrace() });
-  expect((await auditOf(known.userId)).map(({ act, actorUserId }) => [act, actorUserId])).toEqual([
+  expect((await auditOf(known.userId)).map(({ action, actorUserId }) => [action, actorUserId])).toEqual([
     ['user.sign_in_failed', null],
   ]);
   const before = await db.prisma.signInFailure.count({ where: { key: { startsWith: 'unknown:' } } });
@@ -117,5 +117,5 @@ test('signing out ends the session on the server, and only this one', async () =
   await signOut(db, 'nonsense', newTrace());
   expect(await isSignedIn(db, one)).toBe(false);
   expect(await isSignedIn(db, other)).toBe(true);
-  expect((await auditOf(account.userId)).filter(({ act }) => act === 'user.signed_out')).toHaveLength(1);
+  expect((await auditOf(account.userId)).filter(({ action }) => action === 'user.signed_out')).toHaveLength(1);
 });

@@ -8,17 +8,17 @@ type Detail = AuditRecord['detail'];
 type ToWords = (text: string, detail: Detail) => HtmlValue;
 
 const NOTHING: ToWords = () => false;
-const nameThen: ToWords = (name) => `Named “${name}” then`;
+const formerName: ToWords = (name) => `Its name was “${name}”`;
 
-/** By act and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
+/** By action and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
 const WORDS: ReadonlyMap<string, ToWords> = new Map([
-  ['key.created name', nameThen],
+  ['key.created name', formerName],
   ['key.created permissions', (text) => permissionWords(text.split(', '))],
   ['key.created expires', (text) => (text === 'never' ? 'Never expires' : html`Expires ${instantOf(text)}`)],
-  ['key.rotated name', nameThen],
+  ['key.rotated name', formerName],
   ['key.rotated prefix', (text) => html`Replaced by <code class="prefix">${text}…</code>`],
   ['key.rotated successor', NOTHING],
-  ['key.revoked name', nameThen],
+  ['key.revoked name', formerName],
   [
     'key.revoked why',
     (text) => (text === 'user deactivated' ? 'Because the user was deactivated' : `Because: ${text}`),
@@ -38,14 +38,14 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
 ]);
 
 /** The detail of an event, one line for each entry, without the name and prefix that its key shows already. */
-export function detailLines({ act, detail, keyName, keyPrefix }: AuditRecord): Html[] {
+export function detailLines({ action, detail, keyName, keyPrefix }: AuditRecord): Html[] {
   const shown = new Map([
     ['name', keyName],
     ['prefix', keyPrefix],
   ]);
   return Object.entries(detail)
     .filter(([name, text]) => shown.get(name) !== text)
-    .map(([name, text]) => (WORDS.get(`${act} ${name}`) ?? asRecorded(name))(text, detail))
+    .map(([name, text]) => (WORDS.get(`${action} ${name}`) ?? asRecorded(name))(text, detail))
     .filter((line) => line !== false)
     .map((line) => html`<span class="under breakable">${line}</span>`);
 }

@@ -15,7 +15,7 @@ export async function downloadAuditLog(context: SignedInContext): Promise<View> 
 
 const COLUMNS = {
   time: ({ at }) => at.toISOString(),
-  act: ({ act }) => act,
+  action: ({ action }) => action,
   by_name: ({ actorName }) => actorName,
   by_email: ({ actorEmail }) => actorEmail,
   user_name: ({ targetName }) => targetName,

@@ -1,12 +1,12 @@
 import type { FieldErrors } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
-import { ACTS, type AuditFilters, findAuditedUser } from '../../service/audit-log.ts';
+import { ACTIONS, type AuditFilters, findAuditedUser } from '../../service/audit-log.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 
 /** The values of the filter form's fields; empty: no filter. */
 export type FilterValues = {
-  readonly act: string;
+  readonly action: string;
   /** An e-mail, or a user's id in links. */
   readonly person: string;
   /** "2026-01-31". */
@@ -17,7 +17,7 @@ export type FilterValues = {
 
 export function filterValues(query: URLSearchParams): FilterValues {
   const text = (name: string) => (query.get(name) ?? '').replaceAll('\0', '').trim().slice(0, 300);
-  return { act: text('act'), person: text('person'), from: text('from'), to: text('to') };
+  return { action: text('action'), person: text('person'), from: text('from'), to: text('to') };
 }
 
 const DAY_MS = 86_400_000;
@@ -25,18 +25,18 @@ const DAY_MS = 86_400_000;
 /** `problem` null: the values are valid. */
 export async function readFilters(
   context: SignedInContext,
-  { act, person, from, to }: FilterValues,
+  { action, person, from, to }: FilterValues,
 ): Promise<{ filters: AuditFilters; problem: Problem | null }> {
   const errors: Record<string, string[]> = {};
-  const knownAct = ACTS.find((each) => each === act);
-  if (act !== '' && knownAct === undefined) errors['act'] = ['must be one of those in the list.'];
+  const knownAction = ACTIONS.find((each) => each === action);
+  if (action !== '' && knownAction === undefined) errors['action'] = ['must be one of those in the list.'];
   const [first, last] = [readDay(from), readDay(to)];
   if (first === null) errors['from'] = ['must be a day such as 2026-01-31.'];
   if (last === null) errors['to'] = ['must be a day such as 2026-01-31.'];
   const userId = person === '' ? undefined : await findUserId(context, person);
   if (userId === null) errors['person'] = ['must be the e-mail of a user. Nobody has this e-mail.'];
   const filters = {
-    act: knownAct,
+    action: knownAction,
     userId: userId ?? undefined,
     from: first ?? undefined,
     to: last instanceof Date ? new Date(last.getTime() + DAY_MS) : undefined,

@@ -1,4 +1,4 @@
-import { ACTS, type AuditListPage, type AuditRecord, listAudit } from '../../service/audit-log.ts';
+import { ACTIONS, type AuditListPage, type AuditRecord, listAudit } from '../../service/audit-log.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
@@ -11,9 +11,9 @@ import { organizationHead } from '../organization/head.ts';
 import { detailLines } from './detail-words.ts';
 import { type FilterValues, filterValues, readFilters } from './filters.ts';
 
-const LABELS = { act: 'What', person: 'Person', from: 'From', to: 'To' };
+const LABELS = { action: 'What', person: 'Person', from: 'From', to: 'To' };
 
-const WORDS: Record<(typeof ACTS)[number], string> = {
+const WORDS: Record<(typeof ACTIONS)[number], string> = {
   'key.created': 'API key created',
   'key.rotated': 'API key rotated',
   'key.revoked': 'API key revoked',
@@ -61,7 +61,7 @@ const NO_EVENTS: AuditListPage = { events: [], next: null };
 function filterForm(values: FilterValues, problem: Problem | null): Html {
   const errors = problem?.fields;
   return html`<form class="card filters" action="/organization/audit-log" aria-label="Filters">
-${field({ name: 'act', label: LABELS.act, errors }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTS.map((act) => html`<option value="${act}"${act === values.act && html` selected`}>${WORDS[act]}</option>`)}</select>`)}
+${field({ name: 'action', label: LABELS.action, errors }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTIONS.map((action) => html`<option value="${action}"${action === values.action && html` selected`}>${WORDS[action]}</option>`)}</select>`)}
 ${field({ name: 'person', label: LABELS.person, errors }, (attributes) => html`<input ${attributes} type="text" value="${values.person}" placeholder="E-mail" autocomplete="off" maxlength="254">`)}
 ${field({ name: 'from', label: LABELS.from, errors }, (attributes) => html`<input ${attributes} type="date" value="${values.from}">`)}
 ${field({ name: 'to', label: LABELS.to, errors }, (attributes) => html`<input ${attributes} type="date" value="${values.to}">`)}
@@ -81,10 +81,10 @@ function eventTable(events: readonly AuditRecord[]): Html {
 }
 
 function cells(event: AuditRecord) {
-  const { act, ip, userAgent, requestId } = event;
+  const { action, ip, userAgent, requestId } = event;
   return [
     instant(event.at),
-    html`<span class="strong">${WORDS_BY_NAME.get(act) ?? act}</span>${detailLines(event)}`,
+    html`<span class="strong">${WORDS_BY_NAME.get(action) ?? action}</span>${detailLines(event)}`,
     event.actorId === null
       ? html`<span class="quiet">${requestId === '' ? 'An operator' : 'Not known'}</span>`
       : person(event.actorId, event.actorName),

@@ -5,10 +5,10 @@ import type { Proofs } from './proof.ts';
 export const auditProofs: Proofs = {
   // The attack: an act of ours, named after a user of theirs, in the log that they read.
   async recordAudit({ db, ours, theirs }) {
-    const event = { act: 'user.signed_out', actorUserId: theirs.userId, targetUserId: theirs.userId } as const;
+    const event = { action: 'user.signed_out', actorUserId: theirs.userId, targetUserId: theirs.userId } as const;
     await recordAudit(db.prisma, ours.scope, { ...event, trace: null });
     const all = { after: null, limit: 10 };
     expect(await listAuditEvents(db, theirs.scope, all)).toEqual([]);
-    expect(await listAuditEvents(db, ours.scope, all)).toMatchObject([{ act: event.act }]);
+    expect(await listAuditEvents(db, ours.scope, all)).toMatchObject([{ action: event.action }]);
   },
 };

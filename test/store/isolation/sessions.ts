@@ -77,7 +77,7 @@ export const auditLogProofs: Proofs = {
       [theirs, ours],
     ] as const) {
       const { organizationId } = scope;
-      await db.prisma.auditEvent.create({ data: { organizationId, id: newId(), act: 'test', actorUserId: userId } });
+      await db.prisma.auditEvent.create({ data: { organizationId, id: newId(), action: 'test', actorUserId: userId } });
     }
     const all = { after: null, limit: 10 };
     expect(await listAuditEvents(db, ours.scope, all)).toMatchObject([{ actorId: theirs.userId, actorName: null }]);
