@@ -1,8 +1,8 @@
 import type { Settings } from './settings.ts';
 
-/** What became of one try. */
+/** The outcome of one try; `late` means that it timed out. */
 export type Outcome =
-  | { readonly kind: 'answered'; readonly response: Response }
+  | { readonly kind: 'received'; readonly response: Response }
   | { readonly kind: 'redirected'; readonly status: number }
   | { readonly kind: 'late' }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -14,29 +14,29 @@ export type Attempt = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** Sends the request once and reads the whole answer, so that the limit holds for that too. */
+/** Sends the request once. Reads the whole response, so that the time limit includes it. */
 export async function attempt(request: Request, { body, settings, limitMs, signal }: Attempt): Promise<Outcome> {
-  const ending = new AbortController();
-  const end = () => ending.abort();
-  const timer = setTimeout(end, limitMs);
-  signal?.addEventListener('abort', end, { once: true });
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const timer = setTimeout(abort, limitMs);
+  signal?.addEventListener('abort', abort, { once: true });
   try {
     return await orAborted(
-      exchange(keyed(request, { body, settings, signal: ending.signal }), settings),
-      ending.signal,
+      exchange(authorized(request, { body, settings, signal: controller.signal }), settings),
+      controller.signal,
     );
   } catch (error) {
     signal?.throwIfAborted();
-    if (ending.signal.aborted) return { kind: 'late' };
-    return { kind: 'failed', reason: wordsOf(error).replaceAll(settings.apiKey, '[the API key]') };
+    if (controller.signal.aborted) return { kind: 'late' };
+    return { kind: 'failed', reason: reasonOf(error).replaceAll(settings.apiKey, '[the API key]') };
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', end);
+    signal?.removeEventListener('abort', abort);
   }
 }
 
-/** Made anew for each try, because a body can be sent only once; the key is in this one alone. */
-function keyed(
+/** A new request for each try, because a body can be sent only once. No other request holds the key. */
+function authorized(
   { url, method, headers }: Request,
   { body, settings, signal }: Pick<Attempt, 'body' | 'settings'> & { signal: AbortSignal },
 ): Request {
@@ -48,16 +48,16 @@ function keyed(
 async function exchange(request: Request, { fetch }: Settings): Promise<Outcome> {
   const response = await fetch(request);
   const { status, statusText, headers } = response;
-  // A redirect could lead the key to another host. A browser hides even its status.
+  // Following a redirect could send the key to another host. Browsers hide even the status of a redirect.
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)) {
     return { kind: 'redirected', status };
   }
   const text = await response.text();
-  // `Response` refuses a body, even an empty one, for a status that has none.
-  return { kind: 'answered', response: new Response(text === '' ? null : text, { status, statusText, headers }) };
+  // `Response` throws on any body, even an empty one, for a status without a body.
+  return { kind: 'received', response: new Response(text === '' ? null : text, { status, statusText, headers }) };
 }
 
-/** Ends with the signal even where a given `fetch` does not heed it. */
+/** Rejects when the signal is aborted, even if the given `fetch` ignores the signal. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -65,8 +65,11 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** A `fetch` says "fetch failed" and hides the reason in the cause. Either may be of another realm: no `instanceof`. */
-function wordsOf(error: unknown): string {
-  const words = [error, Object(error).cause].map((each) => Object(each).message || Object(each).code);
-  return words.filter((each) => typeof each === 'string').join(': ') || 'the connection failed';
+/**
+ * The message of `fetch` ("fetch failed") and of its cause, which holds the reason. Without `instanceof`, because either may
+ * come from another realm.
+ */
+function reasonOf(error: unknown): string {
+  const messages = [error, Object(error).cause].map((each) => Object(each).message || Object(each).code);
+  return messages.filter((each) => typeof each === 'string').join(': ') || 'the connection failed';
 }

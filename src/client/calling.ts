@@ -1,13 +1,13 @@
 import createFetchClient from 'openapi-fetch';
 import type { Clock } from './clock.ts';
 import type { Method } from './contract.ts';
-import { UnexpectedAnswerError } from './errors.ts';
+import { UnexpectedResponseError } from './errors.ts';
 import { type Parameters, parametersOf } from './parameters.ts';
 import { nameOf, send } from './sending.ts';
 import type { Settings } from './settings.ts';
 
-/** A call of any operation, without the operation's types; `charter-client.ts` adds them. */
-export type Call = (method: Method, path: string, options?: LooseOptions) => Promise<LooseAnswer>;
+/** Calls any operation, without its types; `client.ts` adds them. */
+export type Call = (method: Method, path: string, options?: LooseOptions) => Promise<LooseResult>;
 
 export type LooseOptions = {
   readonly params?: Parameters;
@@ -15,7 +15,7 @@ export type LooseOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-export type LooseAnswer = Received & ({ readonly data?: unknown } | { readonly error: Exception });
+export type LooseResult = Received & ({ readonly data?: unknown } | { readonly error: Exception });
 
 type Received = {
   readonly ok: boolean;
@@ -27,18 +27,18 @@ type Received = {
 
 type Exception = { readonly message: string };
 
-/** openapi-fetch writes the request and reads the answer; `send` decides what is sent, how often and for how long. */
+/** openapi-fetch builds the request and reads the response; `send` handles the key, time limits and retries. */
 export function createCall(settings: Settings, clock: Clock): Call {
   const client = createFetchClient<LoosePaths>({ baseUrl: settings.baseUrl });
   return async (method, path, { params = {}, body, signal } = {}) => {
-    let what = '';
+    let name = '';
     let tries = 0;
     const { response, data, error } = await client.request(method, path, {
       params: parametersOf(method, path, params),
       body,
       parseAs: 'text',
       fetch: async (request) => {
-        what = nameOf(request);
+        name = nameOf(request);
         const sent = await send(request, { settings, clock, signal });
         tries = sent.tries;
         return sent.response;
@@ -47,16 +47,16 @@ export function createCall(settings: Settings, clock: Clock): Call {
     const { ok, status, headers } = response;
     const received = { ok, status, headers, response, tries };
     if (status === 204 || status === 304) return received;
-    if (ok) return { ...received, data: parsed(data) ?? unexpected(what, status) };
-    return isException(error) ? { ...received, error } : unexpected(what, status);
+    if (ok) return { ...received, data: parsed(data) ?? unexpected(name, status) };
+    return isException(error) ? { ...received, error } : unexpected(name, status);
   };
 }
 
-function unexpected(what: string, status: number): never {
-  throw new UnexpectedAnswerError(what, { status, reason: 'what came with it is not what Charter sends' });
+function unexpected(name: string, status: number): never {
+  throw new UnexpectedResponseError(name, { status, reason: 'its body is not one that Charter sends' });
 }
 
-/** Undefined where it is no JSON. */
+/** Undefined if the text is not JSON. */
 function parsed(text: unknown): unknown {
   try {
     return JSON.parse(String(text));
@@ -65,12 +65,12 @@ function parsed(text: unknown): unknown {
   }
 }
 
-/** The one shape of the contract's every exception. */
+/** Whether it has what every exception of the contract has. */
 function isException(error: unknown): error is Exception {
   return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
 }
 
-/** What openapi-fetch needs to know of a contract, when it is any. */
+/** The `paths` type that openapi-fetch needs, for any contract. */
 type LoosePaths = Record<string, Record<Method, LooseOperation>>;
 type LooseOperation = {
   parameters: Parameters;

@@ -4,11 +4,11 @@ import { realClock } from './clock.ts';
 import { type ClientOptions, settingsFrom } from './settings.ts';
 
 export type { CharterClient } from './client.ts';
-export type { Answer, ErrorAnswer, ItemOf, PagedPath, PageOf, Schemas } from './contract.ts';
-export { AnswerError, CharterError, NetworkError, TimeoutError, UnexpectedAnswerError } from './errors.ts';
+export type { ErrorResult, ItemOf, PagedPath, PageOf, Result, Schemas } from './contract.ts';
+export { CharterError, NetworkError, ResponseError, TimeoutError, UnexpectedResponseError } from './errors.ts';
 export type { ClientOptions } from './settings.ts';
 
-/** Sends nothing yet. Throws a TypeError or RangeError, never with the value, on an option that cannot be right. */
+/** Sends nothing. Throws a TypeError or RangeError for an option that cannot be right; the message never holds its value. */
 export function createClient(options: ClientOptions): CharterClient {
   return clientOver(createCall(settingsFrom(options), realClock));
 }

@@ -1,6 +1,5 @@
 import type { Call, LooseOptions } from './calling.ts';
 import type {
-  Answer,
   Arguments,
   ItemOf,
   Method,
@@ -8,30 +7,34 @@ import type {
   PagedPath,
   PageOf,
   PathOf,
-  UnconditionalAnswer,
+  Result,
   UnconditionalOptions,
+  UnconditionalResult,
 } from './contract.ts';
 import { itemsOf, pagesOf } from './paging.ts';
 
-/** Calls Charter's operations by method and path, and resolves to the answer, whatever its status. */
+/** Calls Charter's operations by method and path. A call resolves to a result, whatever the status of the response. */
 export type CharterClient = {
-  /** Without `If-None-Match`, no 304 is among the answers. */
+  /** Without `If-None-Match`, the result cannot be a 304. */
   readonly GET: {
     <Path extends PathOf<'get'>>(
       path: Path,
       ...rest: Arguments<UnconditionalOptions<Path>>
-    ): Promise<UnconditionalAnswer<Path>>;
-    <Path extends PathOf<'get'>>(path: Path, ...rest: Arguments<Options<Path, 'get'>>): Promise<Answer<Path, 'get'>>;
+    ): Promise<UnconditionalResult<Path>>;
+    <Path extends PathOf<'get'>>(path: Path, ...rest: Arguments<Options<Path, 'get'>>): Promise<Result<Path, 'get'>>;
   };
   readonly POST: Caller<'post'>;
   readonly PATCH: Caller<'patch'>;
   readonly DELETE: Caller<'delete'>;
-  /** Every item of a list, over all its pages from the first, or from `cursor` on. Throws an `AnswerError`. */
+  /**
+   * Every item of a list, through all pages from the first, or from `cursor` on. Throws a `ResponseError` if a page is not a
+   * success.
+   */
   items<Path extends PagedPath>(
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>
   ): AsyncGenerator<ItemOf<Path>, void, void>;
-  /** The same, page by page. */
+  /** Every page of a list, likewise. */
   pages<Path extends PagedPath>(
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>
@@ -41,9 +44,9 @@ export type CharterClient = {
 type Caller<M extends Method> = <Path extends PathOf<M>>(
   path: Path,
   ...rest: Arguments<Options<Path, M>>
-) => Promise<Answer<Path, M>>;
+) => Promise<Result<Path, M>>;
 
-/** Gives the contract's types to a call that has none. */
+/** Adds the contract's types to an untyped call. */
 export function clientOver(call: Call): CharterClient {
   const client: { [Member in keyof CharterClient]: (path: string, options?: LooseOptions) => unknown } = {
     GET: (path, options) => call('get', path, options),
@@ -53,6 +56,6 @@ export function clientOver(call: Call): CharterClient {
     items: (path, options) => itemsOf(call, path, options),
     pages: (path, options) => pagesOf(call, path, options),
   };
-  // The contract's word for what a server sends; nothing here could prove it.
+  // The types are the contract's; the client does not check that a server keeps to it.
   return client as CharterClient;
 }

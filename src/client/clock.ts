@@ -1,10 +1,10 @@
-/** Time and chance, as an argument, so that a test can decide about them. */
+/** Time and random numbers, which tests replace. */
 export type Clock = {
-  /** Milliseconds since some fixed moment. */
+  /** Milliseconds since a fixed moment. */
   now(): number;
-  /** From 0 to 1. */
+  /** 0 or more and below 1. */
   random(): number;
-  /** Rejects with the signal's reason as soon as it is given. */
+  /** Rejects with the signal's reason as soon as the signal is aborted. */
   wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-// What a call takes and what it resolves to, derived from the contract. Types alone: at run time there is nothing here.
+// The types of a call's arguments and of its result, derived from the contract. There is no code for run time here.
 import type { components, paths } from '../../generated/openapi.d.ts';
 
 /** The contract's schemas, such as `Schemas['ParentProgram']`. */
@@ -6,12 +6,12 @@ export type Schemas = components['schemas'];
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
-/** The paths that take the method. */
+/** The paths that have the method. */
 export type PathOf<M extends Method> = {
   [Path in keyof paths]: paths[Path][M] extends { responses: unknown } ? Path : never;
 }[keyof paths];
 
-/** The rest of a call's arguments: the options may be left out where nothing in them is required. */
+/** A call's arguments after the path: options can be left out if none is required. */
 export type Arguments<Options> = Record<never, never> extends Options ? [options?: Options] : [options: Options];
 
 export type Options<Path extends PathOf<M>, M extends Method> = OptionsWith<
@@ -19,24 +19,24 @@ export type Options<Path extends PathOf<M>, M extends Method> = OptionsWith<
   BodyOf<paths[Path][M]>
 >;
 
-/** The options of a read that cannot be answered with 304, because it does not send `If-None-Match`. */
+/** The options of a read without `If-None-Match`, which therefore never gets a 304. */
 export type UnconditionalOptions<Path extends PathOf<'get'>> = OptionsWith<
   Unconditional<ParametersOf<paths[Path]['get']>>,
   BodyOf<paths[Path]['get']>
 >;
 
-/** One of the operation's documented answers; `status` tells them apart. */
-export type Answer<Path extends PathOf<M>, M extends Method> = AnswerOf<ResponsesOf<paths[Path][M]>>;
+/** A union of the operation's documented responses, discriminated by `status`. */
+export type Result<Path extends PathOf<M>, M extends Method> = ResultOf<ResponsesOf<paths[Path][M]>>;
 
-export type UnconditionalAnswer<Path extends PathOf<'get'>> = Exclude<Answer<Path, 'get'>, { status: 304 }>;
+export type UnconditionalResult<Path extends PathOf<'get'>> = Exclude<Result<Path, 'get'>, { status: 304 }>;
 
-/** Any refusal or failure that the contract shows, of whichever operation. */
-export type ErrorAnswer = Extract<
-  { [M in Method]: { [Path in PathOf<M>]: Answer<Path, M> }[PathOf<M>] }[Method],
+/** Any error response of any operation. */
+export type ErrorResult = Extract<
+  { [M in Method]: { [Path in PathOf<M>]: Result<Path, M> }[PathOf<M>] }[Method],
   { ok: false; error: object }
 >;
 
-/** The paths whose answer is a page of a list. */
+/** The paths whose GET returns a list page. */
 export type PagedPath = {
   [Path in PathOf<'get'>]: DataOf<Path> extends AnyPage ? Path : never;
 }[PathOf<'get'>];
@@ -55,7 +55,7 @@ export type IdempotentPath = {
 
 type AnyPage = { data: unknown[]; page: { next_cursor: string | null } };
 
-type DataOf<Path extends PathOf<'get'>> = Extract<Answer<Path, 'get'>, { status: 200 }>['data'];
+type DataOf<Path extends PathOf<'get'>> = Extract<Result<Path, 'get'>, { status: 200 }>['data'];
 
 type ParametersOf<Operation> = Operation extends { parameters: infer Parameters } ? Parameters : never;
 type ResponsesOf<Operation> = Operation extends { responses: infer Responses } ? Responses : never;
@@ -66,7 +66,7 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: { 'applicat
 
 type OptionsWith<Parameters, Body> = Body &
   (Record<never, never> extends Parameters ? { readonly params?: Parameters } : { readonly params: Parameters }) & {
-    /** Ends the call at once, whether it is being sent, waiting for its answer or waiting to be sent again. */
+    /** Aborts the call at once: while it is sent, while it waits for the response, or before a retry. */
     readonly signal?: AbortSignal | undefined;
   };
 
@@ -74,11 +74,11 @@ type Unconditional<Parameters> = Parameters extends { header?: infer Header }
   ? Omit<Parameters, 'header'> & { header?: Omit<Header, 'If-None-Match'> & { 'If-None-Match'?: never } }
   : Parameters;
 
-type AnswerOf<Responses> = {
-  [Status in keyof Responses & number]: OneAnswer<Status, Responses[Status]>;
+type ResultOf<Responses> = {
+  [Status in keyof Responses & number]: OneResult<Status, Responses[Status]>;
 }[keyof Responses & number];
 
-type OneAnswer<Status extends number, Response> = Response extends {
+type OneResult<Status extends number, Response> = Response extends {
   headers: infer H;
   content: { 'application/json': infer Content };
 }
@@ -89,21 +89,21 @@ type OneAnswer<Status extends number, Response> = Response extends {
     ? Bare<Status, H>
     : never;
 
-/** An answer with the content that was asked for. */
+/** A success with content. */
 type Success<Status, H, Content> = Received<Status, H> & {
   readonly ok: true;
   readonly data: Content;
   readonly error?: never;
 };
 
-/** A refusal or a failure; `error` is the exception that the contract names. */
+/** An error response; `error` is the exception that the contract names. */
 type Failure<Status, H, Content> = Received<Status, H> & {
   readonly ok: false;
   readonly data?: never;
   readonly error: Content;
 };
 
-/** An answer without content: 204, and 304, which like in `fetch` is not `ok`. */
+/** A response without content: 204, and 304, which is not `ok`, as in `fetch`. */
 type Bare<Status, H> = Received<Status, H> & {
   readonly ok: Status extends 304 ? false : true;
   readonly data?: never;
@@ -112,15 +112,15 @@ type Bare<Status, H> = Received<Status, H> & {
 
 type Received<Status, H> = {
   readonly status: Status;
-  readonly headers: AnswerHeaders<H>;
-  /** As it was received, except that its body has been read: it is in `data` or `error`. */
+  readonly headers: ResultHeaders<H>;
+  /** The response as it was received. Its body is already read, into `data` or `error`. */
   readonly response: Response;
   /** How often the request was sent, 1 or more. */
   readonly tries: number;
 };
 
-/** Those that the contract always sends are known to be there; of any other name there may be none. */
-type AnswerHeaders<H> = {
+/** `get` returns a string for headers that the contract requires, and a string or null for all others. */
+type ResultHeaders<H> = {
   get<Name extends keyof Declared<H>>(
     name: Name,
   ): Record<never, never> extends Pick<H, Name> ? string | null : Text<H[Name]>;
@@ -129,5 +129,5 @@ type AnswerHeaders<H> = {
 /** Without the index signature that openapi-typescript gives to headers. */
 type Declared<H> = { [Name in keyof H as string extends Name ? never : Name]: H[Name] };
 
-/** On the wire every header is text, an integer too. */
+/** On the wire every header is a text, even an integer. */
 type Text<Value> = Value extends string ? Value : string;

@@ -1,8 +1,8 @@
-import type { ErrorAnswer } from './contract.ts';
+import type { ErrorResult } from './contract.ts';
 
 /**
- * Whatever a call throws of its own accord. No message, field or `cause` of it holds the API key: what a `fetch` throws
- * may hold the whole request, so of that only the words are kept.
+ * The base of every error that the client itself throws. No message, field or `cause` holds the API key. An error of `fetch`
+ * may hold the whole request, so only its message is kept.
  */
 export abstract class CharterError extends Error {
   constructor(name: string, message: string) {
@@ -12,55 +12,55 @@ export abstract class CharterError extends Error {
   }
 }
 
-/** The request got no answer: the server cannot be reached, or the connection broke. */
+/** There was no response: the server cannot be reached, or the connection broke. */
 export class NetworkError extends CharterError {
   readonly tries: number;
 
-  constructor(what: string, { reason, tries }: { reason: string; tries: number }) {
-    super('NetworkError', `${what} got no answer: ${reason} (tried ${times(tries)})`);
+  constructor(request: string, { reason, tries }: { reason: string; tries: number }) {
+    super('NetworkError', `${request} got no response: ${reason} (tried ${times(tries)})`);
     this.tries = tries;
   }
 }
 
-/** The request got no whole answer in time; `timeoutMs` is what its last try was given. */
+/** There was no complete response in time; `timeoutMs` is the time limit of the last try. */
 export class TimeoutError extends CharterError {
   readonly tries: number;
   readonly timeoutMs: number;
 
-  constructor(what: string, { timeoutMs, tries }: { timeoutMs: number; tries: number }) {
-    super('TimeoutError', `${what} got no whole answer within ${timeoutMs} ms (tried ${times(tries)})`);
+  constructor(request: string, { timeoutMs, tries }: { timeoutMs: number; tries: number }) {
+    super('TimeoutError', `${request} got no complete response within ${timeoutMs} ms (tried ${times(tries)})`);
     this.tries = tries;
     this.timeoutMs = timeoutMs;
   }
 }
 
 /**
- * An answer that is not Charter's: a redirect, a proxy's page, another server. What it said is not kept, because it may
- * repeat the request. `status` is 0 where a browser hides it.
+ * A response that is not Charter's: a redirect, an error page of a proxy, another server. Its body is not kept, because it
+ * may repeat the request. `status` is 0 if the browser hides it.
  */
-export class UnexpectedAnswerError extends CharterError {
+export class UnexpectedResponseError extends CharterError {
   readonly status: number;
 
-  constructor(what: string, { status, reason }: { status: number; reason: string }) {
+  constructor(request: string, { status, reason }: { status: number; reason: string }) {
     super(
-      'UnexpectedAnswerError',
-      `${what} got ${status === 0 ? 'an answer' : status}, but ${reason}. Does baseUrl name the Charter server itself?`,
+      'UnexpectedResponseError',
+      `${request} got ${status === 0 ? 'a response' : status}, but ${reason}. Does baseUrl name the Charter server itself?`,
     );
     this.status = status;
   }
 }
 
-/** A page that was refused or failed while `items` or `pages` went through a list. `answer.status` tells which way. */
-export class AnswerError extends CharterError {
-  readonly status: ErrorAnswer['status'];
-  readonly exception: ErrorAnswer['error'];
-  declare readonly answer: ErrorAnswer;
+/** A list page that was not a success, in `items` or `pages`. `result` is discriminated by `result.status`. */
+export class ResponseError extends CharterError {
+  readonly status: ErrorResult['status'];
+  readonly exception: ErrorResult['error'];
+  declare readonly result: ErrorResult;
 
-  constructor(what: string, answer: ErrorAnswer) {
-    super('AnswerError', `${what} got ${answer.status}: ${answer.error.message}`);
-    this.status = answer.status;
-    this.exception = answer.error;
-    Object.defineProperty(this, 'answer', { value: answer });
+  constructor(request: string, result: ErrorResult) {
+    super('ResponseError', `${request} got ${result.status}: ${result.error.message}`);
+    this.status = result.status;
+    this.exception = result.error;
+    Object.defineProperty(this, 'result', { value: result });
   }
 }
 

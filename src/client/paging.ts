@@ -1,10 +1,10 @@
-import type { Call, LooseAnswer, LooseOptions } from './calling.ts';
-import type { ErrorAnswer } from './contract.ts';
-import { AnswerError, UnexpectedAnswerError } from './errors.ts';
+import type { Call, LooseOptions, LooseResult } from './calling.ts';
+import type { ErrorResult } from './contract.ts';
+import { ResponseError, UnexpectedResponseError } from './errors.ts';
 
 export type LoosePage = { readonly data: readonly unknown[]; readonly page: { readonly next_cursor: string | null } };
 
-/** Asks for a page only when the one before has been used up, so that whoever stops early has asked for no more. */
+/** Requests a page only after the previous one was consumed, so that stopping early saves requests. */
 export async function* pagesOf(
   call: Call,
   path: string,
@@ -13,13 +13,13 @@ export async function* pagesOf(
   let next = options.params?.query?.['cursor'];
   for (;;) {
     const query = { ...options.params?.query, cursor: next };
-    const answer = await call('get', path, { ...options, params: { ...options.params, query } });
-    const page = pageIn(answer, path);
+    const result = await call('get', path, { ...options, params: { ...options.params, query } });
+    const page = pageIn(result, path);
     yield page;
     const { next_cursor: cursor } = page.page;
     if (cursor === null) return;
-    // Lists go forward only; otherwise a stand-in that always shows the same page would be read for ever.
-    if (cursor === next) throw unexpected(path, answer, 'its next page is the same page again');
+    // Without this check, a server that always returns the same page would be read for ever.
+    if (cursor === next) throw unexpected(path, result, 'its next page is the same page again');
     next = cursor;
   }
 }
@@ -37,11 +37,11 @@ export async function* itemsOf(
   }
 }
 
-function pageIn(answer: LooseAnswer, path: string): LoosePage {
-  // The contract's word for what a server sends; nothing here could prove it.
-  if ('error' in answer) throw new AnswerError(`GET ${path}`, answer as ErrorAnswer);
-  if (isPage(answer.data)) return answer.data;
-  throw unexpected(path, answer, 'it is no page of a list');
+function pageIn(result: LooseResult, path: string): LoosePage {
+  // The types are the contract's; the client does not check that a server keeps to it.
+  if ('error' in result) throw new ResponseError(`GET ${path}`, result as ErrorResult);
+  if (isPage(result.data)) return result.data;
+  throw unexpected(path, result, 'its body is not a list page');
 }
 
 function isPage(data: unknown): data is LoosePage {
@@ -50,6 +50,6 @@ function isPage(data: unknown): data is LoosePage {
   return Array.isArray(items) && (cursor === null || typeof cursor === 'string');
 }
 
-function unexpected(path: string, { status }: LooseAnswer, reason: string): UnexpectedAnswerError {
-  return new UnexpectedAnswerError(`GET ${path}`, { status, reason });
+function unexpected(path: string, { status }: LooseResult, reason: string): UnexpectedResponseError {
+  return new UnexpectedResponseError(`GET ${path}`, { status, reason });
 }

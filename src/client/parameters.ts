@@ -6,15 +6,15 @@ export type Parameters = {
   readonly header?: Readonly<Record<string, unknown>>;
 };
 
-/** Exactly the contract's: the compiler refuses this where the contract has one more or one less. */
+/** The type makes the compiler reject this table unless it has exactly the contract's paths. */
 const IDEMPOTENT_PATHS: Readonly<Record<IdempotentPath, true>> = { '/api/parent_programs': true };
 
 /**
- * The parameters as they are sent: a creation gets an `Idempotency-Key` of its own where the caller gave none, the same
- * for all its tries. Throws a TypeError on what the types already refuse and what would be sent as something else.
+ * The parameters to send. A creation without an `Idempotency-Key` gets a random one, which all its tries share. Throws a
+ * TypeError for values that the types forbid and that would change the meaning of the request.
  */
 export function parametersOf(method: Method, path: string, given: Parameters): Parameters {
-  // "@other.example" would turn the base into a user name at another host.
+  // A path of "@other.example" would turn the base URL into a user name at another host.
   if (!path.startsWith('/')) throw new TypeError('The path must begin with "/".');
   const parameters = {
     path: present('path', given.path),
@@ -27,7 +27,7 @@ export function parametersOf(method: Method, path: string, given: Parameters): P
     : parameters;
 }
 
-/** Undefined means left out. Null would too, unseen: no filter, or no `If-Match` against lost updates. */
+/** Drops undefined values. Null throws: it would silently drop a filter, or the `If-Match` that prevents lost updates. */
 function present(location: keyof Parameters, values: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   const isNull = given.find(([, value]) => value === null);
@@ -36,7 +36,7 @@ function present(location: keyof Parameters, values: Readonly<Record<string, unk
   return Object.fromEntries(given);
 }
 
-/** An empty segment, "." or ".." would make it the address of something else (RFC 3986 section 5.2.4). */
+/** An empty segment, "." or ".." would make it another path (RFC 3986 section 5.2.4). */
 function checkSegment(name: string, value: unknown): void {
   if (value === undefined) throw new TypeError(`params.path.${name} is missing.`);
   if (['', '.', '..'].includes(String(value)))
@@ -48,7 +48,7 @@ function withIdempotencyKey(header: Record<string, unknown>): Record<string, unk
   return isGiven ? header : { ...header, 'Idempotency-Key': randomKey() };
 }
 
-/** 128 random bits. Not `crypto.randomUUID`, which browsers have on HTTPS pages only. */
+/** 128 random bits. Browsers have `crypto.randomUUID` on HTTPS pages only. */
 function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,6 +1,6 @@
-// When a request may be sent again, and how long to wait before.
+// When a request may be retried, and how long to wait before that.
 
-/** 429 is a limit's; 502 and 504 come from a proxy in front. None of them says that anything was wrong with the request. */
+/** 429 comes from a rate limit, 502 and 504 from a proxy. None of them means that the request was wrong. */
 const TEMPORARY = new Set([429, 502, 503, 504]);
 
 const FIRST_WAIT_MS = 500;
@@ -11,12 +11,12 @@ export function isTemporary(status: number): boolean {
 }
 
 /**
- * Whether sending it twice does no more than sending it once, whatever became of the first.
+ * Whether sending the request twice has the same effect as sending it once, whether or not the first one succeeded.
  *
  * - GET and DELETE are idempotent (RFC 9110 section 9.2.2).
- * - PATCH is not (RFC 5789), and a late second one could undo what somebody else changed in between, unless `If-Match`
- *   names the version to change. `*` names none.
- * - POST is not, unless an `Idempotency-Key` says that both are one.
+ * - PATCH is not (RFC 5789): a late second one could undo another client's change, unless `If-Match` names the version to
+ *   change. `*` names none.
+ * - POST is not, unless both have the same `Idempotency-Key`.
  */
 export function isSafeToRepeat({ method, headers }: Pick<Request, 'method' | 'headers'>): boolean {
   switch (method) {
@@ -33,8 +33,8 @@ export function isSafeToRepeat({ method, headers }: Pick<Request, 'method' | 'he
 }
 
 /**
- * How long to wait after so many tries: what `Retry-After` says, else twice as long each time. `random`, from 0 to 1,
- * spreads out the many clients that fail at the same moment. `headers` are those of an answer, if there was one.
+ * The wait before the next try: `Retry-After`, or an exponential back-off. `random`, from 0 to 1, adds jitter, so that
+ * clients that fail together do not retry together. `headers` are those of the response, if there was one.
  */
 export function waitMsAfter({ tries, headers, random }: Tried): number {
   const asked = headers === undefined ? undefined : retryAfterMs(headers);
@@ -44,11 +44,11 @@ export function waitMsAfter({ tries, headers, random }: Tried): number {
 
 type Tried = { readonly tries: number; readonly headers: Headers | undefined; readonly random: number };
 
-/** RFC 9110 section 10.2.3: seconds, or a date, which is held against the server's own clock where it tells it. */
+/** Seconds, or a date, which is compared with the `Date` header if there is one (RFC 9110 section 10.2.3). */
 function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  // `Date.parse` alone takes nearly anything: "-1" is a day in 2001.
+  // `Date.parse` alone accepts nearly anything: "-1" is a day in 2001.
   const at = / GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const now = Date.parse(headers.get('Date') ?? '');

@@ -1,23 +1,23 @@
-/** A variable of the environment may be given as it is: where it is not set, `createClient` says so. */
+/** `undefined` is allowed for environment variables; `createClient` throws if a required one is not set. */
 export type ClientOptions = {
-  /** Where Charter is, such as `https://charter.example.org`. The key is sent there and nowhere else. */
+  /** The address of Charter, such as `https://charter.example.org`. The key is sent nowhere else. */
   readonly baseUrl: string | undefined;
-  /** The API key as it was copied, without `Bearer`. */
+  /** The API key, without `Bearer`. */
   readonly apiKey: string | undefined;
-  /** How long one try may take, its whole answer included: 1 to 600,000, by default 30,000. */
+  /** Time limit for one try, including the whole response: 1 to 600,000, by default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** How often a request that is safe to repeat is sent again at most: 0 to 10, by default 2. */
+  /** Maximum number of retries of a request that is safe to repeat: 0 to 10, by default 2. */
   readonly retries?: number | undefined;
-  /** How long a call may take with all its tries and the waits between them: 1 to 3,600,000, by default 120,000. */
+  /** Time limit for a call, with all tries and the waits between them: 1 to 3,600,000, by default 120,000. */
   readonly totalTimeoutMs?: number | undefined;
-  /** In place of the platform's own. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
 };
 
 export type Fetch = (request: Request) => Promise<Response>;
 
 export type Settings = {
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly timeoutMs: number;
@@ -26,11 +26,11 @@ export type Settings = {
   readonly fetch: Fetch;
 };
 
-/** The token of RFC 6750 section 2.1. Whether it is one of Charter's keys the server says, and in which way it is not. */
+/** The token of RFC 6750 section 2.1. The server decides whether it is a valid key, and says why not. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const MAX_TOKEN_CHARACTERS = 1024;
 
-/** With the defaults filled in; throws a TypeError or RangeError, which never repeats what was given. */
+/** Checks the options and fills in the defaults. Throws a TypeError or RangeError that never holds the value. */
 export function settingsFrom(options: ClientOptions): Settings {
   const { fetch: given } = options;
   return {
@@ -39,7 +39,7 @@ export function settingsFrom(options: ClientOptions): Settings {
     timeoutMs: checkedNumber('timeoutMs', options.timeoutMs ?? 30_000, { min: 1, max: 600_000 }),
     retries: checkedNumber('retries', options.retries ?? 2, { min: 0, max: 10 }),
     totalTimeoutMs: checkedNumber('totalTimeoutMs', options.totalTimeoutMs ?? 120_000, { min: 1, max: 3_600_000 }),
-    // Called as a function, never as a method: a browser's fetch refuses any other `this`.
+    // Called as a function, not as a method, because a browser's fetch throws on any other `this`.
     fetch: (request) => (given === undefined ? fetch(request) : given(request)),
   };
 }
@@ -54,7 +54,7 @@ function checkedBaseUrl(baseUrl: unknown): string {
     throw new TypeError(`baseUrl must begin with https:// or http://, ${example}.`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new TypeError('baseUrl must hold no user name and no password: the API key goes into apiKey.');
+    throw new TypeError('baseUrl must not contain a user name or a password: the API key goes into apiKey.');
   }
   if (/[?#{}]/.test(baseUrl)) throw new TypeError(`baseUrl must end before any query or fragment, ${example}.`);
   return url.href.replace(/\/+$/, '');
@@ -64,7 +64,9 @@ function checkedApiKey(apiKey: unknown): string {
   if (typeof apiKey !== 'string' || apiKey === '') throw new TypeError('apiKey is missing or empty.');
   if (/^bearer\s/i.test(apiKey)) throw new TypeError('apiKey must be the API key alone, without "Bearer".');
   if (apiKey.length > MAX_TOKEN_CHARACTERS || !TOKEN.test(apiKey)) {
-    throw new TypeError('apiKey is not a whole API key: it holds blanks or other characters that no key has.');
+    throw new TypeError(
+      'apiKey is not an API key: it is too long, or contains spaces or other characters that no key has.',
+    );
   }
   return apiKey;
 }

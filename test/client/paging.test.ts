@@ -1,4 +1,4 @@
-import { AnswerError, type CharterClient, createClient } from '../../src/client/charter-client.ts';
+import { type CharterClient, createClient, ResponseError } from '../../src/client/charter-client.ts';
 import { revokeKeyById } from '../../src/service/operator.ts';
 import { insertPrograms } from '../support/programs.ts';
 import { answers, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
@@ -90,13 +90,13 @@ test('a key that is revoked between two pages ends the list with the exception',
   if (!key.ok) throw new Error(key.error.message);
   await revokeKeyById(server.db, key.data.id);
   const failing = pages.next();
-  await expect(failing).rejects.toBeInstanceOf(AnswerError);
+  await expect(failing).rejects.toBeInstanceOf(ResponseError);
   await expect(failing).rejects.toMatchObject({
-    name: 'AnswerError',
+    name: 'ResponseError',
     message: expect.stringMatching(/^GET \/api\/parent_programs got 401: .*revoked/),
     status: 401,
     exception: { message: expect.stringContaining('revoked') },
-    answer: { status: 401, ok: false, tries: 1 },
+    result: { status: 401, ok: false, tries: 1 },
   });
   expect(await pages.next()).toEqual({ done: true, value: undefined });
 });
@@ -122,7 +122,7 @@ test('a list that leads back to itself is not read for ever', async () => {
   const pages = createClient({ baseUrl: scripted.url, apiKey: 'charter_test_key' }).pages(PROGRAMS);
   await pages.next();
   await pages.next();
-  await expect(pages.next()).rejects.toMatchObject({ name: 'UnexpectedAnswerError' });
+  await expect(pages.next()).rejects.toMatchObject({ name: 'UnexpectedResponseError' });
   expect(scripted.received).toHaveLength(2);
 });
 
@@ -130,6 +130,6 @@ test('what is no page is not taken for one', async () => {
   for (const body of [null, 'page', { data: [] }, { data: {}, page: { next_cursor: null } }]) {
     scripted.play(answers(200, {}, body));
     const pages = createClient({ baseUrl: scripted.url, apiKey: 'charter_test_key' }).pages(PROGRAMS);
-    await expect(pages.next()).rejects.toMatchObject({ name: 'UnexpectedAnswerError', status: 200 });
+    await expect(pages.next()).rejects.toMatchObject({ name: 'UnexpectedResponseError', status: 200 });
   }
 });

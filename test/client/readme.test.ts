@@ -57,7 +57,7 @@ test('3: everything that matches is listed', async () => {
 
 test('4: a creation happens once, however often its program runs', async () => {
   const { run, ours, printed } = await printedBy(4);
-  const wanted = { code: 0, stdout: 'sis-20417: created, whatever became of the first try\n', stderr: '' };
+  const wanted = { code: 0, stdout: 'sis-20417: created exactly once\n', stderr: '' };
   expect(printed).toEqual(wanted);
   expect(await run()).toEqual(wanted);
   expect((await ours.client.get('/api/parent_programs')).body.data).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { AnswerError, createClient } from '../../src/client/charter-client.ts';
+import { createClient, ResponseError } from '../../src/client/charter-client.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
 import {
   answers,
@@ -56,7 +56,7 @@ describe('the key is not in', () => {
   test.each<[string, Step, string, Partial<ClientOptions>]>([
     ['connection broke', hangsUp, 'NetworkError', {}],
     ['answer did not come', staysSilent, 'TimeoutError', { timeoutMs: 20 }],
-    ['answer is a page that repeats the request', page, 'UnexpectedAnswerError', {}],
+    ['answer is a page that repeats the request', page, 'UnexpectedResponseError', {}],
   ])('the error of a call whose %s', async (_title, step, name, options) => {
     server.play(step);
     const error = await failureOf(() => client(options).GET('/api/key'));
@@ -67,7 +67,7 @@ describe('the key is not in', () => {
   test('the error of a list that ends early', async () => {
     server.play(answers(401));
     const error = await failureOf(() => client().items('/api/parent_programs').next());
-    expect(error).toBeInstanceOf(AnswerError);
+    expect(error).toBeInstanceOf(ResponseError);
     expect(shown(error)).not.toContain(apiKey);
   });
 
@@ -111,8 +111,8 @@ describe('the key is sent to nobody else', () => {
   test.each([301, 302, 303, 307, 308])('a redirect with %d is not followed, and not tried again', async (status) => {
     server.play(leading(status));
     const failing = client({ retries: 2 }).GET('/api/key');
-    await expect(failing).rejects.toMatchObject({ name: 'UnexpectedAnswerError', status });
-    await expect(failing).rejects.toThrow(`/api/key got ${status}, but it leads to another address.`);
+    await expect(failing).rejects.toMatchObject({ name: 'UnexpectedResponseError', status });
+    await expect(failing).rejects.toThrow(`/api/key got ${status}, but it is a redirect.`);
     expect(server.received).toHaveLength(1);
     expect(elsewhere.received).toHaveLength(0);
   });
@@ -147,9 +147,9 @@ describe('the key is sent to nobody else', () => {
 
 describe('a baseUrl is refused', () => {
   test.each<[string, string | undefined, string]>([
-    ['with credentials', 'https://ada:secret@charter.example.org', 'must hold no user name and no password'],
-    ['with a password', 'https://:secret@charter.example.org', 'must hold no user name and no password'],
-    ['with a user name', 'https://secret@charter.example.org', 'must hold no user name and no password'],
+    ['with credentials', 'https://ada:secret@charter.example.org', 'must not contain a user name or a password'],
+    ['with a password', 'https://:secret@charter.example.org', 'must not contain a user name or a password'],
+    ['with a user name', 'https://secret@charter.example.org', 'must not contain a user name or a password'],
     ['of another scheme', 'ftp://charter.example.org/secret', 'must begin with https:// or http://'],
     ['of a scheme that runs', 'javascript:alert("secret")', 'must begin with https:// or http://'],
     ['that is relative', '/secret', 'must be an absolute URL'],

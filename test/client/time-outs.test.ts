@@ -42,7 +42,9 @@ describe('a time-out', () => {
     server.play(step);
     const failing = client({ timeoutMs: 20, retries: 0 }).GET(PROGRAMS);
     await expect(failing).rejects.toMatchObject({ name: 'TimeoutError', tries: 1, timeoutMs: 20 });
-    await expect(failing).rejects.toThrow(/\/api\/parent_programs got no whole answer within 20 ms \(tried once\)$/);
+    await expect(failing).rejects.toThrow(
+      /\/api\/parent_programs got no complete response within 20 ms \(tried once\)$/,
+    );
   });
 
   test('is followed by a new try', async () => {

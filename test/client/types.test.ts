@@ -1,10 +1,10 @@
 // Held by the type check of `npm test`: an @ts-expect-error above what does compile is an error itself.
 import {
-  type Answer,
-  AnswerError,
   type CharterClient,
   createClient,
-  type ErrorAnswer,
+  type ErrorResult,
+  ResponseError,
+  type Result,
   type Schemas,
 } from '../../src/client/charter-client.ts';
 
@@ -40,7 +40,7 @@ async function answers(charter: CharterClient): Promise<void> {
 
   const deleted = await charter.DELETE(PROGRAM, { params: { path: { id } } });
   if (deleted.ok) exactly<undefined>()(deleted.data);
-  exactly<Answer<'/api/key', 'get'>>()(await charter.GET('/api/key'));
+  exactly<Result<'/api/key', 'get'>>()(await charter.GET('/api/key'));
 }
 
 async function conditional(charter: CharterClient, etag: string | undefined): Promise<void> {
@@ -111,9 +111,9 @@ async function lists(charter: CharterClient): Promise<void> {
   try {
     await charter.pages(PROGRAMS).next();
   } catch (error) {
-    if (!(error instanceof AnswerError)) throw error;
-    exactly<ErrorAnswer>()(error.answer);
-    if (error.answer.status === 422) exactly<Record<string, string[]>>()({ ...error.answer.error.errors });
+    if (!(error instanceof ResponseError)) throw error;
+    exactly<ErrorResult>()(error.result);
+    if (error.result.status === 422) exactly<Record<string, string[]>>()({ ...error.result.error.errors });
   }
 }
 

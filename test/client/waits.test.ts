@@ -80,7 +80,7 @@ describe('when it gives up', () => {
     const failing = client().GET(PROGRAMS, { params: { query: { search: 'private' } } });
     await expect(failing).rejects.toMatchObject({ name: 'NetworkError', tries: 3 });
     await expect(failing).rejects.toThrow(
-      /^GET http:\/\/127\.0\.0\.1:\d+\/api\/parent_programs got no answer: .+ \(tried 3 times\)$/,
+      /^GET http:\/\/127\.0\.0\.1:\d+\/api\/parent_programs got no response: .+ \(tried 3 times\)$/,
     );
   });
 

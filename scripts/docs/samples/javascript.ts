@@ -3,7 +3,7 @@ import { type SampleRequest, targetOf } from './request.ts';
 
 /** `fetch`, in Node or any other runtime with modules. */
 export function javascript(request: SampleRequest): string {
-  const { method, headers, body, hasAnswerBody } = request;
+  const { method, headers, body, hasResponseBody } = request;
   const sent = [
     `Authorization: \`Bearer \${process.env.CHARTER_API_KEY}\`,`,
     ...(body === undefined ? [] : ["'Content-Type': 'application/json',"]),
@@ -18,6 +18,6 @@ export function javascript(request: SampleRequest): string {
     body === undefined ? null : `  body: JSON.stringify(${literal(body, '  ')}),`,
     '});',
     `if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`);`,
-    hasAnswerBody ? 'console.log(await response.json());' : 'console.log(response.status);',
+    hasResponseBody ? 'console.log(await response.json());' : 'console.log(response.status);',
   );
 }

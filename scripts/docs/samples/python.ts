@@ -3,9 +3,9 @@ import { type SampleRequest, targetOf } from './request.ts';
 
 /** The standard library alone. `urlopen` raises an error for whatever is no success. */
 export function python(request: SampleRequest): string {
-  const { method, headers, body, hasAnswerBody } = request;
+  const { method, headers, body, hasResponseBody } = request;
   const modules = [
-    ...(hasAnswerBody || body !== undefined ? ['json'] : []),
+    ...(hasResponseBody || body !== undefined ? ['json'] : []),
     ...['os', 'urllib.request'],
     ...(headers.some(({ isFresh }) => isFresh) ? ['uuid'] : []),
   ];
@@ -25,7 +25,7 @@ export function python(request: SampleRequest): string {
     body === undefined ? null : `    data=json.dumps(${literalOf(body, '    ')}).encode(),`,
     ')',
     'with urllib.request.urlopen(request) as response:',
-    hasAnswerBody ? '    print(json.load(response))' : '    print(response.status)',
+    hasResponseBody ? '    print(json.load(response))' : '    print(response.status)',
   );
 }
 

@@ -11,7 +11,7 @@ export type SampleRequest = {
   readonly headers: readonly SampleHeader[];
   /** Undefined where the operation takes none. */
   readonly body: unknown;
-  readonly hasAnswerBody: boolean;
+  readonly hasResponseBody: boolean;
   /** Its answer is one page of several. */
   readonly isPaged: boolean;
 };
@@ -39,7 +39,7 @@ export function requestOf(operation: Operation): SampleRequest {
       isFresh: name === 'Idempotency-Key',
     })),
     body: body === undefined ? undefined : firstExample(body.examples),
-    hasAnswerBody: operation.responses[successOf(operation)]?.content !== undefined,
+    hasResponseBody: operation.responses[successOf(operation)]?.content !== undefined,
     isPaged: (operation.parameters ?? []).some(({ name }) => name === 'cursor'),
   };
 }

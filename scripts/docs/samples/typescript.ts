@@ -1,7 +1,7 @@
 import { isEmpty, lines, literal } from './literal.ts';
 import type { SampleRequest } from './request.ts';
 
-/** Our own client, which sends an Idempotency-Key by itself, and reads on by itself where there are pages. */
+/** Uses charter-client, which adds an Idempotency-Key and reads all pages of a list. */
 export function typescript(request: SampleRequest): string {
   return lines(
     "import { createClient } from 'charter-client';",
@@ -17,9 +17,9 @@ export function typescript(request: SampleRequest): string {
 
 function oneCall(request: SampleRequest): readonly string[] {
   return [
-    `const answer = await charter.${request.method}(${parametersOf(request)});`,
-    `if (!answer.ok) throw new Error(\`\${answer.status} \${answer.error.message}\`);`,
-    request.hasAnswerBody ? 'console.log(answer.data);' : 'console.log(answer.status);',
+    `const result = await charter.${request.method}(${parametersOf(request)});`,
+    `if (!result.ok) throw new Error(\`\${result.status} \${result.error.message}\`);`,
+    request.hasResponseBody ? 'console.log(result.data);' : 'console.log(result.status);',
   ];
 }
 

@@ -24,7 +24,7 @@ export const CLIENT_LIES: readonly Lie[] = [
   },
   {
     title: 'the client promises a 304 that nobody asked for',
-    edits: [{ file: CONTRACT, find: "Exclude<Answer<Path, 'get'>, { status: 304 }>", replace: "Answer<Path, 'get'>" }],
+    edits: [{ file: CONTRACT, find: "Exclude<Result<Path, 'get'>, { status: 304 }>", replace: "Result<Path, 'get'>" }],
     caughtBy: 'types',
   },
   {
@@ -58,7 +58,11 @@ export const CLIENT_LIES: readonly Lie[] = [
   {
     title: "the client's errors hold the key",
     edits: [
-      { file: ATTEMPT, find: "wordsOf(error).replaceAll(settings.apiKey, '[the API key]')", replace: 'wordsOf(error)' },
+      {
+        file: ATTEMPT,
+        find: "reasonOf(error).replaceAll(settings.apiKey, '[the API key]')",
+        replace: 'reasonOf(error)',
+      },
     ],
     caughtBy: 'test/client/secrecy.test.ts',
   },
