@@ -5,25 +5,36 @@ import type { Problem } from '../lint/problem.ts';
 import { tryTool } from '../tool.ts';
 import { onChange } from '../watch.ts';
 
-export type Edit = { readonly document: Document } | { readonly problems: readonly string[] };
+export type EditOptions = {
+  /** Serves the edited contract from now on. Rejects where it cannot be served. */
+  readonly serve: (document: Document) => Promise<void>;
+  /** Called with a line for every problem, and one for the outcome. */
+  readonly print: (line: string) => void;
+};
 
-/** Tells of every edit of the contract from now on, below the folder of `entry`; resolves to how to end that. */
-export function watchEdits(entry: string, onEdit: (edit: Edit) => Promise<void>): Promise<() => void> {
-  return onChange(dirname(entry), async () => onEdit(await bundle(entry)));
+/** Bundles and serves the contract after every edit in the folder of its main file; resolves to a function that ends this. */
+export function followEdits(mainFile: string, { serve, print }: EditOptions): Promise<() => void> {
+  return onChange(dirname(mainFile), async () => {
+    const problems = await serveEdited(mainFile, serve).catch((error) => [
+      `${mainFile}: ${error instanceof Error ? error.message : error}`,
+    ]);
+    for (const problem of problems) print(problem);
+    print(
+      problems.length === 0 ? 'The edited contract is served.' : 'The contract from before the edit is still served.',
+    );
+  });
 }
 
-/** The document as `npm run generate` would make it; or what `npm run lint` says of it, a line each. */
-async function bundle(entry: string): Promise<Edit> {
-  try {
-    const [[problems = []], bundled] = await Promise.all([
-      lintDocuments([entry]),
-      tryTool('redocly', ['bundle', entry, '--ext=json']),
-    ]);
-    if (problems.length > 0) return { problems: problems.map(lineOf) };
-    return bundled.code === 0 ? { document: JSON.parse(bundled.stdout) } : { problems: [bundled.printed.trim()] };
-  } catch (error) {
-    return { problems: [`${entry}: ${error instanceof Error ? error.message : error}`] };
-  }
+/** Resolves to the problems of `npm run lint`, a line each; none: the contract is served as `npm run generate` would bundle it. */
+async function serveEdited(mainFile: string, serve: EditOptions['serve']): Promise<string[]> {
+  const [[problems = []], bundled] = await Promise.all([
+    lintDocuments([mainFile]),
+    tryTool('redocly', ['bundle', mainFile, '--ext=json']),
+  ]);
+  if (problems.length > 0) return problems.map(lineOf);
+  if (bundled.code !== 0) return [bundled.printed.trim()];
+  await serve(JSON.parse(bundled.stdout));
+  return [];
 }
 
 function lineOf({ file, line, column, message, remedy }: Problem): string {

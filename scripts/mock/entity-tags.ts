@@ -1,37 +1,35 @@
 import { hash } from 'node:crypto';
 import { entityTagsIn } from '../../src/api/conditional.ts';
-import type { Operation } from '../../src/api/document.ts';
+import { isObject, type Operation } from '../../src/api/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { examplesOf } from './response-source.ts';
+import { examplesOf } from './declared-responses.ts';
 
-// The mock remembers nothing, and yet a client must be able to change what it has just changed with the new ETag. So a
-// tag shows by itself that the mock gave it, and for which id: half of it hashes the content, the other half that and
-// the id. Any other tag is a stale one.
+// The mock keeps nothing, and yet a client must be able to use the ETag of one change for the next. So a tag proves by
+// itself that the mock made it, and for which id: its first half is a hash of the content, its second half a hash of the
+// first half and the id. Every other tag counts as stale.
 
-const HALF = 11;
+const HALF_CHARACTERS = 11;
 
-/** Undefined: the content has no id. */
 export function entityTagOf(body: unknown): string {
-  const content = hash('sha256', JSON.stringify(body), 'base64url').slice(0, HALF);
-  const id = body !== null && typeof body === 'object' && 'id' in body ? String(body.id) : '';
-  return `"${content}${sealOf(content, id)}"`;
+  const content = hash('sha256', JSON.stringify(body), 'base64url').slice(0, HALF_CHARACTERS);
+  const id = isObject(body) && 'id' in body ? String(body['id']) : '';
+  return `"${content}${proofOf(content, id)}"`;
 }
 
-/** Throws a 412 in the contract's words, where it shows one, for tags that the mock never gave for this id. */
+/** Throws the contract's 412, where the operation has one, unless the mock made one of the tags for this id. */
 export function refuseStale(operation: Operation, ifMatch: string | undefined, id: string): void {
   const [example] = examplesOf(operation, 412);
   if (example === undefined || ifMatch === undefined || ifMatch.trim() === '*') return;
-  if (entityTagsIn(ifMatch).some((tag) => isOurs(tag, id))) return;
+  if (entityTagsIn(ifMatch).some((tag) => isFor(id, tag))) return;
   const [, { value }] = example;
-  const message = value !== null && typeof value === 'object' && 'message' in value ? String(value.message) : '';
-  throw new DomainError('precondition_failed', message);
+  throw new DomainError('precondition_failed', isObject(value) ? String(value['message']) : '');
 }
 
-function isOurs(tag: string, id: string): boolean {
+function isFor(id: string, tag: string): boolean {
   const text = tag.slice(1, -1);
-  return tag.startsWith('"') && text.slice(HALF) === sealOf(text.slice(0, HALF), id);
+  return tag.startsWith('"') && text.slice(HALF_CHARACTERS) === proofOf(text.slice(0, HALF_CHARACTERS), id);
 }
 
-function sealOf(content: string, id: string): string {
-  return hash('sha256', `${content} ${id}`, 'base64url').slice(0, HALF);
+function proofOf(content: string, id: string): string {
+  return hash('sha256', `${content} ${id}`, 'base64url').slice(0, HALF_CHARACTERS);
 }

@@ -1,34 +1,40 @@
 import type { IncomingMessage } from 'node:http';
-import type { CheckedResponse, ConformityCheck, Finding } from '../../src/api/conformity.ts';
-import type { Judge } from './judge.ts';
+import { type CheckedResponse, createConformityCheck, type Finding } from '../../src/api/conformity.ts';
+import type { Document } from '../../src/api/contract.ts';
+import { createRequestCheck, type Refusal } from './request-check.ts';
 
-/** Refusals for which what the server holds is never the reason. */
-const OF_THE_REQUEST_ALONE = [400, 405, 406, 413, 414, 415];
-/** What a server may say first, whatever else is wrong with a request: of the key's state, and of its own. */
-const BEFORE_ALL = [401, 403, 500, 503];
+/** A request with its body, and a server's response to it. */
+export type Exchange = { readonly req: IncomingMessage; readonly body: Buffer; readonly response: CheckedResponse };
 
-export type Exchanged = { readonly req: IncomingMessage; readonly body: Buffer; readonly answered: CheckedResponse };
+/** Refusals that never depend on the server's data. */
+const INDEPENDENT_OF_DATA = [400, 405, 406, 413, 414, 415];
+/** Refusals that a server may send first, whatever else is wrong: for the state of the key, and for its own. */
+const ALWAYS_ALLOWED = [401, 403, 500, 503];
 
-/** Holds an answer against the contract, and whether the request should have been refused or should not. */
-export async function compare(
-  exchanged: Exchanged,
-  { judge, check }: { judge: Judge; check: ConformityCheck },
-): Promise<Finding> {
-  const { method = 'GET', url = '/' } = exchanged.req;
-  const { operations, disagreements } = check({ method, url }, exchanged.answered);
-  const ofTheRequest = operations.length === 0 ? null : await judgedOtherwise(exchanged, judge);
-  return { operations, disagreements: ofTheRequest === null ? disagreements : [...disagreements, ofTheRequest] };
+/** Checks that a response is the contract's, and that the server refuses what the contract forbids and nothing else. */
+export async function createExchangeCheck(document: Document): Promise<(exchange: Exchange) => Promise<Finding>> {
+  const checkResponse = createConformityCheck({ ...document });
+  const checkRequest = await createRequestCheck(document);
+  return async ({ req, body, response }) => {
+    const { method = 'GET', url = '/' } = req;
+    const finding = checkResponse({ method, url }, response);
+    if (finding.operations.length === 0) return finding;
+    const disagreement = refusalDisagreement(await checkRequest(req, body), response.status);
+    if (disagreement === null) return finding;
+    return { ...finding, disagreements: [...finding.disagreements, disagreement] };
+  };
 }
 
-/** Null: the server has judged the request as the contract does, or for a reason of its own. */
-async function judgedOtherwise({ req, body, answered: { status } }: Exchanged, judge: Judge): Promise<string | null> {
-  const refusal = await judge.refusalOf(req, body);
+/** `refusal` is the contract's, null where it allows the request; `status` is the server's. */
+function refusalDisagreement(refusal: Refusal | null, status: number): string | null {
   if (refusal === null) {
-    return OF_THE_REQUEST_ALONE.includes(status)
+    return INDEPENDENT_OF_DATA.includes(status)
       ? `the contract allows this request, but the server refuses it with ${status}.`
       : null;
   }
-  if (status === refusal.status || BEFORE_ALL.includes(status)) return null;
+  if (status === refusal.status || ALWAYS_ALLOWED.includes(status)) return null;
   const forbids = `the contract forbids this request (${refusal.status}: ${refusal.message})`;
-  return status < 400 ? `${forbids}, but the server accepts it.` : `${forbids}, but the server answers ${status}.`;
+  return status < 400
+    ? `${forbids}, but the server accepts it.`
+    : `${forbids}, but the server responds with ${status}.`;
 }

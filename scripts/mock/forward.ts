@@ -2,64 +2,82 @@ import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { CheckedResponse } from '../../src/api/conformity.ts';
 
-/** A real server's answer: as it is passed back, and as it is held against the contract. */
-export type Passed = {
-  readonly rawHeaders: readonly string[];
+/** A server's response: as it is passed back, and as it is checked against the contract. */
+export type ForwardedResponse = {
+  readonly headers: readonly Header[];
   readonly bytes: Buffer;
-  readonly answered: CheckedResponse;
+  readonly checked: CheckedResponse;
 };
 
-/** Of the connection alone (RFC 9110 section 7.6.1), or made anew; and nothing compressed, which could not be read. */
-const NOT_PASSED = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
-  ...['host', 'content-length', 'accept-encoding'],
+type Header = readonly [name: string, value: string];
+
+/**
+ * Headers of the connection (RFC 9110 section 7.6.1), headers that are made anew, and Accept-Encoding: a compressed
+ * response could not be checked.
+ */
+const NOT_FORWARDED = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'host',
+  'content-length',
+  'accept-encoding',
 ]);
 /** With any other method Node sends an empty body in chunks, unless a length of 0 says that there is none. */
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
-const ANSWER_SECONDS = 60;
+const TIMEOUT_SECONDS = 60;
 
-/** Sends the request on, its headers as they came, two of a name included; rejects where there is no answer. */
-export function pass(req: IncomingMessage, body: Buffer, target: URL): Promise<Passed> {
+/** Sends the request to the server, with its headers unchanged, repeated ones included. Rejects without a response. */
+export function forward(req: IncomingMessage, body: Buffer, target: URL): Promise<ForwardedResponse> {
   const hasBody = req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
   const hasLength = hasBody || !WITHOUT_BODY.has(req.method ?? 'GET');
+  const headers: Header[] = [
+    ['Host', target.host],
+    ['Connection', 'close'],
+    ...(hasLength ? [['Content-Length', String(body.length)] as const] : []),
+    ...headersOf(req).filter(([name]) => !NOT_FORWARDED.has(name.toLowerCase())),
+  ];
   const options = {
     method: req.method,
     hostname: target.hostname.replace(/^\[|\]$/g, ''),
     port: target.port,
     path: `${target.pathname.replace(/\/$/, '')}${req.url}`,
-    headers: [
-      ...['Host', target.host, 'Connection', 'close'],
-      ...(hasLength ? ['Content-Length', String(body.length)] : []),
-      ...pairs(req.rawHeaders).flatMap(([name, value]) => (NOT_PASSED.has(name.toLowerCase()) ? [] : [name, value])),
-    ],
+    headers: headers.flat(),
     agent: false,
-    timeout: ANSWER_SECONDS * 1000,
+    timeout: TIMEOUT_SECONDS * 1000,
   };
   return new Promise((resolve, reject) => {
     const request = target.protocol === 'https:' ? requestSecure : requestPlain;
-    const sent = request(options, (answer) => receive(answer).then(resolve, reject));
-    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${ANSWER_SECONDS} seconds`)));
+    const sent = request(options, (response) => receive(response).then(resolve, reject));
+    sent.on('timeout', () => sent.destroy(new Error(`no response within ${TIMEOUT_SECONDS} seconds`)));
     sent.on('error', reject);
     sent.end(body);
   });
 }
 
-async function receive(answer: IncomingMessage): Promise<Passed> {
+async function receive(response: IncomingMessage): Promise<ForwardedResponse> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk);
+  for await (const chunk of response) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
-  const headers = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+  const joined = Object.entries(response.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
   return {
-    rawHeaders: pairs(answer.rawHeaders)
-      .filter(([name]) => name.toLowerCase() === 'content-length' || !NOT_PASSED.has(name.toLowerCase()))
-      .flat(),
+    headers: headersOf(response).filter(([name]) => isForwardedBack(name.toLowerCase())),
     bytes,
-    answered: { status: answer.statusCode ?? 0, headers: Object.fromEntries(headers), text: bytes.toString() },
+    checked: { status: response.statusCode ?? 0, headers: Object.fromEntries(joined), text: bytes.toString() },
   };
 }
 
-/** Names and values, which `rawHeaders` holds in turn. */
-export function pairs(rawHeaders: readonly string[]): [string, string][] {
+function isForwardedBack(name: string): boolean {
+  return name === 'content-length' || !NOT_FORWARDED.has(name);
+}
+
+/** `rawHeaders` alternates names and values. */
+function headersOf({ rawHeaders }: IncomingMessage): Header[] {
   return Array.from({ length: rawHeaders.length / 2 }, (_, i) => [
     rawHeaders[2 * i] ?? '',
     rawHeaders[2 * i + 1] ?? '',

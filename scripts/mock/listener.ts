@@ -2,55 +2,57 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import { ApiRequest } from '../../src/api/api-request.ts';
+import { createAjv, type Document } from '../../src/api/contract.ts';
+import { operationsOf } from '../../src/api/document.ts';
 import { errorHandler } from '../../src/api/error-handler.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
 import { send } from '../../src/api/response.ts';
-import { allowAnyOrigin, answerPreflight, isPreflight } from './cors.ts';
-import { answerForced } from './forced-response.ts';
-import type { MockService } from './service.ts';
+import type { Environment } from '../../src/domain/api-key.ts';
+import { createCollections } from './collection.ts';
+import { createCors } from './cors.ts';
+import { createForcedResponses } from './forced-response.ts';
+import { createMockApi } from './mock-api.ts';
+import { createHandler } from './operation-handler.ts';
+import { createResponseSource } from './response-source.ts';
 
-export type ListenerDeps = {
-  /** Called for every request: an edit of the contract replaces the service. */
-  readonly service: () => MockService;
-  readonly isDynamic: boolean;
+export type MockListenerOptions = {
+  /** The environment whose keys are accepted. */
+  readonly environment: Environment;
+  /** Generates data in place of the contract's examples; the same seed generates the same data. */
+  readonly seed: string | undefined;
+  /** Called with every bug of the mock itself. */
   readonly onFault: (error: unknown) => void;
 };
 
-/** Express with the same middleware as the server, behind CORS and the responses that `Prefer` forces. */
-export function createListener({ service, isDynamic, onFault }: ListenerDeps): RequestListener {
-  const app = express.Router({ caseSensitive: true, strict: true });
+/** Responds as the server would, from the contract's examples. Rejects where the document cannot be served. */
+export async function createMockListener(document: Document, options: MockListenerOptions): Promise<RequestListener> {
+  const { environment, seed, onFault } = options;
+  const [json, isDynamic, ajv] = [{ ...document }, seed !== undefined, createAjv()];
+  const operations = operationsOf(json);
+  const source = await createResponseSource(json, { ajv, seed });
+  const collections = await createCollections(operations, { ajv, source, isDynamic });
+  const api = await createMockApi(document, {
+    operations,
+    handlerOf: (operation) => createHandler(operation, { ajv, source, collections }),
+    environmentOf: () => environment,
+    send,
+  });
+  const allowEveryOrigin = createCors(operations);
+  const forceResponse = createForcedResponses({ router: api.router, operations, source, isDynamic });
+
+  const app = express();
+  app.disable('x-powered-by');
   app.use((req, res, next) => {
-    res.locals = { requestId: randomUUID(), serving: service() };
-    allowAnyOrigin(res, service().exposed);
-    if (isPreflight(req)) answerPreflight(req, res);
-    else next();
+    res.locals = { requestId: randomUUID() };
+    if (!allowEveryOrigin(req, res)) next();
   });
   app.use(async (req, res, next) => {
-    const { requestId, serving } = res.locals;
-    const isForced =
-      req.headers['prefer'] !== undefined && (await force(new ApiRequest(req, res, requestId), { serving, isDynamic }));
-    if (!isForced) next();
+    if (!(await forceResponse(new ApiRequest(req, res, res.locals['requestId'])))) next();
   });
-  app.use((req, res, next) => res.locals['serving'].api.middleware(req, res, next));
+  app.use(api.middleware);
   app.use(errorHandler({ send, onFault }));
   return (req, res) => {
-    const giveUp = (error: unknown) => {
-      // One connection ends; the mock goes on.
-      onFault(error);
-      res.destroy();
-    };
     req.url = originFormOf(req.url ?? '/');
-    // Express adds its own members to both, in the application that the routers belong to.
-    app(req as express.Request, res as express.Response, giveUp);
+    app(req, res);
   };
-}
-
-async function force(
-  request: ApiRequest,
-  { serving, isDynamic }: { serving: MockService; isDynamic: boolean },
-): Promise<boolean> {
-  const { api, operations, source } = serving;
-  if (!api.router.matches(request)) return false;
-  const operation = operations.find(({ operationId }) => operationId === request.operation.operationId);
-  return operation !== undefined && answerForced(request, { operation, source, isDynamic });
 }

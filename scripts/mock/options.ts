@@ -4,59 +4,56 @@ import { ENVIRONMENTS, type Environment } from '../../src/domain/api-key.ts';
 export const DEFAULT_PORT = 4010;
 export const DEFAULT_HOST = '127.0.0.1';
 
-export const HELP = `npm run mock -- [options]   answers as the server would, from the contract's examples, without a database
+export const HELP = `npm run mock -- [options]   responds as the server would, from the contract's examples and without a database
 
   --port N          ${DEFAULT_PORT} by default; 0 takes any free port
-  --host ADDRESS    ${DEFAULT_HOST} by default; 0.0.0.0 for every address of this machine
-  --environment E   ${ENVIRONMENTS.join(' or ')}: which keys are taken; live by default
+  --host ADDRESS    ${DEFAULT_HOST} by default; 0.0.0.0 listens on every address of this machine
+  --environment E   ${ENVIRONMENTS.join(' or ')}: which API keys are accepted; live by default
   --dynamic         generates data that the schemas allow, in place of the examples
-  --seed TEXT       with --dynamic: the same text generates the same data again
-  --proxy URL       passes requests on to a real server, and prints and counts every disagreement with the contract
-  --help            this text
+  --seed TEXT       like --dynamic; the same text generates the same data again
+  --proxy URL       forwards requests to a real server; prints and counts every disagreement with the contract
+  --help            prints this text
 
-Any well-formed key of the environment is taken, and may do everything. Pages of any origin may call (CORS).
-Edits of openapi/ are served as soon as they are saved; while they have problems, those are printed.
+The mock accepts every well-formed key of the environment; each has all permissions. It allows any origin (CORS).
+It serves edits of openapi/ as soon as they are saved. While the contract has problems, it prints them instead.
 
-Force any status and example with the header Prefer:
-  Prefer: code=422                    the first fitting example of the status
-  Prefer: code=422, example=limit     one of them by its name
+The header Prefer selects a status, an example or both:
+  Prefer: code=422                    the example of this status that fits best
+  Prefer: code=422, example=limit     an example by its name
   Prefer: example=external_id_taken   the status that has this example
-A refusal is forced whatever else the request is; a success only for a request that the server would accept.
-What the operation does not have is refused with a 422 that names what it has, under the field Prefer.
+The mock sends a refusal whatever else is wrong with the request, and a success only where the server would accept it.
+For a status or an example that the operation does not have, it responds with a 422 that lists those that it has.
 
-Nothing is kept. Lists hold 60 items made of the examples; limit, sort, filters and cursors work. One item is found by its
-id, and any other id is shown as the example with that id. Writes answer with what was sent in the example; the same
-body always gets the same id. If-Match takes every ETag that the mock gave for the id, and nothing else.
+The mock keeps nothing. A list has 60 items, made from the examples; limit, sort, filters and cursors work. A request for
+one item finds it by its id; any other id gets the example with that id. Writes respond with the example and what was
+sent; the same body always gets the same id. If-Match accepts an ETag that the mock has sent for the id, and no other.
 `;
 
-export type Options = {
-  readonly port: number;
-  readonly host: string;
-  readonly environment: Environment;
-  /** Undefined: the contract's examples. */
-  readonly seed: string | undefined;
-  /** Undefined: the mock answers by itself. */
-  readonly proxied: URL | undefined;
-};
+type Address = { readonly port: number; readonly host: string };
 
-/** What is wrong with how the command was called. */
+export type Options =
+  | { readonly mode: 'help' }
+  | (Address & { readonly mode: 'mock'; readonly environment: Environment; readonly seed: string | undefined })
+  | (Address & { readonly mode: 'proxy'; readonly target: URL });
+
+/** A mistake in the command line. */
 export class UsageError extends Error {}
 
-/** Null: help is asked for. */
-export function readOptions(parameters: readonly string[], randomSeed: () => string): Options | null {
+/** With `--dynamic` alone, the seed is `randomSeed`'s. */
+export function readOptions(parameters: readonly string[], randomSeed: () => string): Options {
   const values = parse(parameters);
-  if (values.help) return null;
-  const environment = ENVIRONMENTS.find((each) => each === values.environment);
-  if (environment === undefined) throw new UsageError(`--environment is ${ENVIRONMENTS.join(' or ')}.`);
+  if (values.help) return { mode: 'help' };
+  const { host, dynamic: isDynamic } = values;
   const port = Number(values.port);
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new UsageError('--port is 0 to 65535.');
-  const seed = values.seed ?? (values.dynamic ? randomSeed() : undefined);
-  if (values.proxy !== undefined && seed !== undefined)
-    throw new UsageError('--proxy passes on what the server answers. Leave --dynamic and --seed out.');
-  return {
-    ...{ port, host: values.host, environment, seed },
-    proxied: values.proxy === undefined ? undefined : readUrl(values.proxy),
-  };
+  const environment = ENVIRONMENTS.find((each) => each === values.environment);
+  if (environment === undefined) throw new UsageError(`--environment is ${ENVIRONMENTS.join(' or ')}.`);
+  if (values.proxy !== undefined) {
+    if (isDynamic || values.seed !== undefined)
+      throw new UsageError('--proxy forwards the responses of a server. Leave out --dynamic and --seed.');
+    return { mode: 'proxy', port, host, target: readUrl(values.proxy) };
+  }
+  return { mode: 'mock', port, host, environment, seed: values.seed ?? (isDynamic ? randomSeed() : undefined) };
 }
 
 function readUrl(text: string): URL {

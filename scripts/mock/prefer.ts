@@ -1,19 +1,19 @@
 import { clip } from '../../src/api/clip.ts';
 import type { Operation } from '../../src/api/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { examplesOf, statusesOf, successOf } from './response-source.ts';
+import { examplesOf, statusesOf, successOf } from './declared-responses.ts';
 
-/** What the `Prefer` header (RFC 7240) of a request asks of the mock; `example` undefined: the one that fits best. */
+/** The response that a `Prefer` header (RFC 7240) names; `example` undefined: the one that fits best. */
 export type Preference = { readonly status: number; readonly example: string | undefined };
 
-/** The contract's bound of the messages of one field. */
-const MOST_MESSAGES = 10;
-/** Characters of the client's own text that a message quotes at most. */
-const MOST_CHARACTERS = 60;
+/** The contract's maximum of messages for one field. */
+const MAX_MESSAGES = 10;
+/** Of the client's own text in a message. */
+const MAX_QUOTED_CHARACTERS = 60;
 
 /**
- * Reads a header such as `Prefer: code=422, example=limit`; undefined: it asks for nothing. An example alone asks for the
- * success that has it, or else for the first status that has it. Throws a 422 that names what the operation has.
+ * Reads a header such as `Prefer: code=422, example=limit`; undefined: it names no response. An example alone means the
+ * success that has it, else the first status that has it. Throws a 422 that lists what the operation has.
  */
 export function preferenceOf(header: string | string[] | undefined, operation: Operation): Preference | undefined {
   const preferences = readPrefer([header ?? []].flat().join(','));
@@ -40,32 +40,32 @@ function readPrefer(header: string): Map<string, string> {
 }
 
 function statusesToSearch(code: string | undefined, operation: Operation): number[] {
-  if (code !== undefined) return [Number(code)];
-  return [successOf(operation), ...statusesOf(operation)];
+  return code === undefined ? [successOf(operation), ...statusesOf(operation)] : [Number(code)];
 }
 
 function unknownStatus(code: string, operation: Operation): DomainError {
-  const asked = `asks for the status ${clip(code, MOST_CHARACTERS)}, which ${operation.operationId} does not have.`;
-  const message = `${asked} It has: ${statusesOf(operation).join(', ')}.`;
+  const problem = `asks for the status ${clip(code, MAX_QUOTED_CHARACTERS)}, which ${operation.operationId} does not have.`;
+  const message = `${problem} It has: ${statusesOf(operation).join(', ')}.`;
   return new DomainError('invalid', `Prefer ${message}`, { Prefer: [message] });
 }
 
 function unknownExample(example: string, code: string | undefined, operation: Operation): DomainError {
   const statuses = code === undefined ? statusesOf(operation) : [Number(code)];
-  const there = statuses.flatMap((status) => {
+  const available = statuses.flatMap((status) => {
     const names = examplesOf(operation, status).map(([name]) => name);
     return names.length === 0 ? [] : [`with ${status}: ${names.join(', ')}`];
   });
   const where = code === undefined ? '' : ` with the status ${code}`;
-  const message = `asks for the example ${clip(example, MOST_CHARACTERS)}, which ${operation.operationId} does not have${where}.`;
+  const quoted = clip(example, MAX_QUOTED_CHARACTERS);
+  const message = `asks for the example ${quoted}, which ${operation.operationId} does not have${where}.`;
   const lines =
-    there.length === 0 ? ['It has none.'] : chunk(there, MOST_MESSAGES - 1).map((line) => `It has ${line}.`);
+    available.length === 0 ? ['It has none.'] : joined(available, MAX_MESSAGES - 1).map((line) => `It has ${line}.`);
   return new DomainError('invalid', `Prefer ${message} ${lines[0]}`, { Prefer: [message, ...lines] });
 }
 
-/** So many lines at most. */
-function chunk(texts: readonly string[], lines: number): string[] {
-  const size = Math.ceil(texts.length / lines);
+/** Joins neighbours until at most `maxLines` are left. */
+function joined(texts: readonly string[], maxLines: number): string[] {
+  const size = Math.ceil(texts.length / maxLines);
   return Array.from({ length: Math.ceil(texts.length / size) }, (_, i) =>
     texts.slice(i * size, (i + 1) * size).join('; '),
   );

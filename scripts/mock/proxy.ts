@@ -1,93 +1,88 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
-import { type ConformityCheck, createConformityCheck } from '../../src/api/conformity.ts';
+import type { Finding } from '../../src/api/conformity.ts';
 import { readDocument } from '../../src/api/contract.ts';
+import { operationsOf } from '../../src/api/document.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
 import { listen } from '../../src/server.ts';
-import { allowAnyOrigin, answerPreflight, headersShownBy, isPreflight } from './cors.ts';
-import { compare, type Exchanged } from './exchange-check.ts';
-import { pairs, pass } from './forward.ts';
-import { createJudge, type Judge } from './judge.ts';
-import { lineOf, plain } from './printable.ts';
-import { jsonOf } from './service.ts';
+import { type Cors, createCors } from './cors.ts';
+import { createExchangeCheck, type Exchange } from './exchange-check.ts';
+import { forward } from './forward.ts';
+import { printable, requestLine } from './printable.ts';
 import { Tally } from './tally.ts';
 
 export type ProxyOptions = {
-  /** The server to which requests go. */
+  /** The server that requests are forwarded to. */
   readonly target: URL;
   readonly port: number;
   readonly host: string;
-  /** Told of every request and every disagreement, a line each. */
+  /** Called with a line for every request and every disagreement. */
   readonly print: (line: string) => void;
 };
 
 export type ContractProxy = { readonly url: string; readonly tally: Tally; close(): Promise<void> };
 
-const MOST_BODY_BYTES = 64 * 1024 * 1024;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** Passes requests on to a real server, and holds each of them and its answer against the contract. */
+/** Forwards requests to a real server, and checks every request and every response against the contract. */
 export async function startProxy({ target, port, host, print }: ProxyOptions): Promise<ContractProxy> {
   const document = await readDocument();
-  const judge = await createJudge(document);
   const tally = new Tally();
-  const proxying = { target, judge, check: createConformityCheck(jsonOf(document)), tally, print };
-  const listening = await listen(createListener(proxying), { host, port });
+  const allowEveryOrigin = createCors(operationsOf({ ...document }));
+  const check = await createExchangeCheck(document);
+  const listening = await listen(createListener({ target, allowEveryOrigin, check, tally, print }), { host, port });
   return { url: listening.url, tally, close: () => listening.stop() };
 }
 
-type Proxying = {
-  readonly target: URL;
-  readonly judge: Judge;
-  readonly check: ConformityCheck;
+type ListenerDeps = Pick<ProxyOptions, 'target' | 'print'> & {
+  readonly allowEveryOrigin: Cors;
+  readonly check: (exchange: Exchange) => Promise<Finding>;
   readonly tally: Tally;
-  readonly print: (line: string) => void;
 };
 
-function createListener(proxying: Proxying): RequestListener {
-  const exposed = headersShownBy(proxying.judge.operations);
+function createListener(deps: ListenerDeps): RequestListener {
   return async (req, res) => {
     req.url = originFormOf(req.url ?? '/');
-    allowAnyOrigin(res, exposed);
-    if (isPreflight(req)) return answerPreflight(req, res);
+    if (deps.allowEveryOrigin(req, res)) return;
     try {
-      // Of a request that announces no body the stream has ended (server.ts).
-      const body = req.readableEnded ? Buffer.alloc(0) : await getRawBody(req, { limit: MOST_BODY_BYTES });
-      const { rawHeaders, bytes, answered } = await pass(req, body, proxying.target);
-      await note({ req, body, answered }, proxying);
-      for (const [name, value] of pairs(rawHeaders)) if (!isOfCors(name)) res.appendHeader(name, value);
-      res.statusCode = answered.status;
+      // The stream of a request without a body has ended (server.ts).
+      const body = req.readableEnded ? Buffer.alloc(0) : await getRawBody(req, { limit: MAX_BODY_BYTES });
+      const { headers, bytes, checked } = await forward(req, body, deps.target);
+      await report({ req, body, response: checked }, deps);
+      for (const [name, value] of headers) if (!isCorsHeader(name)) res.appendHeader(name, value);
+      res.statusCode = checked.status;
       res.end(bytes);
     } catch (error) {
-      fail(req, res, { ...proxying, reason: plain(error instanceof Error ? error.message : String(error)) });
+      fail(req, res, { ...deps, reason: printable(error instanceof Error ? error.message : String(error)) });
     }
   };
 }
 
-async function note(exchanged: Exchanged, proxying: Proxying): Promise<void> {
-  const { req, answered } = exchanged;
-  const { operations, disagreements } = await compare(exchanged, proxying);
+async function report(exchange: Exchange, { check, tally, print }: ListenerDeps): Promise<void> {
+  const { req, response } = exchange;
+  const { operations, disagreements } = await check(exchange);
   const names = operations.map(({ operationId }) => operationId).join(', ');
-  proxying.tally.add(`${names || plain(req.url ?? '')} ${answered.status}`, disagreements);
-  const line = lineOf(req, answered.status);
-  if (disagreements.length === 0) proxying.print(`  ${line}`);
-  for (const disagreement of disagreements) proxying.print(`! ${line}: ${plain(disagreement)}`);
+  tally.add(`${names || printable(req.url ?? '')} ${response.status}`, disagreements);
+  const line = requestLine(req, response.status);
+  if (disagreements.length === 0) print(`  ${line}`);
+  for (const disagreement of disagreements) print(`! ${line}: ${printable(disagreement)}`);
 }
 
 function fail(
   req: IncomingMessage,
   res: ServerResponse,
-  { tally, print, reason }: Proxying & { reason: string },
+  { tally, print, reason }: Pick<ListenerDeps, 'tally' | 'print'> & { reason: string },
 ): void {
-  const disagreement = `the server gave no answer: ${reason}`;
-  tally.add('no answer', [disagreement]);
-  print(`! ${lineOf(req, 502)}: ${disagreement}`);
+  const disagreement = `the server gave no response: ${reason}`;
+  tally.add('no response', [disagreement]);
+  print(`! ${requestLine(req, 502)}: ${disagreement}`);
   if (res.headersSent) return void res.destroy();
-  for (const name of res.getHeaderNames()) if (!isOfCors(name)) res.removeHeader(name);
+  for (const name of res.getHeaderNames()) if (!isCorsHeader(name)) res.removeHeader(name);
   res.writeHead(502, { 'Content-Type': 'application/json; charset=utf-8' });
-  res.end(JSON.stringify({ message: `The server behind this proxy gave no answer: ${reason}` }));
+  res.end(JSON.stringify({ message: `The server behind this proxy gave no response: ${reason}` }));
 }
 
-/** Ours go to the page in place of the server's. */
-function isOfCors(name: string): boolean {
+/** The proxy's own CORS headers replace the server's. */
+function isCorsHeader(name: string): boolean {
   return /^access-control-/i.test(name);
 }

@@ -1,61 +1,39 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Example, Json, Operation } from '../../src/api/document.ts';
-import { firstValid, narrowed } from './generated-data.ts';
-import { createPrism, type Shown } from './prism-responses.ts';
+import type { Json, Operation } from '../../src/api/document.ts';
+import { schemaOf } from './declared-responses.ts';
+import { firstValid, narrowSchemas } from './generated-data.ts';
+import { createPrismResponses, type PrismResponse } from './prism-responses.ts';
 
-export type Asked = {
+export type ResponseQuery = {
   readonly operation: Operation;
   readonly status: number;
-  /** The name of one of the contract's examples, which is then shown as it stands. */
+  /** The name of one of the contract's examples; undefined: the first one or, with a seed, generated data. */
   readonly example?: string | undefined;
-  /** Generated data is the same for the same address. */
-  readonly address: string;
+  /** The same text gets the same generated data. */
+  readonly seedText: string;
 };
 
-/** Where the mock's answers come from, by way of Prism: the contract's examples or, with a seed, generated data. */
-export type Source = (asked: Asked) => Promise<Shown>;
+/** Finds the data of the mock's responses: the contract's examples or, with a seed, data that its schemas allow. */
+export type ResponseSource = (query: ResponseQuery) => Promise<PrismResponse>;
 
-export async function createSource(
+export async function createResponseSource(
   document: Json,
   { ajv, seed }: { ajv: Ajv2020; seed: string | undefined },
-): Promise<Source> {
-  const show = await createPrism(document);
-  const fromExamples: Source = ({ operation: { operationId }, status, example }) =>
-    show({ operationId, status, example });
-  if (seed === undefined) return fromExamples;
+): Promise<ResponseSource> {
+  const find = await createPrismResponses(document);
+  const findExample: ResponseSource = ({ operation: { operationId }, status, example }) =>
+    find({ operationId, status, example });
+  if (seed === undefined) return findExample;
 
-  const generate = await createPrism(narrowed(document));
-  return async (asked) => {
-    const { operation, status, example, address } = asked;
+  const generate = await createPrismResponses(narrowSchemas(document));
+  return async (query) => {
+    const { operation, status, example, seedText } = query;
     const schema = schemaOf(operation, status);
-    if (example !== undefined || schema === undefined) return fromExamples(asked);
+    if (example !== undefined || schema === undefined) return findExample(query);
     const { operationId } = operation;
-    const made = await firstValid(ajv.compile(schema), (attempt) =>
-      generate({ operationId, status, seed: `${seed} ${status} ${address} ${attempt}` }),
+    const generated = await firstValid(ajv.compile(schema), (attempt) =>
+      generate({ operationId, status, seed: `${seed} ${status} ${seedText} ${attempt}` }),
     );
-    return made ?? fromExamples(asked);
+    return generated ?? findExample(query);
   };
-}
-
-/** Undefined: the answer has no body. */
-export function schemaOf({ responses }: Operation, status: number): Json | undefined {
-  return responses[status]?.content?.['application/json']?.schema;
-}
-
-/** By name, in the contract's order. */
-export function examplesOf({ responses }: Operation, status: number): [string, Example][] {
-  return Object.entries(responses[status]?.content?.['application/json']?.examples ?? {});
-}
-
-export function statusesOf({ responses }: Operation): number[] {
-  return Object.keys(responses)
-    .filter((status) => /^\d{3}$/.test(status))
-    .map(Number);
-}
-
-/** The lowest that the contract shows. */
-export function successOf(operation: Operation): number {
-  const success = statusesOf(operation).find((status) => status >= 200 && status < 300);
-  if (success === undefined) throw new Error(`The contract shows no success of ${operation.operationId}.`);
-  return success;
 }

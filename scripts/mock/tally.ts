@@ -1,6 +1,6 @@
-/** Counts what was passed on, and what of it disagreed with the contract, alike ones together. */
+/** Counts requests and disagreements with the contract; equal disagreements are counted together. */
 export class Tally {
-  readonly #alike = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
   #requests = 0;
   #disagreements = 0;
 
@@ -12,22 +12,22 @@ export class Tally {
     return this.#disagreements;
   }
 
-  /** `of` names what is alike: an operation and a status. */
-  add(of: string, disagreements: readonly string[]): void {
+  /** `subject` is the operation and the status. */
+  add(subject: string, disagreements: readonly string[]): void {
     this.#requests += 1;
     this.#disagreements += disagreements.length;
-    for (const text of disagreements) {
-      const line = `${of}: ${text}`;
-      this.#alike.set(line, (this.#alike.get(line) ?? 0) + 1);
+    for (const disagreement of disagreements) {
+      const line = `${subject}: ${disagreement}`;
+      this.#counts.set(line, (this.#counts.get(line) ?? 0) + 1);
     }
   }
 
-  /** The count in a line, then each kind of disagreement, the most frequent first. */
+  /** The totals in a line, then a line for each disagreement, the most frequent first. */
   summary(): string[] {
-    const alike = [...this.#alike].sort(([, a], [, b]) => b - a);
+    const counts = [...this.#counts].sort(([, a], [, b]) => b - a);
     return [
       `${count(this.#requests, 'request')}, ${count(this.#disagreements, 'disagreement')} with the contract.`,
-      ...alike.map(([line, times]) => `${String(times).padStart(6)}  ${line}`),
+      ...counts.map(([line, times]) => `${String(times).padStart(6)}  ${line}`),
     ];
   }
 }

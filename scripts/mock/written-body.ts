@@ -1,34 +1,36 @@
 import type { ErrorObject } from 'ajv';
-import type { Json, Operation } from '../../src/api/document.ts';
+import type { Json, Operation, Schema } from '../../src/api/document.ts';
 import { Violations } from '../../src/api/violations.ts';
-import { idOf } from './collection.ts';
-import { emptyOf, merge, namesIn, schemaOfMember } from './json-schema.ts';
+import { uuidOf } from './collection.ts';
+import { emptyValueOf, mergePatch, schemaOfMember } from './merge-patch.ts';
 
-type Write = { readonly operation: Operation; readonly sent: Json; readonly schema: Json };
+/** What a write has sent, and the schema of the response. */
+type Write = { readonly operation: Operation; readonly sent: Json; readonly schema: Schema };
 
-/** The example with what was sent, and with nothing where nothing was sent. */
-export function created(example: Json, { operation, sent, schema }: Write): Json {
-  const empty = namesIn(operation.requestBody?.content['application/json']?.schema).flatMap((name) => {
-    const value = emptyOf(schemaOfMember(schema, name));
+/** The example with the fields that were sent; fields that could have been sent and were not are empty. */
+export function createdBody(example: Json, { operation, sent, schema }: Write): Json {
+  const writable = operation.requestBody?.content['application/json']?.schema.properties ?? {};
+  const empty = Object.keys(writable).flatMap((name) => {
+    const value = emptyValueOf(schemaOfMember(schema, name) ?? {});
     return value === undefined ? [] : [[name, value] as const];
   });
-  const body = merge({ ...example, ...Object.fromEntries(empty) }, sent, schema);
-  // The same for the same body, so that a request that is sent again gets the same answer.
-  return 'id' in body ? { ...body, id: idOf(`${operation.path} ${JSON.stringify(sent)}`) } : body;
+  const body = mergePatch({ ...example, ...Object.fromEntries(empty) }, sent, schema);
+  // The same for the same body, so that a retry gets the same response.
+  return 'id' in body ? { ...body, id: uuidOf(`${operation.path} ${JSON.stringify(sent)}`) } : body;
 }
 
-/** A change that changes nothing leaves no trace, as the contract says. */
-export function updated(current: Json, { sent, schema }: Write): Json {
-  const body = merge(current, sent, schema);
+/** Moves updated_at where the change changes something, as the contract says. */
+export function updatedBody(current: Json, { sent, schema }: Write): Json {
+  const body = mergePatch(current, sent, schema);
   const updatedAt = current['updated_at'];
   if (typeof updatedAt !== 'string' || JSON.stringify(body) === JSON.stringify(current)) return body;
   return { ...body, updated_at: new Date(Date.parse(updatedAt) + 1000).toISOString() };
 }
 
-/** What was sent may be allowed by itself, and too much together with what is there. */
-export function refuseInvalid(errors: readonly ErrorObject[] | null | undefined): void {
+/** Throws a 422 for a body that is valid as it was sent, but not once it is merged. */
+export function throwInvalid(errors: readonly ErrorObject[] | null | undefined): void {
   const violations = new Violations();
-  const ofTheBody = (errors ?? []).map((error) => ({ ...error, instancePath: `/requestBody${error.instancePath}` }));
-  violations.addAll(ofTheBody, { queryNames: [], headerNames: new Map() });
+  const bodyErrors = (errors ?? []).map((error) => ({ ...error, instancePath: `/requestBody${error.instancePath}` }));
+  violations.addAll(bodyErrors, { queryNames: [], headerNames: new Map() });
   violations.throwIfAny();
 }

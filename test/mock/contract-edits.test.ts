@@ -6,7 +6,7 @@ import { startTestMock, type TestMock } from '../support/mock.ts';
 import { until } from '../support/wait.ts';
 
 const SERVED = 'The edited contract is served.';
-const KEPT = 'The contract from before the edit is served on.';
+const KEPT = 'The contract from before the edit is still served.';
 const KEY = 'components/examples/KeyReadWrite.yaml';
 
 let lines: string[];
@@ -16,7 +16,7 @@ beforeEach(async () => {
   lines = [];
   folder = await mkdtemp(join(tmpdir(), 'charter-mock-'));
   await cp(join(import.meta.dirname, '../../openapi'), folder, { recursive: true });
-  mock = await startTestMock({ watched: join(folder, 'openapi.yaml'), print: (line) => lines.push(line) });
+  mock = await startTestMock({ mainFile: join(folder, 'openapi.yaml'), print: (line) => lines.push(line) });
 });
 afterEach(async () => {
   await mock.close();

@@ -5,7 +5,7 @@ import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 const faults: string[] = [];
 let mock: TestMock;
 beforeAll(async () => {
-  mock = await startTestMock({ print: (line) => line.startsWith('the mock itself failed') && faults.push(line) });
+  mock = await startTestMock({ print: (line) => line.startsWith('The mock itself failed') && faults.push(line) });
 });
 afterEach(async () => {
   expect((await mock.client.get('/api/key')).status).toBe(200);

@@ -123,7 +123,7 @@ test('a request that the contract allows and the server refuses for its form', a
 test('a request that is refused for another reason than the contract has', async () => {
   const given = { status: 422, body: { message: 'No.', errors: { a: ['No.'] } } };
   expect(await disagreements(given, { headers: { Accept: 'text/html' } })).toEqual([
-    expect.stringMatching(/^the contract forbids this request \(406: .+\), but the server answers 422\.$/),
+    expect.stringMatching(/^the contract forbids this request \(406: .+\), but the server responds with 422\.$/),
   ]);
 });
 
@@ -167,7 +167,7 @@ test('a server that breaks off, or is not there, is told of, and the proxy lives
   await broken.close();
   expect((await get()).status).toBe(502);
   expect(own.lines).toEqual(
-    Array(2).fill(expect.stringMatching(/^! GET \/api\/key -> 502: the server gave no answer: /)),
+    Array(2).fill(expect.stringMatching(/^! GET \/api\/key -> 502: the server gave no response: /)),
   );
   expect(own.tally.summary()[0]).toBe('2 requests, 2 disagreements with the contract.');
   await own.close();

@@ -44,7 +44,7 @@ test('--dynamic prints its seed, with which the same data comes again', async ()
 test('--proxy counts, and sums up at Ctrl-C', async () => {
   const upstream = await startUpstream((_, res) => res.writeHead(501).end());
   await withMock(['--proxy', upstream.url], async (running) => {
-    const [, address] = await untilPrinted(running, /(http:\S+) passes requests on to/);
+    const [, address] = await untilPrinted(running, /(http:\S+) forwards requests to/);
     expect((await fetch(`${address}/api/key`)).status).toBe(501);
     running.child.kill('SIGINT');
     const { code, stdout } = await running.ended;
@@ -83,7 +83,7 @@ test.each([
   [['--environment', 'staging'], '--environment is live or test.'],
   [['--proxy', 'localhost'], '--proxy is the address of a server'],
   [['--proxy', 'ftp://localhost'], '--proxy is the address of a server'],
-  [['--proxy', 'http://localhost', '--dynamic'], 'Leave --dynamic and --seed out.'],
+  [['--proxy', 'http://localhost', '--dynamic'], 'Leave out --dynamic and --seed.'],
   [['--nothing'], "Unknown option '--nothing'"],
   [['more'], "Unexpected argument 'more'"],
 ])('%j is refused', (parameters, words) => {
@@ -97,6 +97,6 @@ test('a port that is taken is told of in a line', async () => {
   await other.close();
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: `Port ${port} of 127.0.0.1 is in use. Give another one with --port or --host.\n`,
+    stderr: `Port ${port} of 127.0.0.1 is in use. Choose another one with --port or --host.\n`,
   });
 });

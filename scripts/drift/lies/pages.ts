@@ -92,7 +92,7 @@ export const PAGE_LIES: readonly Lie[] = [
     title: 'the mock asks for no key',
     edits: [
       {
-        file: 'scripts/mock/accepted-keys.ts',
+        file: 'scripts/mock/mock-api.ts',
         find: 'return authenticate(keyOf(req), options);',
         replace:
           'return authenticate(keyOf(req), options).catch(() => authenticate(mockKey(environmentOf(req)), options));',
@@ -104,7 +104,7 @@ export const PAGE_LIES: readonly Lie[] = [
     title: 'the mock takes longer texts than the server',
     edits: [
       {
-        file: 'scripts/mock/service.ts',
+        file: 'scripts/mock/mock-api.ts',
         find: '    definition,\n    handlers: Object',
         replace:
           "    definition: JSON.parse(JSON.stringify(definition).replaceAll('maxLength', 'x-length')),\n    handlers: Object",
@@ -135,12 +135,12 @@ export const PAGE_LIES: readonly Lie[] = [
     caughtBy: 'test/mock/data.test.ts',
   },
   {
-    title: "the proxy's judge lets a wrong body pass",
+    title: "the proxy's check of requests accepts a wrong body",
     edits: [
       {
-        file: 'scripts/mock/judge.ts',
-        find: 'const { status, body: told } = exceptionOf(error);',
-        replace: 'const { status, body: told } = exceptionOf(error);\n        if (status === 422) return null;',
+        file: 'scripts/mock/request-check.ts',
+        find: 'const exception = exceptionOf(error);',
+        replace: 'const exception = exceptionOf(error);\n      if (exception.status === 422) return null;',
       },
     ],
     caughtBy: 'test/mock/proxy.test.ts',
