@@ -92,5 +92,5 @@ test('npm run workflows takes the server and the key, and ends with 1 where a st
   expect(refused.code).toBe(1);
   expect(refused.stdout).toContain('stepId - whose-key');
   expect(await command('', mock.url)).toMatchObject({ code: 1, stderr: expect.stringContaining('CHARTER_API_KEY') });
-  expect(await command(mock.key, 'x')).toMatchObject({ code: 1, stderr: expect.stringContaining('--server is') });
+  expect(await command(mock.key, 'x')).toMatchObject({ code: 1, stderr: expect.stringContaining('--server must be') });
 });

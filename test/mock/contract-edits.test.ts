@@ -66,7 +66,9 @@ test('an example that its schema does not allow is told of with its file and lin
 
 test('a file that is no YAML is told of with its line, and its mending is served', async () => {
   const told = await edit('openapi.yaml', 'info:', '  info:');
-  expect(told).toContainEqual(expect.stringMatching(/openapi\.yaml:2:\d+ {2}This line is indented differently/));
+  expect(told).toContainEqual(
+    expect.stringMatching(/openapi\.yaml:2:\d+ {2}This line is not indented like its neighbours/),
+  );
   expect((await get('/api/key')).status).toBe(200);
   expect(await edit('openapi.yaml', '  info:', 'info:')).toEqual([SERVED]);
 });
