@@ -2,6 +2,7 @@
 import { canInstallPackages, findOnPath, installPackages, isProgram } from './debian.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
+const HEADLESS_SHELL = 'chromium-headless-shell';
 const FIXED = {
   darwin: [
     '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
@@ -19,11 +20,16 @@ export function findBrowser(env = process.env, platform = process.platform) {
   return findOnPath(NAMES, env) ?? (FIXED[platform] ?? []).find(isProgram) ?? null;
 }
 
+/** The path of the headless shell, or null: the part of Chromium that tests need, which starts several times as fast. */
+export function findHeadlessShell(env = process.env) {
+  return env.CHROMIUM_PATH ? null : findOnPath([HEADLESS_SHELL], env);
+}
+
 /** Whether `installBrowser` works here, and CHROMIUM_PATH asks for no other browser. */
 export function canInstallBrowser(env = process.env) {
   return !env.CHROMIUM_PATH && canInstallPackages(env);
 }
 
 export function installBrowser(env = process.env) {
-  return installPackages(['chromium', 'fonts-dejavu-core'], env);
+  return installPackages(['chromium', HEADLESS_SHELL, 'fonts-dejavu-core'], env);
 }

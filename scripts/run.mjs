@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { canInstallBrowser, findBrowser, installBrowser, REMEDY } from './browser.mjs';
+import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser, REMEDY } from './browser.mjs';
 import { canInstallPrograms, installPrograms, missingPrograms, REMEDY as PROGRAMS_REMEDY } from './sample-programs.mjs';
 
 const NODE_VERSION = '24.21.0';
@@ -130,7 +130,11 @@ function buildDocs() {
 
 /** Installs Chromium if the machine has none, and fails with a remedy if that is not possible. */
 function ensureBrowser() {
-  if (findBrowser() !== null) return;
+  if (findBrowser() !== null) {
+    // Without the shell, the tests take longer and prove the same.
+    if (findHeadlessShell() === null && canInstallBrowser()) installBrowser();
+    return;
+  }
   if (!canInstallBrowser()) fail(`The browser tests need Chromium, which is not installed.\n  ${REMEDY}`);
   step('Chromium for the browser tests', () => installBrowser(), REMEDY);
   if (findBrowser() === null) fail(`Chromium was installed, but is not found.\n  ${REMEDY}`);

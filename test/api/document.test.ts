@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { type Json, operationsOf, resolve } from '../../src/api/document.ts';
 
 const TREE = {

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, openContext } from '../support/browser.ts';
+import { connectBrowser, openContext } from '../support/browser.ts';
 import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';
 
 // The preview of a checkout of the test's own, whose files it may spoil.
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
   running = startFile(join(checkout, 'scripts/docs/preview/main.ts'), ['--port', '0']);
   [, url = ''] = await untilPrinted(running, /(http:\S+) shows openapi\//);
-  browser = await launchBrowser();
+  browser = await connectBrowser();
 });
 afterAll(async () => {
   await browser?.close();

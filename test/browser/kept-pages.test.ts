@@ -1,4 +1,5 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { findBrowser } from '../../scripts/browser.mjs';
 import { codeAt, PASSWORD } from '../support/accounts.ts';
 import { launchOptions, openContext } from '../support/browser.ts';
 import { step } from '../support/history.ts';
@@ -13,7 +14,11 @@ import { until } from '../support/wait.ts';
 const stage = useStage();
 let browser: Browser;
 beforeAll(async () => {
-  browser = await chromium.launch({ ...launchOptions(), ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  // The headless shell keeps no pages.
+  browser = await chromium.launch({
+    ...launchOptions(findBrowser()),
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  });
 });
 afterAll(() => browser.close());
 

@@ -29,7 +29,7 @@ test('an empty database gets every migration, a second time nothing', async () =
     expect(await migrate(url)).toEqual({ applied: NAMES });
     expect(await migrate(url)).toEqual({ applied: [] });
     expect((await query(url, 'select count(*)::int as count from parent_programs')).rows).toEqual([{ count: 0 }]);
-  }, 'template0');
+  }, 'empty');
 });
 
 test('of five at once exactly one migrates, and all go on afterwards', async () => {
@@ -38,7 +38,7 @@ test('of five at once exactly one migrates, and all go on afterwards', async () 
     expect(outcomes.flatMap(({ applied }) => applied)).toEqual(NAMES);
     const { rows } = await query(url, 'select migration_name, finished_at is not null as done from _prisma_migrations');
     expect(rows).toEqual(NAMES.map((name) => ({ migration_name: name, done: true })));
-  }, 'template0');
+  }, 'empty');
 });
 
 test('a database that is newer than the code is refused, with the name of what is not known', async () => {
@@ -91,10 +91,10 @@ test('a migration that was interrupted is refused, with its name', async () => {
 });
 
 test('a wrong password is refused with the user, a missing database with its name', async () => {
-  const wrong = new URL(serverUrl());
+  const wrong = new URL(await serverUrl());
   wrong.password = 'guess-7f3a';
   expect(await refusalOf(wrong.href)).toMatch(/refuses the user "postgres".*\nCorrect the user and the password/);
-  expect(await refusalOf(serverUrl('charter_missing'))).toMatch(/has no database "charter_missing".*\nCreate it/);
+  expect(await refusalOf(await serverUrl('charter_missing'))).toMatch(/has no database "charter_missing".*\nCreate it/);
 });
 
 // An installation whose administrator gives Charter a user that owns nothing: the usual one since PostgreSQL 15.
@@ -116,5 +116,5 @@ test('a user who may not create tables is refused with the statement that mends 
       await query(url, `drop owned by ${role} cascade`);
       await query(url, `drop role ${role}`);
     }
-  }, 'template0');
+  }, 'empty');
 });

@@ -63,14 +63,14 @@ test.each<[string, () => readonly string[], RegExp]>([
 });
 
 test('a database that cannot be used is refused in a line that does not hold the password', async () => {
-  const { password } = new URL(serverUrl());
-  const refusal = await refusalOf(['list-organizations'], { DATABASE_URL: serverUrl('missing') });
+  const { password } = new URL(await serverUrl());
+  const refusal = await refusalOf(['list-organizations'], { DATABASE_URL: await serverUrl('missing') });
   expect(refusal).toContain('has no database "missing"');
   expect(refusal).not.toContain(password);
 });
 
 test('an empty database is migrated, so that an operator may begin with either command', async () => {
-  const empty: ScratchDatabase = await createScratchDatabase('template0');
+  const empty: ScratchDatabase = await createScratchDatabase('empty');
   const { code, stdout } = await runFile('scripts/admin.ts', ['--json', 'list-organizations'], {
     DATABASE_URL: empty.url,
   });

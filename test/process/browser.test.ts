@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { canInstallBrowser, findBrowser, installBrowser } from '../../scripts/browser.mjs';
+import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser } from '../../scripts/browser.mjs';
 
 let folder = '';
 
@@ -21,6 +21,14 @@ async function program(name: string, script = 'exit 0'): Promise<string> {
 test('a Chromium or a Chrome on the path is found', async () => {
   const path = await program('google-chrome');
   expect(findBrowser({ PATH: `/nowhere:${folder}` }, 'linux')).toBe(path);
+});
+
+test('the headless shell is found beside it, unless CHROMIUM_PATH decides', async () => {
+  const path = await program('chromium-headless-shell');
+  expect(findHeadlessShell({ PATH: folder })).toBe(path);
+  expect(findBrowser({ PATH: folder }, 'linux')).toBeNull();
+  expect(findHeadlessShell({ PATH: folder, CHROMIUM_PATH: path })).toBeNull();
+  expect(findHeadlessShell({ PATH: '/nowhere' })).toBeNull();
 });
 
 test('CHROMIUM_PATH decides alone, also where it leads nowhere', async () => {
@@ -44,7 +52,7 @@ test('as root, Debian installs it: the lists first, without a question', async (
   expect(installBrowser(env).status).toBe(0);
   expect((await readFile(log, 'utf8')).split('\n')).toEqual([
     'noninteractive update',
-    'noninteractive install -y --no-install-recommends chromium fonts-dejavu-core',
+    'noninteractive install -y --no-install-recommends chromium chromium-headless-shell fonts-dejavu-core',
     '',
   ]);
 });

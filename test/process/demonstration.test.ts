@@ -65,7 +65,7 @@ test('in development two that start at once on an empty database both serve, and
       expect(text).toContain(`${role}@northwind.example`);
     await welcomeOf(env);
     expect(await contents(DATABASE_URL)).toEqual(SEEDED);
-  }, 'template0');
+  }, 'empty');
 });
 
 /** So many keys more of the demonstration's administrator, named after this. */

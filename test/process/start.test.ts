@@ -8,7 +8,7 @@ async function refusalOf(env: Record<string, string>): Promise<string> {
   const { code, stdout, stderr }: Ended = await runFile('src/main.ts', [], { PORT: '0', ...env });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).not.toMatch(/\n +at |node:internal/);
-  expect(stderr).not.toContain(new URL(env['DATABASE_URL'] ?? serverUrl()).password);
+  expect(stderr).not.toContain(new URL(env['DATABASE_URL'] ?? (await serverUrl())).password);
   return stderr;
 }
 
@@ -19,7 +19,7 @@ test('a wrong value is refused with its name and what is allowed', async () => {
 });
 
 test('a PostgreSQL that does not answer is told in one message', async () => {
-  const proxy = await proxyDatabase(serverUrl());
+  const proxy = await proxyDatabase(await serverUrl());
   await proxy.stop();
   expect(await refusalOf({ DATABASE_URL: proxy.url })).toMatch(
     /^\nCharter cannot start\. No PostgreSQL answers at 127\.0\.0\.1:\d+ \(ECONNREFUSED\)\.\n {2}Start it, .*\n$/,
@@ -27,9 +27,9 @@ test('a PostgreSQL that does not answer is told in one message', async () => {
 });
 
 test('a password that is wrong and a database that is missing are told in one message', async () => {
-  const wrong = Object.assign(new URL(serverUrl()), { password: 'guess-7f3a' });
+  const wrong = Object.assign(new URL(await serverUrl()), { password: 'guess-7f3a' });
   expect(await refusalOf({ DATABASE_URL: wrong.href })).toContain('refuses the user "postgres"');
-  expect(await refusalOf({ DATABASE_URL: serverUrl('missing') })).toContain('has no database "missing"');
+  expect(await refusalOf({ DATABASE_URL: await serverUrl('missing') })).toContain('has no database "missing"');
 });
 
 test('a database that is newer than the code is told in one message', async () => {

@@ -38,7 +38,7 @@ test('a start that is interrupted says so at once, leaves nothing half done, and
       const { rows } = await client.query('select count(*)::int as organizations from organizations');
       expect(rows).toEqual([{ organizations: 0 }]);
     });
-  }, 'template0');
+  }, 'empty');
 });
 
 test('so does one whose terminal is closed, so that nobody reads what it says', async () => {
@@ -49,7 +49,7 @@ test('so does one whose terminal is closed, so that nobody reads what it says', 
     });
     expect(code).toBe(0);
     expect(stdout).toContain('"reason":"the parent process ended","msg":"stopped"');
-  }, 'template0');
+  }, 'empty');
 });
 
 // On a terminal it reaches what PostgreSQL is made with as well, which then fails: that is no fault to be mended.

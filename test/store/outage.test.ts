@@ -60,7 +60,7 @@ test('a connection that is cut in the middle of a statement is an outage', async
   const slow = [db.pool.query('select pg_sleep(30) as cut'), db.prisma.$queryRaw`select pg_sleep(30)::text as cut`];
   const failures = failuresOf(...slow);
   const cut = new Set<number>();
-  await withClient(serverUrl(), (other) =>
+  await withClient(await serverUrl(), (other) =>
     until('both statements to be cut', async () => {
       const { rows } = await other.query<{ pid: number }>(
         `select pid, pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like '%as cut'`,
@@ -79,7 +79,7 @@ test('a connection that is reset in the middle of a raw statement is an outage',
   const proxy = await proxyDatabase(database.url);
   await withDatabase(proxy.url, async (gone) => {
     const failures = failuresOf(gone.prisma.$queryRaw`select pg_sleep(30)::text as reset`);
-    await withClient(serverUrl(), (other) =>
+    await withClient(await serverUrl(), (other) =>
       until('the statement to run', async () => {
         const query = `select 1 from pg_stat_activity where datname = $1 and query like '%as reset' and state = 'active'`;
         const running = await other.query(query, [new URL(database.url).pathname.slice(1)]);
@@ -98,7 +98,7 @@ test('the end of a connection that is in use, but idle, ends nothing else', asyn
     const client = await other.pool.connect();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const ended = new Promise((resolve) => client.once('end', resolve));
-    await withClient(serverUrl(), (killer) => killer.query('select pg_terminate_backend($1)', [rows[0]?.pid]));
+    await withClient(await serverUrl(), (killer) => killer.query('select pg_terminate_backend($1)', [rows[0]?.pid]));
     await ended;
     client.release(true);
     expect(await isReachable(other)).toBe(true);

@@ -1,5 +1,6 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator } from 'playwright-core';
-import { findBrowser, REMEDY } from '../../scripts/browser.mjs';
+import { findBrowser, findHeadlessShell, REMEDY } from '../../scripts/browser.mjs';
+import { sharedUrl } from './shared.ts';
 
 /** Without them, Chromium calls its maker's hosts at every start. */
 const QUIET = [
@@ -12,14 +13,14 @@ const QUIET = [
 ];
 
 /** How this machine's Chromium is started; its own sandbox is off only where it cannot work: for root. */
-export function launchOptions() {
-  const executablePath = findBrowser();
+export function launchOptions(executablePath = findHeadlessShell() ?? findBrowser()) {
   if (executablePath === null) throw new Error(`There is no Chromium. ${REMEDY}`);
   return { executablePath, args: QUIET, headless: true, chromiumSandbox: process.getuid?.() !== 0 };
 }
 
-export async function launchBrowser(): Promise<Browser> {
-  return chromium.launch(launchOptions());
+/** The Chromium of this run. To close it closes the visitors that came by this call, and nothing else. */
+export async function connectBrowser(): Promise<Browser> {
+  return chromium.connect(await sharedUrl('browser'));
 }
 
 export type ContextOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | 'colorScheme' | 'viewport'>;

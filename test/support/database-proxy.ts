@@ -1,5 +1,5 @@
-import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
+import { portOf } from './port.ts';
 
 export type DatabaseProxy = {
   /** The database's address, by way of the proxy. */
@@ -22,7 +22,7 @@ export async function proxyDatabase(databaseUrl: string): Promise<DatabaseProxy>
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   await listen(0);
-  const { port } = portOf(server.address());
+  const port = portOf(server.address());
   const url = new URL(databaseUrl);
   url.port = String(port);
   return {
@@ -47,9 +47,4 @@ function pass(from: Socket, to: Socket, open: Set<Socket>): void {
     to.destroy();
   });
   from.pipe(to);
-}
-
-function portOf(address: AddressInfo | string | null): AddressInfo {
-  if (address === null || typeof address === 'string') throw new Error('The proxy does not listen on a port.');
-  return address;
 }

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { sharedUrl } from './shared.ts';
 import { until } from './wait.ts';
 
-/** The database that every test's own is copied from: empty, with every migration applied. */
-export const TEMPLATE = 'charter_template';
-
-/** The PostgreSQL of this run, which `set-up.ts` started. */
-export function serverUrl(database = 'postgres'): string {
-  const url = new URL(process.env['CHARTER_TEST_POSTGRES'] ?? '');
-  url.pathname = `/${database}`;
-  return url.href;
+/** A database of the PostgreSQL of this run. */
+export async function serverUrl(database = 'postgres'): Promise<string> {
+  return Object.assign(new URL(await sharedUrl('postgres')), { pathname: `/${database}` }).href;
 }
 
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -35,20 +31,24 @@ export function untilWaiting(
 
 export type ScratchDatabase = { readonly url: string; drop(): Promise<void> };
 
-/** A database of the test's own; empty of tables where `template` is "template0". */
-export async function createScratchDatabase(template = TEMPLATE): Promise<ScratchDatabase> {
+/** A database of the test's own: with every migration applied, or without any table. */
+export async function createScratchDatabase(contents: 'migrated' | 'empty' = 'migrated'): Promise<ScratchDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await withClient(serverUrl(), (client) => client.query(`create database ${name} template ${template}`));
+  const template = contents === 'empty' ? 'template0' : new URL(await sharedUrl('postgres')).pathname.slice(1);
+  const server = await serverUrl();
+  await withClient(server, (client) => client.query(`create database ${name} template ${template}`));
   return {
-    url: serverUrl(name),
-    drop: () =>
-      withClient(serverUrl(), async (client) => void (await client.query(`drop database ${name} with (force)`))),
+    url: await serverUrl(name),
+    drop: () => withClient(server, async (client) => void (await client.query(`drop database ${name} with (force)`))),
   };
 }
 
 /** The same for as long as the work takes. */
-export async function withScratchDatabase<T>(work: (url: string) => Promise<T>, template = TEMPLATE): Promise<T> {
-  const scratch = await createScratchDatabase(template);
+export async function withScratchDatabase<T>(
+  work: (url: string) => Promise<T>,
+  contents: 'migrated' | 'empty' = 'migrated',
+): Promise<T> {
+  const scratch = await createScratchDatabase(contents);
   try {
     return await work(scratch.url);
   } finally {

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { PASSWORD } from './accounts.ts';
-import { type ContextOptions, launchBrowser, openContext } from './browser.ts';
+import type { Actor } from '../../src/domain/actor.ts';
+import { openSession, PASSWORD } from './accounts.ts';
+import { type ContextOptions, connectBrowser, openContext } from './browser.ts';
 import { startServer, type TestServer } from './server.ts';
 import { createTeam, type Team } from './team.ts';
 
@@ -11,8 +12,8 @@ export type Stage = {
   readonly problems: string[];
   /** A page of a new visitor. */
   visit(options?: ContextOptions): Promise<Page>;
-  /** The same, signed in through the page. */
-  visitAs(person: { readonly email: string }, options?: ContextOptions): Promise<Page>;
+  /** The profile page of somebody who is signed in, by a session that needed no password. */
+  visitAs(actor: Actor, options?: ContextOptions): Promise<Page>;
   team(): Promise<Team>;
 };
 
@@ -24,7 +25,7 @@ export function useStage(): Stage {
   const problems: string[] = [];
   beforeAll(async () => {
     server = await startServer();
-    browser = await launchBrowser();
+    browser = await connectBrowser();
   });
   afterEach(async () => {
     await Promise.all(contexts.map((context) => context.close()));
@@ -48,10 +49,11 @@ export function useStage(): Stage {
       contexts.push(context);
       return context.newPage();
     },
-    async visitAs({ email }, options) {
+    async visitAs(actor, options) {
       const page = await stage.visit(options);
-      await page.goto('/sign-in');
-      await signIn(page, { email });
+      const token = await openSession(stage.server.db, actor);
+      await page.context().addCookies([{ name: 'charter', value: token, url: stage.server.url }]);
+      await page.goto('/profile');
       return page;
     },
     team: () => createTeam(stage.server.db),

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from './port.ts';
 
 export type Upstream = { readonly url: string; close(): Promise<void> };
 
@@ -15,9 +15,4 @@ export async function startUpstream(listener: RequestListener): Promise<Upstream
         server.closeAllConnections();
       }),
   };
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Error('It does not listen on a port.');
-  return address.port;
 }
