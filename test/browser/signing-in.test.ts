@@ -77,7 +77,7 @@ test('an invitation link leads to a first sign-in, works once, and makes the inv
   await theirs.getByRole('button', { name: 'Set the password' }).click();
   await theirs.getByText('Your password is set.').waitFor();
   await signIn(theirs, { email });
-  await theirs.getByText('Manages own keys, if the organization lets members create them.').waitFor();
+  await theirs.getByText('Own keys, if the organization lets members create them.').waitFor();
   expect((await theirs.goto(link))?.status()).toBe(404);
 });
 

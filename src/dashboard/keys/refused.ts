@@ -6,6 +6,7 @@ import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
+import { emailText } from '../markup/parts.ts';
 import { type KeyContext, toList } from './context.ts';
 
 /** Null: the visitor may do this with the user's keys. */
@@ -20,7 +21,7 @@ export async function refusalNotice(context: KeyContext, { reason, message }: Ke
 ${
   administrators.length > 0 &&
   html`<ul class="contacts">${administrators.map(
-    ({ name, email }) => html`<li>${name} <a href="mailto:${mailAddress(email)}">${email}</a></li>`,
+    ({ name, email }) => html`<li>${name} <a href="mailto:${mailAddress(email)}">${emailText(email)}</a></li>`,
   )}</ul>`
 }</div>`;
 }

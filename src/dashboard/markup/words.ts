@@ -3,10 +3,10 @@ import { count, dayWords, instantWords } from '../../domain/words.ts';
 import { type Html, html } from './html.ts';
 
 export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
-  administrator: { name: 'Administrator', meaning: 'Manages everything: all keys, all people, the organization.' },
-  manager: { name: 'Manager', meaning: 'Manages own keys, and the keys and accounts of members and viewers.' },
-  member: { name: 'Member', meaning: 'Manages own keys, if the organization lets members create them.' },
-  viewer: { name: 'Viewer', meaning: 'Reads. Cannot create keys.' },
+  administrator: { name: 'Administrator', meaning: 'All keys, all people and the organization.' },
+  manager: { name: 'Manager', meaning: 'Own keys, and the keys and accounts of members and viewers.' },
+  member: { name: 'Member', meaning: 'Own keys, if the organization lets members create them.' },
+  viewer: { name: 'Viewer', meaning: 'Reads only. Cannot create keys.' },
 };
 
 export const PERMISSION_WORDS: Record<Permission, string> = {
