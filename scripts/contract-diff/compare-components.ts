@@ -1,5 +1,5 @@
-// Compares the named components. Their names are types of every client; their contents count here only where no operation
-// has led to them.
+// Compares the named components. Their names are names of types in clients. Their contents are compared here only if no
+// operation uses them.
 
 import type { Json } from '../../src/api/document.ts';
 import { compareRequestBody } from './compare-operation.ts';
@@ -35,7 +35,7 @@ const COMPARERS: Readonly<Record<string, (comparison: Comparison, pair: Pair<unk
     compareFields(comparison, { ...pair, before: objectOf(pair.before), after: objectOf(pair.after) }, SECURITY_SCHEME),
 };
 
-/** Examples are known by the names that they have where they are used, not by these. */
+/** Examples are identified by their names where they are used, not by these names. */
 const NAMELESS = ['examples'];
 
 export function compareComponents(comparison: Comparison, { before, after, ...rest }: Pair<Json>): void {

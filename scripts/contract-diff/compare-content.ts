@@ -1,4 +1,4 @@
-// Compares bodies, and what else a media type or a schema describes.
+// Compares the content of bodies: media types, schemas and examples.
 
 import type { Json } from '../../src/api/document.ts';
 import { compareSchema } from './compare-schema.ts';
@@ -10,7 +10,7 @@ const WORDS = 'words changed';
 const MEDIA_TYPE: FieldRules = { schema: null, examples: null, example: WORDS, encoding: 'serialization changed' };
 const EXAMPLE: FieldRules = { summary: WORDS, description: WORDS, value: WORDS, externalValue: WORDS };
 
-/** The `content` of a body, by media type. The one media type of this API goes without saying in the place. */
+/** Compares the `content` of a body by media type. Places do not name application/json, the only one of this API. */
 export function compareContent(comparison: Comparison, holder: Pair<Json>): void {
   const { spot, direction } = holder;
   const [before, after] = [objectOf(holder.before['content']), objectOf(holder.after['content'])];
@@ -29,7 +29,7 @@ export function compareContent(comparison: Comparison, holder: Pair<Json>): void
   }
 }
 
-/** The `schema` of a holder; one that has none takes everything. */
+/** Compares the `schema` members; a missing one allows everything. */
 export function compareHeldSchema(comparison: Comparison, { before, after, ...rest }: Pair<Json>): void {
   compareSchema(comparison, { ...rest, before: before['schema'] ?? true, after: after['schema'] ?? true });
 }

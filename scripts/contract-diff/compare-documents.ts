@@ -1,5 +1,5 @@
-// Compares two versions of the contract and names every change. Whatever no rule knows is breaking; whatever is left when
-// nothing was found is writing alone.
+// Compares two versions of the contract and lists every change. A change without a rule is breaking. If no change is found
+// and yet the documents differ, they are only written differently.
 
 import { type Json, METHODS } from '../../src/api/document.ts';
 import { compareComponents } from './compare-components.ts';
@@ -17,7 +17,7 @@ const DOCUMENT: FieldRules = {
   paths: null,
   webhooks: null,
   components: null,
-  security: null, // as each operation has it
+  security: null, // compared for each operation
   tags: WORDS,
   externalDocs: WORDS,
 };
@@ -38,6 +38,7 @@ const PATH_ITEM: FieldRules = {
 };
 const SERVER: FieldRules = { url: null, description: WORDS, variables: null };
 const SERVER_VARIABLE: FieldRules = { description: WORDS, default: 'server changed', enum: 'server changed' };
+
 export function compareDocuments(before: Json, after: Json): Change[] {
   const findings = newFindings();
   const comparison = newComparison(before, after, findings);
@@ -56,7 +57,7 @@ export function compareDocuments(before: Json, after: Json): Change[] {
   return findings.changes();
 }
 
-/** The document without its own version number, which a release changes by itself. */
+/** The document without its version number, which every release changes. */
 function unnumbered(document: Json): Json {
   const { version: _, ...info } = objectOf(document['info']);
   return { ...document, info };

@@ -1,4 +1,4 @@
-// Compares two operations: who may call them, what they take and what they answer.
+// Compares two operations: their security, their parameters, their bodies and their responses.
 
 import { isObject, type Json } from '../../src/api/document.ts';
 import { compareContent } from './compare-content.ts';
@@ -18,10 +18,10 @@ import { listOf, objectOf } from './json.ts';
 import { atPart, spotOf } from './place.ts';
 import type { Direction } from './rules.ts';
 
-/** An operation, with what its path and its document say for all of theirs. */
+/** An operation, with the parameters of its path and the document's default security. */
 export type Operation = { readonly node: Json; readonly parameters: readonly unknown[]; readonly security: unknown };
 
-/** Which way its two sides travel: of a webhook it is the client who answers. */
+/** The directions of its request and its response. For a webhook they are reversed: the client responds. */
 export type Travel = { readonly sent: Direction; readonly answered: Direction };
 
 const WORDS = 'words changed';

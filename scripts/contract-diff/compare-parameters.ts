@@ -1,4 +1,4 @@
-// Compares what a request carries outside its body, and headers, which are written in the same way.
+// Compares parameters, and headers, which have the same form.
 
 import type { Json } from '../../src/api/document.ts';
 import { compareContent, compareHeldSchema } from './compare-content.ts';
@@ -34,7 +34,7 @@ const PARAMETER: FieldRules = {
 type Parameter = { readonly written: unknown; readonly node: Json };
 type Parameters = ReadonlyMap<string, Parameter>;
 
-/** Parameters are the same by their place and name; by the name alone one has moved. */
+/** Parameters match by location and name. If only the name matches, the parameter has moved. */
 export function compareParameters(comparison: Comparison, pair: Pair<readonly unknown[]>): void {
   const { report } = comparison;
   const olds = parametersOf(pair.before, comparison.before);
@@ -68,7 +68,7 @@ export function compareParameter(comparison: Comparison, written: Pair<unknown>)
   compareHeldSchema(comparison, pair);
 }
 
-/** A later one stands for an earlier one: the operation's for the path's (OpenAPI 3.1 section 4.8.10). */
+/** A later parameter overrides an earlier one: the operation's that of the path (OpenAPI 3.1 section 4.8.10). */
 function parametersOf(list: readonly unknown[], resolve: Resolve): Parameters {
   return new Map(
     list.map((written) => {
@@ -78,13 +78,13 @@ function parametersOf(list: readonly unknown[], resolve: Resolve): Parameters {
   );
 }
 
-/** The one of that name that only the other document has. */
+/** The parameter of that name that only the other document has. */
 function namesake({ node }: Parameter, candidates: Parameters, others: Parameters): Parameter | null {
   const found = [...candidates].find(([key, candidate]) => candidate.node['name'] === node['name'] && !others.has(key));
   return found?.[1] ?? null;
 }
 
-/** What OpenAPI reads where nothing is written, so that writing it down is no change. */
+/** Fills in OpenAPI's defaults, so that writing a default down is no change. */
 function withDefaults(parameter: Json, place: unknown): Json {
   const style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
   const filled = { style, allowReserved: false, allowEmptyValue: false, ...parameter };

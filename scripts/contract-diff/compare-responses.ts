@@ -1,4 +1,4 @@
-// Compares what an operation answers.
+// Compares the responses of an operation.
 
 import type { Json } from '../../src/api/document.ts';
 import { compareContent } from './compare-content.ts';
@@ -30,7 +30,7 @@ export function compareResponse(comparison: Comparison, written: Pair<unknown>):
   compareContent(comparison, pair);
 }
 
-/** Who sends If-None-Match waits for a 304, and every client must be ready for a refusal that it does not know. */
+/** Clients that send If-None-Match expect a 304, and every client must handle unknown errors. */
 function newStatusRule(status: string): RuleName {
   return /^([45]|304$)/.test(status) ? 'status added' : 'success added';
 }

@@ -1,4 +1,4 @@
-// Compares what two schemas take, by the shapes that they come down to.
+// Compares the values that two schemas allow, by their shapes.
 
 import type { Json } from '../../src/api/document.ts';
 import { type Comparison, compareFields, type Pair, resolvePair, spotOfBoth } from './comparison.ts';
@@ -11,7 +11,7 @@ import { fieldOf, KEYWORDS, REMARKS, type Shape, shapesOf, TYPES } from './schem
 type Schemas = Pair<unknown>;
 type Shapes = Pair<Shape>;
 
-/** `within` are the pairs under comparison, so that a schema that holds itself comes to an end. */
+/** `within` holds the pairs that are being compared, so that recursion ends for a schema that contains itself. */
 export function compareSchema(comparison: Comparison, schemas: Schemas, within: readonly string[] = []): void {
   const itself = `${schemas.direction} ${canonical(schemas.before)} ${canonical(schemas.after)}`;
   if (within.includes(itself) || comparison.same.has(itself)) return;
@@ -74,7 +74,7 @@ function typeWords(shapes: readonly Shape[]): string {
   return names.length === 0 ? 'nothing' : names.join(' or ');
 }
 
-/** The alternatives of one type that belong together: equal, or of one name, or all that are left in their order. */
+/** Matches alternatives of one type: equal ones, then those of one name, then the rest in order if their numbers agree. */
 function matched(before: readonly Shape[], after: readonly Shape[]) {
   const pairs: [Shape, Shape][] = [];
   let [removed, added] = [before, after];
@@ -132,7 +132,7 @@ function keywordRule(name: string, before: unknown, after: unknown): RuleName | 
     case 'at most':
       return boundRule(-asNumber(before, Infinity), -asNumber(after, Infinity));
     case 'at least': {
-      // No length and no count is below nought.
+      // Lengths and counts are 0 or more.
       const least = name.includes('imum') ? -Infinity : 0;
       return boundRule(asNumber(before, least), asNumber(after, least));
     }
@@ -199,7 +199,7 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
     const isClaimed = before !== false;
     const rule = isRequired && !wasRequired ? 'required field added' : isClaimed ? 'free field claimed' : 'field added';
     report(rule, spot, direction);
-    // It was there without a name, and held what every such field may hold.
+    // Before, it was an additional field and could hold what those may hold.
     if (isClaimed) compareSchema(comparison, { direction, spot, before, after }, within);
   } else {
     if (wasRequired !== isRequired)

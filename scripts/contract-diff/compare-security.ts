@@ -1,8 +1,8 @@
-// Compares what an operation asks of whoever calls it.
+// Compares the security requirements of an operation.
 import type { Comparison, Pair } from './comparison.ts';
 import { canonical, listOf, namesOf, objectOf } from './json.ts';
 
-/** One way in: the schemes that it needs together, and the permissions that each must bring. */
+/** One of the alternatives: the schemes that are required together, and their permissions. */
 type Way = { readonly schemes: string; readonly permissions: string };
 
 export function compareSecurity({ report }: Comparison, { spot, direction, before, after }: Pair<unknown>): void {
@@ -27,7 +27,7 @@ export function compareSecurity({ report }: Comparison, { spot, direction, befor
     report('security way added', spot, direction, { name: way.schemes });
 }
 
-/** The requirements of a list are alternatives (OpenAPI 3.1 section 4.8.30); none at all lets everybody in. */
+/** The requirements in a list are alternatives (OpenAPI 3.1 section 4.8.30); an empty list requires nothing. */
 function waysOf(security: unknown): readonly Way[] {
   const requirements = listOf(security).map(objectOf);
   return (requirements.length === 0 ? [{}] : requirements).map((requirement) => {

@@ -1,4 +1,4 @@
-// What every comparison of two documents carries along, and how it compares what is plainly a value.
+// The state of a comparison of two documents, and the comparison of plain fields.
 import type { Json } from '../../src/api/document.ts';
 import type { Report } from './findings.ts';
 import { isSame, member, namesOf } from './json.ts';
@@ -10,9 +10,9 @@ export type Comparison = {
   readonly before: Resolve;
   readonly after: Resolve;
   readonly report: Report;
-  /** The components that were compared, wherever they were met. */
+  /** The components that were compared. */
   readonly compared: Set<string>;
-  /** Pairs of schemas, and their direction, that turned out the same: most of them are met many times. */
+  /** Pairs of schemas, with their direction, that are known to be the same. Most pairs occur many times. */
   readonly same: Set<string>;
 };
 
@@ -26,10 +26,10 @@ export function newComparison(before: Json, after: Json, findings: { readonly re
   };
 }
 
-/** Two things that stand at one spot, and which way they travel. */
+/** The old and the new value at a spot, and the direction in which they are sent. */
 export type Pair<T> = { readonly spot: Spot; readonly direction: Direction; readonly before: T; readonly after: T };
 
-/** The rule for each field; null for one that is compared elsewhere. A field that no table names is unknown. */
+/** The rule for each field; null if it is compared elsewhere. A field without an entry is unknown. */
 export type FieldRules = Readonly<Record<string, RuleName | null>>;
 
 export function resolvePair(comparison: Comparison, pair: Pair<unknown>): Pair<Json> {
@@ -38,7 +38,7 @@ export function resolvePair(comparison: Comparison, pair: Pair<unknown>): Pair<J
   return { ...pair, before: before.node, after: after.node, spot: spotOfBoth(comparison, pair.spot, before, after) };
 }
 
-/** Where both are the same component, changes are the component's. */
+/** If both are the same component, changes belong to that component. */
 export function spotOfBoth(
   { compared }: Comparison,
   spot: Spot,
@@ -65,11 +65,8 @@ export function compareDeprecation({ report }: Comparison, { spot, direction, be
   if (was !== is) report(is ? 'deprecation added' : 'deprecation removed', spot, direction);
 }
 
-/** Whether it must be there: by its flag `required`. */
-export function compareRequirement(
-  { report }: Comparison,
-  { spot, direction, before, after }: Pair<{ readonly [name: string]: unknown }>,
-): void {
+/** Compares the flag `required`. */
+export function compareRequirement({ report }: Comparison, { spot, direction, before, after }: Pair<Json>): void {
   const [was, is] = [before['required'] === true, after['required'] === true];
   if (was !== is) report(is ? 'requirement narrowed' : 'requirement widened', spot, direction);
 }

@@ -1,6 +1,6 @@
-// Collects what a comparison finds. The same change of a component that several operations hold is one change.
+// Collects the changes that a comparison finds. A change of a component is one change, however many operations use it.
 
-import { holderOf, type Place, type Spot, wordsOf } from './place.ts';
+import { type Place, type Spot, userOf, wordsOf } from './place.ts';
 import { type Direction, RULES, type Rule, type RuleName, type Verdict } from './rules.ts';
 
 export type Change = {
@@ -9,17 +9,17 @@ export type Change = {
   readonly verdict: Verdict;
   readonly place: string;
   readonly words: string;
-  /** Why it is breaking; empty for the others. */
+  /** Why it is breaking; otherwise empty. */
   readonly why: string;
-  /** It takes away what could have been published as deprecated first, and was not. */
-  readonly isUnannounced: boolean;
+  /** It removes something that should have been published as deprecated before. */
+  readonly lacksDeprecation: boolean;
 };
 
 export type Details = {
   readonly name?: string;
   readonly before?: unknown;
   readonly after?: unknown;
-  /** What is taken away was deprecated in the old document. */
+  /** What is removed was deprecated in the old document. */
   readonly wasDeprecated?: boolean;
 };
 export type Report = (rule: RuleName, spot: Spot, direction: Direction, details?: Details) => void;
@@ -39,7 +39,7 @@ export function newFindings(): { readonly report: Report; readonly changes: () =
       verdict,
       words,
       why: fill(rule[direction].why, details),
-      isUnannounced: verdict === 'breaking' && rule.isAnnounced && details.wasDeprecated !== true,
+      lacksDeprecation: verdict === 'breaking' && rule.needsDeprecation && details.wasDeprecated !== true,
       within: spot.within,
       places: [],
     };
@@ -53,12 +53,12 @@ export function newFindings(): { readonly report: Report; readonly changes: () =
   };
 }
 
-/** The one place that it has; of a component in several places, the component and the first few that hold it. */
+/** The place of the change or, for a component in several places, the component and the first few of its users. */
 function placeOf(within: Place, places: readonly Place[]): string {
   const whole = [...new Set(places.map(wordsOf))];
   if (whole.length === 1) return whole.join();
-  const holders = [...new Set(places.map(holderOf))];
-  const shown = holders.length > 4 ? [...holders.slice(0, 3), `${holders.length - 3} more`] : holders;
+  const users = [...new Set(places.map(userOf))];
+  const shown = users.length > 4 ? [...users.slice(0, 3), `${users.length - 3} more`] : users;
   return `${wordsOf(within)} (${shown.join('; ')})`;
 }
 

@@ -1,14 +1,14 @@
-// Where something stands in the contract, in words.
+// Places in the contract, and how they are written.
 
 export type Place = {
   /** An operation, or a named component. */
   readonly root: string;
   readonly parts: readonly string[];
-  /** The way to a field of JSON, such as `data[].name`; empty for the whole. */
+  /** The path of a field, such as `data[].name`; empty for the whole value. */
   readonly field: string;
 };
 
-/** The same spot twice: as seen from the operation, and from the nearest component that has a name. */
+/** One spot, seen twice: from the operation, and from the nearest named component. */
 export type Spot = { readonly at: Place; readonly within: Place };
 
 export function spotOf(root: string): Spot {
@@ -28,12 +28,12 @@ export function atItems(spot: Spot): Spot {
   return both(spot, (place) => ({ ...place, field: `${place.field}[]` }));
 }
 
-/** The names of an object's fields, rather than what the fields hold. */
+/** The names of an object's fields, rather than their values. */
 export function atNames(spot: Spot): Spot {
   return both(spot, (place) => ({ ...place, field: `${place.field} (names)`.trim() }));
 }
 
-/** The spot is the whole of a component, which other operations may hold too. */
+/** The spot is a whole component, which other operations may use too. */
 export function inComponent(spot: Spot, component: string): Spot {
   return { at: spot.at, within: spotOf(component).within };
 }
@@ -42,8 +42,8 @@ export function wordsOf({ root, parts, field }: Place): string {
   return [root, ...parts, ...(field === '' ? [] : [`field ${field}`])].join(', ');
 }
 
-/** Which side of which operation holds it: "GET /api/key, response 200". */
-export function holderOf({ root, parts }: Place): string {
+/** The part of an operation that uses it: "GET /api/key, response 200". */
+export function userOf({ root, parts }: Place): string {
   return [root, ...parts.slice(0, 1)].join(', ');
 }
 

@@ -1,24 +1,24 @@
-// A schema in its normal form: what it takes of each JSON type. `type: [string, 'null']`, `anyOf` of the two, and a
-// reference to either come out alike, so that what is only written in another way is no change.
+// The normal form of a schema: what it allows of each JSON type. `type: [string, 'null']`, `anyOf` of the two, and a
+// reference to either have the same normal form, so that writing a schema differently is no change.
 import { isObject, type Json } from '../../src/api/document.ts';
 import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 import type { Resolve } from './resolve.ts';
 
-/** A number is an integer or a fraction, so that "number" takes more than "integer" and nothing else. */
+/** Numbers are split into integers and fractions, so that "number" is "integer" and more. */
 export const TYPES = ['boolean', 'integer', 'fraction', 'string', 'array', 'object', 'null'] as const;
 export type Type = (typeof TYPES)[number];
 
-/** What a schema takes of one type. Several of one type are alternatives (`anyOf`, `oneOf`). */
+/** What a schema allows of one type. Several shapes of one type are alternatives (`anyOf`, `oneOf`). */
 export type Shape = {
   readonly type: Type;
-  /** The component that it is, where it is nothing else. */
+  /** The component, if the shape is exactly that component. */
   readonly component: string | null;
-  /** All that it may be; null where no `enum` and no `const` says so. */
+  /** The allowed values; null without `enum` and `const`. */
   readonly values: readonly unknown[] | null;
   readonly keywords: Json;
 };
 
-/** How a change of a keyword is read, and which types heed the keyword; others than these heed all. */
+/** How a change of a keyword is judged, and the types that it applies to. Unlisted keywords apply to all types. */
 export const KEYWORDS: Readonly<Record<string, { readonly kind: Kind; readonly types: readonly Type[] }>> = {
   minLength: { kind: 'at least', types: ['string'] },
   maxLength: { kind: 'at most', types: ['string'] },
@@ -58,17 +58,17 @@ export type Kind =
   | 'access'
   | 'unknown';
 
-/** Keywords that constrain nothing; so do all that begin with "x-". */
+/** Keywords that constrain nothing, like all that begin with "x-". */
 export const REMARKS: readonly string[] = ['title', 'description', 'examples', 'example', 'externalDocs', '$comment'];
 
 const COMPOSITION = ['type', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', '$ref'];
 
-/** No schema takes everything, and so does `true`; `false` takes nothing. */
+/** A missing schema and `true` allow everything; `false` allows nothing. */
 export function shapesOf(schema: unknown, resolve: Resolve, expanding: readonly string[] = []): readonly Shape[] {
   if (schema === false) return [];
   const node = objectOf(schema);
   const itself = canonical(node);
-  if (expanding.includes(itself)) throw new Error(`This schema is made of itself: ${itself}`);
+  if (expanding.includes(itself)) throw new Error(`This schema consists of itself: ${itself}`);
   const within = [...expanding, itself];
   const expand = (part: unknown) => shapesOf(part, resolve, within);
   if (hasOwn(node, '$ref')) return named(resolve({ $ref: node['$ref'] }), node, expand);
@@ -79,8 +79,9 @@ export function shapesOf(schema: unknown, resolve: Resolve, expanding: readonly 
     ...(hasOwn(node, 'anyOf') ? [listOf(node['anyOf']).flatMap(expand)] : []),
     ...(hasOwn(node, 'oneOf') ? [oneOf.flat()] : []),
   ];
-  // What two alternatives of `oneOf` take is refused, so that more can be less; nobody can judge that by its parts.
-  const own = areApart(oneOf) ? ownShapes(node) : ownShapes({ ...node, 'oneOf that overlap': node['oneOf'] });
+  // `oneOf` refuses values that two alternatives allow, so a wider alternative can allow less. If alternatives overlap, the
+  // whole `oneOf` is compared as one keyword.
+  const own = areDisjoint(oneOf) ? ownShapes(node) : ownShapes({ ...node, 'oneOf that overlap': node['oneOf'] });
   return parts.reduce((shapes, part) => shapes.flatMap((shape) => part.flatMap((other) => meet(shape, other))), own);
 }
 
@@ -147,7 +148,7 @@ function typeOf(value: unknown): Type {
   return typeof value === 'boolean' ? 'boolean' : 'string';
 }
 
-/** What both shapes take; nothing where their types or their values have nothing in common. */
+/** What both shapes allow; empty if their types or values have nothing in common. */
 function meet(one: Shape, other: Shape): readonly Shape[] {
   if (one.type !== other.type) return [];
   const values = common(one.values, other.values);
@@ -172,7 +173,7 @@ function meetKeyword(name: string, one: Json, other: Json): unknown {
   return isSame(left, right) ? left : { both: [left, right] };
 }
 
-/** Each side's `additionalProperties` speaks of what that side does not name, so a field that one names is under it. */
+/** `additionalProperties` applies to the fields that its own side does not name, including those that the other side names. */
 function meetFields(one: Json, other: Json): Json {
   const named = namesOf(objectOf(one['properties']), objectOf(other['properties']));
   const fields = {
@@ -183,20 +184,20 @@ function meetFields(one: Json, other: Json): Json {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasOwn(one, name) || hasOwn(other, name)));
 }
 
-/** What an object takes as its field of that name. */
+/** The schema for a field of that name. */
 export function fieldOf(keywords: Json, name: string): unknown {
   const named = objectOf(keywords['properties']);
   return hasOwn(named, name) ? named[name] : (keywords['additionalProperties'] ?? true);
 }
 
-/** No value fits two of the alternatives: they differ in type, or in the values of a field that all require. */
-function areApart(alternatives: readonly (readonly Shape[])[]): boolean {
+/** Whether no value matches two alternatives: they differ in type, or in the values of a field that both require. */
+function areDisjoint(alternatives: readonly (readonly Shape[])[]): boolean {
   return alternatives.every((shapes, i) =>
-    alternatives.slice(i + 1).every((others) => shapes.every((one) => others.every((other) => isApart(one, other)))),
+    alternatives.slice(i + 1).every((others) => shapes.every((one) => others.every((other) => isDisjoint(one, other)))),
   );
 }
 
-function isApart(one: Shape, other: Shape): boolean {
+function isDisjoint(one: Shape, other: Shape): boolean {
   if (one.type !== other.type || common(one.values, other.values)?.length === 0) return true;
   const required = listOf(one.keywords['required']).filter((name) => listOf(other.keywords['required']).includes(name));
   return required.some((name) => {

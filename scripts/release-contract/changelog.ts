@@ -1,4 +1,4 @@
-// The changelog of the contract, for whoever builds on it.
+// The changelog of the contract, for its integrators.
 import type { Change } from '../contract-diff/findings.ts';
 import type { Verdict } from '../contract-diff/rules.ts';
 import { type Version, written } from './version.ts';
@@ -6,18 +6,19 @@ import { type Version, written } from './version.ts';
 export const TITLES: Readonly<Record<Verdict, string>> = {
   breaking: 'Breaking',
   additive: 'Additive',
-  words: 'Words only',
+  words: 'Wording',
 };
 
 const HEAD = `# Changelog of the contract
 
-Every published version of the document, newest first. The number says what changed: the first one breaking changes, the
-second additive ones, the third words only. \`npm run release-contract\` writes this file and \`openapi/released/\`.
+All published versions of the contract, newest first. Breaking changes increase the major number, additive changes the
+minor number, and changes of wording the patch number. \`npm run release-contract\` writes this file and
+\`openapi/released/\`.
 `;
 
 type Entry = { readonly version: Version; readonly date: Date; readonly changes: readonly Change[] };
 
-/** The changelog with the entry on top, in place of one that a release cut short has left of the same version. */
+/** Adds the entry on top. Replaces an entry of the same version, which an interrupted release may have left. */
 export function withEntry(changelog: string, entry: Entry): string {
   const [, ...entries] = changelog.split(/^(?=## )/m);
   const others = entries.filter((other) => !other.startsWith(`## ${written(entry.version)} `));
@@ -38,7 +39,7 @@ function lineOf({ place, words, why }: Change): string {
   return `- ${codeSpan(`${place}: ${words}`)}${why === '' ? '' : ` ${why}`}`;
 }
 
-/** Places and values are text as it stands; within more backticks than they hold, none of it is Markdown. */
+/** The fence is longer than any run of backticks in the text, so that the text is never read as Markdown. */
 function codeSpan(text: string): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -1,8 +1,8 @@
-// Whether a document may be published, and under which number.
+// Decides whether a document may be published, and under which version.
 //
-// The promise is that within /api only additive changes are made. So the changes decide the number, and no other is taken:
-// words alone the third, additive changes the second, breaking ones the first. What can carry `deprecated` is taken away
-// only from a version after the one that was published with it.
+// Within /api only additive changes are promised. The changes determine the version: wording increases the patch number,
+// additive changes the minor number, and breaking changes the major number. Anything that can be `deprecated` must have
+// been published as deprecated before it is removed.
 import type { Change } from '../contract-diff/findings.ts';
 import type { Verdict } from '../contract-diff/rules.ts';
 import { byOrder, FIRST, parseVersion, successorOf, type Version, written } from './version.ts';
@@ -14,7 +14,7 @@ export type Decision =
       readonly kind: 'refused';
       readonly message: string;
       readonly remedy: string;
-      /** The document as it stands may not be merged either; else only its publication has to wait. */
+      /** True if the document must not be merged either; false if only its publication has to wait. */
       readonly isWrong: boolean;
     };
 
@@ -25,23 +25,23 @@ const SET_NUMBER = 'in openapi/openapi.yaml (info.version), run "npm run generat
 export function decide({ number, last, changes }: Candidate): Decision {
   const version = parseVersion(number);
   if (version === null)
-    return refused(`The version "${number}" is not three numbers such as 1.2.3.`, `Write one ${SET_NUMBER}.`);
+    return refused(`The version "${number}" must be three numbers, such as 1.2.3.`, `Write one ${SET_NUMBER}.`);
   if (last === null) return decideFirst(version);
 
   const largest = largestOf(changes);
   if (largest === null) return decideUnchanged(version, last);
-  const unannounced = changes.filter(({ isUnannounced }) => isUnannounced);
-  if (unannounced.length > 0) return refuseUnannounced(unannounced, successorOf(last, 'additive'));
+  const undeprecated = changes.filter(({ lacksDeprecation }) => lacksDeprecation);
+  if (undeprecated.length > 0) return refuseUndeprecated(undeprecated, successorOf(last, 'additive'));
 
   const right = successorOf(last, largest);
   const order = byOrder(version, right);
   if (order === 0) return { kind: 'release', version };
-  const need = `${ASKS[largest]} ${written(right)}`;
+  const need = `${REASONS[largest]} ${written(right)}`;
   const remedy = `${largest === 'breaking' ? UNDO : ''}Write ${written(right)} ${SET_NUMBER}.`;
   if (order > 0) return refused(`${number} is too large: after ${written(last)}, ${need}.`, remedy, false);
-  // Words may be mended for a while under the number that they were published with.
+  // Changed wording can be merged under the published version, and published later.
   if (byOrder(version, last) === 0)
-    return refused(`${number} is published and stays as it is: ${need}.`, remedy, largest !== 'words');
+    return refused(`${number} is published and cannot change: ${need}.`, remedy, largest !== 'words');
   return refused(`${number} is too small: after ${written(last)}, ${need}.`, remedy);
 }
 
@@ -50,17 +50,18 @@ export function largestOf(changes: readonly Change[]): Verdict | null {
   return order.find((verdict) => changes.some((change) => change.verdict === verdict)) ?? null;
 }
 
-const ASKS: Readonly<Record<Verdict, string>> = {
-  breaking: 'breaking changes make it',
-  additive: 'additive changes make it',
-  words: 'changed words make it',
+const REASONS: Readonly<Record<Verdict, string>> = {
+  breaking: 'breaking changes require',
+  additive: 'additive changes require',
+  words: 'changed wording requires',
 };
-const UNDO = 'Within /api only additive changes are promised: keep what is there, and add beside it. If it must be: ';
+const UNDO =
+  'Within /api only additive changes are promised: keep what exists and add to it. If the change is necessary: ';
 
 function decideFirst(version: Version): Decision {
   if (byOrder(version, FIRST) === 0) return { kind: 'release', version };
   return refused(
-    `Nothing is published yet, and the first version is ${written(FIRST)}, not ${written(version)}.`,
+    `Nothing is published yet, so the version must be ${written(FIRST)}, not ${written(version)}.`,
     `Write ${written(FIRST)} ${SET_NUMBER}.`,
   );
 }
@@ -74,12 +75,12 @@ function decideUnchanged(version: Version, last: Version): Decision {
   );
 }
 
-function refuseUnannounced(changes: readonly Change[], next: Version): Decision {
+function refuseUndeprecated(changes: readonly Change[], next: Version): Decision {
   const list = changes.map(({ place, words }) => `  ${place}: ${words}`).join('\n');
   return refused(
-    `A removal is announced first, by a version in which it is deprecated:\n${list}`,
-    `Put it back with "deprecated: true" and a description that says what to use instead, let an operation answer with
-the headers Deprecation (RFC 9745) and Sunset (RFC 8594), and publish that (as ${written(next)}). It may go in the next major version.`,
+    `These were removed without having been deprecated in a published version:\n${list}`,
+    `Restore each with "deprecated: true" and a description that says what to use instead. Let a deprecated operation send
+the headers Deprecation (RFC 9745) and Sunset (RFC 8594). Publish that (as ${written(next)}), and remove it in the next major version.`,
   );
 }
 

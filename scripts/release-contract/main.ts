@@ -1,5 +1,5 @@
-// Publishes a version of the contract: names every change since the last one, holds the number to them, and writes
-// openapi/released/ and openapi/CHANGELOG.md.
+// Publishes a version of the contract: lists every change since the last version, checks that the version matches them, and
+// writes openapi/released/ and openapi/CHANGELOG.md.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../src/api/document.ts';
@@ -13,11 +13,11 @@ import { findLastReleased, publish, readChangelog } from './released.ts';
 import { written } from './version.ts';
 
 const HELP = `npm run release-contract                publishes the contract under its info.version
-npm run release-contract -- --dry-run   says what would be published, and writes nothing
-npm run release-contract -- --check     fails when the contract has outgrown its info.version; writes nothing
+npm run release-contract -- --dry-run   shows what would be published, and writes nothing
+npm run release-contract -- --check     fails if the changes require another info.version; writes nothing
 
-The contract is compared with the last file in openapi/released/. The changes decide the number: words only make 1.0.1
-of 1.0.0, additive changes 1.1.0, breaking ones 2.0.0. Set info.version in openapi/openapi.yaml.
+The contract is compared with the last file in openapi/released/. The changes determine the version: after 1.0.0, changes
+of wording require 1.0.1, additive changes 1.1.0, and breaking changes 2.0.0. Set info.version in openapi/openapi.yaml.
 `;
 const OPTIONS = {
   'dry-run': { type: 'boolean', default: false },
@@ -51,7 +51,7 @@ async function main(): Promise<number> {
   return conclude(decision);
 }
 
-/** For every run of the tests: a contract under work passes, one that breaks its own number does not. */
+/** For the tests: fails only if the document must not be merged. */
 function check(decision: Decision, changes: readonly Change[]): number {
   if (decision.kind !== 'refused' || !decision.isWrong) return 0;
   console.error(listed(changes.filter(({ verdict }) => verdict !== 'words')));
@@ -92,5 +92,5 @@ function listed(changes: readonly Change[]): string {
       .map(({ place, words, why }) => `  ${place}: ${words}\n${why === '' ? '' : `    ${why}\n`}`);
     return lines.length === 0 ? [] : [`${title} (${lines.length})\n${lines.join('')}`];
   });
-  return groups.length === 0 ? 'No change.\n' : groups.join('\n');
+  return groups.length === 0 ? 'No changes.\n' : groups.join('\n');
 }

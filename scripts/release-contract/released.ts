@@ -1,4 +1,4 @@
-// The published versions: openapi/released/1.0.0.yaml and so on, never changed once they are there.
+// The published versions: openapi/released/1.0.0.yaml and so on. A published file never changes.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ const changelogFile = join(openapi, 'CHANGELOG.md');
 
 export type Released = { readonly version: Version; readonly document: Json };
 
-/** Null where nothing is published yet. */
+/** Null if nothing is published yet. */
 export async function findLastReleased(): Promise<Released | null> {
   const names = await readdir(folder).catch(unlessMissing([]));
   const versions = names.map((name) => {
     const version = name.endsWith('.yaml') ? parseVersion(name.slice(0, -'.yaml'.length)) : null;
-    if (version === null) throw new Error(`openapi/released/${name} is no published version. Remove it.`);
+    if (version === null) throw new Error(`openapi/released/${name} is not a published version. Remove it.`);
     return version;
   });
   const version = versions.sort(byOrder).at(-1);
@@ -26,7 +26,9 @@ export async function findLastReleased(): Promise<Released | null> {
   const document = await readYaml(`openapi/released/${written(version)}.yaml`);
   const number = objectOf(document['info'])['version'];
   if (number !== written(version))
-    throw new Error(`openapi/released/${written(version)}.yaml calls itself ${number}. Restore it: git checkout.`);
+    throw new Error(
+      `openapi/released/${written(version)}.yaml has the version ${number} inside. Restore it with git checkout.`,
+    );
   return { version, document };
 }
 
@@ -35,8 +37,8 @@ export async function readChangelog(): Promise<string> {
 }
 
 /**
- * Both files or, cut short between the two, the changelog alone: the version counts as published with its own file, and
- * the next try writes the changelog's entry anew.
+ * Writes the changelog first and the version's file last. If the process is interrupted between the two, the version does
+ * not count as published, and the next run replaces the entry in the changelog.
  */
 export async function publish({
   version,
@@ -59,21 +61,21 @@ export async function publish({
   }
 }
 
-/** Through the tool that wrote it, which reads YAML as everybody who uses the file does. */
+/** Reads YAML through Redocly, which also wrote the file. */
 async function readYaml(file: string): Promise<Json> {
   const scratch = await mkdtemp(join(tmpdir(), 'charter-release-'));
   try {
     const json = join(scratch, 'document.json');
-    await runTool('redocly', ['bundle', file, '--ext', 'json', '-o', json], `Restore ${file}: git checkout.`);
+    await runTool('redocly', ['bundle', file, '--ext', 'json', '-o', json], `Restore ${file} with git checkout.`);
     return objectOf(JSON.parse(await readFile(json, 'utf8')));
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-function unlessMissing<T>(instead: T): (error: unknown) => T {
+function unlessMissing<T>(fallback: T): (error: unknown) => T {
   return (error) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return instead;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return fallback;
     throw error;
   };
 }

@@ -47,7 +47,7 @@ test(
     expect(await release('1.1.0', [WORDS, ADDITIVE, set('info title', 'Charter')])).toMatchObject({ code: 0 });
     const { stdout } = await release('2.0.0', [WORDS, BREAKING, set('info title', 'Charter')]);
     expect(stdout).toContain(
-      'Breaking (1)\n  GET /api/parent_programs, parameter limit: maximum 200 -> 50\n    A request that was taken until now is refused.\n',
+      'Breaking (1)\n  GET /api/parent_programs, parameter limit: maximum 200 -> 50\n    Requests that were valid are now refused.\n',
     );
     const written = await files();
     expect(Object.keys(written)).toEqual([
@@ -56,9 +56,9 @@ test(
     ]);
     const [, ...entries] = (written['CHANGELOG.md'] ?? '').replaceAll(/\d{4}-\d\d-\d\d/g, 'TODAY').split(/^(?=## )/m);
     expect(entries).toEqual([
-      '## 2.0.0 - TODAY\n\n### Breaking\n\n- `GET /api/parent_programs, parameter limit: maximum 200 -> 50` A request that was taken until now is refused.\n\n',
-      '## 1.1.0 - TODAY\n\n### Additive\n\n- `GET /api/parent_programs, parameter limit: maximum 100 -> 200`\n\n### Words only\n\n- `The document: title changed`\n\n',
-      '## 1.0.1 - TODAY\n\n### Words only\n\n- `The document: summary changed`\n\n',
+      '## 2.0.0 - TODAY\n\n### Breaking\n\n- `GET /api/parent_programs, parameter limit: maximum 200 -> 50` Requests that were valid are now refused.\n\n',
+      '## 1.1.0 - TODAY\n\n### Additive\n\n- `GET /api/parent_programs, parameter limit: maximum 100 -> 200`\n\n### Wording\n\n- `The document: title changed`\n\n',
+      '## 1.0.1 - TODAY\n\n### Wording\n\n- `The document: summary changed`\n\n',
       '## 1.0.0 - TODAY\n\nThe first version.\n',
     ]);
   }),
@@ -82,7 +82,7 @@ test(
     await refuses(
       folder,
       ['2.0.0', [UNUSED, REMOVAL]],
-      /A removal is announced first[\s\S]*parameter search: removed[\s\S]*publish that \(as 1\.1\.0\)/,
+      /These were removed without having been deprecated[\s\S]*parameter search: removed[\s\S]*Publish that \(as 1\.1\.0\)/,
     );
     const names = ['Cursor', 'Sort', 'Search', 'ExternalId', 'UpdatedSince', 'IfNoneMatch'];
     const deprecated = names.map((name) => set(`components parameters ${name} deprecated`, true));
@@ -110,7 +110,7 @@ test(
     expect(await release('1.1.0', [BREAKING], ['--check'])).toMatchObject({ code: 1 });
     const { stderr } = await release('1.0.0', [WORDS, BREAKING], ['--check']);
     expect(stderr).toMatch(/^Breaking \(1\)\n {2}GET \/api\/parent_programs, parameter limit: maximum 100 -> 50\n/);
-    expect(stderr).not.toContain('Words');
+    expect(stderr).not.toContain('Wording');
   }),
 );
 
@@ -131,14 +131,14 @@ test(
   afterFirst(async (folder) => {
     const stray = join(folder.path, 'openapi/released/notes.md');
     await writeFile(stray, '');
-    await refuses(folder, ['1.1.0', [ADDITIVE]], /openapi\/released\/notes\.md is no published version/);
+    await refuses(folder, ['1.1.0', [ADDITIVE]], /openapi\/released\/notes\.md is not a published version/);
     await rm(stray);
     await mkdir(join(folder.path, 'openapi/released'), { recursive: true });
     await writeFile(
       join(folder.path, 'openapi/released/1.0.9.yaml'),
       'openapi: 3.1.0\ninfo: {title: A, version: 1.0.0}\npaths: {}\n',
     );
-    await refuses(folder, ['1.1.0', [ADDITIVE]], /1\.0\.9\.yaml calls itself 1\.0\.0/);
+    await refuses(folder, ['1.1.0', [ADDITIVE]], /1\.0\.9\.yaml has the version 1\.0\.0 inside/);
   }),
 );
 

@@ -68,7 +68,7 @@ export const constraintCases: readonly Case[] = [
   {
     title: 'a shortest length of nought, written down',
     plants: [set(`${BODY} properties description minLength`, 0)],
-    found: ['words: The document: written in another way, with the same meaning'],
+    found: ['words: The document: written differently, with the same meaning'],
   },
   {
     title: 'an answer that may repeat an item',
@@ -124,7 +124,7 @@ export const constraintCases: readonly Case[] = [
   {
     title: 'a constant written as the only value',
     plants: [set(`${HEADERS} CacheControlNoStore schema`, { type: 'string', enum: ['no-store'] })],
-    found: ['words: The document: written in another way, with the same meaning'],
+    found: ['words: The document: written differently, with the same meaning'],
   },
   // Forms
   {
@@ -210,7 +210,7 @@ export const constraintCases: readonly Case[] = [
       }),
     ],
     given: [set(`${ANSWER} properties name type`, ['null', 'string'])],
-    found: ['words: The document: written in another way, with the same meaning'],
+    found: ['words: The document: written differently, with the same meaning'],
   },
   // Defaults, and who may write
   {

@@ -4,9 +4,9 @@ import type { Verdict } from '../../../scripts/contract-diff/rules.ts';
 import { decide } from '../../../scripts/release-contract/decide.ts';
 import { parseVersion } from '../../../scripts/release-contract/version.ts';
 
-function change(verdict: Verdict, isUnannounced = false): Change {
+function change(verdict: Verdict, lacksDeprecation = false): Change {
   const rule = 'operation removed';
-  return { rule, direction: 'request', verdict, place: 'GET /api/key', words: 'removed', why: '', isUnannounced };
+  return { rule, direction: 'request', verdict, place: 'GET /api/key', words: 'removed', why: '', lacksDeprecation };
 }
 
 const CHANGES = {
@@ -24,27 +24,27 @@ test.each([
   ['1.2.2', 'none', 'wrong', 'Nothing has changed since 1.2.3'],
 
   ['1.2.4', 'words', 'release', ''],
-  ['1.2.3', 'words', 'wait', '1.2.3 is published and stays as it is: changed words make it 1.2.4.'],
-  ['1.2.5', 'words', 'wait', '1.2.5 is too large: after 1.2.3, changed words make it 1.2.4.'],
+  ['1.2.3', 'words', 'wait', '1.2.3 is published and cannot change: changed wording requires 1.2.4.'],
+  ['1.2.5', 'words', 'wait', '1.2.5 is too large: after 1.2.3, changed wording requires 1.2.4.'],
   ['1.3.0', 'words', 'wait', '1.3.0 is too large'],
   ['1.2.2', 'words', 'wrong', '1.2.2 is too small'],
 
   ['1.3.0', 'additive', 'release', ''],
-  ['1.2.3', 'additive', 'wrong', '1.2.3 is published and stays as it is: additive changes make it 1.3.0.'],
-  ['1.2.4', 'additive', 'wrong', '1.2.4 is too small: after 1.2.3, additive changes make it 1.3.0.'],
+  ['1.2.3', 'additive', 'wrong', '1.2.3 is published and cannot change: additive changes require 1.3.0.'],
+  ['1.2.4', 'additive', 'wrong', '1.2.4 is too small: after 1.2.3, additive changes require 1.3.0.'],
   ['1.3.1', 'additive', 'wait', '1.3.1 is too large'],
   ['2.0.0', 'additive', 'wait', '2.0.0 is too large'],
 
   ['2.0.0', 'breaking', 'release', ''],
-  ['1.2.3', 'breaking', 'wrong', '1.2.3 is published and stays as it is: breaking changes make it 2.0.0.'],
-  ['1.3.0', 'breaking', 'wrong', '1.3.0 is too small: after 1.2.3, breaking changes make it 2.0.0.'],
+  ['1.2.3', 'breaking', 'wrong', '1.2.3 is published and cannot change: breaking changes require 2.0.0.'],
+  ['1.3.0', 'breaking', 'wrong', '1.3.0 is too small: after 1.2.3, breaking changes require 2.0.0.'],
   ['10.0.0', 'breaking', 'wait', '10.0.0 is too large'],
 
-  ['2.0.0', 'an unannounced removal', 'wrong', 'A removal is announced first'],
-  ['1.3', 'additive', 'wrong', 'is not three numbers'],
-  ['1.3.0-rc.1', 'additive', 'wrong', 'is not three numbers'],
-  ['v1.3.0', 'additive', 'wrong', 'is not three numbers'],
-  ['01.3.0', 'additive', 'wrong', 'is not three numbers'],
+  ['2.0.0', 'an unannounced removal', 'wrong', 'These were removed without having been deprecated'],
+  ['1.3', 'additive', 'wrong', 'must be three numbers'],
+  ['1.3.0-rc.1', 'additive', 'wrong', 'must be three numbers'],
+  ['v1.3.0', 'additive', 'wrong', 'must be three numbers'],
+  ['01.3.0', 'additive', 'wrong', 'must be three numbers'],
 ] as const)('%s after %s', (number, changes, kind, message) => {
   const decision = decide({ number, last: parseVersion('1.2.3'), changes: CHANGES[changes] });
   if (decision.kind === 'refused') {
@@ -53,7 +53,7 @@ test.each([
   } else expect([decision.kind, message]).toEqual([kind, '']);
 });
 
-test('the first version is 1.0.0', () => {
+test('the version must be 1.0.0', () => {
   expect(decide({ number: '1.0.0', last: null, changes: [] })).toMatchObject({ kind: 'release' });
   expect(decide({ number: '0.1.0', last: null, changes: [] })).toMatchObject({ kind: 'refused' });
   expect(decide({ number: '2.0.0', last: null, changes: [] })).toMatchObject({ kind: 'refused' });

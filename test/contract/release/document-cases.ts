@@ -32,42 +32,42 @@ export const documentCases: readonly Case[] = [
   {
     title: 'an operation that asks for no key',
     plants: [set(`${KEY} security`, [])],
-    found: ['breaking: GET /api/key: asks for no key any more'],
+    found: ['breaking: GET /api/key: no longer requires a key'],
   },
   {
     title: 'an operation that takes a key and nobody',
     plants: [append(`${KEY} security`, {})],
-    found: ['breaking: GET /api/key: asks for no key any more'],
+    found: ['breaking: GET /api/key: no longer requires a key'],
   },
   {
     title: 'no key by default',
     given: [remove(`${KEY} security`)],
     plants: [remove('security')],
-    found: ['breaking: GET /api/key: asks for no key any more'],
+    found: ['breaking: GET /api/key: no longer requires a key'],
   },
   {
-    title: 'an operation that asks for a key now',
+    title: 'an operation that now requires a key',
     given: [set(`${KEY} security`, [])],
     plants: [remove(`${KEY} security`)],
-    found: ['breaking: GET /api/key: asks for a key now'],
+    found: ['breaking: GET /api/key: now requires a key'],
   },
   {
     title: 'the security of the document, written at the operation',
     given: [remove(`${KEY} security`)],
     plants: [set(`${KEY} security`, [{ apiKey: [] }])],
-    found: ['words: The document: written in another way, with the same meaning'],
+    found: ['words: The document: written differently, with the same meaning'],
   },
   {
     title: 'another permission',
     plants: [set(`${ONE} delete security`, [{ apiKey: ['parent_programs:delete'] }])],
     found: [
-      'breaking: DELETE /api/parent_programs/{id}: needs parent_programs:delete instead of parent_programs:write',
+      'breaking: DELETE /api/parent_programs/{id}: requires parent_programs:delete instead of parent_programs:write',
     ],
   },
   {
     title: 'no permission needed',
     plants: [set(`${ONE} delete security`, [{ apiKey: [] }])],
-    found: ['breaking: DELETE /api/parent_programs/{id}: needs no permission instead of parent_programs:write'],
+    found: ['breaking: DELETE /api/parent_programs/{id}: requires no permission instead of parent_programs:write'],
   },
   {
     title: 'another way to authenticate',
@@ -75,13 +75,13 @@ export const documentCases: readonly Case[] = [
       append(`${KEY} security`, { basic: [] }),
       set('components securitySchemes basic', { type: 'http', scheme: 'basic' }),
     ],
-    found: ['additive: GET /api/key: takes also basic', 'additive: The document: new security scheme basic'],
+    found: ['additive: GET /api/key: also accepts basic', 'additive: The document: new security scheme basic'],
   },
   {
     title: 'a way less to authenticate',
     given: [append(`${KEY} security`, { basic: [] })],
     plants: [set(`${KEY} security`, [{ apiKey: [] }])],
-    found: ['breaking: GET /api/key: no longer takes basic'],
+    found: ['breaking: GET /api/key: no longer accepts basic'],
   },
   {
     title: 'another scheme of the key',
@@ -159,7 +159,7 @@ export const documentCases: readonly Case[] = [
       rename('components examples', 'KeyReadOnly', 'KeyForReading'),
       replaceEach('#/components/examples/KeyReadOnly', '#/components/examples/KeyForReading'),
     ],
-    found: ['words: The document: written in another way, with the same meaning'],
+    found: ['words: The document: written differently, with the same meaning'],
   },
   {
     title: 'a schema that nothing uses',

@@ -82,23 +82,23 @@ export const objectCases: readonly Case[] = [
     title: 'a closed object that is sent',
     given: [remove(`${BODY} additionalProperties`)],
     plants: [set(`${BODY} additionalProperties`, false)],
-    found: ['breaking: POST /api/parent_programs, body: unnamed fields: allowed -> refused'],
+    found: ['breaking: POST /api/parent_programs, body: additional fields: allowed -> refused'],
   },
   {
     title: 'an opened object that is sent',
     plants: [remove(`${BODY} additionalProperties`)],
-    found: ['additive: POST /api/parent_programs, body: unnamed fields: refused -> allowed'],
+    found: ['additive: POST /api/parent_programs, body: additional fields: refused -> allowed'],
   },
   {
     title: 'a closed object that is answered',
     given: [remove(`${ANSWER} additionalProperties`)],
     plants: [set(`${ANSWER} additionalProperties`, false)],
-    found: ['additive: GET /api/key, response 200: unnamed fields: allowed -> refused'],
+    found: ['additive: GET /api/key, response 200: additional fields: allowed -> refused'],
   },
   {
     title: 'an opened object that is answered',
     plants: [set(`${ANSWER} additionalProperties`, { type: 'string' })],
-    found: ['breaking: GET /api/key, response 200: unnamed fields: refused -> allowed'],
+    found: ['breaking: GET /api/key, response 200: additional fields: refused -> allowed'],
   },
   {
     title: 'a name of its own for an entry of a free object',
@@ -122,7 +122,7 @@ export const objectCases: readonly Case[] = [
   {
     title: 'the same fields as two parts',
     plants: [inTwoParts(BODY)],
-    found: ['words: The document: written in another way, with the same meaning'],
+    found: ['words: The document: written differently, with the same meaning'],
   },
   {
     title: 'a new alternative of what is sent',

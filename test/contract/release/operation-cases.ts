@@ -63,7 +63,7 @@ export const operationCases: readonly Case[] = [
   {
     title: 'the usual way of writing a parameter, written down',
     plants: [set(`${PARAMETERS} Search style`, 'form'), set(`${PARAMETERS} Search explode`, true)],
-    found: ['words: The document: written in another way, with the same meaning'],
+    found: ['words: The document: written differently, with the same meaning'],
   },
   {
     title: 'a parameter of every operation of a path',
@@ -73,7 +73,7 @@ export const operationCases: readonly Case[] = [
       drop(`${ONE} delete parameters`, ID),
       set(`${ONE} parameters`, [ID]),
     ],
-    found: ['words: The document: written in another way, with the same meaning'],
+    found: ['words: The document: written differently, with the same meaning'],
   },
   // Operations
   {

@@ -18,10 +18,10 @@ function changesOf({ given = [], plants }: Pick<Case, 'given' | 'plants'>) {
 const PLANTED = CASES.map((one) => ({ ...one, changes: changesOf(one) }));
 
 test.each(PLANTED)('$title', ({ changes, found: expected }) => {
-  const found = changes.map(({ verdict, place, words, isUnannounced }) => {
+  const found = changes.map(({ verdict, place, words, lacksDeprecation }) => {
     // How many places hold a component changes with every new operation.
     const where = place.replace(/; \d+ more\)$/, '; more)');
-    return `${verdict}${isUnannounced ? ' (unannounced)' : ''}: ${where}: ${words}`;
+    return `${verdict}${lacksDeprecation ? ' (unannounced)' : ''}: ${where}: ${words}`;
   });
   expect(found.sort()).toEqual(expected);
 });
