@@ -138,5 +138,6 @@ export function keysIn({ text, headers, setCookies }: Page): string[] {
 
 /** What the page says, without its markup. */
 export function wordsOf({ text }: Page): string {
-  return textOf(text.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
+  // A <wbr> is only a place where a word may break.
+  return textOf(text.replaceAll('<wbr>', '').replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
 }
