@@ -10,7 +10,7 @@ import type { Environment } from './domain/api-key.ts';
 import { healthRoutes } from './operations/health.ts';
 import { type Logger, logRequests } from './operations/logs.ts';
 import { openPublication, type Publication } from './publication/routes.ts';
-import { securityHeaders } from './security-headers.ts';
+import { apiSecurityHeaders, securityHeaders, withoutPageHeaders } from './security-headers.ts';
 import type { KeyUses } from './service/last-used.ts';
 import type { Outbox } from './service/mail.ts';
 import type { Database } from './store/database.ts';
@@ -36,6 +36,8 @@ export type AppDeps = {
   isStopping?: () => boolean;
 };
 
+const API_PATH = /^\/api(?:[/?]|$)/;
+
 /** Everything that answers requests, in the order in which a request meets it. */
 export async function createApp({
   db,
@@ -57,6 +59,7 @@ export async function createApp({
     if (isWithheld) logger.error(broken, 'a response broke the contract and was withheld');
     else logger.warn(broken, 'a response broke the contract');
   };
+  const isHttps = publicUrl?.startsWith('https://') ?? false;
   const api = await createServerApi({
     db,
     environment,
@@ -66,13 +69,14 @@ export async function createApp({
     served,
     responseCheck,
     onBrokenResponse,
+    securityHeaders: apiSecurityHeaders({ isHttps }),
   });
   const rooms = express();
   rooms.disable('x-powered-by');
   rooms.disable('etag');
   rooms.set('case sensitive routing', true);
   rooms.set('trust proxy', [...trustedProxies]);
-  rooms.use(securityHeaders({ isHttps: publicUrl?.startsWith('https://') ?? false }));
+  rooms.use(securityHeaders({ isHttps }));
   rooms.use(healthRoutes({ db, isStopping }));
   rooms.use(publication.routes);
   rooms.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));
@@ -81,13 +85,14 @@ export async function createApp({
   // passes it, which costs an API request more than everything else that Express does.
   const app = express.Router({ caseSensitive: true, strict: true });
   app.use(identifyRequests(logger));
-  app.use((req, res, next) => (req.url.startsWith('/api/') ? api.middleware(req, res, next) : next()));
+  app.use((req, res, next) => (API_PATH.test(req.url) ? api.middleware(req, res, next) : next()));
   app.use((_req, res, next) => {
     res.setHeader('X-Request-Id', res.locals['requestId']);
     next();
   });
   app.use(rooms);
   // The API answers 404 wherever nothing is.
+  app.use(withoutPageHeaders({ isHttps }));
   app.use(api.middleware);
   app.use(errorHandler({ send: api.send, onFault }));
   return (req, res) => {

@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
 type Options = {
@@ -38,11 +39,25 @@ export function securityHeaders({ isHttps }: Options): ReturnType<typeof helmet>
  * are the same for every response, so the API can add them once, where it renders responses.
  */
 export function apiSecurityHeaders(options: Options): Readonly<Record<string, string>> {
+  const page = pageHeaders(options);
+  const names = ['X-Content-Type-Options', 'Strict-Transport-Security'];
+  return Object.fromEntries(
+    names.filter((name) => page.hasHeader(name)).map((name) => [name, String(page.getHeader(name))]),
+  );
+}
+
+/** Express middleware that removes the headers of a page again, for a response that the API sends in its place. */
+export function withoutPageHeaders(options: Options): RequestHandler {
+  const names = pageHeaders(options).getHeaderNames();
+  return (_req, res, next) => {
+    for (const name of names) res.removeHeader(name);
+    next();
+  };
+}
+
+function pageHeaders(options: Options): ServerResponse {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);
   securityHeaders(options)(req, res, () => {});
-  const names = ['X-Content-Type-Options', 'Strict-Transport-Security'];
-  return Object.fromEntries(
-    names.filter((name) => res.hasHeader(name)).map((name) => [name, String(res.getHeader(name))]),
-  );
+  return res;
 }

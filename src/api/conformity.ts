@@ -38,6 +38,9 @@ const OF_TRANSPORT = new Set([
   'content-length',
   'content-type',
   'transfer-encoding',
+  // Security headers for browsers. The document's description names them once, for every response.
+  'x-content-type-options',
+  'strict-transport-security',
 ]);
 
 /** Errors reported at most: one wrong schema can fail in a hundred rows. */

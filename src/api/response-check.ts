@@ -1,7 +1,7 @@
 import { type CheckedResponse, createConformityCheck } from './conformity.ts';
 import type { Json } from './document.ts';
 import { exceptionOf } from './exceptions.ts';
-import { type RawResponse, renderException, type Send, send } from './response.ts';
+import { type RawResponse, renderException, type Send } from './response.ts';
 
 export type ResponseCheck = {
   /** "report" tells of a response that breaks the contract and sends it; "enforce" sends a 500 in its place. */
@@ -30,7 +30,7 @@ export type BrokenResponse = {
  */
 export function sendChecked(
   document: Json,
-  { mode, sampleRate, onBroken }: ResponseCheck & { onBroken: (broken: BrokenResponse) => void },
+  { mode, sampleRate, send, onBroken }: ResponseCheck & { send: Send; onBroken: (broken: BrokenResponse) => void },
 ): Send {
   const check = createConformityCheck(document);
   const isWithheld = mode === 'enforce';

@@ -66,7 +66,14 @@ export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResp
 
 export type Send = (exchange: Exchange, response: RawResponse) => void;
 
-export function send({ req, res, requestId }: Exchange, { status, fields, text }: RawResponse): void {
-  res.writeHead(status, ['X-Request-Id', requestId, ...fields]);
-  res.end(req.method === 'HEAD' ? undefined : text, 'latin1');
+/** `securityHeaders` go with every response, by name. */
+export function createSend(securityHeaders: Readonly<Record<string, string>>): Send {
+  const always = Object.entries(securityHeaders).flat();
+  return ({ req, res, requestId }, { status, fields, text }) => {
+    res.writeHead(status, ['X-Request-Id', requestId, ...always, ...fields]);
+    res.end(req.method === 'HEAD' ? undefined : text, 'latin1');
+  };
 }
+
+/** Sends over plain HTTP, as the mock does. */
+export const send = createSend({ 'X-Content-Type-Options': 'nosniff' });

@@ -11,7 +11,7 @@ import { type Document, readDocument } from './contract.ts';
 import { type ContractApi, createContractApi } from './contract-api.ts';
 import { handlers } from './handlers/index.ts';
 import type { HandlerDeps, Handlers, OperationHandler } from './operation.ts';
-import { type Send, send } from './response.ts';
+import { createSend, type Send } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
 import { type BrokenResponse, type ResponseCheck, sendChecked } from './response-check.ts';
 
@@ -21,6 +21,8 @@ export type ServerApiDeps = {
   now: () => Date;
   keyUses: KeyUses;
   responseCacheBytes: number;
+  /** Go with every response, by name. */
+  securityHeaders: Readonly<Record<string, string>>;
   /** Another contract than the published one, with its handlers. */
   served?: { definition: Document; handlers: Handlers } | undefined;
   /** Null: responses are not checked, at no cost. */
@@ -35,19 +37,22 @@ export type ServerApi = ContractApi & {
 
 /** The contract, served from the database. */
 export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
-  const { served, responseCheck, onBrokenResponse, responseCacheBytes } = deps;
+  const { served, responseCheck, onBrokenResponse, responseCacheBytes, securityHeaders } = deps;
   const definition = served?.definition ?? (await readDocument());
-  const sendResponse =
-    responseCheck === null ? send : sendChecked({ ...definition }, { ...responseCheck, onBroken: onBrokenResponse });
+  const unchecked = createSend(securityHeaders);
+  const send =
+    responseCheck === null
+      ? unchecked
+      : sendChecked({ ...definition }, { ...responseCheck, send: unchecked, onBroken: onBrokenResponse });
   const api = await createContractApi({
     definition,
     handlers: bindHandlers(served?.handlers ?? handlers, deps),
     permissions: PERMISSIONS,
     authorize: authorizeByKey(deps),
-    send: sendResponse,
+    send,
     cache: new ResponseCache(responseCacheBytes),
   });
-  return { ...api, send: sendResponse };
+  return { ...api, send };
 }
 
 function authorizeByKey(deps: Pick<ServerApiDeps, 'db' | 'environment' | 'now' | 'keyUses'>) {

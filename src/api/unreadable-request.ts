@@ -52,6 +52,7 @@ function messageOf({ status, body }: Exception, requestId: string): string {
   const text = JSON.stringify(body);
   const headers = {
     'X-Request-Id': requestId,
+    'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),

@@ -26,6 +26,8 @@ export function checkMockAnswer(asked: CheckedRequest, { headers, ...answered }:
 }
 
 function shownBy(asked: CheckedRequest, answered: CheckedResponse): readonly Operation[] {
+  const sniffed = answered.headers['x-content-type-options'];
+  if (sniffed !== 'nosniff') throw new Error(`X-Content-Type-Options is ${sniffed}, not nosniff.`);
   const { operations: shown, disagreements } = check(asked, answered);
   if (disagreements.length === 0) return shown;
   const where = `${asked.method} ${asked.url.slice(0, 200)} -> ${answered.status}`;
