@@ -54,9 +54,11 @@ export const CHECKS = {
   },
 } satisfies Record<string, Check>;
 
+const EARLY_WORKER_DATA = new URL('../../test/support/early-worker-data.mjs', import.meta.url).href;
+
 export const TESTS: Check = {
   title: 'tests',
   parameters: ['node_modules/jest/bin/jest.js'],
   remedy: 'Mend the code, or the test. One file alone: npm test -- test/api/list.test.ts',
-  env: { NODE_OPTIONS: '--disable-warning=ExperimentalWarning' },
+  env: { NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${EARLY_WORKER_DATA}` },
 };
