@@ -23,6 +23,12 @@ type Sections = Pick<Contract, 'info' | 'tags'> & {
   readonly components: Pick<Contract, 'schemas' | 'securitySchemes'>;
 };
 
+/** The page on the rules for every request, which come after the introduction in the contract's description. */
+export const GENERAL = { name: 'every-request', title: 'Every request' };
+
+const SAMPLES =
+  'The samples can be run as they are shown. They read the address of the server from the environment variable `CHARTER_URL`, without a slash at the end, and the key from `CHARTER_API_KEY`.';
+
 export async function readContract(file: string): Promise<Contract> {
   const document: Json = JSON.parse(await readFile(file, 'utf8'));
   const following = { keepNamedSchemas: true };
@@ -35,4 +41,11 @@ export async function readContract(file: string): Promise<Contract> {
     schemas: components.schemas,
     securitySchemes: components.securitySchemes,
   };
+}
+
+/** The contract's description, split where its sections begin. */
+export function descriptionOf({ info: { description } }: Contract): { introduction: string; rules: string } {
+  const at = description.search(/^## /m);
+  const [introduction, rules] = at < 0 ? [description, ''] : [description.slice(0, at), description.slice(at)];
+  return { introduction: introduction.trim(), rules: `${rules.trim()}\n\n## The samples\n\n${SAMPLES}` };
 }

@@ -1,5 +1,4 @@
-// The writers' pages. Their text is nowhere but in openapi/guides; a page of the documentation says only where their
-// links lead on it.
+// Reads the guides in openapi/guides.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { guidesIn } from '../guides.ts';
@@ -7,19 +6,19 @@ import { type Heading, headingsOf, linksOf } from './markdown.ts';
 import { errorOf, type Problem } from './problem.ts';
 
 export type Guide = {
-  /** From the root of the checkout. */
+  /** The path from the root of the checkout. */
   readonly file: string;
-  /** "getting-started", of getting-started.md. */
+  /** The file's name without ".md". */
   readonly slug: string;
   readonly title: string;
-  /** The Markdown, with an empty line in the place of the title. */
+  /** The Markdown, with an empty line in place of the title. */
   readonly text: string;
   readonly headings: readonly Heading[];
 };
 
 export type Guides = {
   readonly all: readonly Guide[];
-  /** By how a guide names it ("images/x.png"), the data URI that it becomes. */
+  /** The data URI of each image, by the path in the guides ("images/x.png"). */
   readonly images: ReadonlyMap<string, string>;
 };
 
@@ -44,18 +43,18 @@ async function readGuide(root: string, { name, line }: Listed, problems: Problem
   const file = `${FOLDER}/${name}`;
   const whole = await readFile(join(root, file), 'utf8').catch(() => null);
   if (whole === null) {
-    problems.push({ file: LIST, line, message: `There is no ${file}. Write it, or take it off the list.` });
+    problems.push({ file: LIST, line, message: `There is no ${file}. Write it, or remove it from the list.` });
     return null;
   }
   const title = /^# +(.+?) *$/m.exec(whole.split('\n', 1)[0] ?? '')?.[1];
   if (title === undefined) {
-    problems.push({ file, line: 1, message: 'A guide begins with its title: "# Title".' });
+    problems.push({ file, line: 1, message: 'A guide must begin with its title: "# Title".' });
     return null;
   }
   const text = whole.replace(/^.*/, '').replaceAll('\r\n', '\n');
   const headings = headingsOf(text);
   for (const { line: at } of headings.filter(({ level }) => level === 1))
-    problems.push({ file, line: at, message: 'A guide has one title. Begin this heading with "##".' });
+    problems.push({ file, line: at, message: 'A guide has only one title. Begin this heading with "##".' });
   return { file, slug: name.slice(0, -'.md'.length), title, text, headings };
 }
 
@@ -66,7 +65,7 @@ async function readImages(root: string, guides: readonly Guide[], problems: Prob
       const uri = await readImage(root, target);
       if (uri !== null) images.set(target, uri);
       else {
-        const message = `There is no picture "${target}". Put it into ${FOLDER}/images, as .png or .svg.`;
+        const message = `There is no picture "${target}". Add it to ${FOLDER}/images as .png or .svg.`;
         problems.push({ file, line, message });
       }
     }

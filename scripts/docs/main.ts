@@ -1,10 +1,10 @@
-// Builds the documentation from the contract and the guides: a folder of static files, for any host or none.
+// Builds the documentation from the contract and the guides, as static files that also work without a server.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { root } from '../tool.ts';
 import { buildDocs } from './build.ts';
 import { readContract } from './contract.ts';
 
-const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'generated/docs');
 
 try {
@@ -22,9 +22,9 @@ async function readDocument(name: string): Promise<[string, string]> {
   return [name, await readFile(join(root, 'generated', name), 'utf8')];
 }
 
-/** At once: whoever reads it meanwhile gets the old file or the new one. */
+/** Replaces the file atomically: readers get the old file or the new one. */
 async function publish(name: string, text: string): Promise<void> {
-  const written = join(folder, `.${name}.${process.pid}`);
-  await writeFile(written, text);
-  await rename(written, join(folder, name));
+  const temporary = join(folder, `.${name}.${process.pid}`);
+  await writeFile(temporary, text);
+  await rename(temporary, join(folder, name));
 }

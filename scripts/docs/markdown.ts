@@ -1,29 +1,28 @@
-// What the documentation has to know of Markdown as text: where headings and links stand, and what is code and neither.
-// The rest is left to whoever renders it.
+// Finds and replaces headings and links in the text of a Markdown page. Code contains neither.
 
 export type Heading = {
   readonly line: number;
   readonly level: number;
   readonly text: string;
-  /** As GitHub makes it, where the guides are read too. */
+  /** The same as on GitHub, where people read the guides too. */
   readonly anchor: string;
 };
 export type Link = {
   readonly line: number;
-  /** Where the target begins, in characters. */
+  /** The position of the target in the text, in characters. */
   readonly index: number;
   readonly target: string;
   readonly isImage: boolean;
 };
 
 const BLOCK_OF_CODE = /^ *(?<fence>`{3,}|~{3,})[\s\S]*?(?:^ *\k<fence>[`~]*[ \t]*$|(?![\s\S]))/m;
-/** Within one paragraph. */
+/** It ends within its paragraph. */
 const SPAN_OF_CODE = /(?<!`)(?<tick>`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S])*?(?<!`)\k<tick>(?!`)/;
 const TITLE = /^(?<marks>#{1,6}) +(?<words>.+?)(?: +#+)? *$/m;
 /** [text](target), ![text](target) or [name]: target */
 const TARGET = /(?<before>!?\[(?:[^[\]\\]|\\.)*\]\(|^\[[^\]]+\]:[ \t]+)(?<target>[^()\s]+)(?=[)\s]|$)/m;
 
-/** What is code is found first, and has none of the groups that are asked for. */
+/** Code comes first among the alternatives. A match of it has none of the groups that are read. */
 const HEADING = alternatives(BLOCK_OF_CODE, SPAN_OF_CODE, TITLE);
 const LINK = alternatives(BLOCK_OF_CODE, SPAN_OF_CODE, TARGET);
 
@@ -53,7 +52,7 @@ export function linksOf(text: string): Link[] {
   });
 }
 
-/** The same text with each target replaced. */
+/** The text with each link's target replaced. */
 export function withTargets(text: string, replace: (link: Link) => string): string {
   let written = '';
   let end = 0;
@@ -64,7 +63,7 @@ export function withTargets(text: string, replace: (link: Link) => string): stri
   return written + text.slice(end);
 }
 
-/** The same text with each heading replaced. */
+/** The text with each heading replaced. */
 export function withHeadings(text: string, replace: (heading: Heading) => string): string {
   const headings = new Map(headingsOf(text).map((heading) => [heading.line, heading]));
   return text

@@ -4,7 +4,7 @@ import type { Guide, Guides } from './guides.ts';
 import { type Heading, withHeadings, withTargets } from './markdown.ts';
 import { errorOf, type Problem } from './problem.ts';
 
-/** Both pages have the same places, so that an address of the one works on the other. */
+/** Both pages have the same anchors, so that a link to one works on the other. */
 export function guidePlace(slug: string, anchor: string | null = null): string {
   return anchor === null ? `/${slug}` : `/${slug}/${anchor}`;
 }
@@ -13,12 +13,12 @@ export function tagPlace(name: string): string {
   return `/${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
 }
 
-/** As Redoc makes it. */
+/** The same as Redoc's. */
 export function operationPlace({ tags: [tag = ''], operationId }: Operation): string {
   return `${tagPlace(tag)}/${operationId.toLowerCase()}`;
 }
 
-/** The guide's Markdown as a page of the documentation has it. */
+/** The guide's Markdown for a page of the documentation, with its links resolved to places on that page. */
 export function placed(
   { file, slug, text }: Guide,
   { contract, guides, heading }: { contract: Contract; guides: Guides; heading: (heading: Heading) => string },
@@ -27,7 +27,7 @@ export function placed(
   const linked = withTargets(text, ({ target, line, isImage }) => {
     const address = isImage ? guides.images.get(target) : addressOf(target, slug, { contract, guides });
     if (address !== undefined) return address;
-    const message = `The link to "${target}" leads nowhere. Link to a guide (errors.md#anchor), an operation (operation:getKey) or a whole address (https://...).`;
+    const message = `The link to "${target}" has no target. Link to a guide (errors.md#anchor), an operation (operation:getKey) or a web address (https://...).`;
     problems.push({ file, line, message });
     return target;
   });

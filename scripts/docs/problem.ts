@@ -1,7 +1,7 @@
-/** What a writer has to mend, and where. `npm run lint` tells more of it, and with it what to do. */
+/** A problem that stops the build. `npm run lint` finds more problems, and prints a remedy for each. */
 export type Problem = { readonly file: string; readonly line: number; readonly message: string };
 
-/** Such as "openapi/guides/errors.md:12  What is wrong.", a line for each. */
+/** An error with one line for each problem: "openapi/guides/errors.md:12  The problem." */
 export function errorOf(problems: readonly Problem[]): Error {
   return new Error(problems.map(({ file, line, message }) => `${file}:${line}  ${message}`).join('\n'));
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The declarations of the dashboard's design: colours, type and space, by name. `dark` holds only what differs. */
+/** The dashboard's CSS custom properties: colours, fonts and spaces. `dark` holds only those that differ. */
 export type Tokens = { readonly light: string; readonly dark: string };
 
 const LIGHT = /^:root \{\n([^}]*)\}/m;
@@ -10,7 +10,8 @@ const DARK = /^@media \(prefers-color-scheme: dark\) \{\n {2}:root \{\n([^}]*)\}
 export async function readTokens(root: string): Promise<Tokens> {
   const css = await readFile(join(root, 'src/dashboard/assets/dashboard.css'), 'utf8');
   const [light, dark] = [LIGHT, DARK].map((pattern) => pattern.exec(css)?.[1]?.replace(/^ *color-scheme.*\n/m, ''));
-  if (light === undefined || dark === undefined) throw new Error('dashboard.css names its colours in another way now.');
+  if (light === undefined || dark === undefined)
+    throw new Error('The custom properties of dashboard.css were not found.');
   return { light, dark };
 }
 

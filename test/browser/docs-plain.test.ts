@@ -16,7 +16,7 @@ test('with JavaScript off the documentation leads to the page that needs none', 
   await page.getByRole('link', { name: 'openapi.yaml' }).waitFor();
 });
 
-test('with JavaScript off every guide, operation, sample, schema and answer is there to be read', async () => {
+test('with JavaScript off every guide, operation, sample, schema and response can be read', async () => {
   const page = await stage.visit(WITHOUT);
   await page.goto('/docs/plain.html');
   const titles = await page.getByRole('heading', { level: 2 }).allTextContents();
@@ -29,8 +29,8 @@ test('with JavaScript off every guide, operation, sample, schema and answer is t
     await page.locator(`h3[id="${operationPlace(operation)}"]`, { hasText: operation.summary }).waitFor();
     for (const { source } of samplesOf(operation)) expect(samples).toContain(source);
   }
-  const answers = await page.locator('.answer h5 code').allTextContents();
-  expect(answers).toEqual(contract.operations.flatMap(({ responses }) => Object.keys(responses)));
+  const statuses = await page.locator('.response h5 code').allTextContents();
+  expect(statuses).toEqual(contract.operations.flatMap(({ responses }) => Object.keys(responses)));
   const schemas = await page.locator('h3[id^="/schemas/"]').allTextContents();
   expect(schemas).toEqual(Object.keys(contract.schemas));
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await Promise.all(copied.map((name) => cp(join(ROOT, name), join(checkout, name), { recursive: true })));
   await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
   running = startFile(join(checkout, 'scripts/docs/preview/main.ts'), ['--port', '0']);
-  [, url = ''] = await untilPrinted(running, /(http:\S+) shows openapi\//);
+  [, url = ''] = await untilPrinted(running, /(http:\S+) reloads when a file of openapi\//);
   browser = await connectBrowser();
 });
 afterAll(async () => {
@@ -90,7 +90,7 @@ test.each([
   ],
   ['a contract that breaks a rule', 'openapi/paths/key.yaml', ['tags: [Key]', 'tags: [Keys]'], /key\.yaml:\d+/],
   [
-    'a guide whose link leads nowhere',
+    'a guide whose link has no target',
     'openapi/guides/errors.md',
     ['\n\n', '\n\n[x](nowhere.md)\n\n'],
     /errors\.md:\d+/,
@@ -114,7 +114,7 @@ test('the contract itself is there for tools that want to follow it', async () =
 
 test('Ctrl-C ends it with 0, though a page is still looking', async () => {
   const other = startFile(join(checkout, 'scripts/docs/preview/main.ts'), ['--port', '0']);
-  const [, address = ''] = await untilPrinted(other, /(http:\S+) shows openapi\//);
+  const [, address = ''] = await untilPrinted(other, /(http:\S+) reloads when a file of openapi\//);
   const events = await fetch(`${address}/events`);
   const cut = events.text().catch(() => 'cut');
   other.child.kill('SIGINT');

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readContract } from '../../scripts/docs/contract.ts';
-import { documentOf } from '../../scripts/docs/document.ts';
 import { readGuides } from '../../scripts/docs/guides.ts';
 import { placed } from '../../scripts/docs/places.ts';
-import { unwrapped } from '../../scripts/docs/unwrapped.ts';
+import { documentOf } from '../../scripts/docs/redoc/document.ts';
+import { unwrapped } from '../../scripts/docs/redoc/unwrapped.ts';
 
 const contract = await readContract(join(import.meta.dirname, '../../generated/openapi.json'));
 
@@ -75,8 +75,8 @@ test.each([
     { 'a.md': '# A\n\n![x](images/no.png)\n' },
     'openapi/guides/a.md:3  There is no picture',
   ],
-  ['no title', { 'a.md': 'A\n' }, 'openapi/guides/a.md:1  A guide begins with its title'],
-  ['a second title', { 'a.md': '# A\n\n# B\n' }, 'openapi/guides/a.md:3  A guide has one title'],
+  ['no title', { 'a.md': 'A\n' }, 'openapi/guides/a.md:1  A guide must begin with its title'],
+  ['a second title', { 'a.md': '# A\n\n# B\n' }, 'openapi/guides/a.md:3  A guide has only one title'],
   ['a guide that is not there', { 'guides.yaml': '# c\n- a.md\n' }, 'openapi/guides/guides.yaml:2  There is no'],
 ])('%s is told with its file and line', async (_what, files, message) => {
   await write(files);
@@ -86,7 +86,7 @@ test.each([
 test("what Redoc would take for a command of its own is told as well, and the operations' words are not touched", async () => {
   await write({ 'a.md': '# A\n\nWrite {% x %}.\n' });
   const guides = await readGuides(root);
-  expect(() => documentOf(contract, guides, '')).toThrow('openapi/guides/a.md:3  Redoc takes "{%"');
+  expect(() => documentOf(contract, guides, '')).toThrow('openapi/guides/a.md:3  Redoc reads "{%"');
 });
 
 test('paragraphs are put on one line, and nothing else is', () => {

@@ -19,8 +19,8 @@ ${(['path', 'query', 'header'] as const).map((location) => parameterList(locatio
 ${body !== undefined && html`<h4>Body</h4>${text(requestBody?.description ?? '', 5)}<p class="kind">application/json: ${kind(body.schema)}</p>${exampleList(body.examples, { open: true })}`}
 <h4>Samples</h4>
 <div class="samples">${samplesOf(operation).map(({ label, source }) => html`<figure><figcaption>${label}</figcaption>${code(source)}</figure>`)}</div>
-<h4>Answers</h4>
-${Object.entries(responses).map(([status, response]) => answer(status, response))}
+<h4>Responses</h4>
+${Object.entries(responses).map(([status, response]) => responseSection(status, response))}
 </section>`;
 }
 
@@ -37,13 +37,13 @@ function parameterList(location: Parameter['in'], parameters: readonly Parameter
 
 function permission({ security }: Operation): Html {
   const [needed] = security.flatMap((scheme) => Object.values(scheme)).flat();
-  if (needed === undefined) return html`Every accepted key may call it.`;
-  return html`The key needs the permission <code>${needed}</code>.`;
+  if (needed === undefined) return html`Every valid key can call it.`;
+  return html`It requires the permission <code>${needed}</code>.`;
 }
 
-function answer(status: string, { description, headers = {}, content = {} }: Response): Html {
+function responseSection(status: string, { description, headers = {}, content = {} }: Response): Html {
   const body = content['application/json'];
-  return html`<section class="answer">
+  return html`<section class="response">
 <h5><code>${status}</code> ${STATUS_CODES[Number(status)] ?? ''}</h5>
 ${text(description, 6)}
 <p class="kind">Headers: ${Object.entries(headers).map(([name, header], i) => html`${i > 0 && ', '}<a href="#${headerPlace(name)}"><code>${header.schema.const === undefined ? name : `${name}: ${String(header.schema.const)}`}</code></a>`)}</p>
@@ -55,19 +55,19 @@ export function headerPlace(name: string): string {
   return `/headers/${name.toLowerCase()}`;
 }
 
-/** Every header of every answer, told once. */
+/** Every response header, with each of its descriptions once. */
 export function headerSections(operations: readonly Operation[]): Html[] {
-  const told = new Map<string, Map<string, Header>>();
+  const sections = new Map<string, Map<string, Header>>();
   for (const { responses } of operations) {
     for (const { headers = {} } of Object.values(responses)) {
       for (const [name, header] of Object.entries(headers)) {
-        told.set(name, (told.get(name) ?? new Map()).set(header.description, header));
+        sections.set(name, (sections.get(name) ?? new Map()).set(header.description, header));
       }
     }
   }
-  return [...told].map(
-    ([name, meanings]) =>
-      html`<section><h3 id="${headerPlace(name)}"><code>${name}</code></h3>${[...meanings.values()].map(
+  return [...sections].map(
+    ([name, descriptions]) =>
+      html`<section><h3 id="${headerPlace(name)}"><code>${name}</code></h3>${[...descriptions.values()].map(
         ({ description, schema, examples }) =>
           html`<p>${words(description)}</p><p class="kind">${kind(schema)}. Example: <code>${String(firstExample(examples))}</code></p>`,
       )}</section>`,

@@ -4,8 +4,7 @@ import { raw } from 'hono/html';
 import type { Operation } from '../../../src/api/document.ts';
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 import { LOGO } from '../../../src/dashboard/markup/icons.ts';
-import type { Contract } from '../contract.ts';
-import { descriptionOf, GENERAL } from '../document.ts';
+import { type Contract, descriptionOf, GENERAL } from '../contract.ts';
 import type { Guide, Guides } from '../guides.ts';
 import { withHeadings } from '../markdown.ts';
 import { guidePlace, operationPlace, placed, tagPlace } from '../places.ts';
@@ -14,7 +13,7 @@ import { headerSections, operationSection } from './operation.ts';
 import { schemaPlace, schemaSection } from './schema.ts';
 import { anchoredHeading, text } from './text.ts';
 
-/** The guides and the reference on one page that needs no script: to be read, printed, and searched by any browser. */
+/** The guides and the reference on one page without scripts, for any browser, for printing and for its search. */
 export async function renderPlain(root: string, contract: Contract, guides: Guides): Promise<string> {
   const [style, icon] = await Promise.all([styleOf(root), readIcon(root)]);
   const { info } = contract;
@@ -44,7 +43,7 @@ ${contract.tags.map(
     html`<article><h2 id="${tagPlace(tag.name)}">${tag.name}</h2>${text(tag.description)}${operationsOf(contract, tag.name).map(operationSection)}</article>`,
 )}
 <article><h2 id="/schemas">Schemas</h2>${Object.entries(contract.schemas).map(([name, schema]) => schemaSection(name, schema))}</article>
-<article><h2 id="/headers">Headers of the answers</h2>${headerSections(contract.operations)}</article>
+<article><h2 id="/headers">Response headers</h2>${headerSections(contract.operations)}</article>
 </main>
 </div>
 </body>
@@ -74,7 +73,7 @@ ${contract.tags.map(
     html`<h3><a href="#${tagPlace(name)}">${name}</a></h3><ul>${operationsOf(contract, name).map((operation) => entry(operationPlace(operation), operation.summary))}</ul>`,
 )}
 <h3><a href="#/schemas">Schemas</a></h3><ul>${Object.keys(contract.schemas).map((name) => entry(schemaPlace(name), name))}</ul>
-<h3><a href="#/headers">Headers of the answers</a></h3>
+<h3><a href="#/headers">Response headers</a></h3>
 </nav>`;
 }
 
@@ -89,7 +88,7 @@ function guideArticle(guide: Guide, contract: Contract, guides: Guides): Html {
   return html`<article><h2 id="${place}">${guide.title}</h2>${text(source)}</article>`;
 }
 
-/** What holds of every request: the contract's own words, and those on its key. */
+/** The rules for every request, and how to authenticate. */
 function general(contract: Contract): Html {
   const place = guidePlace(GENERAL.name);
   const rules = withHeadings(descriptionOf(contract).rules, (heading) => anchoredHeading(place, heading));

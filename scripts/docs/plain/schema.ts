@@ -2,7 +2,7 @@ import { type Examples, type Schema, schemaNameOf } from '../../../src/api/docum
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 import { code, json, text } from './text.ts';
 
-/** "string, 1 to 200 characters", with a link where it is a schema that has a name. */
+/** "string, 1 to 200 characters", or a link to a named schema. */
 export function kind(schema: Schema): Html {
   const name = schemaNameOf(schema);
   if (name !== undefined) return html`<a href="#${schemaPlace(name)}">${name}</a>`;
@@ -33,7 +33,7 @@ function field({ name, schema, description, isRequired, example }: Field): Html 
 <dd>${description !== undefined && text(description, 6)}${example !== undefined && html`<p class="example">Example: <code>${typeof example === 'string' ? example : JSON.stringify(example)}</code></p>`}</dd></div>`;
 }
 
-/** A schema's own section. */
+/** The section of a named schema. */
 export function schemaSection(name: string, schema: Schema): Html {
   const { properties = {}, required = [], additionalProperties, description = '' } = schema;
   const fields = Object.entries(properties).map(([property, each]) => ({
@@ -50,7 +50,7 @@ ${typeof additionalProperties === 'object' && html`<p>Each value: <span class="k
 ${schema.examples?.[0] !== undefined && json(schema.examples[0])}</section>`;
 }
 
-/** The first in full; the others, which are to be opened, with what they are called. */
+/** Each example with its summary. `open` shows the first one unfolded. */
 export function exampleList(examples: Examples, { open }: { open: boolean }): Html[] {
   return Object.entries(examples).map(
     ([name, { summary = name, value }], i) =>

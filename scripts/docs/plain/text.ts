@@ -2,7 +2,7 @@ import { raw } from 'hono/html';
 import markdownIt from 'markdown-it';
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 
-/** As `placed` and `withHeadings` are to write a heading, so that it gets its anchor here. */
+/** A heading in Markdown with its anchor, in the form that the rule below reads. For `placed` and `withHeadings`. */
 export function anchoredHeading(
   place: string,
   { level, text, anchor }: { level: number; text: string; anchor: string },
@@ -23,12 +23,12 @@ markdown.core.ruler.after('block', 'anchors', ({ tokens }) => {
   }
 });
 
-// What is wider than the page scrolls by itself, and can be reached by the keyboard to do so.
+// Wide tables and code scroll on their own, and are focusable for scrolling by keyboard.
 markdown.renderer.rules['table_open'] = () => '<div class="scrolls" tabindex="0"><table>';
 markdown.renderer.rules['table_close'] = () => '</table></div>';
 markdown.renderer.rules['fence'] = (tokens, i) => String(code(tokens[i]?.content.trimEnd() ?? ''));
 
-/** Markdown whose highest headings are of this level. */
+/** Rendered Markdown. Its top headings (##) get the level `topLevel`. */
 export function text(source: string, topLevel = 3): Html {
   const tokens = markdown.parse(source, {});
   for (const token of tokens) {
@@ -37,7 +37,7 @@ export function text(source: string, topLevel = 3): Html {
   return raw(markdown.renderer.render(tokens, markdown.options, {}));
 }
 
-/** On one line, without a paragraph around it. */
+/** Rendered inline Markdown, without a paragraph. */
 export function words(source: string): Html {
   return raw(markdown.renderInline(source));
 }

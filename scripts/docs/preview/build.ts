@@ -8,9 +8,10 @@ import { type Guides, readGuides } from '../guides.ts';
 import { renderPlain } from '../plain/page.ts';
 import { renderRedoc, withDocument } from '../redoc/page.ts';
 
-export type Shown = Pages & { readonly 'openapi.json': string };
-/** Builds again and again; Redoc's part of the page only once, because it stays the same. */
-export function createBuilder(root: string): () => Promise<Shown> {
+export type Preview = Pages & { readonly 'openapi.json': string };
+
+/** Returns a function that builds the pages. Redocly builds its page only once, because only its document changes. */
+export function createBuilder(root: string): () => Promise<Preview> {
   let page: Promise<string> | undefined;
   return async () => {
     const [contract, guides] = await Promise.all([bundle(root), readGuides(root)]);
@@ -18,11 +19,11 @@ export function createBuilder(root: string): () => Promise<Shown> {
     page.catch(() => {
       page = undefined;
     });
-    return show(root, await page, contract, guides);
+    return render(root, await page, contract, guides);
   };
 }
 
-async function show(root: string, page: string, contract: Contract, guides: Guides): Promise<Shown> {
+async function render(root: string, page: string, contract: Contract, guides: Guides): Promise<Preview> {
   const [index, plain] = await Promise.all([
     withDocument(root, page, contract, guides),
     renderPlain(root, contract, guides),

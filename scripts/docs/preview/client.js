@@ -1,4 +1,4 @@
-// In the previewed page: loads it again when there is a newer one, and shows what is wrong with the contract or a guide.
+// Runs in the preview: reloads the page when there is a newer one, and shows the problems of the contract and the guides.
 const events = new EventSource('/events');
 const panel = document.createElement('section');
 panel.setAttribute('role', 'alert');

@@ -1,13 +1,13 @@
-// Serves the documentation to whoever is writing it: a saved file of openapi/ is shown within a second. Ctrl-C ends it.
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+// Serves the documentation to its writers, and shows each saved file of openapi/ within a second.
 import { watchForShutdown } from '../../../src/shutdown.ts';
+import { readArguments } from '../../arguments.ts';
+import { root } from '../../tool.ts';
 import { startPreview } from './server.ts';
 
 const DEFAULT_PORT = 4020;
-const HELP = `npm run docs:preview -- [--port ${DEFAULT_PORT}]   shows openapi/ in the browser, each file as it is saved
+const HELP = `npm run docs:preview -- [--port ${DEFAULT_PORT}]   serves the documentation, and reloads it when a file of openapi/ is saved
 
-  --port  0 takes any free one
+  --port  0 picks a free port
 `;
 
 try {
@@ -16,22 +16,20 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 } finally {
-  // Listening for the end of the parent would keep this process.
+  // An open IPC channel would keep this process alive.
   process.channel?.unref();
 }
 
 async function main(): Promise<void> {
   const stop = watchForShutdown();
-  const { values } = parseArgs({
-    options: { port: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-  });
-  if (values.help) return void process.stdout.write(HELP);
+  const { port, help } = readArguments({ port: { type: 'string' }, help: { type: 'boolean', short: 'h' } }, HELP);
+  if (help) return void process.stdout.write(HELP);
   const preview = await startPreview({
-    root: join(import.meta.dirname, '../../..'),
-    port: portOf(values.port),
+    root,
+    port: portOf(port),
     print: (line) => process.stdout.write(`${line}\n`),
   });
-  process.stdout.write(`\n  ${preview.url} shows openapi/ as it is saved. Ctrl-C ends it.\n\n`);
+  process.stdout.write(`\n  ${preview.url} reloads when a file of openapi/ is saved. Ctrl-C ends it.\n\n`);
   stop.started();
   await stop.reason;
   preview.close();

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { onChange } from '../../watch.ts';
-import { createBuilder, type Shown } from './build.ts';
+import { createBuilder, type Preview } from './build.ts';
 import { problemsNow } from './problems.ts';
 
-export type Preview = { readonly url: string; close(): void };
+export type PreviewServer = { readonly url: string; close(): void };
 export type PreviewOptions = {
   /** The checkout. */
   readonly root: string;
@@ -13,18 +13,18 @@ export type PreviewOptions = {
   readonly print: (line: string) => void;
 };
 
-const TYPES: Readonly<Record<keyof Shown, string>> = {
+const TYPES: Readonly<Record<keyof Preview, string>> = {
   'index.html': 'text/html; charset=utf-8',
   'plain.html': 'text/html; charset=utf-8',
   'openapi.json': 'application/json; charset=utf-8',
 };
 
-/** Serves the documentation, and tells every browser that looks at it when a file was saved. */
-export async function startPreview({ root, port, print }: PreviewOptions): Promise<Preview> {
+/** Serves the documentation, and notifies every open page when a file was saved. */
+export async function startPreview({ root, port, print }: PreviewOptions): Promise<PreviewServer> {
   const script = await readFile(join(import.meta.dirname, 'client.js'), 'utf8');
   const build = createBuilder(root);
   const readers = new Set<ServerResponse>();
-  let shown: Shown | null = null;
+  let pages: Preview | null = null;
   let version = 0;
   let problems = '';
 
@@ -44,16 +44,16 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     round += 1;
     const own = round;
     try {
-      shown = await build();
+      pages = await build();
     } catch (error) {
       const found = await problemsNow();
-      // What nothing but the build has met, it tells itself.
+      // Shows the build's own error if the linter finds no problem.
       return report(found === '' ? String(error) : found);
     }
     version += 1;
     tellAll();
-    print(`Shown after ${Date.now() - startedAt} ms.`);
-    // What can be shown may still break a rule. Nobody waits for that, and the next save does not either.
+    print(`Rebuilt in ${Date.now() - startedAt} ms.`);
+    // A page that can be built may still have problems. They follow later, so that neither the reader nor the next save waits.
     problemsNow().then((found) => own === round && report(found), tellFailure);
   };
 
@@ -64,12 +64,12 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
       res.once('close', () => readers.delete(res));
       return tell(res);
     }
-    // JSON is YAML, for whoever follows the link; the published page has both.
+    // JSON is also YAML. Only the published documentation has a file of its own.
     if (req.url === '/openapi.yaml') return void res.writeHead(307, { Location: '/openapi.json' }).end();
     const name = nameOf(req.url ?? '/');
     if (name === null) return void res.writeHead(404).end();
     res.writeHead(200, { 'Content-Type': TYPES[name], 'Cache-Control': 'no-store' });
-    res.end(name === 'openapi.json' ? shown?.[name] : withScript(shown?.[name] ?? NOTHING, version, script));
+    res.end(name === 'openapi.json' ? pages?.[name] : withScript(pages?.[name] ?? NOTHING, version, script));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -88,10 +88,10 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   };
 }
 
-/** The page with nothing on it but what is wrong. */
+/** An empty page, on which only the problems appear. */
 const NOTHING = '<!doctype html><html lang="en"><title>Nothing to show yet</title><body></body></html>';
 
-function nameOf(url: string): keyof Shown | null {
+function nameOf(url: string): keyof Preview | null {
   const path = url.split('?', 1)[0];
   if (path === '/' || path === '/index.html') return 'index.html';
   return path === '/plain.html' ? 'plain.html' : path === '/openapi.json' ? 'openapi.json' : null;

@@ -4,25 +4,24 @@ import { join } from 'node:path';
 import { html } from '../../../src/dashboard/markup/html.ts';
 import { runTool } from '../../tool.ts';
 import type { Contract } from '../contract.ts';
-import { documentOf } from '../document.ts';
 import type { Guides } from '../guides.ts';
 import { LANGUAGES } from '../samples/languages.ts';
 import { readIcon, readTokens } from '../tokens.ts';
+import { documentOf } from './document.ts';
 
 const HERE = import.meta.dirname;
 
-/** What Redoc shows besides the document. */
+/** Redoc's settings. */
 const OPTIONS = {
   hideDownloadButtons: true,
   hideSchemaTitles: true,
   jsonSamplesExpandLevel: 'all',
-  // Of two fields the one that must be sent is looked for first.
   sortRequiredPropsFirst: true,
-  // A language that is not named here is left out. The payload is the body alone.
+  // Redoc shows only these languages. "Payload" is the request's body.
   codeSamples: { languages: [...LANGUAGES.map(({ label }) => ({ lang: label })), { lang: 'Payload' }] },
 };
 
-/** The page that Redoc makes of the contract and its guides: one file, which asks no host for anything. */
+/** Redoc's page of the contract and the guides: one file that requests nothing from other hosts. */
 export async function renderRedoc(root: string, contract: Contract, guides: Guides): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-docs-'));
   try {
@@ -35,9 +34,9 @@ export async function renderRedoc(root: string, contract: Contract, guides: Guid
       writeFile(template, await templateOf(root, contract.info, icon)),
     ]);
     const options = ['--template', template, '--openapi', JSON.stringify(OPTIONS), '--output', output];
-    const remedy = 'The page cannot be built. Mend what is named, in openapi/.';
+    const remedy = 'The page cannot be built. Fix the problem above, in openapi/.';
     await runTool('redocly', ['build-docs', source, '--inlineBundle', ...options], remedy);
-    return mend(await readFile(output, 'utf8'));
+    return patched(await readFile(output, 'utf8'));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -46,7 +45,7 @@ export async function renderRedoc(root: string, contract: Contract, guides: Guid
 const ROOT = ['<div id="redoc">', '</div>\n      <script type="module">'] as const;
 const DEFINITION = ['const __redoc_definition = ', ';\n      const __redoc_options = '] as const;
 
-/** A page that was made before, with another document; the browser alone renders it, which takes no time here. */
+/** A page that was built before, with another document. Only the browser renders it, so this takes no time. */
 export async function withDocument(root: string, page: string, contract: Contract, guides: Guides): Promise<string> {
   const document = JSON.stringify(documentOf(contract, guides, await readIcon(root))).replaceAll('<', '\\u003c');
   return between(between(page, ROOT, ''), DEFINITION, document);
@@ -55,7 +54,7 @@ export async function withDocument(root: string, page: string, contract: Contrac
 function between(page: string, [before, after]: readonly [string, string], content: string): string {
   const start = page.indexOf(before) + before.length;
   const end = page.indexOf(after, start);
-  if (start < before.length || end < 0) throw new Error(`Redocly's page is built in another way now: ${before}`);
+  if (start < before.length || end < 0) throw new Error(`Redocly's page does not contain this any more: ${before}`);
   return page.slice(0, start) + content + page.slice(end);
 }
 
@@ -98,17 +97,17 @@ function escaped(text: string): string {
   return html`${text}`.toString();
 }
 
-/** Redoc's page, without what asks other hosts and with what its first picture of the page gets wrong. */
-function mend(page: string): string {
+/** Redoc's page, without requests to other hosts and with its prerendered links corrected. */
+function patched(page: string): string {
   const changes: readonly [what: string, from: string | RegExp, to: string][] = [
     ['the logo', 'https://cdn.redoc.ly/redoc/logo-mini-full.svg', 'data:,'],
     ['the small logo', 'https://cdn.redoc.ly/redoc/logo-mini.svg', 'data:,'],
-    // The links of the markup are those of a site with a page for each; this page has them behind a hash.
+    // The prerendered links are those of a site with many pages; on this page they are fragments.
     ['the links', /(<a [^>]*href=")\/(?=[a-z"])/g, '$1#/'],
   ];
   return changes.reduce((text, [what, from, to]) => {
     const changed = text.replaceAll(from, to);
-    if (changed === text) throw new Error(`Redocly's page has no longer what was mended there: ${what}.`);
+    if (changed === text) throw new Error(`Redocly's page does not contain this any more: ${what}.`);
     return changed;
   }, page);
 }

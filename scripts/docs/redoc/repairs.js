@@ -1,22 +1,22 @@
-// What Redoc's markup lacks for whoever reads by ear or keyboard, added as the markup appears.
+// Adds what Redoc's markup lacks for screen readers and keyboards, as soon as an element appears.
 const REPAIRS = [
   ['.menu-content', landmark],
   ['[data-testid="search-trigger"]', pressable],
-  // What scrolls can be reached (axe: scrollable-region-focusable).
+  // Scrollable regions must be focusable (axe: scrollable-region-focusable).
   ['pre, [data-component-name="Table/Table"]', (region) => region.setAttribute('tabindex', '0')],
-  // The name that is heard holds the words that are seen (WCAG 2.5.3).
+  // The accessible name must contain the visible text (WCAG 2.5.3).
   ['button[aria-label][aria-haspopup]', (button) => button.removeAttribute('aria-label')],
-  // The title of the page is there however little of it Redoc shows; below it no level is skipped, and a guide's
-  // sections are within the guide.
+  // Redoc shows only a part of the page at a time. Below the page's title no level is skipped, and a guide's sections are
+  // below the guide.
   ['#redoc h1', levelled(2)],
   ['[data-item-kind="markdown"] h2, [data-item-kind="httpItem"] h4', levelled(3)],
   ['[data-item-kind="markdown"] h3, [data-item-kind="httpItem"] h5', levelled(4)],
 ];
 
 function repair(root) {
-  for (const [selector, mend] of REPAIRS) {
-    if (root.matches(selector)) mend(root);
-    for (const element of root.querySelectorAll(selector)) mend(element);
+  for (const [selector, fix] of REPAIRS) {
+    if (root.matches(selector)) fix(root);
+    for (const element of root.querySelectorAll(selector)) fix(element);
   }
 }
 

@@ -1,10 +1,10 @@
 import { type SampleRequest, targetOf } from './request.ts';
 
-/** For a shell. A header that should be fresh is the example's: for whoever repeats the very same line, that is right. */
+/** For a shell. An Idempotency-Key is the example's, because repeating the same line must not create a second item. */
 export function curl(request: SampleRequest): string {
   const { method, headers, body } = request;
   return [
-    // Without it, curl takes a refusal for a success.
+    // Without this option, curl ends with 0 for an error response.
     'curl --fail-with-body',
     ...(method === 'GET' ? [] : [`--request ${method}`]),
     `"$CHARTER_URL${targetOf(request)}"`,

@@ -1,7 +1,7 @@
 import { lines, literal } from './literal.ts';
 import { type SampleRequest, targetOf } from './request.ts';
 
-/** `fetch`, in Node or any other runtime with modules. */
+/** `fetch`, in Node or another runtime with modules. */
 export function javascript(request: SampleRequest): string {
   const { method, headers, body, hasResponseBody } = request;
   const sent = [

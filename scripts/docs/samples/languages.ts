@@ -1,5 +1,5 @@
-// Code samples for every operation, made of the contract's own examples. Each can be run as it is shown: it reads the
-// server's address from CHARTER_URL and the key from CHARTER_API_KEY, and ends with an error unless it succeeds.
+// Code samples for every operation, from the contract's examples. Each can be run as it is: it reads the address of the
+// server from CHARTER_URL and the key from CHARTER_API_KEY, and fails if the response is an error.
 import type { Operation } from '../../../src/api/document.ts';
 import { curl } from './curl.ts';
 import { javascript } from './javascript.ts';
@@ -8,9 +8,9 @@ import { requestOf, type SampleRequest } from './request.ts';
 import { typescript } from './typescript.ts';
 
 export type Language = {
-  /** As a person calls it. */
+  /** The name for people. */
   readonly label: string;
-  /** As highlighters call it. */
+  /** The name for syntax highlighters. */
   readonly lang: string;
   readonly write: (request: SampleRequest) => string;
 };

@@ -1,7 +1,7 @@
 const NAME = /^[A-Za-z_$][\w$]*$/;
 const WIDEST = 60;
 
-/** A value as one writes it in JavaScript: on one line where that is short. */
+/** A JavaScript literal, on one line if it is short. */
 export function literal(value: unknown, indent = ''): string {
   if (typeof value === 'string')
     return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
@@ -23,7 +23,7 @@ export function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-/** A text of these lines; null is none. */
+/** Joins the lines; null stands for no line. */
 export function lines(...parts: readonly (string | readonly string[] | null)[]): string {
   return parts
     .flat()

@@ -1,12 +1,13 @@
 import { lines } from './literal.ts';
 import { type SampleRequest, targetOf } from './request.ts';
 
-/** The standard library alone. `urlopen` raises an error for whatever is no success. */
+/** Uses only the standard library. `urlopen` raises an error unless the response is a success. */
 export function python(request: SampleRequest): string {
   const { method, headers, body, hasResponseBody } = request;
   const modules = [
     ...(hasResponseBody || body !== undefined ? ['json'] : []),
-    ...['os', 'urllib.request'],
+    'os',
+    'urllib.request',
     ...(headers.some(({ isFresh }) => isFresh) ? ['uuid'] : []),
   ];
   return lines(
@@ -29,7 +30,7 @@ export function python(request: SampleRequest): string {
   );
 }
 
-/** As JSON.stringify writes it, in Python's words. */
+/** A Python literal, indented like JSON.stringify does. */
 function literalOf(value: unknown, indent = ''): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

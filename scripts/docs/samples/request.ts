@@ -4,21 +4,21 @@ import { firstExample, type Operation, type Parameter, successOf } from '../../.
 export type SampleRequest = {
   /** In upper case. */
   readonly method: string;
-  /** As the contract has it: "/api/parent_programs/{id}". */
+  /** The contract's path: "/api/parent_programs/{id}". */
   readonly template: string;
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: readonly SampleHeader[];
-  /** Undefined where the operation takes none. */
+  /** Undefined if the operation has no body. */
   readonly body: unknown;
   readonly hasResponseBody: boolean;
-  /** Its answer is one page of several. */
+  /** The response is a list page. */
   readonly isPaged: boolean;
 };
-/** `isFresh`: every request needs another value. */
+/** `isFresh`: every request needs a new value. */
 export type SampleHeader = { readonly name: string; readonly value: string; readonly isFresh: boolean };
 
-/** Optional, and yet in every good call; what else is optional filters, guards or pages, and stands in the reference. */
+/** Optional parameters that every good request has. The reference explains the others. */
 const RECOMMENDED = new Set(['limit', 'Idempotency-Key']);
 
 export function requestOf(operation: Operation): SampleRequest {

@@ -1,23 +1,17 @@
-import type { Json, Operation } from '../../src/api/document.ts';
-import type { Contract } from './contract.ts';
-import type { Guide, Guides } from './guides.ts';
-import { type Heading, withHeadings } from './markdown.ts';
-import { placed } from './places.ts';
-import { errorOf } from './problem.ts';
-import { samplesOf } from './samples/languages.ts';
+import type { Json, Operation } from '../../../src/api/document.ts';
+import { type Contract, descriptionOf, GENERAL } from '../contract.ts';
+import type { Guide, Guides } from '../guides.ts';
+import { type Heading, withHeadings } from '../markdown.ts';
+import { placed } from '../places.ts';
+import { errorOf } from '../problem.ts';
+import { samplesOf } from '../samples/languages.ts';
 import { unwrapped } from './unwrapped.ts';
 
-/** What the contract says of every request, after the first words that say what it is. */
-export const GENERAL = { name: 'every-request', title: 'Every request' };
-
-const SAMPLES =
-  'The samples can be run as they are shown. They read the address of the server from the environment variable `CHARTER_URL`, without a slash at the end, and the key from `CHARTER_API_KEY`.';
-
-/** The contract as Redoc is to show it: the guides as pages before the operations, and each operation with its samples. */
+/** The document for Redoc: the contract with the guides as pages before the operations, and samples for each operation. */
 export function documentOf(contract: Contract, guides: Guides, icon: string): Json {
   const { document } = contract;
   const { introduction, rules } = descriptionOf(contract);
-  const shown = {
+  const result = {
     ...document,
     info: { ...contract.info, description: introduction, 'x-logo': { url: icon, altText: 'Charter' } },
     servers: serversOf(contract),
@@ -32,29 +26,22 @@ export function documentOf(contract: Contract, guides: Guides, icon: string): Js
     ],
     paths: withSamples(contract),
   };
-  return JSON.parse(JSON.stringify(shown), shownAs);
+  return JSON.parse(JSON.stringify(result), adapted);
 }
 
-function shownAs(name: string, value: unknown): unknown {
+function adapted(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  // Only a description is Markdown: of a summary Redoc would show the marks.
+  // Redoc reads only descriptions as Markdown; in a summary it would show the backticks.
   return name === 'description' ? unwrapped(value) : name === 'summary' ? value.replaceAll('`', '') : value;
 }
 
-/** Redoc would look for an address that is a variable alone below its own page. */
+/** With the variables filled in. Redoc would take an address that is only a variable as relative to its page. */
 function serversOf({ document }: Contract): Json[] {
   return [document['servers']].flat().map((server) => {
     const { url, description, variables } = Object(server);
     const example = String(url).replace(/\{(.+?)\}/g, (_, name) => variables[name].default);
     return { url: example, description: `${description} For example:` };
   });
-}
-
-/** The contract's own description, parted where its sections begin. */
-export function descriptionOf({ info: { description } }: Contract): { introduction: string; rules: string } {
-  const at = description.search(/^## /m);
-  const [introduction, rules] = at < 0 ? [description, ''] : [description.slice(0, at), description.slice(at)];
-  return { introduction: introduction.trim(), rules: `${rules.trim()}\n\n## The samples\n\n${SAMPLES}` };
 }
 
 function pageTag(name: string, title: string, description: string): Json {
@@ -65,14 +52,12 @@ function guideText(guide: Guide, contract: Contract, guides: Guides): string {
   const at = guide.text.indexOf('{%');
   if (at >= 0) {
     const line = guide.text.slice(0, at).split('\n').length;
-    throw errorOf([
-      { file: guide.file, line, message: 'Redoc takes "{%" for a tag of its own. Write it apart: "{ %".' },
-    ]);
+    throw errorOf([{ file: guide.file, line, message: 'Redoc reads "{%" as a tag. Write "{ %" instead.' }]);
   }
   return placed(guide, { contract, guides, heading });
 }
 
-/** With its anchor, which Redoc would make in another way. */
+/** A heading with its anchor, because Redoc's own anchors differ. */
 function heading({ level, text, anchor }: Heading): string {
   return `${'#'.repeat(level)} ${text} {% #${anchor} %}`;
 }

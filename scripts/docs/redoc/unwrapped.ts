@@ -3,8 +3,8 @@ import markdownIt from 'markdown-it';
 const markdown = markdownIt();
 
 /**
- * The same Markdown with each paragraph on one line. Redoc's search would join the last word of a line and the first of
- * the next one.
+ * The Markdown with each paragraph on one line, because Redoc's search joins the last word of a line and the first word of
+ * the next.
  */
 export function unwrapped(text: string): string {
   if (!text.includes('\n')) return text;
@@ -14,7 +14,7 @@ export function unwrapped(text: string): string {
     const [first, end] = map;
     for (let i = first + 1, last = first; i < end; i += 1) {
       const before = lines[last] ?? '';
-      // Two blanks or a backslash at the end are a break that is meant.
+      // Two spaces or a backslash at the end are a hard line break.
       if (/( {2}|\\)$/.test(before)) last = i;
       else {
         lines[last] = `${before.trimEnd()} ${(lines[i] ?? '').replace(/^[\s>]*/, '')}`;
