@@ -1,4 +1,5 @@
-// Responds in place of a server, for people who build against the API; with --proxy, checks a real server.
+// Responds in place of a server, for people who build against the API; with --proxy, checks a real server;
+// with --stock-prism, starts Prism itself.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
@@ -33,6 +34,8 @@ async function main(): Promise<void> {
       return runMock(options, shutdown);
     case 'proxy':
       return runProxy(options, shutdown);
+    case 'stock-prism':
+      return runPrism(options, shutdown);
   }
 }
 
@@ -66,6 +69,18 @@ async function runProxy({ port, host, target }: OptionsOf<'proxy'>, shutdown: Sh
   await shutdown.reason;
   await proxy.close();
   print(`\n${proxy.tally.summary().join('\n')}`);
+}
+
+async function runPrism(options: OptionsOf<'stock-prism'>, shutdown: Shutdown): Promise<void> {
+  print(`
+  Stock Prism on generated/openapi.yaml; any key will do: -H "Authorization: Bearer x"
+  openapi/guides/mock-server.md lists where it differs from the server. npm run mock without --stock-prism does not.
+`);
+  const { runStockPrism } = await import('./stock-prism.ts');
+  await runStockPrism(options);
+  await shutdown.reason;
+  // Prism's command gives no way to close its server.
+  process.exit(0);
 }
 
 function print(line: string): void {

@@ -12,6 +12,7 @@ export const HELP = `npm run mock -- [options]   responds as the server would, f
   --dynamic         generates data that the schemas allow, in place of the examples
   --seed TEXT       like --dynamic; the same text generates the same data again
   --proxy URL       forwards requests to a real server; prints and counts every disagreement with the contract
+  --stock-prism     starts stock Prism on generated/openapi.yaml instead; for comparison, and for teams that know it
   --help            prints this text
 
 The mock accepts every well-formed key of the environment; each has all permissions. It allows any origin (CORS).
@@ -27,6 +28,9 @@ For a status or an example that the operation does not have, it responds with a 
 The mock keeps nothing. A list has 60 items, made from the examples; limit, sort, filters and cursors work. A request for
 one item finds it by its id; any other id gets the example with that id. Writes respond with the example and what was
 sent; the same body always gets the same id. If-Match accepts an ETag that the mock has sent for the id, and no other.
+
+--stock-prism runs the command "prism mock" of @stoplight/prism-cli. Of the options above it takes --port, --host,
+--dynamic and --seed. openapi/guides/mock-server.md lists where its responses differ from the mock's and the server's.
 `;
 
 type Address = { readonly port: number; readonly host: string };
@@ -34,26 +38,32 @@ type Address = { readonly port: number; readonly host: string };
 export type Options =
   | { readonly mode: 'help' }
   | (Address & { readonly mode: 'mock'; readonly environment: Environment; readonly seed: string | undefined })
-  | (Address & { readonly mode: 'proxy'; readonly target: URL });
+  | (Address & { readonly mode: 'proxy'; readonly target: URL })
+  | (Address & { readonly mode: 'stock-prism'; readonly isDynamic: boolean; readonly seed: string | undefined });
 
 /** A mistake in the command line. */
 export class UsageError extends Error {}
 
-/** With `--dynamic` alone, the seed is `randomSeed`'s. */
+/** With `--dynamic` alone, the mock's seed is `randomSeed`'s. */
 export function readOptions(parameters: readonly string[], randomSeed: () => string): Options {
   const values = parse(parameters);
   if (values.help) return { mode: 'help' };
-  const { host, dynamic: isDynamic } = values;
+  const { host, seed } = values;
   const port = Number(values.port);
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new UsageError('--port is 0 to 65535.');
-  const environment = ENVIRONMENTS.find((each) => each === values.environment);
+  const isDynamic = values.dynamic || seed !== undefined;
+  if (values['stock-prism']) {
+    if (values.environment !== undefined || values.proxy !== undefined)
+      throw new UsageError('--stock-prism takes --port, --host, --dynamic and --seed only. Leave out the others.');
+    return { mode: 'stock-prism', port, host, isDynamic, seed };
+  }
+  const environment = ENVIRONMENTS.find((each) => each === (values.environment ?? 'live'));
   if (environment === undefined) throw new UsageError(`--environment is ${ENVIRONMENTS.join(' or ')}.`);
   if (values.proxy !== undefined) {
-    if (isDynamic || values.seed !== undefined)
-      throw new UsageError('--proxy forwards the responses of a server. Leave out --dynamic and --seed.');
+    if (isDynamic) throw new UsageError('--proxy forwards the responses of a server. Leave out --dynamic and --seed.');
     return { mode: 'proxy', port, host, target: readUrl(values.proxy) };
   }
-  return { mode: 'mock', port, host, environment, seed: values.seed ?? (isDynamic ? randomSeed() : undefined) };
+  return { mode: 'mock', port, host, environment, seed: seed ?? (isDynamic ? randomSeed() : undefined) };
 }
 
 function readUrl(text: string): URL {
@@ -67,10 +77,11 @@ function parse(parameters: readonly string[]) {
   const options = {
     port: { type: 'string', default: String(DEFAULT_PORT) },
     host: { type: 'string', default: DEFAULT_HOST },
-    environment: { type: 'string', default: 'live' },
+    environment: { type: 'string' },
     dynamic: { type: 'boolean', default: false },
     seed: { type: 'string' },
     proxy: { type: 'string' },
+    'stock-prism': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   } as const;
   try {

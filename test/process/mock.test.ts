@@ -55,6 +55,30 @@ test('--proxy counts, and sums up at Ctrl-C', async () => {
   await upstream.close();
 });
 
+test('--stock-prism serves the published contract, connects to nothing, and ends with 0 at a signal', async () => {
+  const reportConnections = `import { Socket } from 'node:net';
+    const { connect } = Socket.prototype;
+    Socket.prototype.connect = function (...parameters) {
+      process.stderr.write('A connection was opened.');
+      return connect.apply(this, parameters);
+    };`;
+  const running = startFile('scripts/mock/main.ts', ['--stock-prism', '--port', '0', '--seed', 'a'], {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(reportConnections)}`,
+  });
+  try {
+    const [, address] = await untilPrinted(running, /Prism is listening on (\S+)/);
+    const get = async () => (await fetch(`${address}/api/key`, { headers: { Authorization: 'Bearer x' } })).json();
+    const [body, again] = [await get(), await get()];
+    expect(body).toMatchObject({ name: expect.not.stringMatching('Nightly sync'), permissions: expect.any(Array) });
+    expect(again).toEqual(body);
+    running.child.kill('SIGTERM');
+    const { code, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  } finally {
+    await kill(running);
+  }
+});
+
 test('the end of the process that has started it ends it with 0', async () => {
   await withMock([], async (running) => {
     await untilPrinted(running, CURL);
@@ -66,7 +90,7 @@ test('the end of the process that has started it ends it with 0', async () => {
 test('--help tells how to force an answer, and ends with 0', async () => {
   const { code, stdout } = await runFile('scripts/mock/main.ts', ['--help']);
   expect(code).toBe(0);
-  for (const words of ['--port', '--proxy', '--dynamic', 'Prefer: example=', 'well-formed key']) {
+  for (const words of ['--port', '--proxy', '--stock-prism', '--dynamic', 'Prefer: example=', 'well-formed key']) {
     expect(stdout).toContain(words);
   }
 });
@@ -84,16 +108,18 @@ test.each([
   [['--proxy', 'localhost'], '--proxy is the address of a server'],
   [['--proxy', 'ftp://localhost'], '--proxy is the address of a server'],
   [['--proxy', 'http://localhost', '--dynamic'], 'Leave out --dynamic and --seed.'],
+  [['--stock-prism', '--proxy', 'http://localhost'], '--stock-prism takes --port, --host, --dynamic and --seed only.'],
+  [['--stock-prism', '--environment', 'test'], '--stock-prism takes --port, --host, --dynamic and --seed only.'],
   [['--nothing'], "Unknown option '--nothing'"],
   [['more'], "Unexpected argument 'more'"],
 ])('%j is refused', (parameters, words) => {
   expect(() => readOptions(parameters, () => '')).toThrow(words);
 });
 
-test('a port that is taken is told of in a line', async () => {
+test.each([[[]], [['--stock-prism']]])('%j: a port that is in use is reported in one line', async (mode) => {
   const other = await startUpstream(() => {});
   const { port } = new URL(other.url);
-  const { code, stderr } = await runFile('scripts/mock/main.ts', ['--port', port]);
+  const { code, stderr } = await runFile('scripts/mock/main.ts', [...mode, '--port', port]);
   await other.close();
   expect({ code, stderr }).toEqual({
     code: 1,

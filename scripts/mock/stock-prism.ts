@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import { listen } from '../../src/server.ts';
+import { root } from '../tool.ts';
+
+export type StockPrismOptions = {
+  readonly port: number;
+  readonly host: string;
+  /** Generates data in place of the contract's examples. */
+  readonly isDynamic: boolean;
+  /** With `isDynamic`: the same seed generates the same data; undefined: other data for each request. */
+  readonly seed: string | undefined;
+};
+
+/**
+ * Runs the command `prism mock` of @stoplight/prism-cli in this process, on the published document. It prints its address
+ * and every request, and serves until the process exits. Rejects where the port is in use.
+ */
+export async function runStockPrism({ port, host, isDynamic, seed }: StockPrismOptions): Promise<void> {
+  // Prism itself would exit, with its whole help text.
+  await (await listen(() => {}, { host, port })).stop();
+  process.argv = [
+    process.execPath,
+    'prism',
+    'mock',
+    join(root, 'generated/openapi.yaml'),
+    `--host=${host}`,
+    `--port=${port}`,
+    // In production it would start a second process, which a signal to this one would leave behind.
+    '--multiprocess=false',
+    ...(isDynamic ? ['--dynamic'] : []),
+    ...(seed === undefined ? [] : [`--seed=${seed}`]),
+  ];
+  await import('@stoplight/prism-cli');
+}
