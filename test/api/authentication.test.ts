@@ -27,22 +27,22 @@ test.each([
   ['a key in quotation marks', (key: string) => `Bearer "${key}"`],
   ['a tab for a blank', (key: string) => `Bearer\t${key}`],
   ['an empty header', () => ''],
-])('401 invalid_token for %s, and the answer does not hold the key', async (_, authorization) => {
+])('401 invalid_token for %s, and the response does not contain the key', async (_, authorization) => {
   const answer = await getKeyWith(authorization(ours.key));
   expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
   expect(answer.text).not.toContain(ours.key);
 });
 
-test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('takes the scheme %s', async (scheme) => {
+test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('accepts the scheme %s', async (scheme) => {
   expect((await getKeyWith(`${scheme} ${ours.key}`)).status).toBe(200);
 });
 
-test('takes several blanks behind the scheme', async () => {
+test('accepts several spaces after the scheme', async () => {
   expect((await getKeyWith(`Bearer    ${ours.key}`)).status).toBe(200);
 });
 
-// Attack: a proxy judges one of two headers, and the server obeys the other.
-test('401 for two Authorization headers, good and bad in either order, or both good', async () => {
+// Attack: a proxy checks one of two headers, and the server obeys the other.
+test('401 for two Authorization headers, one valid and one not in either order, or both valid', async () => {
   const good = `Bearer ${ours.key}`;
   const bad = `Bearer ${mintKey('live').key}`;
   for (const both of [
@@ -58,13 +58,13 @@ test('401 for two Authorization headers, good and bad in either order, or both g
   }
 });
 
-// Attack: a key passed where logs and histories keep it (RFC 6750 section 2.3), or in a form field.
+// Attack: a key in the URL, which logs and browser histories record (RFC 6750 section 2.3), or in a form field.
 test('401 for a key in the query', async () => {
   const answer = await server.anonymous.get(`/api/key?access_token=${ours.key}`);
   expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="charter"' } });
 });
 
-test('401 that says so, for a key with one character wrong', async () => {
+test('401 that reports a mistyped key, for a key with one wrong character', async () => {
   const at = ours.key.length - 20;
   const mistyped = ours.key.slice(0, at) + (ours.key[at] === 'a' ? 'b' : 'a') + ours.key.slice(at + 1);
   const answer = await getKeyWith(`Bearer ${mistyped}`);
@@ -72,13 +72,13 @@ test('401 that says so, for a key with one character wrong', async () => {
   expect(answer.body).toEqual({ message: 'This API key is mistyped or cut short. Copy the whole key again.' });
 });
 
-test('401 for a key cut short, and for one with something behind it', async () => {
+test('401 for a truncated key, and for a key followed by more characters', async () => {
   for (const key of [ours.key.slice(0, -1), `${ours.key}0`, ours.key.toUpperCase(), `${ours.key}\u00e9`]) {
     expect((await getKeyWith(`Bearer ${key}`)).status).toBe(401);
   }
 });
 
-test('401 that names both environments, for a key of the other one', async () => {
+test('401 that names both environments, for a key of the other environment', async () => {
   const { key } = mintKey('test');
   const answer = await getKeyWith(`Bearer ${key}`);
   expect(answer.status).toBe(401);
@@ -87,14 +87,14 @@ test('401 that names both environments, for a key of the other one', async () =>
   });
 });
 
-test('401 that does not repeat it, for a key that is not known', async () => {
+test('401 that does not repeat the key, for an unknown key', async () => {
   const { key } = mintKey('live');
   const answer = await getKeyWith(`Bearer ${key}`);
   expect(answer.body).toEqual({ message: 'This API key is not known. Check that the whole key was copied.' });
 });
 
-// Attack: bytes that end a string in C, or a header that fills memory.
-test('400 for NUL in the header, in the shape of the contract', async () => {
+// Attack: NUL bytes that end a string in C, or a header that fills memory.
+test('400 as the contract defines it, for NUL in the header', async () => {
   const answer = parseRaw(
     await exchangeRaw(server.url, rawRequest('GET /api/key', [`Authorization: Bearer ${ours.key}\0`])),
   );
@@ -102,7 +102,7 @@ test('400 for NUL in the header, in the shape of the contract', async () => {
   expect(answer.message).toBe('The request is not readable HTTP/1.1.');
 });
 
-test('401 for a key of 12,000 characters, and 400 where the headers overflow', async () => {
+test('401 for a key of 12,000 characters, and 400 for headers above the size limit', async () => {
   expect((await getKeyWith(`Bearer ${'x'.repeat(12_000)}`)).status).toBe(401);
   const received = await exchangeRaw(
     server.url,
@@ -111,8 +111,8 @@ test('401 for a key of 12,000 characters, and 400 where the headers overflow', a
   expect(parseRaw(received).status).toBe(400);
 });
 
-// Attack: telling by the words of the answer whether there is such a path.
-test('every path of the contract answers a missing key in the same words', async () => {
+// Attack: inferring from the wording of the response whether a path exists.
+test('every path of the contract returns the same message for a missing key', async () => {
   const [first, ...others] = await Promise.all(
     ['/api/key', '/api/parent_programs', `/api/parent_programs/${crypto.randomUUID()}`].map((url) =>
       server.anonymous.get(url),

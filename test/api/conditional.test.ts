@@ -22,7 +22,7 @@ describe.each([
     ['the current tag', (tag: string) => tag],
     ['an asterisk', () => '*'],
     ['a list that holds the current tag', (tag: string) => `"x", W/"y" ,${tag}`],
-  ])('is done with If-Match of %s', async (_, header) => {
+  ])('succeeds with If-Match of %s', async (_, header) => {
     const { client, url, tag } = await created();
     expect((await client.send(method, url, { ...withBody, headers: { 'If-Match': header(tag) } })).status).toBe(
       success,
@@ -34,7 +34,7 @@ describe.each([
     ['the current tag, weak', (tag: string) => `W/${tag}`],
     ['a list without the current tag', () => '"x", "y"'],
     ['an empty tag', () => '""'],
-  ])('412 with If-Match of %s, and nothing is changed', async (_, header) => {
+  ])('412 for If-Match of %s, and nothing changes', async (_, header) => {
     const { client, url, tag } = await created();
     const before = await client.get(url);
     const answer = await client.send(method, url, { ...withBody, headers: { 'If-Match': header(tag) } });
@@ -42,7 +42,7 @@ describe.each([
     expect((await client.get(url)).text).toBe(before.text);
   });
 
-  test('412 with a tag of before somebody else changed it', async () => {
+  test("412 for a tag that predates another client's change", async () => {
     const { client, url, tag } = await created();
     await client.patch(url, { description: 'Theirs' });
     expect((await client.send(method, url, { ...withBody, headers: { 'If-Match': tag } })).status).toBe(412);
@@ -60,7 +60,7 @@ describe.each([
     },
   );
 
-  test('404 goes before 412 for an id that does not exist', async () => {
+  test('404 takes precedence over 412 for an unknown id', async () => {
     const { client } = await created();
     const url = `/api/parent_programs/${crypto.randomUUID()}`;
     for (const value of ['*', '"stale"']) {
@@ -69,22 +69,22 @@ describe.each([
   });
 });
 
-test('412 goes before 409', async () => {
+test('412 takes precedence over 409', async () => {
   const { client, url } = await created();
   await client.post('/api/parent_programs', { name: 'Other', external_id: 'taken' });
   const answer = await client.patch(url, { external_id: 'taken' }, { headers: { 'If-Match': '"stale"' } });
   expect(answer.status).toBe(412);
 });
 
-test('the tag of an update is good for the next one', async () => {
+test('the ETag of an update is valid as If-Match of the next update', async () => {
   const { client, url, tag } = await created();
   const first = await client.patch(url, { name: 'Second' }, { headers: { 'If-Match': tag } });
   const next = await client.patch(url, { name: 'Third' }, { headers: { 'If-Match': first.headers['etag'] } });
   expect(next.body.name).toBe('Third');
 });
 
-// The race: twenty read the same version, and each writes in the belief that it is the last one.
-test('of twenty updates at once with one ETag, one succeeds and nineteen get 412', async () => {
+// The race: twenty clients read the same version, and each writes as if that version were still current.
+test('of twenty concurrent updates with one ETag, one succeeds and nineteen get 412', async () => {
   const { client, url, tag } = await created();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) => client.patch(url, { name: `Writer ${i}` }, { headers: { 'If-Match': tag } })),
@@ -94,7 +94,7 @@ test('of twenty updates at once with one ETag, one succeeds and nineteen get 412
   expect((await client.get(url)).text).toBe(winner?.text);
 });
 
-test('of updates and deletes at once with one ETag, one succeeds', async () => {
+test('of concurrent updates and deletes with one ETag, exactly one succeeds', async () => {
   const { client, url, tag } = await created();
   const headers = { 'If-Match': tag };
   const answers = await Promise.all(
@@ -107,8 +107,8 @@ test('of updates and deletes at once with one ETag, one succeeds', async () => {
   expect([404, 412]).toEqual(expect.arrayContaining(others));
 });
 
-// The race: two read the same metadata, each adds its own entry and writes the whole back.
-test('of twenty updates at once without If-Match, each of its own metadata entry, all are kept', async () => {
+// The race: two clients read the same metadata, each adds an entry and writes everything back.
+test('twenty concurrent updates without If-Match that each add a metadata entry keep all twenty', async () => {
   const { client, url } = await created();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) => client.patch(url, { metadata: { [`k${i}`]: 'v' } })),

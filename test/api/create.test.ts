@@ -8,7 +8,7 @@ afterAll(() => server.close());
 
 const LIST = '/api/parent_programs';
 
-test('a name is enough; the rest has its defaults', async () => {
+test('a create needs only a name; all other fields get their defaults', async () => {
   const { client } = await createTestOrganization(server);
   const before = Date.now();
   const { status, body } = await client.post(LIST, { name: 'Alpine Teacher Residency' });
@@ -25,7 +25,7 @@ test('a name is enough; the rest has its defaults', async () => {
   expect(Math.abs(Date.parse(created_at) - before)).toBeLessThan(60_000);
 });
 
-test('every field is kept as it was sent', async () => {
+test('a create stores every field as sent', async () => {
   const { client } = await createTestOrganization(server);
   const sent = {
     name: '  Ünï 😀 "quoted" \\ <b> \u2028 ',
@@ -37,7 +37,7 @@ test('every field is kept as it was sent', async () => {
   expect(body).toMatchObject(JSON.parse(JSON.stringify(sent)));
 });
 
-test('Location leads to what was created, and its ETag and body are those of the answer', async () => {
+test('Location leads to the new program, with the ETag and body of the response', async () => {
   const { client } = await createTestOrganization(server);
   const metadata = { zz: '1', a: '2', 10: 'ten', 9: 'nine', bbb: '3' };
   const created = await client.post(LIST, { name: 'x', description: 'y', external_id: 'z', metadata });
@@ -47,20 +47,20 @@ test('Location leads to what was created, and its ETag and body are those of the
   expect(got.headers['etag']).toBe(created.headers['etag']);
 });
 
-test('null stands for no description and no external_id', async () => {
+test('null means no description and no external_id', async () => {
   const { client } = await createTestOrganization(server);
   const { body } = await client.post(LIST, { name: 'x', description: null, external_id: null });
   expect(body).toMatchObject({ description: null, external_id: null });
 });
 
-test('an empty description is one', async () => {
+test('an empty description is stored and is not null', async () => {
   const { client } = await createTestOrganization(server);
   expect((await client.post(LIST, { name: 'x', description: '' })).body.description).toBe('');
 });
 
 // Attack: names that are special in JavaScript, to change the server's objects or to lose data.
-test('a key of metadata is kept, whatever keys others have sent before', async () => {
-  // The trouble: V8's JSON.parse took "\n" for the key "\\" that it had met at the same place in another request.
+test('metadata keys are stored as sent, regardless of the keys in earlier requests', async () => {
+  // A V8 bug: JSON.parse read "\n" as the key "\\" that it had seen at the same place in another request.
   const { client } = await createTestOrganization(server);
   const first = Buffer.from('{"name":"x","metadata":{"first":"1","\\\\":"2"}}');
   expect((await client.post(LIST, first)).body.metadata).toEqual({ first: '1', '\\': '2' });
@@ -76,7 +76,7 @@ test('a key of metadata is kept, whatever keys others have sent before', async (
   }
 });
 
-test('metadata keeps __proto__, constructor and toString as any other key', async () => {
+test('metadata stores __proto__, constructor and toString like any other key', async () => {
   const { client } = await createTestOrganization(server);
   const metadata = '{"__proto__":"p","constructor":"c","toString":"t","hasOwnProperty":"h"}';
   const created = await client.post(LIST, `{"name":"x","metadata":${metadata}}`);
@@ -97,14 +97,14 @@ test('metadata keeps __proto__, constructor and toString as any other key', asyn
   );
 });
 
-// Attack: the forms in which the database layer marks values of other types, to store or run something else.
+// Attack: objects that imitate the database layer's own markers, to store or run something else.
 test.each([
   { $type: 'Raw', value: 'now()' },
   { $type: 'Json', value: '{"a":1}' },
   { $type: 'FieldRef', value: '{"_ref":"name"}' },
   { prisma__type: 'param', prisma__value: 'x' },
   { toJSON: 'x', set: 'y', increment: '1' },
-])('metadata keeps %j as it is', async (metadata) => {
+])('metadata stores %j unchanged', async (metadata) => {
   const { client } = await createTestOrganization(server);
   const created = await client.post(LIST, { name: 'x', metadata });
   expect(created.body.metadata).toEqual(metadata);
@@ -116,7 +116,7 @@ test.each([
   });
 });
 
-test('409 for an external_id that the organization has, naming it; nothing is created', async () => {
+test('409 for an external_id already in use, naming it; nothing is created', async () => {
   const { client } = await createTestOrganization(server);
   await client.post(LIST, { name: 'First', external_id: 'sis-1' });
   const answer = await client.post(LIST, { name: 'Second', external_id: 'sis-1' });
@@ -125,7 +125,7 @@ test('409 for an external_id that the organization has, naming it; nothing is cr
   expect((await client.get(LIST)).body.data).toHaveLength(1);
 });
 
-test('two organizations may have the same external_id, and two programs none', async () => {
+test('two organizations may use the same external_id, and two programs may have none', async () => {
   for (const { client } of [await createTestOrganization(server), await createTestOrganization(server)]) {
     expect((await client.post(LIST, { name: 'x', external_id: 'shared' })).status).toBe(201);
     expect((await client.post(LIST, { name: 'x' })).status).toBe(201);
@@ -133,7 +133,7 @@ test('two organizations may have the same external_id, and two programs none', a
   }
 });
 
-test('of ten creates at once with one external_id, one succeeds and nine get 409', async () => {
+test('of ten concurrent creates with one external_id, one succeeds and nine get 409', async () => {
   const { client } = await createTestOrganization(server);
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => client.post(LIST, { name: 'x', external_id: 'once' })),
@@ -141,7 +141,7 @@ test('of ten creates at once with one external_id, one succeeds and nine get 409
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
 });
 
-test('the message of a 409 stays within bounds for the longest external_id', async () => {
+test('the message of a 409 stays within its maximum length for the longest external_id', async () => {
   const { client } = await createTestOrganization(server);
   const external_id = '"'.repeat(255);
   await client.post(LIST, { name: 'x', external_id });

@@ -32,7 +32,7 @@ function schema(name: string): Json {
 }
 
 describe('operationsOf', () => {
-  test('lists every operation in the order of the document, with its references followed', () => {
+  test('lists every operation in document order with its references resolved', () => {
     const [createName, getName, ...others] = operationsOf(document);
     expect(others).toEqual([]);
     expect(getName).toMatchObject({ operationId: 'getName', path: '/names', method: 'get' });
@@ -51,12 +51,12 @@ describe('resolve', () => {
     ['a reference to a reference', schema('Alias'), NAME],
     ['an escaped name', schema('a~1b~0c%20d'), NAME],
     ['a member beside a reference', { ...schema('Name'), maxLength: 9 }, { type: 'string', maxLength: 9 }],
-    ['a member that is called like a method', { constructor: schema('Name') }, { constructor: NAME }],
-  ])('follows %s', (_, value, resolved) => {
+    ['a member named like a built-in method', { constructor: schema('Name') }, { constructor: NAME }],
+  ])('resolves %s', (_, value, resolved) => {
     expect(resolve(document, value)).toEqual(resolved);
   });
 
-  test('keeps a schema that contains itself readable, by its name', () => {
+  test('keeps a recursive schema readable by reference to its name', () => {
     expect(resolve(document, TREE, { keepNamedSchemas: true })).toEqual(TREE);
   });
 

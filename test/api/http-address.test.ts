@@ -12,7 +12,7 @@ afterAll(() => server.close());
 
 const LIST = '/api/parent_programs';
 
-/** Held against the contract as an answer of the list, by whatever spelling of its address. */
+/** Checks the response against the contract's list operation, however the target is written. */
 async function send(line: string, headers: readonly string[] = [], body = '') {
   const text = rawRequest(line, [`Authorization: Bearer ${ours.key}`, ...headers], body);
   return parseRaw(await exchangeRaw(server.url, text));
@@ -30,13 +30,13 @@ test.each([
   'https://charter.test/api/parent_programs',
   'http://[::1/api/parent_programs',
   '/api/parent_programs?',
-])('GET %s is the list', async (target) => {
+])('GET %s returns the list', async (target) => {
   const answer = await send(`GET ${target}`);
   expect(answer.status).toBe(200);
   expectShown(answer);
 });
 
-// The start page's address; whoever wants no page finds nothing there but the way to the document (RFC 8631).
+// The start page. A client that does not accept HTML gets only the links to the document (RFC 8631).
 test.each(['/', 'http://charter.test', 'http://charter.test?x'])('404 with the links for GET %s', async (target) => {
   const { headers, ...answer } = await send(`GET ${target}`);
   const { link, ...shown } = headers;
@@ -76,7 +76,7 @@ test.each([
   'http:///api/parent_programs/x/y',
   'ftp://charter.test/api/parent_programs',
   'ftp://[::1/livez',
-])('404 in the shape of the contract for GET %s', async (target) => {
+])('404 as the contract defines it for GET %s', async (target) => {
   const answer = await send(`GET ${target}`);
   expect(answer.status).toBe(404);
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -84,7 +84,7 @@ test.each([
 });
 
 test.each(['/', '/api', '/unknown', '/api/parent_programs/'])(
-  '404 goes before 401 for %s, in the same words',
+  '404 takes precedence over 401 for %s, with the same message',
   async (url) => {
     const [anonymous, known] = await Promise.all([server.anonymous.get(url), ours.client.get(url)]);
     expect(anonymous.status).toBe(404);

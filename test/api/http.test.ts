@@ -13,7 +13,7 @@ afterAll(() => server.close());
 
 const LIST = '/api/parent_programs';
 
-/** Held against the contract as an answer of the list, by whatever spelling of its address. */
+/** Sends raw HTTP; `expectShown` checks the response against the contract's list operation. */
 async function send(line: string, headers: readonly string[] = [], body = '') {
   const text = rawRequest(line, [`Authorization: Bearer ${ours.key}`, ...headers], body);
   return parseRaw(await exchangeRaw(server.url, text));
@@ -24,36 +24,39 @@ function expectShown(answer: Awaited<ReturnType<typeof send>>, { method = 'GET',
 }
 
 test.each([
-  ['no words', '\r\n\r\n\r\nxyz\r\n\r\n'],
-  ['binary', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc])],
+  ['a request line that is not HTTP', '\r\n\r\n\r\nxyz\r\n\r\n'],
+  ['binary data', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc])],
   ['an unknown method', 'BREW /api/key HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ['a version that is not', 'GET /api/key HTTP/9.9\r\nHost: x\r\n\r\n'],
-  ['a blank in the address', 'GET /api/key x HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a nonexistent HTTP version', 'GET /api/key HTTP/9.9\r\nHost: x\r\n\r\n'],
+  ['a space in the request target', 'GET /api/key x HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['a header without a colon', 'GET /api/key HTTP/1.1\r\nHost x\r\n\r\n'],
-  ['two lengths', 'POST /api/parent_programs HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
-  ['a length that is no number', 'POST /api/parent_programs HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n{}'],
-  // Attack: request smuggling, where a proxy believes one of the two and the server the other.
   [
-    'a length and chunks',
+    'two different Content-Length headers',
+    'POST /api/parent_programs HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+  ],
+  ['a negative Content-Length', 'POST /api/parent_programs HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n{}'],
+  // Attack: request smuggling. A proxy obeys one of the two headers and the server the other.
+  [
+    'both Content-Length and Transfer-Encoding',
     'POST /api/key HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
-  ['headers that overflow', `GET /api/key HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(5000)}\r\n`],
-])('400 in the shape of the contract, and the end of the connection, for %s', async (_, text) => {
+  ['headers above the size limit', `GET /api/key HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(5000)}\r\n`],
+])('400 as the contract defines it, and a closed connection, for %s', async (_, text) => {
   const answer = parseRaw(await exchangeRaw(server.url, text));
   expect(answer.status).toBe(400);
   expectShown(answer, { url: '/api/key' });
 });
 
-test('414 for an address that overflows what the parser takes, too', async () => {
+test("414 for a request target that exceeds the parser's own limit", async () => {
   const text = `GET /api/key?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const answer = parseRaw(await exchangeRaw(server.url, text));
   expect(answer.status).toBe(414);
   expectShown(answer, { url: '/api/key' });
 });
 
-// Attack on a client, by a proxy that shares a connection: a 400 that is written first is taken for the answer to a
-// request that was fine, and perhaps done.
-test('garbage behind a request that still waits is not answered in its place', async () => {
+// Attack on another client through a proxy that shares the connection: if the 400 is written first, the proxy takes it
+// for the response to the earlier, valid request, which may have been carried out.
+test('the server does not send the 400 for pipelined garbage before the pending response', async () => {
   const body = JSON.stringify({ name: 'Pipelined' });
   const headers = [
     'Host: x',
@@ -82,20 +85,20 @@ test('200 for HTTP/1.0 without Host', async () => {
 
 const JSON_BODY = ['Content-Type: application/json', 'Content-Length: 12'];
 
-test('Expect: 100-continue is told to continue', async () => {
+test('a request with Expect: 100-continue gets 100 Continue', async () => {
   const headers = [`Authorization: Bearer ${ours.key}`, ...JSON_BODY, 'Expect: 100-continue'];
   const received = await exchangeRaw(server.url, rawRequest(`POST ${LIST}`, headers, '{"name":"x"}'));
   expect(received).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
   expectShown(parseRaw(received), { method: 'POST' });
 });
 
-test('an Expect that is not known is ignored', async () => {
+test('the server ignores an unknown Expect header', async () => {
   const answer = await send(`POST ${LIST}`, [...JSON_BODY, 'Expect: the-unexpected'], '{"name":"x"}');
   expect(answer.status).toBe(201);
   expectShown(answer, { method: 'POST' });
 });
 
-test('an Upgrade is not taken', async () => {
+test('the server declines an Upgrade request', async () => {
   const text = rawRequest(`GET ${LIST}`, [`Authorization: Bearer ${ours.key}`]).replace(
     'Connection: close',
     'Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13',
@@ -103,8 +106,8 @@ test('an Upgrade is not taken', async () => {
   expect(parseRaw(await exchangeRaw(server.url, text)).status).toBe(200);
 });
 
-// Attack: clients that vanish, to leave connections of the database or memory behind.
-test('fifty clients that vanish in the middle of a body leave the server healthy', async () => {
+// Attack: clients that disconnect, so that the server leaks database connections or memory.
+test('the server stays healthy after fifty clients disconnect in the middle of a body', async () => {
   const text = rawRequest(
     `POST ${LIST}`,
     [`Authorization: Bearer ${ours.key}`, 'Content-Type: application/json', 'Content-Length: 5000'],
@@ -122,7 +125,7 @@ test('fifty clients that vanish in the middle of a body leave the server healthy
   expect(server.db.pool.waitingCount).toBe(0);
 });
 
-test('after a refused body the connection still serves the next request', async () => {
+test('the connection serves the next request after a refused body', async () => {
   const key = `Authorization: Bearer ${ours.key}`;
   const big = `POST ${LIST} HTTP/1.1\r\nHost: x\r\n${key}\r\nContent-Type: application/json\r\nContent-Length: 110000\r\n\r\n${'x'.repeat(110_000)}`;
   const received = await exchangeRaw(server.url, big + rawRequest('GET /api/key', [key]));

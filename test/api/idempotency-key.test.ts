@@ -18,7 +18,7 @@ async function countOf(client: Client): Promise<number> {
   return (await client.get(`${LIST}?limit=100`)).body.data.length;
 }
 
-test('a key is remembered for 24 hours, and is new after them', async () => {
+test('a key is remembered for 24 hours and is unused afterwards', async () => {
   const { id, client } = await createTestOrganization(server);
   const first = await create(client, { name: 'x' });
   const age = (minutes: number) =>
@@ -36,7 +36,7 @@ test('a key is remembered for 24 hours, and is new after them', async () => {
 });
 
 test.each(['x', 'x'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', '0b8f3c52-6a0d-4a53-9d2e-7f1c60e1b9aa'])(
-  'takes the key %s',
+  'accepts the key %s',
   async (key) => {
     const { client } = await createTestOrganization(server);
     const first = await create(client, BODY, key);

@@ -15,7 +15,7 @@ function create(client: Client, body: unknown = BODY, key: string | string[] = '
   return client.post(LIST, body, { headers: { 'Idempotency-Key': key } });
 }
 
-/** What a client sees of an answer, but for the id and the time of the request. */
+/** The response as a client sees it, without the request's id and time. */
 function shown({ status, headers: { 'x-request-id': _, date: __, ...headers }, text }: Reply) {
   return { status, headers, text };
 }
@@ -24,7 +24,7 @@ async function countOf(client: Client): Promise<number> {
   return (await client.get(`${LIST}?limit=100`)).body.data.length;
 }
 
-test('the same key with the same body gets the first answer again, byte for byte, and creates nothing', async () => {
+test('the same key with the same body gets the first response again, byte for byte, and creates nothing', async () => {
   const { client } = await createTestOrganization(server);
   const first = await create(client);
   expect(first.status).toBe(201);
@@ -32,7 +32,7 @@ test('the same key with the same body gets the first answer again, byte for byte
   expect(await countOf(client)).toBe(1);
 });
 
-test('of fifty creates at once with one key, one creates, and all get its answer', async () => {
+test('of fifty concurrent creates with one key, one creates a program and all get its response', async () => {
   const { client } = await createTestOrganization(server);
   const answers = await Promise.all(Array.from({ length: 50 }, () => create(client)));
   const [first] = answers;
@@ -50,7 +50,7 @@ test.each([
   ['another metadata value', { ...BODY, metadata: { a: '1', b: '3' } }],
   ['metadata values that changed places', { ...BODY, metadata: { a: '2', b: '1' } }],
   ['one metadata entry more', { ...BODY, metadata: { ...BODY.metadata, c: '' } }],
-])('422 naming Idempotency-Key for the same key with %s, and nothing is created', async (_, body) => {
+])('422 naming Idempotency-Key for the same key with %s; nothing is created', async (_, body) => {
   const { client } = await createTestOrganization(server);
   await create(client);
   const answer = await create(client, body);
@@ -61,7 +61,7 @@ test.each([
   expect(await countOf(client)).toBe(1);
 });
 
-test('a body that differs in blanks and in the order of its fields only is the same', async () => {
+test('a body that differs only in whitespace and field order counts as the same body', async () => {
   const { client } = await createTestOrganization(server);
   const first = await create(client);
   const again = await create(
@@ -71,7 +71,7 @@ test('a body that differs in blanks and in the order of its fields only is the s
   expect(shown(again)).toEqual(shown(first));
 });
 
-test('metadata with __proto__ is replayed whole', async () => {
+test('a replayed response contains metadata named __proto__', async () => {
   const { client } = await createTestOrganization(server);
   const body = '{"name":"x","metadata":{"__proto__":"p","b":"1"}}';
   const first = await create(client, body);
@@ -79,7 +79,7 @@ test('metadata with __proto__ is replayed whole', async () => {
   expect((await create(client, '{"name":"x","metadata":{"__proto__":"q","b":"1"}}')).status).toBe(422);
 });
 
-test('another key creates another', async () => {
+test('another key creates another program', async () => {
   const { client } = await createTestOrganization(server);
   const ids = [await create(client, { name: 'x' }, 'k'), await create(client, { name: 'x' }, 'K')].map(
     ({ body }) => body.id,
@@ -87,8 +87,8 @@ test('another key creates another', async () => {
   expect(new Set(ids).size).toBe(2);
 });
 
-// Attack: guessing another organization's key, to be shown its program.
-test("another organization's same key is its own", async () => {
+// Attack: guessing another organization's idempotency key, to see its program.
+test('the same key in another organization is independent', async () => {
   const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
   const first = await create(theirs.client);
   const answer = await create(ours.client);
@@ -97,7 +97,7 @@ test("another organization's same key is its own", async () => {
   expect((await create(ours.client, { name: 'Other' }, 'key-1')).status).toBe(422);
 });
 
-test('the key counts for every API key of the organization', async () => {
+test('an idempotency key applies across all API keys of the organization', async () => {
   const { client, email } = await createTestOrganization(server);
   const { key } = await issueKeyByEmail(server.db, {
     ...{ email, name: 'Second', permissions: ['parent_programs:write'], lifeDays: 1, environment: 'live' },
@@ -107,7 +107,7 @@ test('the key counts for every API key of the organization', async () => {
   expect(again.text).toBe(first.text);
 });
 
-test('a refused create is not remembered', async () => {
+test('a refused create does not use up its idempotency key', async () => {
   const { client } = await createTestOrganization(server);
   const { body } = await client.post(LIST, { name: 'Holder', external_id: 'e-1' });
   expect((await create(client)).status).toBe(409);
@@ -116,7 +116,7 @@ test('a refused create is not remembered', async () => {
   expect((await create(client)).status).toBe(201);
 });
 
-test('of ten creates at once with keys of their own and one external_id, one creates, and no key of the others is used up', async () => {
+test('of ten concurrent creates with different keys and one external_id, one succeeds, and the other keys remain unused', async () => {
   const { client } = await createTestOrganization(server);
   const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => create(client, BODY, `key-${i}`)));
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
@@ -124,7 +124,7 @@ test('of ten creates at once with keys of their own and one external_id, one cre
   expect((await create(client, { name: 'Another' }, `key-${loser}`)).status).toBe(201);
 });
 
-test('the first answer comes again even after the program was changed or deleted', async () => {
+test('a replay returns the first response even after the program was changed or deleted', async () => {
   const { client } = await createTestOrganization(server);
   const first = await create(client);
   await client.patch(`${LIST}/${first.body.id}`, { name: 'Changed' });

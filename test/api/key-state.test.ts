@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Never more than what is expected: a whole body, so that no detail slips in unseen. */
+/** Compares the whole body, so that no additional detail passes unnoticed. */
 async function expectRefused(client: Client, message: string) {
   const answer = await client.get('/api/key');
   expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
@@ -20,7 +20,7 @@ async function expectRefused(client: Client, message: string) {
   expect(answer.text).not.toContain(client.key);
 }
 
-test('a key works until the last millisecond before it expires, and not at the instant at which it does', async () => {
+test('a key works until the last millisecond before its expiry, and not at its expiry', async () => {
   let time = Date.now();
   const own = await startServer({ clock: () => time });
   try {
@@ -47,8 +47,8 @@ test('a key that does not expire works after ten years', async () => {
   }
 });
 
-// Attack: going on with a key that leaked and was revoked.
-test('401 at the next request after a key was revoked', async () => {
+// Attack: using a leaked key after it was revoked.
+test('401 for the next request after a key was revoked', async () => {
   const { client } = await createTestOrganization(server);
   const { body } = await client.get('/api/key');
   await revokeKeyById(server.db, body.id);
@@ -56,15 +56,15 @@ test('401 at the next request after a key was revoked', async () => {
   await expectRefused(client, `This API key was revoked at ${key.revokedAt?.toISOString()}. ${REPLACE}`);
 });
 
-// Attack: going on with the old key after a rotation.
-test('401 at the next request after a key was rotated', async () => {
+// Attack: using the old key after a rotation.
+test('401 for the next request after a key was rotated', async () => {
   const { id, client } = await createTestOrganization(server);
   const rotatedAt = new Date('2026-11-02T09:30:12.418Z');
   await server.db.prisma.apiKey.updateMany({ where: { organizationId: id }, data: { rotatedAt } });
   await expectRefused(client, 'This API key was rotated at 2026-11-02T09:30:12.418Z. Use the key that replaced it.');
 });
 
-test('401 while its user is deactivated', async () => {
+test('401 for a key while its user is deactivated', async () => {
   const { id, client } = await createTestOrganization(server);
   const deactivatedAt = new Date('2026-11-02T09:30:12.418Z');
   await server.db.prisma.user.updateMany({ where: { organizationId: id }, data: { deactivatedAt } });
@@ -79,7 +79,7 @@ test('a suspended organization gets 403 until it is resumed', async () => {
   expect((await client.get('/api/key')).status).toBe(200);
 });
 
-// Attack: learning from the key of a suspended organization more than a revoked key tells.
+// Attack: a revoked key that reveals whether its organization is suspended.
 test('a revoked key of a suspended organization gets 401', async () => {
   const { id, client } = await createTestOrganization(server);
   const { body } = await client.get('/api/key');
@@ -88,8 +88,8 @@ test('a revoked key of a suspended organization gets 401', async () => {
   expect((await client.get('/api/key')).status).toBe(401);
 });
 
-// Attack: a person who was demoted goes on writing with a key made before.
-test('a role that was lowered takes the permission from its keys at the next request', async () => {
+// Attack: a demoted user who still writes with a key created before the demotion.
+test('a lowered role removes the permission from its keys at the next request', async () => {
   const { id, client } = await createTestOrganization(server, { role: 'member' });
   expect((await client.post('/api/parent_programs', { name: 'Before' })).status).toBe(201);
   await server.db.prisma.user.updateMany({ where: { organizationId: id }, data: { role: 'viewer' } });
@@ -98,8 +98,8 @@ test('a role that was lowered takes the permission from its keys at the next req
   expect((await client.get('/api/key')).body.permissions).toEqual(['parent_programs:read']);
 });
 
-// Attack: a key that grows with its user's promotion gains what nobody gave it.
-test('a role that was raised gives its keys nothing', async () => {
+// Attack: a key that gains permissions through its user's promotion.
+test('a raised role gives its existing keys no new permission', async () => {
   const { id, client } = await createTestOrganization(server, {
     role: 'viewer',
     permissions: ['parent_programs:read'],
@@ -108,8 +108,8 @@ test('a role that was raised gives its keys nothing', async () => {
   expect((await client.post('/api/parent_programs', { name: 'x' })).status).toBe(403);
 });
 
-// Attack: a row that was given more than its user's role has, by whatever way.
-test("a viewer's key cannot write, even if it was given the permission", async () => {
+// Attack: a key row that somehow has more permissions than its user's role.
+test("a viewer's key cannot write, even if its row has the permission", async () => {
   const { id, client } = await createTestOrganization(server, {
     role: 'viewer',
     permissions: ['parent_programs:read'],
@@ -122,7 +122,7 @@ test("a viewer's key cannot write, even if it was given the permission", async (
   expect((await client.get('/api/key')).body.permissions).toEqual(['parent_programs:read']);
 });
 
-test('on a test server, a test key works and a live key gets 401 that says so', async () => {
+test('on a test server, a test key works and a live key gets a 401 that names the reason', async () => {
   const own = await startServer({ environment: 'test' });
   try {
     const { email } = await createTestOrganization(own);

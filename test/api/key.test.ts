@@ -6,7 +6,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('getKey tells whose key it is and what it may do, and never the key', async () => {
+test("getKey returns the key's owner and permissions, and never the key itself", async () => {
   const ours = await createTestOrganization(server, { permissions: ['parent_programs:read'], lifeDays: null });
   const answer = await ours.client.get('/api/key');
   expect(answer.status).toBe(200);

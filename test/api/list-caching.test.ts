@@ -7,14 +7,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** An organization with one program, and the addresses of what can be asked for conditionally. */
+/** An organization with one program, and the paths that support conditional requests. */
 async function addresses() {
   const ours = await createTestOrganization(server);
   const id = await createProgram(ours);
   return { ours, id, urls: ['/api/parent_programs', `/api/parent_programs/${id}`] };
 }
 
-test('the ETag stays while nothing changes, and changes with every change', async () => {
+test('the ETag stays the same while nothing changes, and differs after every change', async () => {
   const { ours, id, urls } = await addresses();
   const tags = async () => Promise.all(urls.map(async (url) => (await ours.client.get(url)).headers['etag']));
   const before = await tags();
@@ -41,7 +41,7 @@ test.each([
   ['the tag, weak', (tag: string) => `W/${tag}`],
   ['a list that holds it', (tag: string) => `"other", W/"another" ,${tag}`],
   ['an asterisk', () => '*'],
-])('304 without a body for If-None-Match with %s, to GET and HEAD', async (_, header) => {
+])('304 without a body for GET and HEAD if If-None-Match has %s', async (_, header) => {
   const { ours, urls } = await addresses();
   for (const url of urls) {
     const { headers } = await ours.client.get(url);
@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test('200 for an If-None-Match with other tags, empty ones and parts of the right one', async () => {
+test('200 for an If-None-Match with other tags, empty tags or parts of the current tag', async () => {
   const { ours, urls } = await addresses();
   for (const url of urls) {
     const tag = (await ours.client.get(url)).headers['etag'] ?? '';
@@ -64,7 +64,7 @@ test('200 for an If-None-Match with other tags, empty ones and parts of the righ
   }
 });
 
-test('200 once it has changed', async () => {
+test('200 for the old ETag after a change', async () => {
   const { ours, id, urls } = await addresses();
   for (const url of urls) {
     const tag = (await ours.client.get(url)).headers['etag'] ?? '';
@@ -73,8 +73,8 @@ test('200 once it has changed', async () => {
   }
 });
 
-// Attack: a cache that serves one organization's rows to another because their tags are alike.
-test("another organization's tag gets 200", async () => {
+// Attack: a cache that serves one organization's rows to another because their ETags are equal.
+test('200 for an ETag of another organization', async () => {
   const [mine, theirs] = [await addresses(), await addresses()];
   const tag = (await theirs.ours.client.get('/api/parent_programs')).headers['etag'] ?? '';
   expect((await mine.ours.client.get('/api/parent_programs', { headers: { 'If-None-Match': tag } })).status).toBe(200);
@@ -102,7 +102,7 @@ test('422 for an If-None-Match of 1025 characters', async () => {
   expect(answer.body.errors).toEqual({ 'If-None-Match': ['must be at most 1024 characters long; it has 1025.'] });
 });
 
-test('two If-None-Match headers count as one list', async () => {
+test('two If-None-Match headers form one list', async () => {
   const { ours } = await addresses();
   const tag = (await ours.client.get('/api/parent_programs')).headers['etag'] ?? '';
   const answer = await ours.client.get('/api/parent_programs', { headers: { 'If-None-Match': ['"x"', tag] } });

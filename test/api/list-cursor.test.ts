@@ -24,12 +24,12 @@ async function messagesFor(query: string, client = ours.client): Promise<unknown
   return answer.body.errors.cursor;
 }
 
-test('the cursor works where it came from', async () => {
+test('a cursor works with the parameters of the list that returned it', async () => {
   const answer = await ours.client.get(`/api/parent_programs?sort=name&cursor=${cursor}`);
   expect(answer.body.data).toMatchObject([{ name: 'Three' }, { name: 'Two' }]);
 });
 
-// Attack: a cursor made by hand, to start from a row or a text of the attacker's own.
+// Attack: a forged cursor that starts at a row or a text of the attacker's choice.
 test('422 for a cursor with any one character changed', async () => {
   for (const [at, character] of [...cursor].entries()) {
     const forged = `${cursor.slice(0, at)}${character === 'A' ? 'B' : 'A'}${cursor.slice(at + 1)}`;
@@ -37,19 +37,19 @@ test('422 for a cursor with any one character changed', async () => {
   }
 });
 
-test('422 for a cursor cut short anywhere', async () => {
+test('422 for a cursor truncated at any position', async () => {
   for (let length = 1; length < cursor.length; length += 1) {
     expect(await messagesFor(`sort=name&cursor=${cursor.slice(0, length)}`)).toEqual([NOT_OURS]);
   }
 });
 
-test('422 for a cursor with something behind it', async () => {
+test('422 for a cursor followed by more characters', async () => {
   expect(await messagesFor(`sort=name&cursor=${cursor}A`)).toEqual([NOT_OURS]);
   expect(await messagesFor(`sort=name&cursor=${cursor}AAAA`)).toEqual([NOT_OURS]);
 });
 
-// Of the last character, some bits may be no part of any byte: a decoder that forgives takes another one for the same.
-test('422 for a cursor with any other character at its end', async () => {
+// Some bits of the last base64url character may belong to no byte; a lenient decoder ignores them.
+test('422 for a cursor with any other last character', async () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const others = [...alphabet].filter((character) => character !== cursor.slice(-1));
   const positionOf = (text: string) => Buffer.from(text.slice(22), 'base64url').toString('hex');
@@ -59,7 +59,7 @@ test('422 for a cursor with any other character at its end', async () => {
   }
 });
 
-test.each(['=', '==', '%00', '+', '%2F', '.', '%C3%A9'])('422 for a cursor with %s behind it', async (tail) => {
+test.each(['=', '==', '%00', '+', '%2F', '.', '%C3%A9'])('422 for a cursor followed by %s', async (tail) => {
   expect(await messagesFor(`sort=name&cursor=${cursor}${tail}`)).toEqual([UNREADABLE]);
 });
 
@@ -71,7 +71,7 @@ test('422 for an empty cursor, and for one of 1201 characters', async () => {
   expect(await messagesFor(`cursor=${'A'.repeat(1200)}`)).toEqual([NOT_OURS]);
 });
 
-// Attack: another organization's cursor, to learn its names and ids from where the pages begin.
+// Attack: a cursor of another organization, to infer its names and ids from the first row of the list page.
 test("422 for another organization's cursor", async () => {
   const theirs = await createTestOrganization(server);
   expect(await messagesFor(`sort=name&cursor=${cursor}`, theirs.client)).toEqual([NOT_OURS]);
@@ -84,12 +84,12 @@ test.each([
   ['a search', 'sort=name&search=One'],
   ['an external_id', 'sort=name&external_id=x'],
   ['an updated_since', 'sort=name&updated_since=2020-01-01T00:00:00Z'],
-])('422 for a cursor with %s that it did not come with', async (_, query) => {
+])('422 for a cursor used with %s, which differs from its list', async (_, query) => {
   expect(await messagesFor(`${query}&cursor=${cursor}`)).toEqual([NOT_OURS]);
 });
 
-// Attack: a text that is read as another filter's, where filters are put together without a boundary.
-test('422 for a cursor whose search was moved to external_id', async () => {
+// Attack: a text that moves from one filter to another because the cursor joins filters without a delimiter.
+test('422 for a cursor whose search text is sent as external_id', async () => {
   const mine = await createTestOrganization(server);
   await insertPrograms(server, mine, [{ name: 'same text' }, { name: 'same text' }]);
   const { body } = await mine.client.get('/api/parent_programs?limit=1&search=same%20text');
@@ -97,7 +97,7 @@ test('422 for a cursor whose search was moved to external_id', async () => {
   expect(await messagesFor(query, mine.client)).toEqual([NOT_OURS]);
 });
 
-test('a cursor still works when the row that it points at is deleted', async () => {
+test('a cursor still works after the row it points at is deleted', async () => {
   const mine = await createTestOrganization(server);
   await insertPrograms(server, mine, [{ name: 'a' }, { name: 'b' }]);
   const first = await mine.client.get('/api/parent_programs?limit=1&sort=name');

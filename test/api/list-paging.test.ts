@@ -12,7 +12,7 @@ afterAll(() => server.close());
 const LIST = '/api/parent_programs';
 const SORTS = ['created_at', '-created_at', 'updated_at', '-updated_at', 'name', '-name'];
 
-/** 67 rows, of which many share a name or an instant. */
+/** 67 rows; many share a name or an instant. */
 async function organizationOf67() {
   const ours = await createTestOrganization(server);
   const instant = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute, 0, minute % 1000));
@@ -30,7 +30,7 @@ function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-test.each(SORTS)('the pages of sort=%s, one after another, are the sorted whole', async (sort) => {
+test.each(SORTS)('the list pages of sort=%s together hold every row in order', async (sort) => {
   const { client } = await organizationOf67();
   const whole: Shown[] = (await walk(client, `${LIST}?limit=100`)).flatMap(({ body }) => body.data);
   const field = sort.replace('-', '');
@@ -45,14 +45,14 @@ test.each(SORTS)('the pages of sort=%s, one after another, are the sorted whole'
   }
 });
 
-test('the order is created_at and a page holds 25, where nothing else is asked for', async () => {
+test('the default order is created_at and the default list page holds 25 rows', async () => {
   const { client } = await organizationOf67();
   const page = await client.get(LIST);
   expect(page.body.page.limit).toBe(25);
   expect(page.text).toBe((await client.get(`${LIST}?limit=25&sort=created_at`)).text);
 });
 
-test('limit takes 1 and 100', async () => {
+test('limit accepts 1 and 100', async () => {
   const { client } = await organizationOf67();
   expect((await client.get(`${LIST}?limit=1`)).body).toMatchObject({ data: [{}], page: { limit: 1 } });
   const all = await client.get(`${LIST}?limit=100`);
@@ -60,25 +60,28 @@ test('limit takes 1 and 100', async () => {
   expect(all.body.data).toHaveLength(67);
 });
 
-test.each([1, 100])('exactly limit=%d rows have no next page, and one more has one', async (limit) => {
-  const ours = await createTestOrganization(server);
-  const { client } = ours;
-  const rows = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `Program ${i}` }));
-  await insertPrograms(server, ours, rows(limit));
-  const only = await client.get(`${LIST}?limit=${limit}`);
-  expect(only.body.page.next_cursor).toBeNull();
-  expect(only.headers['link']).toBeUndefined();
-  await insertPrograms(server, ours, rows(1));
-  const next = nextOf(await client.get(`${LIST}?limit=${limit}`));
-  expect((await client.get(next ?? '')).body.data).toHaveLength(1);
-});
+test.each([1, 100])(
+  'a list of exactly limit=%d rows has no next page, and one more row adds a next page',
+  async (limit) => {
+    const ours = await createTestOrganization(server);
+    const { client } = ours;
+    const rows = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `Program ${i}` }));
+    await insertPrograms(server, ours, rows(limit));
+    const only = await client.get(`${LIST}?limit=${limit}`);
+    expect(only.body.page.next_cursor).toBeNull();
+    expect(only.headers['link']).toBeUndefined();
+    await insertPrograms(server, ours, rows(1));
+    const next = nextOf(await client.get(`${LIST}?limit=${limit}`));
+    expect((await client.get(next ?? '')).body.data).toHaveLength(1);
+  },
+);
 
-test('an organization without rows has one empty page', async () => {
+test('an organization without rows gets one empty list page', async () => {
   const { client } = await createTestOrganization(server);
   expect((await client.get(LIST)).body).toEqual({ data: [], page: { limit: 25, next_cursor: null } });
 });
 
-test('the next page keeps limit, sort and every filter', async () => {
+test('the link to the next page keeps limit, sort and every filter', async () => {
   const ours = await createTestOrganization(server);
   const updatedAt = new Date('2026-05-01T00:00:00.000Z');
   await insertPrograms(server, ours, [
@@ -100,7 +103,7 @@ test('the limit may change from page to page', async () => {
   expect([...idsOf([first]), ...idsOf([rest])]).toEqual(idsOf(whole));
 });
 
-test('names of 200 emoji page by name', async () => {
+test('a list sorted by name pages through names of 200 emoji', async () => {
   const ours = await createTestOrganization(server);
   await insertPrograms(
     server,
@@ -114,7 +117,7 @@ test('names of 200 emoji page by name', async () => {
   expect(new Set(idsOf(pages)).size).toBe(4);
 });
 
-test("no page ever shows another organization's rows", async () => {
+test('no list page contains rows of another organization', async () => {
   const [ours, theirs] = [await organizationOf67(), await organizationOf67()];
   const shown = new Set(idsOf(await walk(ours.client, `${LIST}?limit=10&sort=name`)));
   const foreign = idsOf(await walk(theirs.client, `${LIST}?limit=10&sort=name`));

@@ -31,15 +31,15 @@ test.each(['limit', 'limit='])('422 for a limit without a value: ?%s', async (qu
   expect(await errorsFor(query)).toEqual({ limit: LIMIT });
 });
 
-test('422 for a limit that is given twice, even if both are alike', async () => {
+test('422 for a repeated limit, even if both values are equal', async () => {
   expect(await errorsFor('limit=25&limit=25')).toEqual({ limit: [TWICE] });
   expect(await errorsFor('limit=10&limit=20')).toEqual({ limit: [TWICE] });
   expect(await errorsFor('limit=10&l%69mit=20')).toEqual({ limit: [TWICE] });
 });
 
-// Attack: a second value that is judged by nobody.
+// Attack: a second value that bypasses validation.
 test.each(['cursor=a&cursor=b', 'sort=name&sort=-name', 'search=abc&search=abd', 'external_id=1&external_id=2'])(
-  '422 for ?%s, naming what is given twice',
+  '422 for ?%s, naming the repeated parameter',
   async (query) => {
     const name = query.slice(0, query.indexOf('='));
     expect((await errorsFor(query))[name]).toContain(TWICE);
@@ -47,7 +47,7 @@ test.each(['cursor=a&cursor=b', 'sort=name&sort=-name', 'search=abc&search=abd',
 );
 
 test.each(['', 'NAME', 'Name', 'id', '--name', '%2Bname', 'name,id', 'name%00', 'constructor', 'created_at;drop'])(
-  '422 for sort=%s, naming what is allowed',
+  '422 for sort=%s, naming the allowed values',
   async (value) => {
     expect(await errorsFor(`sort=${value}`)).toEqual({
       sort: ['must be one of: created_at, -created_at, updated_at, -updated_at, name, -name.'],
@@ -81,16 +81,16 @@ test.each([
   ...['2026-03-01t00:00:00z', '2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '2026-03-01T24:00:00Z'],
   ...['2026-03-01T00:00Z', '2026-03-01T00:00:00.Z', '2026-03-01T00:00:00.1234567890Z', '0026-03-01T00:00:00Z'],
   ...['-2026-03-01T00:00:00Z', '%2B002026-03-01T00:00:00Z', '2026-03-01T00:00:00%2B25:00', '2026-03-01T00:00:00Z%00'],
-])('422 for updated_since=%s, saying what to give', async (value) => {
+])('422 for updated_since=%s, naming the expected format', async (value) => {
   expect(await errorsFor(`updated_since=${value}`)).toEqual({ updated_since: [INSTANT] });
 });
 
-test('422 with the remedy for a + that was not written %2B, and so arrives as a space', async () => {
+test('422 with the remedy for a + that was not encoded as %2B and arrives as a space', async () => {
   expect(await errorsFor('updated_since=2026-03-01T00:00:00+01:00')).toEqual({ updated_since: [INSTANT] });
 });
 
 test.each(['page', 'Limit', 'limit[]', 'filter[name]', 'limit%20', '__proto__', 'constructor', 'toString', '%00', ''])(
-  '422 for the unknown parameter %j, naming it and those there are',
+  '422 for the unknown parameter %j, naming it and the known ones',
   async (name) => {
     const message = `is not a parameter of this operation. Allowed parameters: limit, cursor, sort, search, external_id, updated_since.`;
     const errors = await errorsFor(`${name}=1`);
@@ -98,21 +98,21 @@ test.each(['page', 'Limit', 'limit[]', 'filter[name]', 'limit%20', '__proto__', 
   },
 );
 
-test('every parameter that is wrong is named at once', async () => {
+test('one 422 names every invalid parameter', async () => {
   const errors = await errorsFor('limit=0&sort=x&search=a&external_id=&updated_since=x&page=2&size=3&cursor=%2B');
   expect(Object.keys(errors).sort()).toEqual(
     ['cursor', 'external_id', 'limit', 'page', 'search', 'size', 'sort', 'updated_since'].sort(),
   );
 });
 
-// Attack: an answer many times the size of the request, or beyond what the contract bounds.
-test('of a thousand unknown parameters, a hundred are named', async () => {
+// Attack: a response many times the size of the request, or beyond the contract's bounds.
+test('a 422 for a thousand unknown parameters names a hundred', async () => {
   const query = Array.from({ length: 1000 }, (_, i) => `p${i}=1`).join('&');
   expect(Object.keys(await errorsFor(query))).toHaveLength(100);
   expect(Object.keys(await errorsFor(`${'x'.repeat(4000)}=1`))).toEqual([`${'x'.repeat(254)}…`]);
 });
 
-test('empty pairs are no parameters', async () => {
+test('empty pairs in the query are ignored', async () => {
   expect((await ours.client.get('/api/parent_programs?&&limit=5&')).body.page.limit).toBe(5);
   expect((await ours.client.get('/api/parent_programs?')).status).toBe(200);
 });

@@ -53,14 +53,14 @@ test.each([
   expect(await namesFound(ours, `search=${encodeURIComponent(search)}`)).toEqual(expected);
 });
 
-test('search takes a space as + and as %20', async () => {
+test('search accepts a space as + and as %20', async () => {
   const ours = await createTestOrganization(server);
   await insertPrograms(server, ours, [{ name: 'Two Words' }]);
   expect(await namesFound(ours, 'search=two+words')).toEqual(['Two Words']);
   expect(await namesFound(ours, 'search=two%20words')).toEqual(['Two Words']);
 });
 
-test('search takes 3 and 100 characters, counted as people see them', async () => {
+test('search accepts 3 to 100 characters, counted in code points', async () => {
   const ours = await createTestOrganization(server);
   const name = '\u{1F600}'.repeat(100);
   await insertPrograms(server, ours, [{ name }]);
@@ -68,7 +68,7 @@ test('search takes 3 and 100 characters, counted as people see them', async () =
   expect(await namesFound(ours, `search=${encodeURIComponent(name)}`)).toEqual([name]);
 });
 
-test('external_id finds exactly the one that has it, letter case included', async () => {
+test('external_id finds exactly the program with that id, case-sensitively', async () => {
   const ours = await createTestOrganization(server);
   const rows = ['sis-1', 'SIS-1', 'sis-10', 'a%', 'a b+c'].map((externalId) => ({ name: externalId, externalId }));
   await insertPrograms(server, ours, [...rows, { name: 'none' }]);
@@ -89,7 +89,7 @@ test.each([
   ['1000-01-01T00:00:00%2B23:59', ['before', 'at', 'after']],
   ['9999-12-31T23:59:59.999Z', []],
   ['9999-12-31T23:59:59%2B01:00', []],
-  // Further than any row: the year 10000.
+  // Later than any row: the year 10000.
   ['9999-12-31T23:59:59-00:01', []],
 ])('updated_since=%s finds %j', async (since, expected) => {
   const ours = await createTestOrganization(server);
@@ -102,7 +102,7 @@ test.each([
 });
 
 test.each(['2016-12-31T23:59:60Z', '2017-01-01T00:59:60%2B01:00'])(
-  'updated_since=%s, a leap second, is the second after it',
+  'updated_since=%s, a leap second, counts as the following second',
   async (since) => {
     const ours = await createTestOrganization(server);
     await insertPrograms(server, ours, [
@@ -113,7 +113,7 @@ test.each(['2016-12-31T23:59:60Z', '2017-01-01T00:59:60%2B01:00'])(
   },
 );
 
-test('a program is found by every filter that it meets, and by no combination with one that it does not', async () => {
+test('a program is found by every filter it matches, and by no combination with a filter it does not match', async () => {
   const ours = await createTestOrganization(server);
   const updatedAt = new Date('2026-03-01T00:00:00.000Z');
   await insertPrograms(server, ours, [{ name: 'Nordic Scholars', externalId: 'n-1', updatedAt }]);
@@ -127,7 +127,7 @@ test('a program is found by every filter that it meets, and by no combination wi
 });
 
 // Attack: a filter that widens the query past the caller's organization.
-test("no filter finds another organization's rows", async () => {
+test('no filter finds rows of another organization', async () => {
   const ours = await createTestOrganization(server);
   const theirs = await createTestOrganization(server);
   await insertPrograms(server, theirs, [{ name: 'Their Programme', externalId: 'shared-id' }]);
@@ -137,8 +137,8 @@ test("no filter finds another organization's rows", async () => {
   }
 });
 
-// A list's programs are written by the database, one alone is not. As JSON.parse has them: blanks tell nothing.
-test('a program is the same in a list as by its id, to the order of its members', async () => {
+// PostgreSQL writes the JSON of a list, but not of a single program. JSON.parse ignores differences in whitespace.
+test('a program has the same fields in the same order in a list as by its id', async () => {
   const ours = await createTestOrganization(server);
   const { client } = ours;
   const end = '","created_at":"2020-01-01T00:00:00+00:00","updated_at":"2020-01-01T00:00:00+00:00"}';

@@ -3,7 +3,7 @@ import { createScratchDatabase, type ScratchDatabase, untilWaiting, withClient }
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
 const LIST = '/api/parent_programs';
-/** Less than a statement's own time, which is over after fifteen. */
+/** Less than the statement time-out of fifteen seconds. */
 const PATIENCE = { seconds: 5 };
 
 let database: ScratchDatabase;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a database that stops gets 503, and the server recovers by itself when it is back', async () => {
+test('503 while the database is stopped; the server recovers by itself when the database is back', async () => {
   const { client } = await createTestOrganization(server);
   const { body: program } = await client.post(LIST, { name: 'Kept' });
   await proxy.stop();
@@ -33,9 +33,9 @@ test('a database that stops gets 503, and the server recovers by itself when it 
   expect((await server.anonymous.get('/readyz')).status).toBe(200);
 });
 
-// The attack on whoever tries again: what answered 503 is done all the same, once the lock is free.
+// Danger for a client that retries: a request that got 503 is carried out anyway once the lock is free.
 test.each(['PATCH', 'POST'])(
-  'a %s that waits while the database is lost gets 503, and is not made later',
+  'a %s that waits while the database is lost gets 503 and has no effect later',
   async (method) => {
     const { id, client } = await createTestOrganization(server);
     const { body: program } = await client.post(LIST, { name: 'Before' });
@@ -56,7 +56,7 @@ test.each(['PATCH', 'POST'])(
   },
 );
 
-test('a connection that PostgreSQL ends, as in a restart, costs one request at most', async () => {
+test('a connection that PostgreSQL closes, as in a restart, fails one request at most', async () => {
   const { client } = await createTestOrganization(server);
   await client.get('/api/key');
   await withClient(database.url, (other) =>

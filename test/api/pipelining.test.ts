@@ -1,4 +1,4 @@
-// Clients that send the next request before they have the answer (RFC 9112 section 9.3.2).
+// Clients that send the next request before the previous response has arrived (RFC 9112 section 9.3.2).
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
@@ -14,18 +14,18 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-// Whoever sent both would take the refusal of the second for the answer to the first.
+// A client that sent both would take the refusal of the second request for the response to the first.
 test.each([
   ['', []],
-  [', though its Expect is not known', ['Expect: the-unexpected']],
-])('what is not HTTP, behind a request that awaits its answer%s, is not answered', async (_, headers) => {
+  [', even if its Expect header is unknown', ['Expect: the-unexpected']],
+])('no response to pipelined garbage while the previous response is pending%s', async (_, headers) => {
   const { key } = await createTestOrganization(server);
   const whole = ['GET /api/key HTTP/1.1', 'Host: x', `Authorization: Bearer ${key}`, ...headers, '', ''].join('\r\n');
   expect(await exchangeRaw(server.url, `${whole}what is this\r\n\r\n`)).not.toContain(STATUS_CODES[400]);
 });
 
-// Attack: to fill the memory by one connection on which some answer is always awaited.
-test('an answer that has been sent is forgotten, though the next request has been there before it', async () => {
+// Attack: filling memory over one connection that always has a pending response.
+test('the server frees a sent response even if the next request arrived before it', async () => {
   const answers: WeakRef<ServerResponse>[] = [];
   let awaited: ServerResponse | undefined;
   const listening = await listen(

@@ -19,7 +19,7 @@ afterAll(() => server.close());
 
 const LIST = '/api/parent_programs';
 
-test('the second answer is the first, for one statement: the look-up of the key', async () => {
+test('a cached response is identical to the first, and costs one SQL statement: the key look-up', async () => {
   const { client } = await createTestOrganization(server);
   const { body } = await client.post(LIST, { name: 'Kept' });
   for (const url of [LIST, `${LIST}?limit=7&sort=-name`, `${LIST}/${body.id}`]) {
@@ -33,7 +33,7 @@ test('the second answer is the first, for one statement: the look-up of the key'
   }
 });
 
-test('what raw SQL changes beside us is seen by the next request', async () => {
+test('a change made by raw SQL is visible to the next request', async () => {
   const { id, client } = await createTestOrganization(server);
   await client.post(LIST, { name: 'Before' });
   expect((await client.get(LIST)).body.data[0].name).toBe('Before');
@@ -41,7 +41,7 @@ test('what raw SQL changes beside us is seen by the next request', async () => {
   expect((await client.get(LIST)).body.data[0].name).toBe('After');
 });
 
-test('what is kept is refused like the rest: an Accept that cannot be met, a wrong If-None-Match, an ended key', async () => {
+test('a cached response does not bypass the checks of Accept, If-None-Match and an ended key', async () => {
   const { id, client } = await createTestOrganization(server);
   expect((await client.get(LIST)).status).toBe(200);
   expect((await client.get(LIST, { headers: { Accept: 'text/html' } })).status).toBe(406);
@@ -51,7 +51,7 @@ test('what is kept is refused like the rest: an Accept that cannot be met, a wro
   expect((await client.get(LIST)).status).toBe(401);
 });
 
-test('an answer that another header has a part in is made each time', async () => {
+test('a response that depends on another header is not cached', async () => {
   const definition = await readDocument();
   const part = { name: 'X-Part', in: 'header', required: true, schema: { type: 'string' } } as const;
   definition.paths?.[LIST]?.get?.parameters?.push(part);
@@ -65,7 +65,7 @@ test('an answer that another header has a part in is made each time', async () =
   }
 });
 
-test('a refusal is never kept: what is missing now is found once it is there', async () => {
+test('a 404 is never cached: a program is found as soon as it exists', async () => {
   const ours = await createTestOrganization(server);
   const id = crypto.randomUUID();
   expect((await ours.client.get(`${LIST}/${id}`)).status).toBe(404);
@@ -82,8 +82,8 @@ async function setVersion(version: string, ids: readonly string[]): Promise<void
   await server.db.pool.query('alter table organizations enable always trigger organizations_version');
 }
 
-// The attack: an address that another organization, at the same version, has just had an answer from.
-test('the same address at the same version gives each organization its own', async () => {
+// The attack: a path that another organization at the same version has just requested.
+test('the same path at the same version returns each organization its own response', async () => {
   const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
   const [ourId, theirId] = [await createProgram(ours, 'Ours'), await createProgram(theirs, 'Theirs')];
   await setVersion('7', [ours.id, theirs.id]);
@@ -97,9 +97,9 @@ test('the same address at the same version gives each organization its own', asy
   expect((await theirs.client.get(`${LIST}/${ourId}`)).status).toBe(404);
 });
 
-// The attack: a write commits between the look-up of the key and the reading of a page, and is lost with its commit, as in a
-// failover to a standby. Whoever asks then finds the version that the page was asked for.
-test('a page of data newer than its version is not kept', async () => {
+// The attack: a write commits between the key look-up and the read of a list page, and is then lost, as in a
+// failover to a standby. The next request then finds the version under which the list page would be cached.
+test('a list page with data newer than its version is not cached', async () => {
   const { id, client } = await createTestOrganization(server);
   const programId = (await client.post(LIST, { name: 'Kept' })).body.id;
   const { rows } = await server.db.pool.query('select version from organizations where id = $1', [id]);
@@ -113,7 +113,7 @@ test('a page of data newer than its version is not kept', async () => {
   }
 });
 
-/** The answer to what is asked before the change is made, and reads its data after. */
+/** The response to a request that starts before the change and reads its data after it. */
 async function answerAfter(change: string, ask: () => Promise<Reply>): Promise<Reply> {
   return withClient(server.databaseUrl, async (writer) => {
     await writer.query('begin');
@@ -130,9 +130,9 @@ const caller = (organizationId: string, organizationVersion: string): Caller => 
   ...{ scope: OrganizationScope.grant(organizationId), organizationVersion, organizationName: 'O' },
   ...{ cursorKey: '', keyId: 'k', keyName: 'K', permissions: [], expiresAt: null },
 });
-/** Afterwards, what nothing else holds is gone from every WeakRef. */
+/** Clears every WeakRef whose target is otherwise unreachable. */
 async function collectGarbage(): Promise<void> {
-  // A WeakRef that was made in this turn of the event loop holds what it is of until the turn's end.
+  // A WeakRef keeps its target alive until the turn of the event loop that created it ends.
   await new Promise((resolve) => setImmediate(resolve));
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
@@ -143,8 +143,8 @@ const asMade = (text: string, fields: string[] = []) => ({
   version: '1',
 });
 
-// The attack: an address that ends another organization's or another version's name.
-test('organization, version and address never run into each other', async () => {
+// The attack: a path that continues another organization's id or another version in the cache key.
+test('cache keys of different organizations, versions and paths never collide', async () => {
   const cache = new ResponseCache(1_000_000);
   await cache.render(caller('a', '1'), '/x 2 /y', async () => asMade('first'));
   const others = [caller('a', '1 /x'), caller('a', '12'), caller('a 1', '/x'), caller('b', '1')];
@@ -153,7 +153,7 @@ test('organization, version and address never run into each other', async () => 
   expect(cache.find(caller('a', '1'), '/x 2 /y')?.text).toBe('first');
 });
 
-test('a million distinct pages leave no more in memory than the bound, the last ones', async () => {
+test('after a million distinct list pages, the cache holds only the most recent ones within its bound', async () => {
   const [ours, maxBytes, bytesEach] = [caller('a', '1'), 1_000_000, 10_000];
   const cache = new ResponseCache(maxBytes);
   const text = 'x'.repeat(bytesEach);
@@ -171,7 +171,7 @@ test('a million distinct pages leave no more in memory than the bound, the last 
   expect(cache.find(ours, '/999999')).toBeDefined();
 });
 
-test('an address and headers count like the text', async () => {
+test('the path and the headers count towards the size of an entry like the body', async () => {
   const ours = caller('a', '1');
   const long = 'x'.repeat(4000);
   const kept = async (url: string, link: string) => {
@@ -185,7 +185,7 @@ test('an address and headers count like the text', async () => {
   expect(await kept('/', long)).toBeLessThan(5);
 });
 
-test('what is asked for again stays, and what is larger than half the memory is answered but not kept', async () => {
+test('a recently used entry stays, and a response larger than half the cache is returned but not cached', async () => {
   const ours = caller('a', '1');
   const cache = new ResponseCache(5000);
   const make = (url: string, text = '') => cache.render(ours, url, async () => asMade(text));
@@ -199,7 +199,7 @@ test('what is asked for again stays, and what is larger than half the memory is 
   expect(cache.find(ours, '/large')).toBeUndefined();
 });
 
-test('at once, one making serves all; one that fails fails for them, and is tried again', async () => {
+test('concurrent requests share one rendering; its failure fails all of them, and the next request tries again', async () => {
   const ours = caller('a', '1');
   const cache = new ResponseCache(1_000_000);
   let makings = 0;

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([off.close(), report.close(), enforce.close()]));
 
-/** A server whose `getKey` answers a field too many, with a value that nobody else may read, and whose list a wrong type. */
+/** A server whose `getKey` returns an extra field with a confidential value, and whose list returns a wrong type. */
 async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched> {
   const lines: Line[] = [];
   const logger: Logger = pino({ level: 'warn', base: null }, { write: (line) => lines.push(JSON.parse(line)) });
@@ -51,20 +51,20 @@ async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched
   return { ...(await startServer({ logger, responseCheck, served })), lines };
 }
 
-/** Its answers are wrong on purpose, so they are not held against the contract. */
+/** Skips the contract check, since these responses are invalid on purpose. */
 async function callerOf(server: TestServer): Promise<Client> {
   const { key } = await createTestOrganization(server);
   return new Client(server.url, key, () => {});
 }
 
-test('off: a broken answer goes out, and nobody is told', async () => {
+test('off: an invalid response is sent and not logged', async () => {
   const { status, body } = await (await callerOf(off)).get('/api/key');
   expect(status).toBe(200);
   expect(body.key_hash).toBe(SECRET);
   expect(off.lines).toEqual([]);
 });
 
-test('report: a broken answer goes out, and the log tells and counts it', async () => {
+test('report: an invalid response is sent, logged and counted', async () => {
   const client = await callerOf(report);
   const answers = [await client.get('/api/key'), await client.send('HEAD', LIST), await client.get('/api/key')];
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -73,14 +73,14 @@ test('report: a broken answer goes out, and the log tells and counts it', async 
     ...{ level: 40, msg: 'a response broke the contract', operation: 'getKey', status: 200 },
     disagreements: ['the body must NOT have additional properties (key_hash).'],
   };
-  // To HEAD nothing is answered in which something could be wrong.
+  // A response to HEAD has no body that could be invalid.
   expect(report.lines).toEqual([
     expect.objectContaining({ ...told, requestId: answers[0]?.headers['x-request-id'], checked: 1, broken: 1 }),
     expect.objectContaining({ ...told, requestId: answers[2]?.headers['x-request-id'], checked: 3, broken: 2 }),
   ]);
 });
 
-test('enforce: 500 as the contract shows it in place of a broken answer, and nothing of that one', async () => {
+test("enforce: the contract's 500 replaces an invalid response and reveals nothing of it", async () => {
   const { client } = await createTestOrganization(enforce);
   const answer = await client.get('/api/key');
   expect(answer).toMatchObject({ status: 500, body: { message: BUG }, headers: { 'cache-control': 'no-store' } });
@@ -90,8 +90,8 @@ test('enforce: 500 as the contract shows it in place of a broken answer, and not
   });
 });
 
-// An answer from memory has not become right by being kept.
-test('enforce: 500 for a broken page, in memory or not, without its ETag', async () => {
+// A cached response is as invalid as it was when it was rendered.
+test('enforce: 500 without an ETag for an invalid list page, cached or not', async () => {
   const ours = await createTestOrganization(enforce);
   await createProgram(ours);
   for (let i = 0; i < 2; i += 1) {
@@ -101,7 +101,7 @@ test('enforce: 500 for a broken page, in memory or not, without its ETag', async
   }
 });
 
-test('an answer from memory that was found right is not checked again; to HEAD, nothing was found', async () => {
+test('a cached response that passed the check is not checked again; a response to HEAD does not count as checked', async () => {
   const watched = await startFaulty({ mode: 'report', ...ALWAYS });
   const client = await callerOf(watched);
   const { body } = await client.post(LIST, { name: 'Kept' });
@@ -113,8 +113,8 @@ test('an answer from memory that was found right is not checked again; to HEAD, 
   await watched.close();
 });
 
-// The attack: reading in the log what only the organization may read.
-test('the log holds no value of an answer, no name that is data, and no key', async () => {
+// The attack: reading an organization's data in the log.
+test('the log contains no value of a response, no data used as a name, and no key', async () => {
   const ours = await createTestOrganization(enforce);
   await createProgram(ours);
   await ours.client.get(LIST);
@@ -125,19 +125,19 @@ test('the log holds no value of an answer, no name that is data, and no key', as
   expect(log).not.toContain(ours.key);
 });
 
-test('a share of the answers is checked, whichever they are', async () => {
+test('the server checks a random sample of responses', async () => {
   const sampled = await startFaulty({ mode: 'report', sampleRate: 0.3 });
   const client = await callerOf(sampled);
   for (let i = 0; i < 200; i += 1) await client.get('/api/key');
-  // 60 are to be expected; less than 20 or more than 120 are so in one of 10^11 runs.
+  // The expected number is 60; fewer than 20 or more than 120 occur in one of 10^11 runs.
   expect(sampled.lines.length).toBeGreaterThan(20);
   expect(sampled.lines.length).toBeLessThan(120);
   expect(sampled.lines.at(-1)).toMatchObject({ checked: sampled.lines.length, broken: sampled.lines.length });
   await sampled.close();
 });
 
-// Our own server, without a fault: nothing of what it answers may be withheld, however odd the request.
-test('enforce lets everything through that is right', async () => {
+// The server without a planted fault must never have a response withheld, however unusual the request.
+test('enforce passes every valid response', async () => {
   const lines: Line[] = [];
   const logger: Logger = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
   const right = await startServer({ logger, responseCheck: { mode: 'enforce', ...ALWAYS } });

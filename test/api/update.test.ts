@@ -9,7 +9,7 @@ afterAll(() => server.close());
 const LIST = '/api/parent_programs';
 const FULL = { name: 'Full', description: 'Text', external_id: 'e-1', metadata: { colour: 'green', region: 'nordic' } };
 
-/** A client, and the address and the body of a program of its own. */
+/** A client with a new parent program: its path and its body. */
 async function created(content: object = FULL) {
   const { client } = await createTestOrganization(server);
   const { body, headers } = await client.post(LIST, content);
@@ -32,7 +32,7 @@ test.each([
     { name: 'N', description: null, external_id: null, metadata: null },
     { name: 'N', description: null, external_id: null, metadata: {} },
   ],
-])('the merge patch %j changes what it names and keeps the rest', async (patch, expected) => {
+])('the merge patch %j changes the fields it names and keeps the others', async (patch, expected) => {
   const { client, body, url } = await created();
   const answer = await client.patch(url, patch);
   expect(answer.status).toBe(200);
@@ -56,7 +56,7 @@ test.each([
   expect(answer).toMatchObject({ status: 200, body, headers: { etag: tag } });
 });
 
-test('updated_at grows with every change and created_at stays, even within one millisecond', async () => {
+test('updated_at grows with every change and created_at stays the same, even within one millisecond', async () => {
   const { client, body, url } = await created();
   const instants = [body.updated_at];
   for (let i = 0; i < 20; i += 1) {
@@ -67,15 +67,15 @@ test('updated_at grows with every change and created_at stays, even within one m
   expect(instants).toEqual([...new Set(instants)].sort());
 });
 
-// Attack on order: a clock that is put back would make a sync by updated_since miss a change.
-test('updated_at grows even where the clock was put back', async () => {
+// If the clock is set back, a sync by updated_since would otherwise miss a change.
+test('updated_at grows even after the clock was set back', async () => {
   const { client, body, url } = await created();
   const updatedAt = new Date('2040-01-01T00:00:00.000Z');
   await server.db.prisma.parentProgram.updateMany({ where: { id: body.id }, data: { updatedAt } });
   expect((await client.patch(url, { name: 'New' })).body.updated_at).toBe('2040-01-01T00:00:00.001Z');
 });
 
-test('422 where more than 50 entries would remain, and 200 where as many go as come', async () => {
+test('422 if more than 50 metadata entries would remain, 200 if a patch removes as many as it adds', async () => {
   const entries = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, 'v']));
   const { client, body, url } = await created({ name: 'x', metadata: entries });
   const answer = await client.patch(url, { metadata: { more: 'v' } });
@@ -87,7 +87,7 @@ test('422 where more than 50 entries would remain, and 200 where as many go as c
   expect((await client.patch(url, { metadata: { more: 'v', k0: null } })).status).toBe(200);
 });
 
-test('409 for an external_id that another program has, and nothing is changed', async () => {
+test('409 for an external_id of another program, and nothing changes', async () => {
   const { client, body, url } = await created();
   await client.post(LIST, { name: 'Other', external_id: 'taken' });
   const answer = await client.patch(url, { name: 'Changed', external_id: 'taken' });
@@ -96,7 +96,7 @@ test('409 for an external_id that another program has, and nothing is changed', 
   expect((await client.get(url)).body).toEqual(body);
 });
 
-test("an update may take another organization's external_id, and one that was cleared or deleted", async () => {
+test('an update may use an external_id of another organization, or one that was cleared or deleted', async () => {
   const { client, url } = await created();
   const theirs = await created({ name: 'Theirs', external_id: 'free' });
   expect((await client.patch(url, { external_id: 'free' })).status).toBe(200);
@@ -106,7 +106,7 @@ test("an update may take another organization's external_id, and one that was cl
   expect((await client.patch(url, { external_id: 'e-1' })).status).toBe(200);
 });
 
-test('delete answers 204 without a body, and from then on 404 to everybody', async () => {
+test('delete returns 204 without a body, and every later request gets 404', async () => {
   const { client, url } = await created();
   expect(await client.delete(url)).toMatchObject({ status: 204, text: '' });
   const answers = await Promise.all([client.get(url), client.patch(url, { name: 'x' }), client.delete(url)]);
@@ -114,14 +114,14 @@ test('delete answers 204 without a body, and from then on 404 to everybody', asy
   expect((await client.get(LIST)).body.data).toEqual([]);
 });
 
-test('of ten deletes at once one answers 204 and nine 404', async () => {
+test('of ten concurrent deletes, one gets 204 and nine get 404', async () => {
   const { client, url } = await created();
   const answers = await Promise.all(Array.from({ length: 10 }, () => client.delete(url)));
   expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
 });
 
 // Attack: writing to another organization's row by its id.
-test("another organization's program is neither changed nor deleted", async () => {
+test('a request cannot change or delete a program of another organization', async () => {
   const { client } = await createTestOrganization(server);
   const theirs = await created();
   expect((await client.patch(theirs.url, { name: 'Mine' })).status).toBe(404);
@@ -129,13 +129,13 @@ test("another organization's program is neither changed nor deleted", async () =
   expect((await theirs.client.get(theirs.url)).body).toEqual(theirs.body);
 });
 
-test('an id is taken in upper case too', async () => {
+test('an id may be in upper case', async () => {
   const { client, body } = await created();
   expect((await client.get(`${LIST}/${body.id.toUpperCase()}`)).body).toEqual(body);
 });
 
 test.each([{ 'Content-Type': 'application/merge-patch+json' }, { 'Content-Encoding': 'gzip' }])(
-  'a patch sent with %j gets 415, and is told what is taken instead',
+  '415 for a patch sent with %j, naming the accepted media type',
   async (headers) => {
     const { client, url } = await created();
     const refused = await client.patch(url, { name: 'New' }, { headers });

@@ -13,14 +13,14 @@ const NOT_BLANK = 'must not be blank.';
 const FIELDS = 'is not a field of this request. Allowed fields: name, description, external_id, metadata.';
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
 
-/** What holds for a create and for an update alike: `name` is given, so that nothing else is wrong. */
-describe.each(['create', 'update'])('%s', (act) => {
+/** Rules shared by create and update. Each body has a `name`, so that nothing else is invalid. */
+describe.each(['create', 'update'])('%s', (action) => {
   async function write(body: unknown) {
     const ours = await createTestOrganization(server);
-    if (act === 'create') return ours.client.post('/api/parent_programs', body);
+    if (action === 'create') return ours.client.post('/api/parent_programs', body);
     return ours.client.patch(`/api/parent_programs/${await createProgram(ours)}`, body);
   }
-  const success = act === 'create' ? 201 : 200;
+  const success = action === 'create' ? 201 : 200;
 
   test.each([
     ['a name of 1 character', { name: 'x' }],
@@ -34,7 +34,7 @@ describe.each(['create', 'update'])('%s', (act) => {
     ['no entries', { name: 'x', metadata: {} }],
     ['a key of 40 emoji and a value of 500', { name: 'x', metadata: { [EMOJI.repeat(40)]: EMOJI.repeat(500) } }],
     ['an empty value', { name: 'x', metadata: { k: '' } }],
-  ])('takes %s, and keeps it', async (_, body) => {
+  ])('accepts %s and stores it unchanged', async (_, body) => {
     const answer = await write(body);
     expect(answer.status).toBe(success);
     expect(answer.body).toMatchObject(body);
@@ -60,17 +60,17 @@ describe.each(['create', 'update'])('%s', (act) => {
     ['external_id', { external_id: 'a\0' }, NO_NUL],
     ['external_id', { external_id: 20417 }, 'must be a string or null.'],
     ['metadata', { metadata: entries(51) }, 'must have at most 50 entries; it has 51.'],
-    ['metadata', { metadata: [] }, act === 'create' ? 'must be an object.' : 'must be an object or null.'],
-    ['metadata', { metadata: 'x' }, act === 'create' ? 'must be an object.' : 'must be an object or null.'],
+    ['metadata', { metadata: [] }, action === 'create' ? 'must be an object.' : 'must be an object or null.'],
+    ['metadata', { metadata: 'x' }, action === 'create' ? 'must be an object.' : 'must be an object or null.'],
     [
       'metadata.colour',
       { metadata: { colour: 5 } },
-      act === 'create' ? 'must be a string.' : 'must be a string or null.',
+      action === 'create' ? 'must be a string.' : 'must be a string or null.',
     ],
     [
       'metadata.colour',
       { metadata: { colour: {} } },
-      act === 'create' ? 'must be a string.' : 'must be a string or null.',
+      action === 'create' ? 'must be a string.' : 'must be a string or null.',
     ],
     ['metadata.colour', { metadata: { colour: 'x'.repeat(501) } }, 'must be at most 500 characters long; it has 501.'],
     ['metadata.colour', { metadata: { colour: '\0' } }, NO_NUL],
@@ -89,7 +89,7 @@ describe.each(['create', 'update'])('%s', (act) => {
     expect(answer.body.message).toContain(field.slice(0, 200));
   });
 
-  // Attack: text that JavaScript holds and PostgreSQL refuses, to get a 500.
+  // Attack: text that JavaScript accepts and PostgreSQL refuses, to cause a 500.
   test.each([
     ['name', '"name":"\\ud800"', NO_NUL],
     ['name', '"name":"x\\udfffx"', NO_NUL],
@@ -103,7 +103,7 @@ describe.each(['create', 'update'])('%s', (act) => {
     expect(Object.entries(answer.body.errors)).toEqual([[field, [message]]]);
   });
 
-  // Attack: mass assignment, to take another's id, another organization or another time.
+  // Attack: mass assignment of an id, an organization or a time.
   test.each([
     'id',
     'created_at',
@@ -113,13 +113,13 @@ describe.each(['create', 'update'])('%s', (act) => {
     '__proto__',
     'constructor',
     'Name',
-  ])('422 for the field %s, naming it and those there are', async (field) => {
+  ])('422 for the field %s, naming it and the known fields', async (field) => {
     const answer = await write(`{"name":"x",${JSON.stringify(field)}:"0198f000-0000-7000-8000-000000000000"}`);
     expect(answer.status).toBe(422);
     expect(Object.entries(answer.body.errors)).toEqual([[field, [FIELDS]]]);
   });
 
-  test('errors names every field that is not valid, and the message names the first and counts the others', async () => {
+  test('errors names every invalid field, and the message names the first and counts the others', async () => {
     const answer = await write({
       name: ' ',
       description: 1,
@@ -134,8 +134,8 @@ describe.each(['create', 'update'])('%s', (act) => {
     expect(answer.body.message).toMatch(/\. See errors for 4 more fields\.$/);
   });
 
-  // Attack: an answer many times the size of the request, or beyond what the contract bounds.
-  test('of thousands of violations a hundred are named, and the longest name is clipped', async () => {
+  // Attack: a response many times the size of the request, or beyond the contract's bounds.
+  test('a 422 for thousands of violations names a hundred and truncates the longest name', async () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`field-${i}`, 1]));
     expect(Object.keys((await write({ name: 'x', ...many })).body.errors)).toHaveLength(100);
     const long = await write({ name: 'x', [EMOJI.repeat(20_000)]: 1 });
@@ -144,14 +144,14 @@ describe.each(['create', 'update'])('%s', (act) => {
   });
 });
 
-test('create needs a name', async () => {
+test('create requires a name', async () => {
   const { client } = await createTestOrganization(server);
   const answer = await client.post('/api/parent_programs', {});
   expect(answer.status).toBe(422);
   expect(answer.body).toEqual({ message: 'name is required.', errors: { name: ['is required.'] } });
 });
 
-test('create takes no null for metadata or an entry of it', async () => {
+test('create refuses null for metadata and for its entries', async () => {
   const { client } = await createTestOrganization(server);
   const whole = await client.post('/api/parent_programs', { name: 'x', metadata: null });
   expect(whole.body.errors).toEqual({ metadata: ['must be an object.'] });
