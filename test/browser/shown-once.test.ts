@@ -15,12 +15,12 @@ const keysOf = ({ userId, scope }: Actor) =>
 
 test.each(['create', 'rotate'])(
   '%s: reload, back and forward show the key no more and make no second one',
-  async (deed) => {
+  async (action) => {
     const { member } = await stage.team();
     const page = await stage.visitAs(member);
     await openOwnKeys(page);
     let key = await createKey(page, 'Once');
-    if (deed === 'rotate') {
+    if (action === 'rotate') {
       await page.getByRole('link', { name: 'I have copied it' }).click();
       key = await rotateKey(page, 'Once');
     }

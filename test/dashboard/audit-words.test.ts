@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-test('the log says what happened in words: names, prefixes, roles and dates as people read them', () => {
+test('the log page describes events in words, with names, prefixes, roles and dates that people can read', () => {
   const words = wordsOf(page);
   for (const line of [
     'API key created Its name was “First name” Expires ',
@@ -65,8 +65,8 @@ test('the log says what happened in words: names, prefixes, roles and dates as p
   }
 });
 
-test('the log shows nobody an id or a machine’s time, and marks each date for machines', () => {
-  // Apart from the request's number, which is there for support to be told, and these people's e-mails.
+test('the log page shows no ids and no machine times, and each date has a machine-readable form', () => {
+  // Except the request id, which people quote to support, and the e-mail addresses.
   expect(wordsOf(page).replaceAll(/Request [\w-]+|[\w-]+@/g, '')).not.toMatch(UUID);
   expect(wordsOf(page)).not.toMatch(ISO);
   const iso = expiresAt?.toISOString() ?? '';

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-/** The events of the request that was answered so, and of no other. */
+/** The events recorded by the request that got this response. */
 async function eventsOf({ headers }: Page) {
   const requestId = headers['x-request-id'] ?? '';
   const events = await dashboard.db.prisma.auditEvent.findMany({ where: { requestId }, orderBy: { id: 'asc' } });
@@ -30,8 +30,8 @@ async function eventsOf({ headers }: Page) {
 
 const from = { ip: '127.0.0.1', userAgent: 'Agent/1' };
 
-test('each action on keys and people leaves one event: who, on whom, on which key, from where, in which request', async () => {
-  // The attack: something is done by a way that leaves no trace, or a false one.
+test('each action on keys and people records one event with actor, target, key, address and request', async () => {
+  // The attack: an action that leaves no event, or a false one.
   const { member, administrator } = people;
   const user = `/people/users/${member.userId}`;
   const expectEvent = async (
@@ -82,8 +82,8 @@ function itself(action: string, userId: string) {
   return { action, actorUserId: userId, targetUserId: userId, keyId: null, ...from };
 }
 
-test('each action on one’s own account leaves one event, a failed sign-in too', async () => {
-  // The attack: somebody in another's account goes unnoticed by its owner.
+test('each action on one’s own account records one event, and so does a failed sign-in', async () => {
+  // The attack: an intruder in an account goes unnoticed by its owner.
   const account: Actor = await createAccount(dashboard.db, { scope: people.scope });
   const browser = new Browser(dashboard.url, { headers: { 'User-Agent': 'Agent/1' } });
   const expectEvent = async (page: Page, action: string) =>
@@ -109,7 +109,7 @@ test('each action on one’s own account leaves one event, a failed sign-in too'
   await expectEvent(await browser.submit('/profile', {}, '/sign-out'), 'user.signed_out');
 });
 
-test('the log names each action in words, in its list and among its filters', async () => {
+test('the log page names each action in words, in the list and in the filters', async () => {
   for (const [action, words] of [
     ['user.second_factor_removed', 'Second factor removed'],
     ['user.recovery_codes_made', 'Recovery codes made'],
@@ -123,8 +123,8 @@ test('the log names each action in words, in its list and among its filters', as
   }
 });
 
-test('what was refused leaves no event, and what is only looked at leaves none', async () => {
-  // The attack: the log is filled with actions that never happened.
+test('refused actions and read-only requests record no event', async () => {
+  // The attack: fill the log with actions that never happened.
   const manager = await browserOf(dashboard, people.manager);
   const form_token = await manager.formToken();
   const count = () => dashboard.db.prisma.auditEvent.count();
@@ -136,8 +136,8 @@ test('what was refused leaves no event, and what is only looked at leaves none',
   expect(await count()).toBe(before);
 });
 
-test('an administrator sees and exports no event of another organization', async () => {
-  // The attack: a filter by another organization's person, or a position in its log.
+test('an administrator cannot see or export events of another organization', async () => {
+  // The attack: filter by a person of another organization, or start from a position in its log.
   const theirs = await createPeople(dashboard.db);
   const stranger = await browserOf(dashboard, theirs.administrator, { 'User-Agent': 'Strange' });
   await stranger.submit('/organization', { max_key_life_days: '98' });

@@ -5,7 +5,7 @@ import { browserOf, startDashboard, type TestDashboard } from '../support/dashbo
 import { withClient } from '../support/postgres.ts';
 import { until } from '../support/wait.ts';
 
-// An export of more than fits between the server and whoever has stopped to read it.
+// The export is larger than the buffers between the server and a client that stops reading.
 
 const PATH = '/organization/audit-log.csv';
 const EVENTS = 30_000;
@@ -31,7 +31,7 @@ beforeEach(() => {
 
 type Download = { readonly socket: Socket; readonly received: { text: string }; readonly closed: Promise<void> };
 
-/** A download whose receiver reads its beginning, and stops. */
+/** Starts a download, reads its beginning and stops. */
 function beginDownload(): Download {
   const { hostname, port } = new URL(admin.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -53,13 +53,14 @@ const untilReceiving = ({ received }: Download) =>
 const lines = () => dashboard.logged.map((line): Record<string, unknown> => JSON.parse(line));
 const faults = () => lines().filter(({ msg }) => msg === 'a request failed');
 
-/** Holds what reads the log on its way, and tells on which of PostgreSQL's processes. */
+/** Blocks the query that reads the log, and reports the id of the PostgreSQL process that runs it. */
 async function holdReading<T>(begin: () => Promise<T>, meanwhile: (pid: number) => Promise<unknown>): Promise<T> {
   return withClient(dashboard.databaseUrl, async (holder) => {
     await holder.query('begin; lock table audit_events');
     const begun = begin();
     const reading = await until('the log to be read', async () => {
-      // Not asked by the holder, to whom a transaction shows the activity as it was when it first looked.
+      // Uses another connection: within a transaction, PostgreSQL keeps showing the activity as it was at the first
+      // look.
       const { rows } = await dashboard.db.pool.query<{ pid: number }>(
         `select pid from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock' and query like '%audit_events%'`,
@@ -75,7 +76,7 @@ async function holdReading<T>(begin: () => Promise<T>, meanwhile: (pid: number) 
 const cut = (pid: number) => dashboard.db.pool.query('select pg_terminate_backend($1)', [pid]);
 
 test.each(['before its first rows', 'in its midst'])(
-  'a download that is cancelled %s is told as such, and is no fault',
+  'a download that the client cancels %s is logged as cancelled, not as an error',
   async (when) => {
     const cancel = async (download: Download) => {
       download.socket.destroy();
@@ -100,7 +101,7 @@ test.each(['before its first rows', 'in its midst'])(
   },
 );
 
-test('where the very first rows cannot be read, the answer is the page of an outage and no file', async () => {
+test('when the first rows cannot be read, the response is the outage page and not a file', async () => {
   const page = await holdReading(() => admin.get(PATH), cut);
   expect(page.status).toBe(503);
   expect(page.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'retry-after': '5' });
@@ -110,14 +111,14 @@ test('where the very first rows cannot be read, the answer is the page of an out
   expect(faults()).toMatchObject([{ requestId: page.headers['x-request-id'] }]);
 });
 
-// The attack, on ourselves: an auditor takes half of the log for all of it.
-test('a file whose later rows cannot be read breaks off, so that nobody takes it for whole', async () => {
+// The risk: an auditor takes half of the log for the whole log.
+test('when later rows cannot be read, the download breaks off and cannot be taken for complete', async () => {
   const download = beginDownload();
   await untilReceiving(download);
   await holdReading(async () => download.socket.resume(), cut);
   await download.closed;
   expect(download.received.text).toContain('key.renamed');
-  // The end of a chunked body (RFC 9112 section 7.1).
+  // The last chunk of a chunked body (RFC 9112 section 7.1).
   expect(download.received.text.endsWith('\r\n0\r\n\r\n')).toBe(false);
   expect(await until('the fault', () => faults()[0])).toBeDefined();
 });

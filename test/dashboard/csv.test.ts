@@ -20,19 +20,25 @@ function parse(text: string): string[][] {
     );
 }
 
-test.each([...FORMULAS, '\t=1', '\r=1', '\n=1', '＝1', ' =1', '\u00a0=1'])('a cell %j starts no formula', (text) => {
-  // The attack: a name that the spreadsheet of whoever opens the export runs.
-  const [cell = ''] = parse(csvLine([text]))[0] ?? [];
-  expect(cell).not.toMatch(/^[\s\0]*[=+\-@＝＋－＠]/);
-});
+test.each([...FORMULAS, '\t=1', '\r=1', '\n=1', '＝1', ' =1', '\u00a0=1'])(
+  'the cell %j is not run as a formula',
+  (text) => {
+    // The attack: a name that runs as a formula in the spreadsheet of the person who opens the export.
+    const [cell = ''] = parse(csvLine([text]))[0] ?? [];
+    expect(cell).not.toMatch(/^[\s\0]*[=+\-@＝＋－＠]/);
+  },
+);
 
-test.each([';', '\t', '\n'])('a cell with %j in it starts no formula where that divides the cells', (mark) => {
-  // The attack: where a comma is the decimal mark, spreadsheets divide at the semicolon, whatever the file means.
-  const line = csvLine(['2026-11-20', `name${mark}=1+1`, 'x']);
-  for (const cell of line.split(mark).map((each) => each.replace(/^"/, ''))) expect(cell).not.toMatch(/^\s*[=+\-@]/);
-});
+test.each([';', '\t', '\n'])(
+  'a cell that contains %j is not run as a formula where that character separates cells',
+  (mark) => {
+    // The attack: where the comma is the decimal mark, spreadsheets split at semicolons.
+    const line = csvLine(['2026-11-20', `name${mark}=1+1`, 'x']);
+    for (const cell of line.split(mark).map((each) => each.replace(/^"/, ''))) expect(cell).not.toMatch(/^\s*[=+\-@]/);
+  },
+);
 
-test('the export of the audit log holds the names of keys, people and programs as text', async () => {
+test('the audit log export contains names of keys, people and programs as plain text', async () => {
   // The attack: a member names a key; an administrator exports the log.
   const people = await createPeople(dashboard.db);
   const browser = await browserOf(dashboard, people.administrator, { 'User-Agent': '=1+1' });

@@ -4,7 +4,7 @@ import { type Browser, encode, type Page } from '../support/dashboard.ts';
 import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 import { textOf } from '../support/forms.ts';
 
-// Closes an attribute, an element, a textarea and a comment, and is a script in each.
+// Closes an attribute, an element, a textarea and a comment, and runs a script in each.
 const ATTACK = `"'></textarea></title><script>alert(1)</script><img src=x onerror=alert(1)>\${1}{{1}}<!--`;
 const EMAIL = `'><svg/onload=alert(1)>'&"@evil.example`;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   ({ administrator, member } = people);
   keyId = (await giveKey(db, member, { name: `${ATTACK.slice(0, 90)}` })).id;
   await giveKey(db, administrator, { name: ATTACK.slice(0, 90) });
-  // Past the services, as it may stand in rows of an earlier version.
+  // Writes to the table directly: rows of an earlier version may contain such text.
   await db.prisma.user.updateMany({ data: { name: ATTACK } });
   await db.prisma.user.updateMany({ where: { id: member.userId }, data: { email: EMAIL } });
   await db.prisma.organization.updateMany({ data: { name: ATTACK, suspendedAt: null } });
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-/** No text of the attack is markup; where it is shown, it is shown whole. */
+/** No attack text is parsed as markup, and each page that shows it shows it in full. */
 function expectEscaped(where: string, page: Page): void {
   const inside = page.text.replace(/<script src="\/assets\/[\w.]+" defer><\/script>/, '');
   const found = /<script|<img|<svg\/|onload=alert\(1\)>|'><|"'>|<!--(?!\s*$)|<\/title>[\s\S]*<\/title>/i.exec(inside);
@@ -42,8 +42,8 @@ function expectEscaped(where: string, page: Page): void {
   }
 }
 
-test('names, key names, the organization’s name and e-mails are text in every page that shows them', async () => {
-  // The attack: stored script. A member names a key so that an administrator who looks at it runs a script.
+test('every page escapes names, key names, the organization’s name and e-mail addresses', async () => {
+  // The attack: stored XSS. A member gives a key a name that runs a script when an administrator views it.
   await browser.submit(`/people/users/${member.userId}/api-keys/${keyId}/rename`, { name: `x${ATTACK.slice(0, 90)}` });
   let shown = 0;
   for (const suspendedAt of [null, new Date()]) {
@@ -61,8 +61,8 @@ test('names, key names, the organization’s name and e-mails are text in every 
   expect(shown).toBeGreaterThan(30);
 });
 
-test('what was typed comes back as text: in searches, filters, forms and messages', async () => {
-  // The attack: reflected script, by a link that somebody is sent.
+test('searches, filters, forms and messages escape the text that was typed', async () => {
+  // The attack: reflected XSS through a link.
   const text = encodeURIComponent(ATTACK);
   const queries = [
     '/people/users?search=',
@@ -95,8 +95,8 @@ test('what was typed comes back as text: in searches, filters, forms and message
   expectEscaped('/sign-in', guest);
 });
 
-test('the pages that show a new key, a link and a conflict escape as well', async () => {
-  // The attack: the page on which a secret stands is the one where a script would be worth most.
+test('the pages that show a new key, a link or a conflict escape names as well', async () => {
+  // The attack: a script on the page that shows a secret.
   const keys = `/people/users/${member.userId}/api-keys`;
   const made = await browser.submit(`${keys}/new`, { name: `y${ATTACK.slice(0, 90)}` }, keys);
   expect(made.status).toBe(200);
@@ -116,8 +116,8 @@ test('the pages that show a new key, a link and a conflict escape as well', asyn
   expectEscaped('welcome', welcome);
 });
 
-test('a path that is a script is nowhere in the page that says that there is nothing', async () => {
-  // The attack: an error page that repeats the address.
+test('the page for an unknown path does not repeat the path', async () => {
+  // The attack: an error page that repeats the URL.
   for (const path of [
     '/profile/<script>alert(1)</script>',
     '/people/users/"onload=alert(1)',
@@ -132,8 +132,8 @@ test('a path that is a script is nowhere in the page that says that there is not
   }
 });
 
-test('a host that is a script is text, too', async () => {
-  // The attack: the reveal page shows our own address, which the Host header says.
+test('a host that contains a script is escaped', async () => {
+  // The attack: the page that reveals a key also shows our own URL, which comes from the Host header.
   const path = `/people/users/${administrator.userId}/api-keys`;
   const form = await browser.form(`${path}/new`, path);
   const page = await browser.post(

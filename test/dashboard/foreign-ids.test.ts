@@ -8,7 +8,7 @@ let dashboard: TestDashboard;
 let ours: People;
 let browser: Browser;
 let ids: Record<'ourUser' | 'ourKey' | 'othersKey' | 'theirUser' | 'theirKey', string>;
-/** The fields of each form that a path with an id takes, as our own pages send them. */
+/** The fields of each form whose path has an id, as our own pages send them. */
 const forms = new Map<string, Fields>();
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
     theirKey: (await giveKey(db, theirs.member)).id,
   };
   ids = { ...keys, ourUser: ours.member.userId, theirUser: theirs.member.userId };
-  // So that the page that asks about it has a form.
+  // Gives the removal page its form.
   await db.prisma.user.updateMany({
     where: { id: ours.member.userId },
     data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-/** A fresh copy each time, because some forms may be sent once. */
+/** A fresh copy each time, because some forms can be sent only once. */
 async function fieldsFor(path: string): Promise<Fields> {
   const known = forms.get(path) ?? { form_token: await browser.formToken() };
   if (known['form_id'] === undefined) return known;
@@ -54,14 +54,14 @@ async function fieldsFor(path: string): Promise<Fields> {
   return { ...known, form_id: new Map(fields).get('form_id') };
 }
 
-/** An answer without what is its request's own. */
+/** The response without the parts that differ on each request. */
 async function answersTo(path: string, pattern: string) {
   const [shown, acted] = [await browser.get(path), await browser.post(path, await fieldsFor(pattern))];
   const told = [shown, acted].map(({ status, text }) => ({ status, words: wordsOf({ ...shown, text }) }));
   return JSON.stringify(told).replaceAll(path, 'PATH');
 }
 
-test('every path with an id is known to this test, with the form that it takes', async () => {
+test('this test knows every path with an id and the form of each', async () => {
   const withId = dashboard.paths.filter((path) => /:(userId|keyId)/.test(path));
   expect(withId.length).toBeGreaterThanOrEqual(12);
   for (const path of withId) {
@@ -71,8 +71,8 @@ test('every path with an id is known to this test, with the form that it takes',
   }
 });
 
-test('an id of another organization is answered as one that nobody has, in every URL, and changes nothing', async () => {
-  // The attack: an administrator walks through the ids of other tenants, to learn which exist, or to end their keys.
+test('in every URL, an id of another organization gets the same response as an unknown id and changes nothing', async () => {
+  // The attack: an administrator tries ids of other tenants, to learn which exist or to revoke their keys.
   const before = await rowsOf(dashboard.db);
   for (const path of dashboard.paths.filter((each) => each.includes(':userId'))) {
     const unknown = await answersTo(fill(path, { userId: NOBODY, keyId: NOBODY }), path);
@@ -84,8 +84,8 @@ test('an id of another organization is answered as one that nobody has, in every
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
-test('a key of another user or organization, under a user of mine, is answered as one that nobody has', async () => {
-  // The attack: the user in the URL is one I may act for, the key is not that user's.
+test('a key of another user or organization under one of my users gets the same response as an unknown id', async () => {
+  // The attack: the URL combines a user whom I may manage with a key of somebody else.
   const before = await rowsOf(dashboard.db);
   for (const path of dashboard.paths.filter((each) => each.includes(':keyId'))) {
     const unknown = await answersTo(fill(path, { userId: ids.ourUser, keyId: NOBODY }), path);
@@ -97,8 +97,8 @@ test('a key of another user or organization, under a user of mine, is answered a
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
-test('text that is no id, in place of one, is nobody', async () => {
-  // The attack: the id is spelled so that it reaches the database, or another page.
+test('text that is not an id gets the same response as an unknown id', async () => {
+  // The attack: the id contains text that reaches the database or another page.
   const { userId } = ours.member;
   for (const odd of ['0', 'me', 'INVITE', '%2e%2e', '%00', '%F0%9F%92%A9', userId.toUpperCase(), `{${userId}}`]) {
     for (const path of dashboard.paths.filter((each) => each.includes(':userId'))) {

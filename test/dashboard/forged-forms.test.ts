@@ -7,7 +7,7 @@ let dashboard: TestDashboard;
 let people: People;
 let browser: Browser;
 let ids: { userId: string; keyId: string };
-/** Every form that an administrator is shown, by where it goes. */
+/** Every form that an administrator sees, by its action URL. */
 const forms = new Map<string, Fields>();
 
 beforeAll(async () => {
@@ -23,12 +23,12 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-/** Every path that takes a POST, with the fields of its own form. */
+/** Every path that accepts POST, with the fields of its form. */
 async function everyPost(): Promise<[string, Fields][]> {
   const all: [string, Fields][] = [];
   for (const pattern of dashboard.paths) {
     const path = fill(pattern, { ...ids, token: 'x'.repeat(43) });
-    // Refused before the form is read, except where no form is taken.
+    // The server refuses the request before it reads the form, except where no form is taken.
     const { status } = await browser.post(path, {}, { 'Content-Type': 'text/plain' });
     if (status === 405 || status === 404) continue;
     expect([path, status]).toEqual([path, 415]);
@@ -38,8 +38,8 @@ async function everyPost(): Promise<[string, Fields][]> {
   return all;
 }
 
-test('a form without its token, with another session’s or with that of before the sign-in gets 403 and does nothing', async () => {
-  // The attack: a foreign page posts a form in the name of whoever visits it; a token of the attacker's own is easy to get.
+test('a form without a token, with another session’s token or with one from before sign-in gets 403 and changes nothing', async () => {
+  // The attack: another site posts a form on behalf of its visitor, with a token of the attacker’s own session.
   const stranger = await (await browserOf(dashboard, people.other)).formToken();
   const guest = new Browser(dashboard.url);
   const early = new Map((await guest.form('/sign-in')).fields).get('form_token') ?? '';
@@ -71,8 +71,8 @@ const FOREIGN: Readonly<Record<string, Record<string, string | undefined>>> = {
   'somebody who gives a referrer alone': { 'Sec-Fetch-Site': undefined, Referer: 'OURS/profile' },
 };
 
-test.each(Object.entries(FOREIGN))('a whole form from %s gets 403 and does nothing', async (_, headers) => {
-  // The attack: cross-site request forgery, with the token known.
+test.each(Object.entries(FOREIGN))('a complete form from %s gets 403 and changes nothing', async (_, headers) => {
+  // The attack: cross-site request forgery with a known token.
   const sent = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value?.replace('OURS', dashboard.url)]),
   );
@@ -83,15 +83,15 @@ test.each(Object.entries(FOREIGN))('a whole form from %s gets 403 and does nothi
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
-test('an old browser on our own page, which gives the origin alone, is served', async () => {
-  // No attack: over plain HTTP browsers send no Sec-Fetch-Site.
+test('an old browser on our own page that sends only Origin is accepted', async () => {
+  // Not an attack: over plain HTTP, browsers do not send Sec-Fetch-Site.
   const headers = { 'Sec-Fetch-Site': undefined, Origin: dashboard.url };
   const fields = { ...forms.get('/organization'), max_key_life_days: '300' };
   expect((await browser.post('/organization', fields, headers)).status).toBe(303);
 });
 
-test('GET, HEAD, PUT, PATCH, DELETE and OPTIONS change nothing on any path, whatever is in the address', async () => {
-  // The attack: an image, or a link in a mail, whose address is that of a form.
+test('GET, HEAD, PUT, PATCH, DELETE and OPTIONS change nothing on any path, whatever the URL contains', async () => {
+  // The attack: an image or a link in an e-mail that has the URL of a form.
   const posts = await everyPost();
   const before = await rowsOf(dashboard.db);
   for (const [path, fields] of posts) {

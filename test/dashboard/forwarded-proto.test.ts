@@ -2,7 +2,7 @@ import { createAccount } from '../support/accounts.ts';
 import { wordsOf } from '../support/dashboard.ts';
 import { browserOf, startDashboard } from '../support/dashboard-server.ts';
 
-/** The line to paste beside a new key, in which our own address stands. */
+/** The command line shown beside a new key; it contains our own URL. */
 async function curlLineOf(options: { trustedProxies?: readonly string[]; publicUrl?: string }): Promise<string> {
   const dashboard = await startDashboard(options);
   try {
@@ -16,7 +16,7 @@ async function curlLineOf(options: { trustedProxies?: readonly string[]; publicU
 }
 
 test.each([
-  // The attack: a header of the client's own, from which links and cookies would take what they are.
+  // The attack: a client sends the header to change our links and cookies.
   ['nobody is trusted', {}, 'http://charter.example.org'],
   ['another address is trusted', { trustedProxies: ['192.0.2.1', '10.0.0.0/8'] }, 'http://charter.example.org'],
   ['the sender is trusted', { trustedProxies: ['127.0.0.1'] }, 'https://charter.example.org'],

@@ -11,14 +11,14 @@ afterAll(() => dashboard.close());
 
 let address = 0;
 
-/** Connects from an address of this machine that no other test has. */
+/** Connects from a local address that no other test uses. */
 function browserFrom(localAddress?: string): Browser {
   address += 1;
   return new Browser(dashboard.url, { localAddress: localAddress ?? `127.0.8.${address}` });
 }
 
-test('while an account is guessed at, its owner, and others from the very address, sign in', async () => {
-  // The attack: guesses by the hundred, so as to lock somebody, or a whole office, out.
+test('while an attacker guesses one account’s password, its owner and others at the same address can sign in', async () => {
+  // The attack: hundreds of guesses that lock out a person or a whole office.
   const scope = await createScope(dashboard.db);
   const [victim, colleague] = [
     await createAccount(dashboard.db, { scope }),
@@ -38,15 +38,15 @@ test('while an account is guessed at, its owner, and others from the very addres
   expect((await browserFrom(guesser.localAddress).signIn(colleague.email, PASSWORD)).status).toBe(303);
 });
 
-test('behind a trusted proxy each person is slowed by their own address, and only that of the proxy is believed', async () => {
-  // The attack: ten guesses, so that the account's owner, who comes through the same proxy, is locked out.
+test('behind a trusted proxy each client is rate-limited by its own address, and only the proxy’s word counts', async () => {
+  // The attack: ten guesses lock out the account’s owner, who comes through the same proxy.
   const behind = await startDashboard({ trustedProxies: ['127.0.0.1'] });
   const victim = await createAccount(behind.db);
   const from = (address: string) =>
     new Browser(behind.url, { headers: { 'X-Forwarded-For': address }, localAddress: '127.0.0.1' });
   const guesses = await times(20, async () => (await from('198.51.100.7').signIn(victim.email, 'wrong')).status);
   expect(guesses.filter((status) => status === 429)).toHaveLength(10);
-  // What the guesser puts before the address that the proxy adds is nobody's word.
+  // The server ignores the addresses that the client puts before the one added by the proxy.
   expect((await from('203.0.113.1, 198.51.100.7').signIn(victim.email, 'wrong')).status).toBe(429);
   expect((await from('203.0.113.9').signIn(victim.email, PASSWORD)).status).toBe(303);
   const event = await behind.db.prisma.auditEvent.findFirstOrThrow({
@@ -56,8 +56,8 @@ test('behind a trusted proxy each person is slowed by their own address, and onl
   await behind.close();
 });
 
-test('an address that the client only claims escapes no slowing, and slows nobody else', async () => {
-  // The attack: another X-Forwarded-For with each guess, or the victim's, so that the victim's address is slowed.
+test('a forged client address neither avoids the rate limit nor slows anybody else', async () => {
+  // The attack: each guess sends a new X-Forwarded-For, or the victim’s address so that the victim is slowed.
   const victim = await createAccount(dashboard.db);
   const guesser = browserFrom();
   const statuses = await times(30, async (i) => {
@@ -79,8 +79,8 @@ test('an address that the client only claims escapes no slowing, and slows nobod
   expect(event.ip).toBe(guesser.localAddress);
 });
 
-test('whoever is slowed is told so with 429, how long, and in words that fit one minute', async () => {
-  // The attack: a session left open, whose password is guessed at by the forms that ask for it once more.
+test('a rate-limited form gets 429 with the time to wait, in the singular for one minute', async () => {
+  // The attack: guessing the password in an open session, through the forms that ask for it again.
   const account = await createAccount(dashboard.db);
   const browser = browserFrom();
   await browser.signIn(account.email, PASSWORD);

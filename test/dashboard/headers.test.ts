@@ -37,8 +37,8 @@ function expectHeaders(where: string, page: Page): void {
   }
 }
 
-test('every answer on every path, whoever asks and however, forbids framing, sniffing, caching and foreign sources', async () => {
-  // The attack: a page that forgot its headers is framed, cached, or lets an injected script run.
+test('every response on every path forbids framing, sniffing, caching and foreign sources, for every role and method', async () => {
+  // The attack: a page without these headers is framed or cached, or runs an injected script.
   const guest = new Browser(dashboard.url);
   for (const pattern of [...dashboard.paths, '/profile/nothing', '/people/', '/nothing']) {
     if (pattern.startsWith('/assets/')) continue;
@@ -55,8 +55,8 @@ test('every answer on every path, whoever asks and however, forbids framing, sni
   }
 });
 
-test('every file of the assets may be kept for ever, and is served with the same protection', async () => {
-  // The attack: a picture that holds a script, opened by itself; a file that is taken for another type.
+test('every asset may be cached for ever and has the same protective headers', async () => {
+  // The attack: an image that contains a script and is opened by itself; a file that is taken for another type.
   const files = readdirSync(new URL('../../src/dashboard/assets', import.meta.url));
   const paths = dashboard.paths.filter((path) => path.startsWith('/assets/'));
   expect(paths).toHaveLength(files.length);
@@ -80,8 +80,8 @@ test('every file of the assets may be kept for ever, and is served with the same
   }
 });
 
-test('no page holds an inline script, style or handler, nor anything of another host', async () => {
-  // The attack: what the policy would have to let through lets an injection through as well.
+test('no page contains an inline script, style or event handler, or anything from another host', async () => {
+  // The attack: a policy that allows inline code also allows injected code.
   for (const pattern of dashboard.paths) {
     const page = await browser.get(fill(pattern, ids));
     if (page.headers['content-type']?.startsWith('text/html') !== true) continue;
@@ -93,8 +93,8 @@ test('no page holds an inline script, style or handler, nor anything of another 
   }
 });
 
-test('the API takes no session, and the dashboard takes no key', async () => {
-  // The attack: a foreign page calls the API with the visitor's cookie; a stolen key opens the dashboard.
+test('the API accepts no session, and the dashboard accepts no key', async () => {
+  // The attack: another site calls the API with the visitor’s cookie; a stolen key opens the dashboard.
   const cookie = `charter=${browser.cookies.get('charter')}`;
   for (const path of ['/api/key', '/api/parent_programs']) {
     const answer = await new Client(dashboard.url).get(path, { headers: { Cookie: cookie } });
@@ -110,8 +110,8 @@ test('the API takes no session, and the dashboard takes no key', async () => {
   }
 });
 
-test('no path of the dashboard is in the contract, and none of the contract is the dashboard’s', async () => {
-  // The attack: an operation that manages keys, which a key could then call.
+test('the contract has no dashboard path, and the dashboard has no path of the contract', async () => {
+  // The attack: an API operation that manages keys, which a key could call.
   const contract = readFileSync(new URL('../../openapi/openapi.yaml', import.meta.url), 'utf8');
   const paths = [...contract.matchAll(/^ {2}(\/\S*):/gm)].map(([, path = '']) => path);
   expect(paths.length).toBeGreaterThan(0);
@@ -119,8 +119,8 @@ test('no path of the dashboard is in the contract, and none of the contract is t
   for (const path of dashboard.paths) expect(path).not.toMatch(/^\/api(\/|$)/);
 });
 
-test('errors are pages for people, told in the same words whatever is asked for, and JSON on the API', async () => {
-  // The attack: an error that shows where the code lies.
+test('the dashboard answers errors with the same HTML page whatever Accept asks for, and the API answers with JSON', async () => {
+  // The attack: an error that reveals file paths.
   for (const [path, status] of [
     ['/profile/none', 404],
     ['/people/users/none', 404],

@@ -16,7 +16,7 @@ afterAll(() => dashboard.close());
 
 type Rows = { count: number; createdBy: Actor; isStanding: boolean };
 
-/** Keys as if made minutes apart: those that do not stand were revoked. */
+/** Inserts keys one minute apart; those that are not active are revoked. */
 async function insertKeys({ scope, userId }: Actor, { count, createdBy, isStanding }: Rows): Promise<void> {
   await dashboard.db.pool.query(
     `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix, permissions, created_at, revoked_at)
@@ -27,7 +27,7 @@ async function insertKeys({ scope, userId }: Actor, { count, createdBy, isStandi
   );
 }
 
-/** The names of the keys on each page, by following the link that leads on. */
+/** The key names on each list page, found by following the link to the next page. */
 async function walk(browser: Browser, start: string): Promise<string[][]> {
   const pages: string[][] = [];
   for (let path: string | undefined = start; path !== undefined && pages.length < 20; ) {
@@ -40,8 +40,8 @@ async function walk(browser: Browser, start: string): Promise<string[][]> {
   return pages;
 }
 
-test('600 ended keys and an active one are all reached, page by page', async () => {
-  // The trouble: the list ended at 500 without a word, and the oldest keys could be found nowhere.
+test('the list pages reach all of 600 ended keys and one active key', async () => {
+  // The bug: the list stopped at 500 without saying so, and the oldest keys could not be found.
   const { member } = people;
   await insertKeys(member, { count: 600, createdBy: member, isStanding: false });
   await giveKey(dashboard.db, member, { name: 'Active' });
@@ -51,7 +51,7 @@ test('600 ended keys and an active one are all reached, page by page', async () 
   expect(pages.length).toBe(13);
 });
 
-test('a page behind the last says so, and leads back', async () => {
+test('a list page past the end says so and links back', async () => {
   const { viewer } = people;
   const path = `/people/users/${viewer.userId}/api-keys`;
   await insertKeys(viewer, { count: 51, createdBy: viewer, isStanding: false });
@@ -63,7 +63,7 @@ test('a page behind the last says so, and leads back', async () => {
   expect(wordsOf(page)).not.toContain('No API keys yet');
 });
 
-test('what can be done with a key is asked on its page, however deep the key lies in the list', async () => {
+test('a key’s own page offers its actions, however deep the key is in the list', async () => {
   const { manager } = people;
   await insertKeys(manager, { count: 120, createdBy: manager, isStanding: false });
   const { id } = await giveKey(dashboard.db, manager, { name: 'Deep' });
@@ -74,8 +74,8 @@ test('what can be done with a key is asked on its page, however deep the key lie
   expect((await browser.submit(`${keys}/${id}/revoke`)).status).toBe(303);
 });
 
-test('120 keys that a deactivated user made for others are all there for review, page by page', async () => {
-  // The trouble: whoever leaves has seen every one of them.
+test('all 120 keys that a deactivated user made for others are listed for review, page by page', async () => {
+  // The bug: a person who leaves knows all of these keys, and the review left some out.
   const { administrator, other, member } = await createPeople(dashboard.db);
   await insertKeys(member, { count: 120, createdBy: other, isStanding: true });
   await dashboard.db.prisma.user.updateMany({ where: { id: other.userId }, data: { deactivatedAt: new Date() } });

@@ -18,17 +18,17 @@ const suspend = ({ scope }: People) =>
 type Case = {
   readonly who: string;
   readonly by: 'administrator' | 'manager' | 'member' | 'viewer';
-  /** Whose keys; undefined: one's own. */
+  /** The owner of the keys; undefined: the signed-in person. */
   readonly of?: 'administrator' | 'member';
   readonly prepare?: (people: People) => Promise<unknown>;
   readonly policy?: { membersMayCreateKeys: boolean };
-  /** For each deed; on the list it is that of creating. */
-  readonly reason: (deed: string) => string;
+  /** The reason for each action; the list shows the one for creating. */
+  readonly reason: (action: string) => string;
   readonly namesAdministrator: boolean;
 };
 
 const noneWhile = () => 'While the organization is suspended, no API key can be created, rotated or renamed.';
-const roleOwn = (deed: string) => `You may not ${deed} API keys. Contact an administrator or support.`;
+const roleOwn = (action: string) => `You may not ${action} API keys. Contact an administrator or support.`;
 
 const CASES: readonly Case[] = [
   {
@@ -49,13 +49,13 @@ const CASES: readonly Case[] = [
   },
   {
     ...{ who: 'a manager at an administrator', by: 'manager', of: 'administrator', namesAdministrator: true },
-    reason: (deed) =>
-      `You may not ${deed} API keys ${deed === 'create' ? 'for' : 'of'} an administrator, because a key has its user’s permissions.`,
+    reason: (action) =>
+      `You may not ${action} API keys ${action === 'create' ? 'for' : 'of'} an administrator, because a key has its user’s permissions.`,
   },
 ];
 
-test.each(CASES)('$who is told the same reason on the list, on each page and after each form', async (each) => {
-  // The trouble: whoever opened Rotate was told that their role does not include the page.
+test.each(CASES)('$who gets the same reason on the list, on each page and after each form', async (each) => {
+  // The bug: the page for rotating said that the role does not include the page.
   const people = await createPeople(dashboard.db, each.policy);
   const holder = people[each.of ?? each.by];
   const { id } = await giveKey(dashboard.db, holder);
@@ -63,9 +63,9 @@ test.each(CASES)('$who is told the same reason on the list, on each page and aft
   const browser = await browserOf(dashboard, people[each.by]);
   const base = each.of === undefined ? OWN : `/people/users/${holder.userId}/api-keys`;
   const form_token = await browser.formToken();
-  const expectReason = async (answer: Awaited<ReturnType<typeof browser.get>>, status: number, deed: string) => {
+  const expectReason = async (answer: Awaited<ReturnType<typeof browser.get>>, status: number, action: string) => {
     const words = wordsOf(answer);
-    expect([answer.status, words]).toEqual([status, expect.stringContaining(each.reason(deed))]);
+    expect([answer.status, words]).toEqual([status, expect.stringContaining(each.reason(action))]);
     expect(words.includes(people.administrator.email)).toBe(each.namesAdministrator || each.by === 'administrator');
     expect(keysIn(answer)).toEqual([]);
   };
@@ -77,7 +77,7 @@ test.each(CASES)('$who is told the same reason on the list, on each page and aft
   await expectReason(await browser.post(`${base}/${id}/rename`, { form_token, name: 'New' }), 403, 'rename');
 });
 
-test('a form that was open when the organization was suspended is refused for that reason', async () => {
+test('a form that was open when the organization was suspended is refused with that reason', async () => {
   const people = await createPeople(dashboard.db);
   const { id } = await giveKey(dashboard.db, people.member);
   const browser = await browserOf(dashboard, people.member);
@@ -92,7 +92,7 @@ test('a form that was open when the organization was suspended is refused for th
   }
 });
 
-test('at a deactivated user the pages say so', async () => {
+test('the pages say that a user is deactivated', async () => {
   const people = await createPeople(dashboard.db);
   const { userId } = people.member;
   await dashboard.db.prisma.user.updateMany({ where: { id: userId }, data: { deactivatedAt: new Date() } });

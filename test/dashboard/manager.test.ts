@@ -14,15 +14,15 @@ beforeEach(async () => {
 });
 afterAll(() => dashboard.close());
 
-/** Numbers and tokens that are the manager's own, from a form that the manager may open. */
+/** Form number and token of the manager’s own session, from a form that the manager may open. */
 async function ownForm() {
   const { fields } = await browser.form('/profile/api-keys/new', '/profile/api-keys');
   const named = new Map(fields);
   return { form_token: named.get('form_token'), form_id: named.get('form_id') };
 }
 
-test("a manager makes, rotates and renames no administrator's key, whatever the form holds", async () => {
-  // The attack: whoever makes or rotates a key is shown it, and so would have an administrator's power.
+test('a manager cannot create, rotate or rename an administrator’s key, whatever the form contains', async () => {
+  // The attack: creating or rotating a key shows it, and so would give a manager an administrator’s power.
   const { key, id } = await giveKey(dashboard.db, people.administrator);
   const keys = `/people/users/${people.administrator.userId}/api-keys`;
   expect(wordsOf(await browser.get(keys))).not.toContain('Rotate');
@@ -43,16 +43,16 @@ test("a manager makes, rotates and renames no administrator's key, whatever the 
   expect(await dashboard.statusOf(key)).toBe(200);
 });
 
-test("a manager revokes an administrator's key", async () => {
-  // No attack: to end a key gives nobody power, and in an emergency anybody near must be able to.
+test('a manager can revoke an administrator’s key', async () => {
+  // Not an attack: revoking gives nobody power, and in an emergency a manager must be able to do it.
   const { key, id } = await giveKey(dashboard.db, people.administrator);
   const path = `/people/users/${people.administrator.userId}/api-keys/${id}/revoke`;
   expect((await browser.submit(path)).status).toBe(303);
   expect(await dashboard.statusOf(key)).toBe(401);
 });
 
-test('a manager raises nobody, touches no equal, and takes no account over by its reset link', async () => {
-  // The attack: a manager makes an administrator of an accomplice, or lets a link set an administrator's password.
+test('a manager cannot promote beyond member, change another manager, or take over an account by its reset link', async () => {
+  // The attack: a manager promotes an accomplice to administrator, or sets an administrator’s password through a link.
   const { administrator, manager, member } = people;
   const { form_token } = await ownForm();
   const user = (id: string) => `/people/users/${id}`;
@@ -82,8 +82,8 @@ test('a manager raises nobody, touches no equal, and takes no account over by it
   expect((await browser.get('/organization/audit-log.csv')).status).toBe(403);
 });
 
-test('a manager is offered no role beyond a member, and no button for an administrator', async () => {
-  // The attack: the page itself teaches which form to post.
+test('a manager sees no role above member in a form, and no action buttons for an administrator', async () => {
+  // The attack: the page itself reveals which form to post.
   const invite = await browser.get('/people/users/invite');
   expect([...invite.text.matchAll(/<option value="(\w+)"/g)].map(([, role]) => role).toSorted()).toEqual([
     'member',

@@ -38,14 +38,14 @@ async function everyForm(browser: Browser) {
   return forms;
 }
 
-test('a field that the form does not have is refused in every form, and nothing is done', async () => {
-  // The attack: a row's other columns are sent along, in the hope that they are assigned by name.
+test('every form refuses a field that it does not have, and changes nothing', async () => {
+  // The attack: send other columns of the row, in the hope that they are assigned by name.
   const browser = await browserOf(dashboard, people.administrator);
   const [forms, before] = [await everyForm(browser), await rowsOf(dashboard.db)];
   expect(forms.size).toBeGreaterThanOrEqual(9);
   for (const [action, fields] of forms) {
     for (const [name, value] of Object.entries(EXTRA)) {
-      // The permissions are the key form's own field, and are checked one by one.
+      // Permissions are a field of the key form, and each is checked.
       if (Object.hasOwn(fields, name)) continue;
       const answer = await browser.post(action, { ...fields, [name]: value });
       expect([action, name, answer.status]).toEqual([action, name, 422]);
@@ -54,8 +54,8 @@ test('a field that the form does not have is refused in every form, and nothing 
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
-test('what stands in the query of a POST is not the form', async () => {
-  // The attack: fields in the address, where a lax reader merges both.
+test('a POST ignores form fields in the query string', async () => {
+  // The attack: fields in the URL, where a lax parser merges them with the body.
   const browser = await browserOf(dashboard, people.member);
   const query = `?userId=${people.administrator.userId}&role=administrator&permissions=parent_programs:write&form_token=x`;
   const { fields } = await browser.form('/profile/api-keys/new', '/profile/api-keys');
@@ -87,7 +87,7 @@ const TOO_MUCH: readonly [string, Fields][] = [
 ];
 
 test.each(TOO_MUCH)('a key with %s is refused with 422', async (_, change) => {
-  // The attack: the select box and the check boxes offer less than a form by hand can send.
+  // The attack: a hand-made form sends values that the select box and the check boxes do not offer.
   const mine = await createPeople(dashboard.db, { maxKeyLifeDays: 90 });
   const browser = await browserOf(dashboard, mine.member);
   const answer = await browser.submit('/profile/api-keys/new', { name: 'Mine', ...change }, '/profile/api-keys');
@@ -95,8 +95,8 @@ test.each(TOO_MUCH)('a key with %s is refused with 422', async (_, change) => {
   expect(await dashboard.db.prisma.apiKey.count({ where: { userId: mine.member.userId } })).toBe(0);
 });
 
-test("a key gets no permission beyond its user's role, whoever makes it", async () => {
-  // The attack: an administrator, or somebody in their session, gives a viewer's key the right to write.
+test('a key gets no permission beyond its user’s role, whatever the role of its creator', async () => {
+  // The attack: an administrator’s session gives a viewer’s key write permission.
   const browser = await browserOf(dashboard, people.administrator);
   const keys = `/people/users/${people.viewer.userId}/api-keys`;
   const change = { name: 'Raised', permissions: ['parent_programs:read', 'parent_programs:write'] };
@@ -104,8 +104,8 @@ test("a key gets no permission beyond its user's role, whoever makes it", async 
   expect([answer.status, keysIn(answer)]).toEqual([422, []]);
 });
 
-test('a role that is none is refused', async () => {
-  // The attack: a role spelled in another way, or one that only operators know of.
+test('an unknown role is refused', async () => {
+  // The attack: a role in another spelling, or one that only operators have.
   const browser = await browserOf(dashboard, people.administrator);
   const user = `/people/users/${people.member.userId}`;
   for (const role of ['', 'Administrator', 'operator', 'toString', 'administrator ', "viewer', role='administrator"]) {

@@ -29,13 +29,13 @@ const ELSEWHERE = [
   ...['/sign-in', '/sign-out', '/api/parent_programs', '/', '', 'profile@evil.example', '/%0d%0aSet-Cookie:x=1'],
 ];
 
-/** As a browser reads a Location that it was sent from a page of ours. */
+/** Resolves Location as a browser does on one of our pages. */
 function follow(location: string | undefined): URL {
   return new URL(location ?? '', 'https://charter.example.org/sign-in');
 }
 
-test.each(ELSEWHERE)('next=%j leads to the profile', async (next) => {
-  // The attack: a link to our own sign-in that, once the password is given, leads to a copy of our pages elsewhere.
+test.each(ELSEWHERE)('next=%j redirects to the profile', async (next) => {
+  // The attack: a link to our own sign-in that redirects to a copy of our pages on another host.
   const account = await createAccount(dashboard.db);
   const guest = new Browser(dashboard.url);
   const byLink = await guest.signIn(account.email, PASSWORD, next);
@@ -51,9 +51,9 @@ test.each(ELSEWHERE)('next=%j leads to the profile', async (next) => {
 });
 
 test.each(['/profile\r\nSet-Cookie: planted=1', '/people/users?search=\r\nX-Planted:1', '/profile?x=\u2028\n\nbody'])(
-  'line breaks in next=%j make no header',
+  'line breaks in next=%j add no header',
   async (next) => {
-    // The attack: the address ends the header, and what follows is a header, or a page, of the attacker's.
+    // The attack: the value ends the header, and the rest becomes a header or a body of the attacker’s choice.
     const answer = await new Browser(dashboard.url).signIn((await createAccount(dashboard.db)).email, PASSWORD, next);
     expect(answer.status).toBe(303);
     expect(answer.headers['location']).toMatch(/^\/(profile|people)[\x21-\x7e]*$/);
@@ -61,8 +61,8 @@ test.each(['/profile\r\nSet-Cookie: planted=1', '/people/users?search=\r\nX-Plan
   },
 );
 
-test('whoever is sent to sign in comes back to the very page, at our own address', async () => {
-  // The attack: an address of ours that is odd enough to lead elsewhere on the way back.
+test('after sign-in, a person returns to the requested page on our own host', async () => {
+  // The attack: a path of ours that resolves to another host after the redirect.
   const account = await createAccount(dashboard.db, { role: 'administrator' });
   for (const path of [
     '/people/users?search=%22%3E&after=x',
@@ -84,8 +84,8 @@ test('whoever is sent to sign in comes back to the very page, at our own address
   }
 });
 
-test('no page leads to a host that the request names', async () => {
-  // The attack: a cache or a mail with a link whose host came from the Host or X-Forwarded-Host header.
+test('no page links to a host that the request names', async () => {
+  // The attack: a cached page or an e-mail with a link whose host came from Host or X-Forwarded-Host.
   const browser = await browserOf(dashboard, await createAccount(dashboard.db, { role: 'administrator' }));
   for (const path of dashboard.paths.filter((each) => !each.includes(':'))) {
     const page = await browser.get(path, {

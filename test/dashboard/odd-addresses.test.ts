@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-/** A page of ours with nothing of the inside in it. */
+/** Expects one of our pages, without internal details. */
 function expectPage({ headers, text }: Page): void {
   expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
   expect(text).not.toMatch(/node_modules|\.ts:\d|\bat (async )?\S+ \(|prisma/i);
@@ -25,19 +25,19 @@ test.each([
   '/profile/%zz',
   '/people/users/%ff/role',
   '/profile/api-keys/%/rotate',
-])('the address %s gets a page, 400 or 404', async (path) => {
-  // The attack: Express throws at the path itself, and answers with its own page, which shows a stack.
+])('the URL %s gets a page with 400 or 404', async (path) => {
+  // The attack: Express throws while it decodes the path, and its own error page shows a stack.
   for (const page of [await browser.get(path), await browser.post(path, { form_token: 'wrong' })]) {
     expect([400, 404]).toContain(page.status);
     expectPage(page);
   }
 });
 
-/** As a list's link has it. */
+/** The cursor as a link of a list contains it. */
 const position = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
 
-test('every odd query is answered with a page that is no fault', async () => {
-  // The attack: positions, days and searches that the database cannot take.
+test('no malformed query causes a server error', async () => {
+  // The attack: positions, dates and searches that the database cannot accept.
   const odd = [
     '%00',
     '%',
@@ -73,7 +73,7 @@ test('every odd query is answered with a page that is no fault', async () => {
   }
 });
 
-test('an address of ours that is none keeps the navigation for whoever is signed in, and for nobody else', async () => {
+test('an unknown URL keeps the navigation for signed-in people, and for nobody else', async () => {
   for (const path of ['/profile/nowhere', '/people/', '/nowhere']) {
     const [member, guest] = [await browser.get(path), await new Browser(dashboard.url).get(path)];
     expect([path, member.status, guest.status]).toEqual([path, 404, 404]);

@@ -24,7 +24,7 @@ const send = (body: string | Buffer, type = FORM, headers: Record<string, string
     headers: { 'Content-Type': type, 'Sec-Fetch-Site': 'same-origin', ...headers },
   });
 
-/** A page of ours with nothing of the inside in it. */
+/** Expects one of our pages, without internal details. */
 function expectPage(page: Page, status: number): void {
   expect(page.status).toBe(status);
   expect(page.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
@@ -38,17 +38,17 @@ test.each([
   'application/x-www-form-urlencodedx',
   '',
 ])('a body of the type "%s" gets 415', async (type) => {
-  // The attack: types that a foreign page may send without being asked, or that a lax reader takes for JSON.
+  // The attack: types that another site can send without preflight, or that a lax parser takes for JSON.
   expectPage(await send(encode(invite()), type), 415);
 });
 
 test('a compressed body gets 415', async () => {
-  // The attack: a few bytes that unpack to gigabytes.
+  // The attack: a decompression bomb.
   expectPage(await send(encode(invite()), FORM, { 'Content-Encoding': 'gzip' }), 415);
 });
 
-test('a megabyte gets 413, with its length told and without', async () => {
-  // The attack: the memory of the server.
+test('a body of one megabyte gets 413, with or without Content-Length', async () => {
+  // The attack: exhaust the server’s memory.
   expectPage(await send('a'.repeat(1_048_576)), 413);
   const head = [
     `Cookie: charter=${browser.cookies.get('charter')}`,
@@ -63,16 +63,16 @@ test('a megabyte gets 413, with its length told and without', async () => {
   expect(await exchangeRaw(dashboard.url, untold)).toMatch(/^HTTP\/1.1 413 /);
 });
 
-test('a form with no body at all, and no length of one, is a form without its token', async () => {
-  // The attack: a reader of a stream that there is not.
+test('a POST without a body and without Content-Length counts as a form without a token', async () => {
+  // The attack: the parser waits for a stream that does not exist.
   const head = ['Host: x', 'Connection: close', `Cookie: charter=${browser.cookies.get('charter')}`];
   const fields = [...head, 'Sec-Fetch-Site: same-origin', `Content-Type: ${FORM}`];
   const request = ['POST /people/users/invite HTTP/1.1', ...fields, '', ''].join('\r\n');
   expect(await exchangeRaw(dashboard.url, request)).toMatch(/^HTTP\/1.1 403 /);
 });
 
-test('a thousand fields are refused at the first that the form does not have', async () => {
-  // The attack: as many fields as fit, for a reader that is quadratic, or whose hashes collide.
+test('a form with a thousand unknown fields is refused at the first one', async () => {
+  // The attack: many fields, for a parser with quadratic cost or hash collisions.
   const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, '']));
   const startedAt = performance.now();
   expectPage(await send(encode(invite(fields))), 422);
@@ -80,14 +80,14 @@ test('a thousand fields are refused at the first that the form does not have', a
 });
 
 test.each(['role', 'email', 'form_token', 'form_id'])('the field "%s" sent twice is refused', async (name) => {
-  // The attack: one reader takes the first, the other the last, and each is right by itself.
+  // The attack: one parser takes the first value and another the last.
   const fields = invite();
   const twice = { ...fields, [name]: [String(fields[name]), 'administrator'] };
   expectPage(await send(encode(twice)), 422);
 });
 
-test('a list that is as long as the body allows is read in time and refused', async () => {
-  // The attack: the one field that may repeat, nine hundred times.
+test('the longest list that fits in a body is parsed in time and refused', async () => {
+  // The attack: nine hundred values of the only field that may repeat.
   const { fields } = await browser.form('/profile/api-keys/new', '/profile/api-keys');
   const change = { ...Object.fromEntries(fields), name: 'Many', permissions: Array.from({ length: 700 }, () => 'x') };
   const startedAt = performance.now();
@@ -95,8 +95,8 @@ test('a list that is as long as the body allows is read in time and refused', as
   expect(performance.now() - startedAt).toBeLessThan(1000);
 });
 
-test('the same permission many times is one permission', async () => {
-  // The attack: a list whose length is a limit somewhere.
+test('a permission that is sent many times counts once', async () => {
+  // The attack: a list whose length exceeds some limit.
   const permissions = Array.from({ length: 100 }, () => 'parent_programs:read');
   const answer = await browser.submit('/profile/api-keys/new', { name: 'Many', permissions }, '/profile/api-keys');
   expect(answer.status).toBe(200);
@@ -104,13 +104,13 @@ test('the same permission many times is one permission', async () => {
   expect(key?.permissions).toEqual(['parent_programs:read']);
 });
 
-test('NUL in any field gets 400', async () => {
-  // The attack: PostgreSQL refuses it with an error of its own, or a name is cut at it.
+test('a NUL in any field gets 400', async () => {
+  // The attack: PostgreSQL refuses NUL with an error of its own, or cuts the name there.
   for (const name of ['name', 'email', 'role', 'form_id'])
     expectPage(await send(encode(invite({ [name]: 'a\0b' }))), 400);
 });
 
-test('broken percent-encoding and bytes that are no UTF-8 are text like any other', async () => {
+test('invalid percent-encoding and invalid UTF-8 count as ordinary text', async () => {
   // The attack: a decoder that throws.
   for (const name of ['%', '%zz', '%E0%A4%A', '%ff%fe', '%00%', '+%2']) {
     const page = await send(`${encode(invite({ name: undefined }))}&name=${name}`);

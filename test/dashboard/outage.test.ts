@@ -19,8 +19,8 @@ afterAll(async () => {
   await scratch.drop();
 });
 
-test('without its database every page says 503 and no more; nobody is signed out, and all of it comes back', async () => {
-  // The attack: an outage that is answered with 200, with a sign-in form for passwords, or with the cause.
+test('without the database every page gets 503, nobody is signed out, and service resumes with the database', async () => {
+  // The attack: an outage that gets 200, a sign-in form that asks for passwords, or a page that reveals the cause.
   const account = await createAccount(dashboard.db, { role: 'administrator' });
   const [browser, guest] = [await browserOf(dashboard, account), new Browser(dashboard.url)];
   const create = filled(await browser.form('/profile/api-keys/new', '/profile/api-keys'), { name: 'Outage' });
@@ -31,7 +31,7 @@ test('without its database every page says 503 and no more; nobody is signed out
     const path = fill(pattern, ids);
     const page = await browser.get(path);
     const isStatic = /^\/(forgotten-password|sign-in\/second-factor)$/.test(path);
-    // A file that has begun cannot change its status.
+    // The status cannot change once a file download has begun.
     expect([path, page.status]).toEqual([path, isStatic ? 200 : 503]);
     if (isStatic) continue;
     expect([path, page.headers]).toEqual([

@@ -4,7 +4,7 @@ import { filled, keysIn, wordsOf } from '../support/dashboard.ts';
 import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 
 let dashboard: TestDashboard;
-/** Another process, as far as the database can tell: a pool and a memory of its own. */
+/** A second server process, as far as the database can tell: it has its own pool and memory. */
 let second: TestDashboard;
 beforeAll(async () => {
   dashboard = await startDashboard();
@@ -17,8 +17,8 @@ afterAll(async () => {
 
 const OWN = '/profile/api-keys';
 
-test('of 50 keys that are created at once, through two servers, exactly ten are made and shown', async () => {
-  // The attack: the limit is counted before any of them is written.
+test('50 concurrent creations through two servers make and show exactly ten keys', async () => {
+  // The attack: each request counts the keys before any other has committed.
   const account = await createAccount(dashboard.db);
   const browsers = [await browserOf(dashboard, account), await browserOf(second, account)];
   const forms = await times(50, async (i) => {
@@ -36,8 +36,8 @@ test('of 50 keys that are created at once, through two servers, exactly ten are 
   expect(await dashboard.db.prisma.apiKey.count({ where: { userId: account.userId } })).toBe(10);
 });
 
-test('of 20 keys of one name that are created at once, one is made', async () => {
-  // The attack: two keys that nobody can tell apart in the list.
+test('20 concurrent creations with one name make one key', async () => {
+  // The attack: two keys with the same name in the list.
   const browser = await browserOf(dashboard, await createAccount(dashboard.db));
   const forms = await times(20, () => browser.form(`${OWN}/new`, OWN));
   const answers = await Promise.all(forms.map((form) => browser.post(OWN, filled(form, { name: 'Same' }))));
@@ -45,8 +45,8 @@ test('of 20 keys of one name that are created at once, one is made', async () =>
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
 });
 
-test('ten rotations at once by two people, 20 rounds: one key shown a round, the old one refused at once', async () => {
-  // The attack: each of two people presses Rotate; both are shown a key, and both keys live.
+test('ten concurrent rotations by two people show one key per round and end the old one at once, for 20 rounds', async () => {
+  // The attack: two people press Rotate; both see a new key, and both keys work.
   const people = await createPeople(dashboard.db);
   const { member } = people;
   const browsers = [await browserOf(dashboard, member), await browserOf(second, people.administrator)];
@@ -61,7 +61,7 @@ test('ten rotations at once by two people, 20 rounds: one key shown a round, the
     const answers = await Promise.all(
       posts.map(async ({ browser, path, fields }) => {
         const answer = await browser.post(path, fields);
-        // From the very next request, on either server.
+        // From the next request on, on both servers.
         const old =
           keysIn(answer).length > 0 ? await Promise.all([dashboard, second].map((at) => at.statusOf(key))) : [];
         return { answer, old };
@@ -83,8 +83,8 @@ test('ten rotations at once by two people, 20 rounds: one key shown a round, the
   expect(await dashboard.db.prisma.apiKey.count({ where: { userId: member.userId } })).toBe(21);
 });
 
-test('rotate against revoke, 20 rounds: one of the two, and what was shown says which', async () => {
-  // The attack: a key that was revoked goes on in its successor, and nobody was told.
+test('when a rotation races a revocation, one wins and both responses say which, for 20 rounds', async () => {
+  // The attack: a revoked key lives on in its successor, and nobody is informed.
   const people = await createPeople(dashboard.db);
   const { member } = people;
   const [owner, manager] = [await browserOf(dashboard, member), await browserOf(second, people.manager)];
@@ -102,11 +102,11 @@ test('rotate against revoke, 20 rounds: one of the two, and what was shown says 
       expect([rotated.status, revoked.status]).toEqual([409, 303]);
     } else {
       expect([rotated.status, revoked.status]).toEqual([200, 409]);
-      // Whoever revoked is told which key lives on.
+      // The person who revoked learns which key is active.
       expect(wordsOf(revoked)).toContain(successor.slice(0, 17));
       expect(await dashboard.statusOf(successor)).toBe(200);
     }
-    // Makes room for the next round's.
+    // Makes room for the next round.
     await dashboard.db.prisma.apiKey.updateMany({
       where: { userId: member.userId, rotatedAt: null, revokedAt: null },
       data: { revokedAt: new Date() },
@@ -114,32 +114,37 @@ test('rotate against revoke, 20 rounds: one of the two, and what was shown says 
   }
 });
 
-test.each(['deactivate', 'role'])('two administrators who %s each other at once leave one', async (deed) => {
-  // The attack: each is allowed while the other is there, and together they lock everybody out for good.
-  for (let round = 0; round < 5; round += 1) {
-    const people = await createPeople(dashboard.db);
-    const pair = [people.administrator, people.other];
-    await dashboard.db.prisma.user.updateMany({
-      where: { id: { in: pair.map(({ userId }) => userId) } },
-      data: { passwordHash: 'x' },
-    });
-    const posts = await Promise.all(
-      pair.map(async (actor, i) => {
-        const browser = await browserOf(i === 0 ? dashboard : second, actor);
-        const target = pair[1 - i]?.userId ?? '';
-        const user = `/people/users/${target}`;
-        const page = deed === 'role' ? user : `${user}/deactivate`;
-        return { browser, path: `${user}/${deed}`, form: await browser.form(page, `${user}/${deed}`) };
-      }),
-    );
-    const change = deed === 'role' ? { role: 'member' } : {};
-    const answers = await Promise.all(posts.map(({ browser, path, form }) => browser.post(path, filled(form, change))));
-    const statuses = answers.map(({ status }) => status).toSorted();
-    expect(statuses[0]).toBe(303);
-    expect([403, 409, 303]).toContain(statuses[1]);
-    const left = await dashboard.db.prisma.user.count({
-      where: { organizationId: people.scope.organizationId, role: 'administrator', deactivatedAt: null },
-    });
-    expect(left).toBe(1);
-  }
-});
+test.each(['deactivate', 'role'])(
+  'when two administrators %s each other concurrently, one administrator remains',
+  async (action) => {
+    // The attack: each change is allowed while the other administrator exists, and together they lock everybody out.
+    for (let round = 0; round < 5; round += 1) {
+      const people = await createPeople(dashboard.db);
+      const pair = [people.administrator, people.other];
+      await dashboard.db.prisma.user.updateMany({
+        where: { id: { in: pair.map(({ userId }) => userId) } },
+        data: { passwordHash: 'x' },
+      });
+      const posts = await Promise.all(
+        pair.map(async (actor, i) => {
+          const browser = await browserOf(i === 0 ? dashboard : second, actor);
+          const target = pair[1 - i]?.userId ?? '';
+          const user = `/people/users/${target}`;
+          const page = action === 'role' ? user : `${user}/deactivate`;
+          return { browser, path: `${user}/${action}`, form: await browser.form(page, `${user}/${action}`) };
+        }),
+      );
+      const change = action === 'role' ? { role: 'member' } : {};
+      const answers = await Promise.all(
+        posts.map(({ browser, path, form }) => browser.post(path, filled(form, change))),
+      );
+      const statuses = answers.map(({ status }) => status).toSorted();
+      expect(statuses[0]).toBe(303);
+      expect([403, 409, 303]).toContain(statuses[1]);
+      const left = await dashboard.db.prisma.user.count({
+        where: { organizationId: people.scope.organizationId, role: 'administrator', deactivatedAt: null },
+      });
+      expect(left).toBe(1);
+    }
+  },
+);

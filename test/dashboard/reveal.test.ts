@@ -19,8 +19,8 @@ async function createForm(actor: Actor, name = 'Once') {
 
 const countKeys = ({ userId }: Actor) => dashboard.db.prisma.apiKey.count({ where: { userId } });
 
-test('the answer that shows a key forbids every cache, and the key is in its text alone', async () => {
-  // The attack: the back button, the disk cache of a shared machine, a proxy between.
+test('the response that shows a key forbids caching, and contains the key only in its text', async () => {
+  // The attack: the back button, the disk cache of a shared machine, or a proxy.
   const { browser, fields } = await createForm(await createAccount(dashboard.db));
   const page = await browser.post(OWN, fields);
   const [key = ''] = keysIn(page);
@@ -32,8 +32,8 @@ test('the answer that shows a key forbids every cache, and the key is in its tex
   expect(await dashboard.statusOf(key)).toBe(200);
 });
 
-test('the same form sent again shows nothing and makes nothing', async () => {
-  // The attack: reload, "back" and sending once more, or a browser that repeats a POST by itself.
+test('sending the same form again shows no key and creates none', async () => {
+  // The attack: reload, the back button or a browser that repeats a POST by itself.
   const account = await createAccount(dashboard.db);
   const { browser, fields } = await createForm(account);
   await browser.post(OWN, fields);
@@ -44,8 +44,8 @@ test('the same form sent again shows nothing and makes nothing', async () => {
   expect(await countKeys(account)).toBe(1);
 });
 
-test('a rotation form sent 20 times at once shows one key', async () => {
-  // The attack: the same, where the second would end the key that the first has shown.
+test('a rotation form sent 20 times concurrently shows one key', async () => {
+  // The attack: the second rotation would end the key that the first has shown.
   const account = await createAccount(dashboard.db);
   const { id } = await giveKey(dashboard.db, account);
   const browser = await browserOf(dashboard, account);
@@ -56,8 +56,8 @@ test('a rotation form sent 20 times at once shows one key', async () => {
   expect(await dashboard.statusOf(keys[0] ?? '')).toBe(200);
 });
 
-test('a form number that was made up, is another’s or another form’s shows nothing', async () => {
-  // The attack: numbers of one's own making, so that a form can be sent as often as one likes.
+test('a form number that is forged, or belongs to another person or form, shows no key', async () => {
+  // The attack: forged form numbers, so that a form can be sent any number of times.
   const account = await createAccount(dashboard.db);
   const { browser, fields } = await createForm(account);
   const { fields: strange } = await createForm(await createAccount(dashboard.db));
@@ -78,8 +78,8 @@ test('a form number that was made up, is another’s or another form’s shows n
   expect(await countKeys(account)).toBe(0);
 });
 
-test('no page, header or log line holds a key, an invitation or a session, but the one answer', async () => {
-  // The attack: somebody reads the logs, the audit log, the export or a page that is left open.
+test('no page, header or log line contains a key, an invitation or a session, except the one response that shows it', async () => {
+  // The attack: reading secrets from the logs, the audit log, the export or a page that is left open.
   const people = await createPeople(dashboard.db);
   const browser = await browserOf(dashboard, people.administrator, { 'User-Agent': 'Agent' });
   const { userId } = people.member;

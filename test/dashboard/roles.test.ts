@@ -28,45 +28,42 @@ async function stateOf({ scope }: People) {
   return rows[0];
 }
 
-test.each(['member', 'viewer'] as const)(
-  'a %s who posts the forms that only others are shown gets 403',
-  async (role) => {
-    // The attack: the menu hides the page, so its form is posted by hand, with a token from a page that one may open.
-    const { db } = dashboard;
-    const target = (await giveKey(db, people.manager)).id;
-    const browser = await browserOf(dashboard, people[role]);
-    const form_token = await browser.formToken();
-    const before = await stateOf(people);
-    for (const { userId } of [people.administrator, people.manager, people.viewer, people[role]]) {
-      const user = `/people/users/${userId}`;
-      const posts = {
-        [`${user}/api-keys`]: { ...KEY, form_id: 'x.y' },
-        [`${user}/api-keys/${target}/rotate`]: { form_id: 'x.y' },
-        [`${user}/api-keys/${target}/rename`]: { name: 'Renamed' },
-        [`${user}/api-keys/${target}/revoke`]: {},
-        [`${user}/role`]: { role: 'viewer' },
-        [`${user}/link`]: { kind: 'password_reset', form_id: 'x.y' },
-        [`${user}/deactivate`]: {},
-        [`${user}/reactivate`]: {},
-        [`${user}/second-factor`]: {},
-        '/people/users/invite': { ...PERSON, form_id: 'x.y' },
-        '/organization': POLICY,
-      };
-      for (const [path, fields] of Object.entries(posts)) {
-        const answer = await browser.post(path, { ...fields, form_token });
-        expect([path, answer.status, keysIn(answer)]).toEqual([path, 403, []]);
-      }
+test.each(['member', 'viewer'] as const)('a %s who posts a form that only other roles see gets 403', async (role) => {
+  // The attack: post a form by hand whose page the menu hides, with a token from a page that one may open.
+  const { db } = dashboard;
+  const target = (await giveKey(db, people.manager)).id;
+  const browser = await browserOf(dashboard, people[role]);
+  const form_token = await browser.formToken();
+  const before = await stateOf(people);
+  for (const { userId } of [people.administrator, people.manager, people.viewer, people[role]]) {
+    const user = `/people/users/${userId}`;
+    const posts = {
+      [`${user}/api-keys`]: { ...KEY, form_id: 'x.y' },
+      [`${user}/api-keys/${target}/rotate`]: { form_id: 'x.y' },
+      [`${user}/api-keys/${target}/rename`]: { name: 'Renamed' },
+      [`${user}/api-keys/${target}/revoke`]: {},
+      [`${user}/role`]: { role: 'viewer' },
+      [`${user}/link`]: { kind: 'password_reset', form_id: 'x.y' },
+      [`${user}/deactivate`]: {},
+      [`${user}/reactivate`]: {},
+      [`${user}/second-factor`]: {},
+      '/people/users/invite': { ...PERSON, form_id: 'x.y' },
+      '/organization': POLICY,
+    };
+    for (const [path, fields] of Object.entries(posts)) {
+      const answer = await browser.post(path, { ...fields, form_token });
+      expect([path, answer.status, keysIn(answer)]).toEqual([path, 403, []]);
     }
-    for (const path of dashboard.paths.filter((each) => /^\/(people|organization)/.test(each))) {
-      expect([path, (await browser.get(path)).status]).toEqual([path, 403]);
-      expect([path, (await browser.send('HEAD', path)).status]).toEqual([path, 403]);
-    }
-    expect(await stateOf(people)).toEqual(before);
-  },
-);
+  }
+  for (const path of dashboard.paths.filter((each) => /^\/(people|organization)/.test(each))) {
+    expect([path, (await browser.get(path)).status]).toEqual([path, 403]);
+    expect([path, (await browser.send('HEAD', path)).status]).toEqual([path, 403]);
+  }
+  expect(await stateOf(people)).toEqual(before);
+});
 
-test('a viewer who posts the form for own keys gets none, and is told whom to ask', async () => {
-  // The attack: the page of one's own keys is open to everybody, its form is not.
+test('a viewer who posts the form for own keys gets no key, and learns whom to contact', async () => {
+  // The attack: the page of one’s own keys is open to everybody, but its form is not.
   const { viewer, administrator } = people;
   const browser = await browserOf(dashboard, viewer);
   const own = await giveKey(dashboard.db, viewer);
@@ -86,8 +83,8 @@ test('a viewer who posts the form for own keys gets none, and is told whom to as
   expect(await stateOf(people)).toEqual(before);
 });
 
-test('a form that was opened before a demotion makes nothing after it', async () => {
-  // The attack: whoever hears of being demoted keeps a good form open, with a form number that is theirs.
+test('a form that was opened before a demotion creates nothing after it', async () => {
+  // The attack: a person who expects a demotion keeps a valid form open.
   const mine = await createPeople(dashboard.db);
   const browser = await browserOf(dashboard, mine.manager);
   const create = await browser.form('/profile/api-keys/new', '/profile/api-keys');
@@ -98,8 +95,8 @@ test('a form that was opened before a demotion makes nothing after it', async ()
   expect([answer.status, keysIn(answer)]).toEqual([403, []]);
 });
 
-test('what a member must not have, the policy lets nobody talk a form into', async () => {
-  // The attack: the organization lets members make no keys; a member posts the form all the same.
+test('a member cannot post a form for what the policy forbids', async () => {
+  // The attack: the organization forbids members to create keys, and a member posts the form anyway.
   const mine = await createPeople(dashboard.db, { membersMayCreateKeys: false });
   const browser = await browserOf(dashboard, mine.member);
   const [form_token, form_id] = [await browser.formToken(), 'x.y'];
@@ -107,8 +104,8 @@ test('what a member must not have, the policy lets nobody talk a form into', asy
   expect([answer.status, keysIn(answer)]).toEqual([403, []]);
 });
 
-test('an e-mail that holds a query adds nothing to a mail that is written to it', async () => {
-  // The attack: an address such as a?bcc=evil@b.example, at which a viewer is told to ask for a key.
+test('an e-mail address that contains a query adds nothing to a mailto link', async () => {
+  // The attack: an address such as a?bcc=evil@b.example, which a viewer is told to contact.
   const mine = await createPeople(dashboard.db);
   const email = `help?bcc=evil&body=${crypto.randomUUID()}@example.test`;
   await dashboard.db.prisma.user.updateMany({ where: { id: mine.administrator.userId }, data: { email } });

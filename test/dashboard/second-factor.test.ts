@@ -22,7 +22,7 @@ const codesIn = ({ text }: Page) => text.match(/[0-9a-z]{4}(-[0-9a-z]{4}){3}(?=[
 
 let address = 0;
 
-/** From an address of its own, so that no test's failures slow another's. */
+/** Connects from an address of its own, so that failures of one test do not slow another. */
 function visitor(): Browser {
   address += 1;
   return new Browser(dashboard.url, { localAddress: `127.0.9.${address}` });
@@ -41,8 +41,8 @@ async function turnOn(browser: Browser) {
   return { page, uri, codes: codesIn(page) };
 }
 
-test('a form that begins the set-up without the password, or with a wrong one, is shown no secret', async () => {
-  // The attack: a session that was left open or stolen ties the account to an authenticator of the attacker's.
+test('starting the set-up without the right password shows no secret', async () => {
+  // The attack: an open or stolen session binds the account to the attacker’s authenticator.
   const owner = await account();
   const thief = await browserOf(dashboard, owner);
   const form_token = await thief.formToken();
@@ -54,8 +54,8 @@ test('a form that begins the set-up without the password, or with a wrong one, i
   expect((await rowOf(owner)).totpSecret).toBeNull();
 });
 
-test('the password cannot be guessed at any of its forms, and the guesses leave ten events', async () => {
-  // The attack: a thief of a session wants the password as well.
+test('the forms that ask for the password are rate-limited together, and the guesses record ten events', async () => {
+  // The attack: a session thief wants the password as well.
   const owner = await account();
   await addSecondFactor(dashboard.db, owner, dashboard.now());
   const thief = await browserOf(dashboard, owner);
@@ -73,21 +73,21 @@ test('the password cannot be guessed at any of its forms, and the guesses leave 
   expect(await dashboard.db.prisma.auditEvent.count({ where })).toBe(10);
 });
 
-test('once it is on, every other browser is signed out, and a copy of this one’s cookie', async () => {
-  // The attack: whoever signed in with the stolen password before sits there for hours yet.
+test('turning it on signs out every other browser and invalidates copies of this browser’s cookie', async () => {
+  // The attack: an attacker who signed in earlier with the stolen password keeps that session for hours.
   const owner = await account();
   const [browser, other, copy] = [await signedIn(owner), await signedIn(owner), visitor()];
   copy.cookies.set('charter', browser.cookies.get('charter') ?? '');
   const { page, codes } = await turnOn(browser);
   expect([page.status, codes.length]).toEqual([200, 10]);
   expect([await isIn(browser), await isIn(other), await isIn(copy)]).toEqual([true, false, false]);
-  // The page that shows the codes has the forms of the session that goes on.
+  // The forms on the page with the codes belong to the renewed session.
   const [, form_token = ''] = /name="form_token" value="([^"]*)"/.exec(page.text) ?? [];
   expect((await browser.post('/sign-out', { form_token })).headers['location']).toBe('/sign-in?done=signed-out');
 });
 
-test('new recovery codes are made once a form, with the password, and void the earlier ones', async () => {
-  // The attack: an unlocked screen; or the page is reloaded, and the codes that were copied are void.
+test('a form makes new recovery codes once, with the password, and invalidates the earlier ones', async () => {
+  // The attack: an unlocked screen. The bug: a reload invalidates the codes that were just copied.
   const owner = await account();
   const browser = await signedIn(owner);
   expect((await browser.get(CODES)).headers['location']).toBe(OWN);
@@ -107,8 +107,8 @@ test('new recovery codes are made once a form, with the password, and void the e
   expect([await enter(old[0]), await enter(codesIn(fresh)[0])]).toEqual([false, true]);
 });
 
-test('a reset link sets a new password and leaves the second factor to be asked for', async () => {
-  // The attack: whoever can read the mail, or the manager who made the link, needs no authenticator any more.
+test('a reset link sets a new password and keeps the second factor', async () => {
+  // The attack: a person who reads the mail, or the manager who made the link, bypasses the authenticator.
   const scope = await createScope(dashboard.db);
   const [administrator, member] = [await account({ role: 'administrator', scope }), await account({ scope })];
   await addSecondFactor(dashboard.db, member, dashboard.now());
@@ -122,7 +122,7 @@ test('a reset link sets a new password and leaves the second factor to be asked 
 });
 
 test('an administrator removes a colleague’s: every session ends, and the password alone signs in', async () => {
-  // No attack: the phone lies in the lake, and the recovery codes are on it.
+  // Not an attack: the phone is lost, and the recovery codes with it.
   const scope = await createScope(dashboard.db);
   const [administrator, member] = [await account({ role: 'administrator', scope }), await account({ scope })];
   const [theirs, browser] = [await signedIn(member), await browserOf(dashboard, administrator)];
@@ -139,14 +139,14 @@ test('an administrator removes a colleague’s: every session ends, and the pass
   expect(wordsOf(after)).toContain('Second factor Off');
   expect(after.text).not.toContain(`${user}/second-factor`);
   expect(await isIn(await signedIn(member))).toBe(true);
-  // A second tab, in which the form is open still.
+  // A second tab in which the form is still open.
   const form_token = await browser.formToken();
   const late = await browser.post(`${user}/second-factor`, { form_token });
   expect([late.status, wordsOf(late)]).toEqual([409, expect.stringContaining(`${member.email} has no second factor.`)]);
 });
 
-test('no administrator’s open screen removes the administrator’s own, and the address does nothing by itself', async () => {
-  // The attack: whoever sits down at the screen has no password, and goes round the page that asks for it.
+test('an administrator cannot remove their own second factor this way, and GET changes nothing', async () => {
+  // The attack: a person at an unlocked screen bypasses the page that asks for the password.
   const scope = await createScope(dashboard.db);
   const [owner, member] = [await account({ role: 'administrator', scope }), await account({ scope })];
   for (const each of [owner, member]) await addSecondFactor(dashboard.db, each, dashboard.now());
@@ -164,8 +164,8 @@ test('no administrator’s open screen removes the administrator’s own, and th
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
-test('a manager removes a member’s, and is shown neither page nor effect for an administrator or an equal', async () => {
-  // The attack: a manager who has got an administrator's password lacks only the code.
+test('a manager can remove a member’s, but cannot see the page or have the effect for an administrator or a manager', async () => {
+  // The attack: a manager who has an administrator’s password lacks only the code.
   const scope = await createScope(dashboard.db);
   const manager = await browserOf(dashboard, await account({ role: 'manager', scope }));
   const form_token = await manager.formToken();
@@ -184,8 +184,8 @@ test('a manager removes a member’s, and is shown neither page nor effect for a
   }
 });
 
-test('a short password, left alone by the removal, leads to the choice of a longer one and to nothing else', async () => {
-  // The attack: a password of 12 characters is set beside a factor, which is then removed for the asking.
+test('after the removal, a password that is now too short opens only the form for a longer one', async () => {
+  // The attack: set a password of 12 characters while a factor is on, then ask for the factor’s removal.
   const scope = await createScope(dashboard.db);
   const [administrator, member] = [await account({ role: 'administrator', scope }), await account({ scope })];
   const owner = await signedIn(member);

@@ -22,7 +22,7 @@ const NAMES = { name: 'Once' };
 const countKeys = ({ userId }: Actor) => dashboard.db.prisma.apiKey.count({ where: { userId } });
 const createForm = async (browser: Browser) => filled(await browser.form(`${OWN}/new`, OWN), NAMES);
 
-/** Sends the form and cuts its transaction's connection while it waits for the user's row. */
+/** Sends the form and cuts its transaction’s connection while it waits for the user’s row. */
 async function sendIntoOutage(browser: Browser, path: string, fields: Fields, { userId }: Actor): Promise<Page> {
   const holder = await dashboard.db.pool.connect();
   try {
@@ -30,7 +30,8 @@ async function sendIntoOutage(browser: Browser, path: string, fields: Fields, { 
     await holder.query('select 1 from users where id = $1 for update', [userId]);
     const sent = browser.post(path, fields);
     await until('the act to wait for the row, and its connection to be cut', async () => {
-      // Not by the holder: within a transaction PostgreSQL shows the activity as it was first looked at.
+      // Uses another connection: within a transaction, PostgreSQL keeps showing the activity as it was at the first
+      // look.
       const { rowCount } = await second.db.pool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and pid <> pg_backend_pid() and wait_event_type = 'Lock'`,
@@ -44,8 +45,8 @@ async function sendIntoOutage(browser: Browser, path: string, fields: Fields, { 
   }
 }
 
-test('a key form whose act met an outage can be sent again, and then makes one key', async () => {
-  // The trouble: the form was spent, the key was never made, and the person is told that it was.
+test('a key form whose action failed in an outage can be sent again and then creates one key', async () => {
+  // The bug: the form counted as sent, although no key had been created.
   const account = await createAccount(dashboard.db);
   const browser = await browserOf(dashboard, account);
   const fields = await createForm(browser);
@@ -56,7 +57,7 @@ test('a key form whose act met an outage can be sent again, and then makes one k
   expect((await browser.post(OWN, fields)).status).toBe(409);
 });
 
-test('a rotation that met an outage can be sent again; the old key works until then', async () => {
+test('a rotation that failed in an outage can be sent again, and the old key works until then', async () => {
   const account = await createAccount(dashboard.db);
   const { id, key } = await giveKey(dashboard.db, account);
   const browser = await browserOf(dashboard, account);
@@ -68,7 +69,7 @@ test('a rotation that met an outage can be sent again; the old key works until t
   expect([await dashboard.statusOf(key), await dashboard.statusOf(next)]).toEqual([401, 200]);
 });
 
-test('a form that was refused is the same form when it is corrected with the back button and sent again', async () => {
+test('a refused form can be corrected with the back button and sent again', async () => {
   const account = await createAccount(dashboard.db);
   await giveKey(dashboard.db, account, { name: 'Taken' });
   const browser = await browserOf(dashboard, account);
@@ -80,7 +81,7 @@ test('a form that was refused is the same form when it is corrected with the bac
   expect(keysIn(await browser.post(OWN, fields))).toHaveLength(1);
 });
 
-test('a form that a suspended organization refused can be sent once it is resumed', async () => {
+test('a form that was refused because of a suspension can be sent once the organization is resumed', async () => {
   const account = await createAccount(dashboard.db);
   const browser = await browserOf(dashboard, account);
   const fields = await createForm(browser);
@@ -92,7 +93,7 @@ test('a form that a suspended organization refused can be sent once it is resume
   expect(keysIn(await browser.post(OWN, fields))).toHaveLength(1);
 });
 
-test('an invitation and a reset link that were refused can be sent again, and made once', async () => {
+test('an invitation and a reset link that were refused can be sent again, and are made once', async () => {
   const { administrator, member } = await createPeople(dashboard.db);
   const browser = await browserOf(dashboard, administrator);
   const invite = '/people/users/invite';
@@ -110,8 +111,8 @@ test('an invitation and a reset link that were refused can be sent again, and ma
   expect((await browser.post(`${user}/link`, link)).status).toBe(200);
 });
 
-test('one form sent 50 times at once, through two servers, makes one key and shows it once', async () => {
-  // The attack: a double click, fifty times as quick, each with a name of its own.
+test('one form sent 50 times concurrently through two servers creates one key and shows it once', async () => {
+  // The attack: fifty rapid clicks, each with its own name.
   const account = await createAccount(dashboard.db);
   const browsers = [await browserOf(dashboard, account), await browserOf(second, account)];
   const [browser] = browsers;
@@ -123,7 +124,7 @@ test('one form sent 50 times at once, through two servers, makes one key and sho
   expect([answers.flatMap(keysIn).length, await countKeys(account)]).toEqual([1, 1]);
 });
 
-test('who sends a form a second time is told what the first one made, and what can be done now', async () => {
+test('sending a form twice says what the first one created and what to do now', async () => {
   const { administrator, member } = await createPeople(dashboard.db);
   const browser = await browserOf(dashboard, administrator);
   const { id } = await giveKey(dashboard.db, administrator);

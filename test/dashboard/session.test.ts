@@ -11,14 +11,14 @@ afterAll(() => dashboard.close());
 
 const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
 
-test('a cookie that was there before the sign-in is not the session after it', async () => {
-  // The attack: session fixation. The attacker plants a cookie whose value is known, and waits for the victim to sign in.
+test('the session after sign-in never uses a cookie from before it', async () => {
+  // The attack: session fixation. The attacker plants a cookie with a known value and waits for the victim to sign in.
   const [victim, attacker] = [await createAccount(dashboard.db), await createAccount(dashboard.db)];
   for (const planted of ['x'.repeat(43), await tokenOf(attacker.email), 'garbage; charter=other', '"', 'a=b', '%00']) {
     const browser = new Browser(dashboard.url);
     browser.cookies.set('charter', planted);
     const form = await browser.form('/sign-in').catch(() => null);
-    // A session that works is the attacker's own: its holder sees the attacker's profile, and no sign-in.
+    // The attacker’s own valid session shows the attacker’s profile and does not sign the victim in.
     if (form === null) continue;
     const before = browser.cookies.get('charter');
     expect((await browser.signIn(victim.email, PASSWORD)).status).toBe(303);
@@ -36,8 +36,8 @@ async function tokenOf(email: string): Promise<string> {
   return browser.cookies.get('charter') ?? '';
 }
 
-test('the form number that was planted before the sign-in opens no form after it', async () => {
-  // The attack: the cookie of the sign-in form is planted, whose token the attacker can compute.
+test('a form token planted before sign-in is not valid after it', async () => {
+  // The attack: plant the cookie of the sign-in form, from which the attacker can compute the token.
   const account = await createAccount(dashboard.db);
   const browser = new Browser(dashboard.url);
   browser.cookies.set('charter-form', 'planted');
@@ -52,7 +52,7 @@ test.each([
   ['https://charter.example.org', '__Host-charter', 'Path=/; HttpOnly; Secure; SameSite=Lax'],
   ['http://charter.example.org', 'charter', 'Path=/; HttpOnly; SameSite=Lax'],
 ])('under %s the cookies are %s, %s', async (publicUrl, name, attributes) => {
-  // The attack: a script, another site, a sister domain or somebody on the line reads or plants the cookie.
+  // The attack: a script, another site, a sibling domain or a network attacker reads or plants the cookie.
   const secure = await startDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl });
   try {
     const account = await createAccount(secure.db);
@@ -64,7 +64,7 @@ test.each([
     expect(answer.setCookies).toEqual([expect.stringMatching(new RegExp(`^${name}=[\\w-]{43}; ${attributes}$`))]);
     const left = await browser.submit('/profile', {}, '/sign-out');
     expect(left.setCookies).toEqual([`${name}=; Max-Age=0; ${attributes}`]);
-    // The plain name, which a sister domain can set, counts for nothing over HTTPS.
+    // A sibling domain can set the plain name, so the server ignores it over HTTPS.
     browser.cookies.clear();
     const planted = new Browser(secure.url);
     planted.cookies.set(name === 'charter' ? '__Host-charter' : 'charter', await tokenOf(account.email));
@@ -75,7 +75,7 @@ test.each([
 });
 
 test('signing out ends the session on the server', async () => {
-  // The attack: the cookie was copied; its owner signs out.
+  // The attack: use a copy of the cookie after its owner signs out.
   const account = await createAccount(dashboard.db);
   const browser = await browserOf(dashboard, account);
   const thief = new Browser(dashboard.url);
@@ -87,8 +87,8 @@ test('signing out ends the session on the server', async () => {
   expect(await dashboard.db.prisma.session.count({ where: { userId: account.userId } })).toBe(0);
 });
 
-test('deactivation ends a session with its next request, a POST included', async () => {
-  // The attack: whoever was dismissed still has the page open, with a whole form on it.
+test('deactivation ends a session at its next request, including a POST', async () => {
+  // The attack: a dismissed employee still has a page with a valid form open.
   const people = await createPeople(dashboard.db);
   const [browser, administrator] = [
     await browserOf(dashboard, people.member),
@@ -103,8 +103,8 @@ test('deactivation ends a session with its next request, a POST included', async
   expect(await dashboard.db.prisma.apiKey.count({ where: { userId: people.member.userId } })).toBe(0);
 });
 
-test('a promotion ends the sessions that were there before it, with their next request', async () => {
-  // The attack: somebody sits in a member's account, and rises with the member.
+test('a promotion ends all earlier sessions at their next request', async () => {
+  // The attack: an intruder in a member’s account gains the power of its promotion.
   const people = await createPeople(dashboard.db);
   const [browser, administrator] = [
     await browserOf(dashboard, people.member),
@@ -124,8 +124,8 @@ test('a promotion ends the sessions that were there before it, with their next r
   expect([await isIn(again), (await again.get('/people/users')).status]).toEqual([true, 403]);
 });
 
-test('a changed password ends every other session, and the copied cookie of this one', async () => {
-  // The attack: somebody else is signed in with what was stolen; the owner changes the password.
+test('changing the password ends every other session and invalidates copies of this session’s cookie', async () => {
+  // The attack: somebody else is signed in with a stolen password when the owner changes it.
   const account = await createAccount(dashboard.db);
   const [browser, other, copy] = [
     await browserOf(dashboard, account),
@@ -138,8 +138,8 @@ test('a changed password ends every other session, and the copied cookie of this
   expect([await isIn(browser), await isIn(other), await isIn(copy)]).toEqual([true, false, false]);
 });
 
-test('a session ends after 30 idle minutes, and after 12 hours however busy it is', async () => {
-  // The attack: a browser that was left open in a hotel; a cookie that is kept alive for ever.
+test('a session ends after 30 idle minutes, and after 12 hours even when it is in use', async () => {
+  // The attack: a browser left open in a hotel; a cookie that is kept alive for ever.
   const timed = await startDashboard({ databaseUrl: dashboard.databaseUrl });
   try {
     const account = await createAccount(timed.db);

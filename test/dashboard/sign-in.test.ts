@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-/** Keeps the mails, and whatever is done after the answer until it is told. */
+/** Collects the mails and holds back background work until it is released. */
 function outboxOf(sent: string[]): Outbox {
   const later: Promise<void>[] = [];
   return {
@@ -26,13 +26,13 @@ function outboxOf(sent: string[]): Outbox {
 
 let address = 0;
 
-/** Connects from an address of this machine that no other test has. */
+/** Connects from a local address that no other test uses. */
 function browserFrom(localAddress?: string): Browser {
   address += 1;
   return new Browser(dashboard.url, { localAddress: localAddress ?? `127.0.7.${address}` });
 }
 
-/** An answer without what is its request's own. */
+/** The response without the parts that differ on each request. */
 function told({ status, headers, setCookies, text }: Page, email: string) {
   const { date, 'x-request-id': id, ...rest } = headers;
   const same = text.replaceAll(email || 'EMAIL', 'EMAIL').replace(/name="form_token" value="[^"]*"/g, '');
@@ -51,8 +51,8 @@ async function people() {
   return [...emails, unknown, 'no e-mail', ''];
 }
 
-test('a wrong password is answered alike for known, invited, deactivated and unknown e-mails, with equal work', async () => {
-  // The attack: a list of e-mails is tried, to learn who has an account.
+test('a wrong password gets the same response, with equal work, for known, invited, deactivated and unknown e-mails', async () => {
+  // The attack: try a list of e-mails, to learn which have an account.
   const answers = [];
   for (const email of await people()) {
     const browser = browserFrom();
@@ -70,8 +70,8 @@ test('a wrong password is answered alike for known, invited, deactivated and unk
   expect([nonsense?.status, empty?.status]).toEqual([422, 422]);
 });
 
-test('a forgotten password is answered alike for every e-mail, before any mail is made', async () => {
-  // The attack: the same, where the one form sends a mail and the other does not.
+test('a forgotten password gets the same response for every e-mail, before any mail is sent', async () => {
+  // The attack: the same, where the form sends a mail only to known e-mails.
   const emails = await people();
   const answers = [];
   for (const email of emails) {
@@ -84,8 +84,8 @@ test('a forgotten password is answered alike for every e-mail, before any mail i
   expect(mails.filter((to) => emails.slice(2).includes(to))).toEqual([]);
 });
 
-test('an unknown e-mail is slowed with the same page as a known one', async () => {
-  // The attack: whoever is slowed has an account.
+test('an unknown e-mail is rate-limited with the same page as a known one', async () => {
+  // The attack: only existing accounts are slowed, which reveals them.
   const emails = [(await createAccount(dashboard.db)).email, `${crypto.randomUUID()}@example.test`];
   const pages = [];
   for (const email of emails) {
@@ -98,8 +98,8 @@ test('an unknown e-mail is slowed with the same page as a known one', async () =
   expect(pages[1]).toEqual(pages[0]);
 });
 
-test('half a session, whose second factor is outstanding, opens no page and no form', async () => {
-  // The attack: whoever has the password goes on without the code.
+test('a session whose second factor is outstanding opens no page and no form', async () => {
+  // The attack: a person who knows the password skips the code.
   const account = await createAccount(dashboard.db);
   await dashboard.db.prisma.user.updateMany({
     where: { id: account.userId },
@@ -114,8 +114,8 @@ test('half a session, whose second factor is outstanding, opens no page and no f
   }
 });
 
-test('who asks for too many reset links is told so, whether or not anybody has the e-mail', async () => {
-  // The trouble: the fourth in an hour was told that a link was on its way. The attack: the two answers differ.
+test('too many reset requests get the same refusal, whether or not the e-mail is known', async () => {
+  // The bug: the fourth request in an hour said that a link was on its way. The attack: the two responses differ.
   const account = await createAccount(dashboard.db);
   const answers = [];
   for (const email of [account.email, `${crypto.randomUUID()}@example.test`]) {

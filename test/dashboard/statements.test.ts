@@ -42,8 +42,8 @@ async function furnish({ users, keys, events }: { users: number; keys: number; e
   return { browser: await browserOf(dashboard, administrator), ids: { userId: member.userId, keyId } };
 }
 
-test('no page asks the database more often because there is more to show', async () => {
-  // The attack: one organization grows, or makes keys, until a page of its list takes the database for itself.
+test('the number of statements per page does not grow with the number of rows', async () => {
+  // The attack: an organization grows, or creates keys, until one list page occupies the database.
   const counted: Record<string, number> = {};
   for (const pattern of dashboard.paths.filter((path) => !/^\/(assets|welcome)/.test(path))) {
     const numbers = [];
@@ -55,18 +55,18 @@ test('no page asks the database more often because there is more to show', async
     expect([pattern, numbers[1]]).toEqual([pattern, numbers[0]]);
     counted[pattern] = numbers[0] ?? 0;
   }
-  // The session, and what the page is about; Prisma's transactions count as several.
+  // One for the session and some for the page’s subject; Prisma’s transactions count as several.
   for (const [path, count] of Object.entries(counted)) expect([path, count <= 4]).toEqual([path, true]);
 });
 
-test('the export asks once for a thousand rows', async () => {
-  // The attack: a query for each row of the log.
+test('the export runs one statement for each thousand rows', async () => {
+  // The attack: one query for each row of the log.
   const count = await countStatements(dashboard.db, () => many.browser.get('/organization/audit-log.csv'));
   expect(count).toBeLessThanOrEqual(8);
 });
 
 test('HEAD of the export reads no row of the log', async () => {
-  // The attack: a request whose answer has no body, and costs the database the whole log all the same.
+  // The attack: a request without a response body that still reads the whole log.
   const count = await countStatements(dashboard.db, () => many.browser.send('HEAD', '/organization/audit-log.csv'));
   expect(count).toBe(1);
 });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-test('where keys live a day at most, the form offers and the refusal names one day, not "1 days"', async () => {
+test('with a longest key life of one day, the form and the refusal say one day, not "1 days"', async () => {
   const { member } = await createPeople(dashboard.db, { maxKeyLifeDays: 1 });
   const browser = await browserOf(dashboard, member);
   const keys = '/profile/api-keys';
@@ -20,8 +20,8 @@ test('where keys live a day at most, the form offers and the refusal names one d
   ]);
 });
 
-test('before a key is rotated or revoked, one that was used a moment ago is not called unused', async () => {
-  // The trouble: uses are written once a minute, and the page said "Never" to whoever was about to end the key.
+test('the pages for rotating and revoking do not call a key unused that was used a moment ago', async () => {
+  // The bug: uses are written once a minute, and the page said "Never" just before the key was ended.
   const { member } = await createPeople(dashboard.db);
   const { id } = await giveKey(dashboard.db, member);
   const browser = await browserOf(dashboard, member);

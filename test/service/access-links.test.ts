@@ -44,7 +44,7 @@ const reset = async (by: Actor, user: Actor) => orThrow(await tryReset(by, user)
 const set = (token: string, { password = NEW, now = NOW } = {}) =>
   setPassword(db, { token, password, trace: newTrace(), now });
 
-test('an invitation link sets the first password, once, within 72 hours, and signs nobody in', async () => {
+test('an invitation link sets the first password once, within 72 hours, and does not sign in', async () => {
   const { manager } = await people();
   const email = `${crypto.randomUUID()}@example.test`;
   const { link } = orThrow(await inviteUser(db, manager, { email, name: 'Mei', role: 'viewer', now: NOW }));
@@ -59,8 +59,8 @@ test('an invitation link sets the first password, once, within 72 hours, and sig
   expect(await codeOf(set(link.token))).toBe('dead-link');
 });
 
-test('the database holds no token that opens a link', async () => {
-  // The attack: somebody reads a backup and opens what stands in it.
+test('the database stores no token that opens a link', async () => {
+  // The attack: read tokens from a backup and open the links.
   const { administrator, member } = await people();
   const { token } = await reset(administrator, member);
   const [row] = await db.prisma.accessLink.findMany({ where: { userId: member.userId } });
@@ -69,8 +69,8 @@ test('the database holds no token that opens a link', async () => {
     expect(await openLink(db, Buffer.from(row?.tokenHash ?? []).toString(form), NOW)).toBeNull();
 });
 
-test('of 20 that use one link at once, one sets the password', async () => {
-  // The attack: whoever reads the mail too is as quick as its owner.
+test('20 concurrent uses of one link set one password', async () => {
+  // The attack: another reader of the mail is as quick as its owner.
   const { administrator, member } = await people();
   const { token } = await reset(administrator, member);
   const outcomes = await times(20, (i) => codeOf(set(token, { password: `${NEW} ${i}` })));
@@ -78,7 +78,7 @@ test('of 20 that use one link at once, one sets the password', async () => {
   expect(outcomes.filter((each) => each === 'dead-link')).toHaveLength(19);
 });
 
-test('a reset link leaves the old password until it is used, then ends every session and every other link', async () => {
+test('a reset link keeps the old password valid until it is used, then ends every session and every other link', async () => {
   const { administrator, member } = await people();
   const session = await signInAs(db, member, { now: NOW });
   const { token, expiresAt } = await reset(administrator, member);
@@ -91,15 +91,15 @@ test('a reset link leaves the old password until it is used, then ends every ses
   expect(await signIn(db, { email: member.email, password: PASSWORD, trace: newTrace() })).toEqual({ kind: 'wrong' });
 });
 
-test('a second link voids the first', async () => {
+test('a second link invalidates the first', async () => {
   const { administrator, member } = await people();
   const [first, second] = [await reset(administrator, member), await reset(administrator, member)];
   expect(await openLink(db, first.token, NOW)).toBeNull();
   expect(await openLink(db, second.token, NOW)).not.toBeNull();
 });
 
-test('a reset leaves the second factor on', async () => {
-  // The attack: whoever can read the mail needs no authenticator any more.
+test('a password reset keeps the second factor', async () => {
+  // The attack: a person who reads the mail bypasses the authenticator.
   const { administrator, member } = await people();
   await addSecondFactor(db, member, NOW);
   const { token } = await reset(administrator, member);
@@ -109,8 +109,8 @@ test('a reset leaves the second factor on', async () => {
   expect(result.kind).toBe('second-factor');
 });
 
-test('a manager makes links for viewers and members only, a member for nobody, and nobody abroad', async () => {
-  // The attack: the form for a member's reset, posted with an administrator's id.
+test('a manager makes links only for viewers and members, a member for nobody, and no role for another organization', async () => {
+  // The attack: post the form for a member’s reset with an administrator’s id.
   const { administrator, manager, member } = await people();
   const foreign = await createAccount(db, { role: 'viewer' });
   expect(await codeOf(tryReset(manager, member))).toBe('done');
@@ -124,8 +124,8 @@ test('a manager makes links for viewers and members only, a member for nobody, a
   }
 });
 
-test('a link dies when its user is raised above its maker', async () => {
-  // The attack: a manager keeps a member's reset link until the member is an administrator.
+test('promoting a user above the maker of a link invalidates the link', async () => {
+  // The attack: a manager keeps a member’s reset link until the member is an administrator.
   const { administrator, manager, member } = await people();
   const { token } = await reset(manager, member);
   orThrow(await changeRole(db, administrator, { userId: member.userId, role: 'administrator' }));
@@ -133,8 +133,8 @@ test('a link dies when its user is raised above its maker', async () => {
   expect(await codeOf(set(token))).toBe('dead-link');
 });
 
-test('a link dies when its maker is demoted or deactivated', async () => {
-  // The attack: a manager who is about to be dismissed takes links along.
+test('demoting or deactivating the maker of a link invalidates the link', async () => {
+  // The attack: a manager makes links shortly before being dismissed.
   const { administrator, manager, member } = await people();
   const { token } = await reset(manager, member);
   orThrow(await changeRole(db, administrator, { userId: manager.userId, role: 'member' }));
@@ -145,7 +145,7 @@ test('a link dies when its maker is demoted or deactivated', async () => {
   expect(await codeOf(set(token))).toBe('dead-link');
 });
 
-test('deactivation voids the links, and reactivation does not bring them back', async () => {
+test('deactivation invalidates the links, and reactivation does not restore them', async () => {
   const { administrator, member } = await people();
   const { token } = await reset(administrator, member);
   orThrow(await deactivateUser(db, administrator, { userId: member.userId }));
@@ -155,7 +155,7 @@ test('deactivation voids the links, and reactivation does not bring them back', 
   expect(await openLink(db, token, NOW)).toBeNull();
 });
 
-test('a kind that does not fit is a conflict that says which does', async () => {
+test('a link of the wrong kind is a conflict that names the right kind', async () => {
   const { administrator, member } = await people();
   const given = { userId: member.userId, kind: 'invitation' } as const;
   expect(await outcomeOf(makeLink(db, administrator, given))).toContain('Make a reset link instead.');
@@ -163,7 +163,7 @@ test('a kind that does not fit is a conflict that says which does', async () => 
   expect(await outcomeOf(tryReset(administrator, member))).toContain('Make an invitation link instead.');
 });
 
-test('the operator gets an invitation for the first administrator, and a reset for who forgot', async () => {
+test('the operator gets an invitation for the first administrator, and a reset link for one who forgot the password', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });
   expect(await makeOperatorLink(db, administrator.email.toUpperCase())).toMatchObject({ kind: 'password_reset' });
   await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { passwordHash: null } });
@@ -172,7 +172,7 @@ test('the operator gets an invitation for the first administrator, and a reset f
   expect(await codeOf(makeOperatorLink(db, 'nobody@example.test'))).toBe('not_found');
 });
 
-test('changing the password ends every session, goes on under a new token, and voids links', async () => {
+test('changing the password ends every session, continues under a new token, and invalidates links', async () => {
   // The attack: a copied cookie outlives the change that was made because of it.
   const { administrator, member } = await people();
   const sessions = [await signInAs(db, member, { now: NOW }), await signInAs(db, member, { now: NOW })];
@@ -189,7 +189,7 @@ test('changing the password ends every session, goes on under a new token, and v
   expect(await codeOf(changePassword(db, member, change))).toBe('invalid');
 });
 
-test('housekeeping forgets links that are past their time, and no other', async () => {
+test('housekeeping deletes only expired links', async () => {
   const { administrator, member, manager } = await people();
   const [old, open] = [
     await reset(administrator, member),

@@ -21,7 +21,7 @@ beforeAll(async () => {
   actor = await createAccount(db, { role: 'administrator' });
   member = await createAccount(db, { scope: actor.scope });
   foreign = await createAccount(db, { role: 'administrator' });
-  // One event a minute, back from now; every thousandth is by the member, the one after it done to the member.
+  // One event a minute, backwards from now; every thousandth is by the member, and the next one concerns the member.
   for (const [{ scope, userId }, rows] of [
     [actor, ROWS],
     [foreign, 2000],
@@ -47,7 +47,7 @@ async function eventsOf(filters: AuditFilters): Promise<AuditRecord[]> {
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
-test('pages through the log from the latest on, each event once', async () => {
+test('the log pages return each event once, latest first', async () => {
   const first = await listAudit(db, actor);
   expect(first.events).toHaveLength(50);
   const second = await listAudit(db, actor, { after: first.next });
@@ -61,7 +61,7 @@ test('pages through the log from the latest on, each event once', async () => {
   });
 });
 
-test('each filter, and a deep page, is a range of an index', async () => {
+test('each filter and a deep log page run as a range scan of an index', async () => {
   const all = { after: null, limit: 51 };
   const deep = (await listAudit(db, actor, { to: ago(90_000) })).events[0]?.id ?? '';
   const cases = [
@@ -79,8 +79,8 @@ test('each filter, and a deep page, is a range of an index', async () => {
   }
 });
 
-test('the page of whoever acts on themselves all the time, as who signs in does, costs no more than what is shown', async () => {
-  // The trouble: each event of theirs is found twice, and the second was dropped row by row through the whole log.
+test('a log page of a person whose events concern themselves costs no more than the rows that it shows', async () => {
+  // The bug: each such event is found twice, and the second copy was dropped row by row through the whole log.
   const planned = await openExplaining(database.url);
   const events: number[] = [];
   const plans = await planned.plansOf(async () => {
@@ -90,11 +90,11 @@ test('the page of whoever acts on themselves all the time, as who signs in does,
   });
   await planned.db.close();
   expect(events).toEqual([50, 50]);
-  // Some ways down an index for each row, to the event, the people and the key.
+  // Several index look-ups for each row: the event, the people and the key.
   for (const { blocks } of plans) expect(blocks).toBeLessThan(51 * 5 * 4);
 });
 
-test('filters by act, by user on either side, and by time', async () => {
+test('the log filters by action, by user as actor or target, and by time', async () => {
   expect(await eventsOf({ action: 'key.rotated' })).toHaveLength(20);
   expect(await eventsOf({ userId: member.userId })).toHaveLength(200);
   const once = await eventsOf({ userId: member.userId, action: 'key.rotated' });
@@ -106,8 +106,8 @@ test('filters by act, by user on either side, and by time', async () => {
   expect(between.every(({ at }) => at >= from && at < to)).toBe(true);
 });
 
-test('shows nothing of another organization, whatever is asked for', async () => {
-  // The attack: a foreign user's id as the filter, a foreign event's id as the position.
+test('the log returns no event of another organization, whatever the filter or position', async () => {
+  // The attack: another organization’s user id as the filter, or its event id as the position.
   expect((await listAudit(db, actor, { userId: foreign.userId })).events).toEqual([]);
   expect((await listAudit(db, actor, { userId: 'nonsense' })).events).toEqual([]);
   const theirs = (await listAudit(db, foreign)).events[0]?.id ?? '';
@@ -119,7 +119,7 @@ test('shows nothing of another organization, whatever is asked for', async () =>
   expect(rows).toEqual([{ count: 50 }]);
 });
 
-test('exports the whole log in batches of at most 1,000', async () => {
+test('the export returns the whole log in batches of at most 1,000', async () => {
   let [exported, batches] = [0, 0];
   for await (const batch of exportAudit(db, actor)) {
     expect(batch.length).toBeLessThanOrEqual(1000);
@@ -129,8 +129,8 @@ test('exports the whole log in batches of at most 1,000', async () => {
   expect([exported, batches]).toEqual([ROWS, 100]);
 });
 
-test('is for administrators alone', async () => {
-  // The attack: the export's URL, sent by a manager.
+test('only administrators can read and export the log', async () => {
+  // The attack: a manager requests the URL of the export.
   const manager = await createAccount(db, { role: 'manager', scope: actor.scope });
   for (const person of [manager, member]) {
     expect(await codeOf(listAudit(db, person))).toBe('forbidden');

@@ -13,8 +13,8 @@ function eventsOf({ scope }: Pick<People, 'scope'>) {
   return database.db.prisma.auditEvent.findMany({ where: { organizationId }, orderBy: { id: 'asc' } });
 }
 
-// The attack: a header that is too long, or holds NUL or a key, to make the event fail or to have the key written down.
-test('what a request says of itself is cut and cleaned, and the act goes on', async () => {
+// The attack: a header that is too long, or contains NUL or a key, makes the event fail or stores the key.
+test('request details are shortened and cleaned, and the action succeeds', async () => {
   const { db } = database;
   const people = await createPeople(db);
   const { key } = await giveKey(db, people.member);
@@ -29,7 +29,7 @@ test('what a request says of itself is cut and cleaned, and the act goes on', as
   expect(JSON.stringify(event)).not.toContain(key.slice(17, 25));
 });
 
-test('an event is neither changed nor deleted', async () => {
+test('an event cannot be changed or deleted', async () => {
   const { db } = database;
   const people = await createPeople(db);
   await giveKey(db, people.member);

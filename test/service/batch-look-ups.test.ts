@@ -2,7 +2,7 @@ import { batchLookUps } from '../../src/service/batch-look-ups.ts';
 import { outcomeOf } from '../support/actors.ts';
 import { until } from '../support/wait.ts';
 
-/** Look-ups that the test ends itself, in the order in which they began. */
+/** Look-ups that the test settles, in the order in which they began. */
 function heldLookUps() {
   const begun: {
     keys: readonly string[];
@@ -17,12 +17,12 @@ function heldLookUps() {
   return { lookUp, begun, nth };
 }
 
-test('who asks while a look-up is in flight shares the next one, and gets what that one found', async () => {
+test('callers that arrive during a look-up share the next one and get its result', async () => {
   const { lookUp, begun, nth } = heldLookUps();
   const find = batchLookUps(lookUp);
   const alone = find('a');
   const first = await nth(1);
-  // The attack: "a" was found alive by the look-up in flight, and is revoked before these ask.
+  // The attack: the look-up in flight finds "a" active, and "a" is revoked before these callers arrive.
   const later = [find('a'), find('b'), find('b'), find('c')];
   first.end({ a: 1 });
   expect(await alone).toBe(1);
@@ -33,7 +33,7 @@ test('who asks while a look-up is in flight shares the next one, and gets what t
   expect(begun).toHaveLength(2);
 });
 
-test('who asks in one turn of the event loop shares one look-up', async () => {
+test('callers in one turn of the event loop share one look-up', async () => {
   const { lookUp, nth } = heldLookUps();
   const find = batchLookUps(lookUp);
   const asked = [find('a'), find('b')];
@@ -43,7 +43,7 @@ test('who asks in one turn of the event loop shares one look-up', async () => {
   expect(await Promise.all(asked)).toEqual([1, 2]);
 });
 
-test('of many who ask in one turn of the event loop the first are looked up at once, the others together after them', async () => {
+test('of many callers in one turn of the event loop, the first ones are looked up at once and the rest together after them', async () => {
   const { lookUp, begun, nth } = heldLookUps();
   const find = batchLookUps(lookUp);
   const asked = Array.from({ length: 20 }, (_, i) => find(`key ${i}`));
@@ -56,7 +56,7 @@ test('of many who ask in one turn of the event loop the first are looked up at o
   expect(begun).toHaveLength(2);
 });
 
-test('a look-up that fails fails its own group, and the next one is looked up', async () => {
+test('a rejected look-up rejects its own batch, and the next batch is looked up', async () => {
   const { lookUp, nth } = heldLookUps();
   const find = batchLookUps(lookUp);
   const failing = Promise.allSettled([find('a'), find('b')]);
@@ -68,7 +68,7 @@ test('a look-up that fails fails its own group, and the next one is looked up', 
   expect(await next).toBe(1);
 });
 
-test('a look-up that throws at once fails its own group, and the next one is looked up', async () => {
+test('a look-up that throws synchronously rejects its own batch, and the next batch is looked up', async () => {
   let calls = 0;
   const find = batchLookUps((keys) => {
     calls += 1;
@@ -79,7 +79,7 @@ test('a look-up that throws at once fails its own group, and the next one is loo
   expect(await find('a')).toBe(2);
 });
 
-test('a look-up that never ends is given up after its time, and holds nobody else', async () => {
+test('a look-up that never settles times out, and blocks no other batch', async () => {
   const { lookUp, nth } = heldLookUps();
   const find = batchLookUps(lookUp, { seconds: 0.05 });
   let lost: string | undefined;
@@ -95,12 +95,12 @@ test('a look-up that never ends is given up after its time, and holds nobody els
   expect(await next).toBe(2);
 });
 
-test('of more than may wait the last are refused at once; the others are not', async () => {
+test('callers beyond the queue limit are rejected at once, and the others are not', async () => {
   const { lookUp, nth } = heldLookUps();
   const find = batchLookUps(lookUp, { maxWaiting: 2 });
   const inFlight = find('a');
   const first = await nth(1);
-  // Of one key, too: each request that waits counts.
+  // Callers with the same key count separately.
   const waiting = [find('b'), find('b')];
   expect(await outcomeOf(find('b'))).toBe('unavailable: Too many requests wait for the database.');
   first.end({ a: 1 });

@@ -16,8 +16,8 @@ afterAll(() => database.close());
 const ATTEMPTS = 10;
 const kindsOf = (results: readonly { kind: string }[], kind: string) => results.filter((each) => each.kind === kind);
 
-test('of 60 wrong passwords at once ten are judged, and the right one is then slowed too', async () => {
-  // The attack: guesses are sent in parallel, so that all are judged before the first failure is counted.
+test('of 60 concurrent wrong passwords ten are checked, and then the right one is rate-limited too', async () => {
+  // The attack: parallel guesses that are all checked before the first failure is counted.
   const { email } = await createAccount(db);
   const trace = newTrace();
   const results = await times(60, (i) => signIn(db, { email, password: `wrong ${i}`, trace }));
@@ -29,16 +29,16 @@ test('of 60 wrong passwords at once ten are judged, and the right one is then sl
   expect(limited.kind === 'rate-limited' && limited.retryAfterSeconds).toBeLessThanOrEqual(900);
 });
 
-test('an unknown e-mail is slowed exactly as a known one', async () => {
-  // The attack: who is slowed has an account.
+test('an unknown e-mail is rate-limited exactly as a known one', async () => {
+  // The attack: only existing accounts are slowed, which reveals them.
   const trace = newTrace();
   const email = `${crypto.randomUUID()}@example.test`;
   const results = await times(ATTEMPTS + 1, () => signIn(db, { email, password: 'wrong', trace }));
   expect(kindsOf(results, 'rate-limited')).toHaveLength(1);
 });
 
-test('while one account is guessed at, its owner signs in from elsewhere, and others from the very address', async () => {
-  // The attack: somebody fails on purpose, to lock the owner out, or the whole office.
+test('during guesses at an account, its owner can sign in from elsewhere, and others from the attacker’s address', async () => {
+  // The attack: fail on purpose, to lock out the owner or the whole office.
   const scope = await createAccount(db);
   const [victim, colleague] = [scope, await createAccount(db, { scope: scope.scope })];
   const trace = newTrace();
@@ -52,8 +52,8 @@ test('while one account is guessed at, its owner signs in from elsewhere, and ot
   }
 });
 
-test('an address that guesses at many accounts is slowed, but whoever signed in from there before is not', async () => {
-  // The attack: one password at a thousand accounts, one guess each.
+test('an address that guesses at many accounts is rate-limited, except for people who signed in from there before', async () => {
+  // The attack: one password for a thousand accounts, one guess each.
   const [regular, stranger] = [await createAccount(db), await createAccount(db)];
   const trace = newTrace();
   await signIn(db, { email: regular.email, password: PASSWORD, trace });
@@ -64,7 +64,7 @@ test('an address that guesses at many accounts is slowed, but whoever signed in 
   expect(await signIn(db, { email: regular.email, password: PASSWORD, trace })).toMatchObject({ kind: 'signed-in' });
 });
 
-test('a flood from many addresses slows the account for strangers, never for its owner where the owner was before', async () => {
+test('a flood from many addresses slows strangers, but not the owner at a known address', async () => {
   // The attack: a botnet guesses at one account.
   const account = await createAccount(db);
   const home = newTrace();
@@ -82,7 +82,7 @@ test('a flood from many addresses slows the account for strangers, never for its
   await db.prisma.signInFailure.deleteMany({ where: { key: { startsWith: 'password-account:' } } });
 });
 
-test('one network of IPv6 counts as one address', async () => {
+test('one IPv6 network counts as one address', async () => {
   // The attack: each guess comes from another of the 2^64 addresses that every customer has.
   const { email } = await createAccount(db);
   const results = await times(30, (i) =>
@@ -91,7 +91,7 @@ test('one network of IPv6 counts as one address', async () => {
   expect(kindsOf(results, 'wrong')).toHaveLength(ATTEMPTS);
 });
 
-test('signing in begins the count anew', async () => {
+test('a successful sign-in resets the count', async () => {
   const { email } = await createAccount(db);
   const trace = newTrace();
   for (const round of ['first', 'second']) {
@@ -101,8 +101,8 @@ test('signing in begins the count anew', async () => {
   }
 });
 
-test('codes of the second factor are slowed, over half sessions and with the right password each time', async () => {
-  // The attack: the password is known; a million codes are tried, each under a new half session.
+test('second-factor codes are rate-limited across half-open sessions, even with the right password each time', async () => {
+  // The attack: with a known password, a million codes are tried, each in a new half-open session.
   const now = new Date();
   const account = await createAccount(db);
   const { uri } = await addSecondFactor(db, account, now);
@@ -124,7 +124,7 @@ test('codes of the second factor are slowed, over half sessions and with the rig
 });
 
 test('a stolen session cannot be used to guess the password', async () => {
-  // The attack: the form that changes the password is asked, as it is not the sign-in page.
+  // The attack: guess through the form that changes the password, because it is not the sign-in page.
   const account = await createAccount(db);
   await signInAs(db, account);
   const given = { password: 'another violet marmot 77' };

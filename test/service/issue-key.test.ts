@@ -30,7 +30,7 @@ function standing({ scope, userId }: Tenant) {
   });
 }
 
-test('an issued key is found by its hash, with what it was issued with; the key itself is not stored', async () => {
+test('an issued key is found by its hash with the requested properties, and the key itself is not stored', async () => {
   const tenant = await createTenant(database.db);
   const permissions = ['parent_programs:read', 'parent_programs:read'] as const;
   const { key, ...issued } = orThrow(await issue(tenant, { permissions }));
@@ -44,7 +44,7 @@ test('an issued key is found by its hash, with what it was issued with; the key 
   expect(JSON.stringify(rows.rows)).not.toContain(key.slice(-40));
 });
 
-// The attack: a viewer asks for a key that may write, to use once the role is forgotten about.
+// The attack: a viewer asks for a key with write permission, to use it after a change of role.
 test.each<[Role, string]>([
   ['viewer', 'invalid: permissions must not hold parent_programs:write: a viewer does not have this permission.'],
   ['member', 'done'],
@@ -57,8 +57,8 @@ test.each<[Role, string]>([
   expect(await standing(tenant)).toBe(outcome === 'done' ? 1 : 0);
 });
 
-// The attack: fifty requests at once, each of which counts the keys before any other has written its own.
-test('of fifty creations at once ten make a key, and forty are told why not', async () => {
+// The attack: fifty concurrent requests that each count the keys before any other has committed.
+test('fifty concurrent creations make ten keys, and forty are refused with the reason', async () => {
   const tenant = await createTenant(database.db);
   const outcomes = await times(50, (i) => outcomeOf(issue(tenant, { name: `Key ${i}` })));
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(10);
@@ -66,7 +66,7 @@ test('of fifty creations at once ten make a key, and forty are told why not', as
   expect(await standing(tenant)).toBe(10);
 });
 
-test('of fifty creations of one name at once one makes the key', async () => {
+test('fifty concurrent creations of one name make one key', async () => {
   const tenant = await createTenant(database.db);
   const outcomes = await times(50, () => outcomeOf(issue(tenant)));
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
@@ -74,8 +74,8 @@ test('of fifty creations of one name at once one makes the key', async () => {
   expect(await standing(tenant)).toBe(1);
 });
 
-// The attack: a key that looks like another one in the list, so that the wrong one of the two is revoked.
-test('a name that only looks like that of another key is taken, a name in other letter case is free', async () => {
+// The attack: two keys that look the same in the list, so that the wrong one is revoked.
+test('a name that looks like another key’s name is taken, and a name in other letter case is free', async () => {
   const tenant = await createTenant(database.db);
   await createKeyRow(database.db, tenant, { name: 'Café  sync' });
   for (const name of ['Café sync', 'Cafe\u0301\u00a0sync', ' Ca\u200bfé sync'])
@@ -84,7 +84,7 @@ test('a name that only looks like that of another key is taken, a name in other 
   expect(await standing(tenant)).toBe(2);
 });
 
-test('keys that have expired do not count to the ten, yet keep their names', async () => {
+test('expired keys do not count towards the limit of ten, but keep their names', async () => {
   const tenant = await createTenant(database.db);
   const expiresAt = new Date(Date.now() - 1);
   await times(12, (i) => createKeyRow(database.db, tenant, { name: `Expired ${i}`, expiresAt }));
@@ -94,20 +94,20 @@ test('keys that have expired do not count to the ten, yet keep their names', asy
   expect(await outcomeOf(issue(tenant, { name: 'Eleventh' }))).toMatch(/^conflict: .* has 10 active keys/);
 });
 
-test('a name and a place among the ten are free again once the key is revoked', async () => {
+test('revoking a key frees its name and its place among the ten', async () => {
   const tenant = await createTenant(database.db);
   const [{ id } = { id: '' }] = await times(10, (i) => createKeyRow(database.db, tenant, { name: `Key ${i}` }));
   await revokeKeyById(database.db, id);
   expect(await outcomeOf(issue(tenant, { name: 'Key 0' }))).toBe('done');
 });
 
-test('another user of the same name of key, and one without a key, are not counted', async () => {
+test('keys of other users do not count, not even with the same name', async () => {
   const [ours, theirs] = [await createTenant(database.db), await createTenant(database.db)];
   await times(10, (i) => createKeyRow(database.db, theirs, { name: `Key ${i}` }));
   expect(await outcomeOf(issue(ours, { name: 'Key 0' }))).toBe('done');
 });
 
-test('a deactivated user and one of another organization get no key', async () => {
+test('a deactivated user and a user of another organization get no key', async () => {
   const [ours, theirs] = [await createTenant(database.db), await createTenant(database.db)];
   await database.db.prisma.user.updateMany({ where: { id: ours.userId }, data: { deactivatedAt: new Date() } });
   expect(await outcomeOf(issue(ours))).toBe(
@@ -123,7 +123,7 @@ test.each<[string, Partial<KeyRequest>]>([
   ['expiry', { lifeDays: 0 }],
   ['expiry', { lifeDays: 3651 }],
   ['expiry', { lifeDays: 1.5 }],
-])('%s: %j is refused before anything is asked', async (field, change) => {
+])('%s: %j is refused before any query runs', async (field, change) => {
   const tenant = await createTenant(database.db);
   expect(await issue(tenant, change)).toMatchObject({ kind: 'invalid', fields: { [field]: expect.any(Array) } });
 });

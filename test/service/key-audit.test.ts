@@ -31,7 +31,7 @@ async function wholeDatabase(): Promise<string> {
   return (await Promise.all(texts)).join('\n');
 }
 
-test('each action leaves one event: who, whose key, which, from where; and no row anywhere holds a key', async () => {
+test('each action leaves one event with actor, owner, key and address, and no row anywhere contains a key', async () => {
   const { db } = database;
   const people = await createPeople(db);
   const { manager, member } = people;
@@ -60,16 +60,16 @@ test('each action leaves one event: who, whose key, which, from where; and no ro
   expect(everything).toContain(createdPrefix);
   const events = JSON.stringify(await eventsOf(people));
   for (const { key } of [created, rotated]) {
-    // Not even the random part, under whatever prefix.
+    // Not even the random part, with any prefix.
     expect(everything).not.toContain(key.slice('charter_live_'.length + 4));
     expect(events).not.toContain(hashKey(key));
     expect(events).not.toContain(Buffer.from(hashKey(key), 'hex').toString('base64'));
   }
 });
 
-// The attack: whoever fills the disk, or drops the table, acts without a trace.
+// The attack: filling the disk or dropping the table lets actions go unrecorded.
 test.each(['key.created', 'key.rotated', 'key.revoked', 'key.renamed', 'organization.suspended'])(
-  'without its event %s does not happen',
+  '%s fails when its event cannot be written',
   async (action) => {
     const { db } = database;
     const people = await createPeople(db);
@@ -107,7 +107,7 @@ test.each(['key.created', 'key.rotated', 'key.revoked', 'key.renamed', 'organiza
   },
 );
 
-test('an operator’s actions are audited, as nobody’s; what changes nothing is no event', async () => {
+test('an operator’s actions are audited without an actor, and actions that change nothing are not audited', async () => {
   const { db } = database;
   const people = await createPeople(db);
   const { organizationId } = people.scope;

@@ -20,25 +20,28 @@ function create(by: Actor, change: { lifeDays?: number | null; name?: string; us
 const TOO_LONG = 'invalid: expiry must be at most 90 days, the longest that your organization allows.';
 const ENDLESS = 'invalid: expiry must be set: your organization does not allow keys that never expire.';
 
-// The attack: a life that the form does not offer.
+// The attack: a lifetime that the form does not offer.
 test.each([
   [90, false, 'done'],
   [91, false, TOO_LONG],
   [null, false, ENDLESS],
   [null, true, 'done'],
   [91, true, TOO_LONG],
-])('a key of %s days, with unending keys allowed %s: %s', async (lifeDays, allowsUnendingKeys, outcome) => {
+])('a key of %s days, with unlimited lifetimes allowed %s: %s', async (lifeDays, allowsUnendingKeys, outcome) => {
   const { administrator } = await createPeople(database.db, { maxKeyLifeDays: 90, allowsUnendingKeys });
   expect(await outcomeOf(create(administrator, { lifeDays }))).toBe(outcome);
 });
 
-test.each([0, -1, 1.5, Number.NaN, 3651, Number.POSITIVE_INFINITY])('a life of %d days is none', async (lifeDays) => {
-  const { administrator } = await createPeople(database.db, { maxKeyLifeDays: 3650, allowsUnendingKeys: true });
-  expect(await codeOf(create(administrator, { lifeDays }))).toBe('invalid');
-});
+test.each([0, -1, 1.5, Number.NaN, 3651, Number.POSITIVE_INFINITY])(
+  'a lifetime of %d days is invalid',
+  async (lifeDays) => {
+    const { administrator } = await createPeople(database.db, { maxKeyLifeDays: 3650, allowsUnendingKeys: true });
+    expect(await codeOf(create(administrator, { lifeDays }))).toBe('invalid');
+  },
+);
 
-// The attack: a member whose form was open when the policy changed.
-test('where members may make no keys, they neither create nor rotate their own; a manager does it for them', async () => {
+// The attack: a member’s form that was open when the policy changed.
+test('where members may not make keys they cannot create or rotate their own, and a manager can do it for them', async () => {
   const { member, manager } = await createPeople(database.db, { membersMayCreateKeys: false });
   const { id: keyId } = await giveKey(database.db, member);
   const rotation = { keyId, userId: member.userId, environment: 'live' } as const;
@@ -52,14 +55,14 @@ test('where members may make no keys, they neither create nor rotate their own; 
   expect(await codeOf(create(manager))).toBe('done');
 });
 
-test('a policy of another organization changes nothing here', async () => {
+test('the policy of another organization has no effect here', async () => {
   await createPeople(database.db, { membersMayCreateKeys: false, maxKeyLifeDays: 1 });
   const { member } = await createPeople(database.db);
   expect(await codeOf(create(member))).toBe('done');
 });
 
-// The attack: fifty requests of several people at once, each of which counts before any other has written.
-test('of fifty creations at once by three people for one user, ten make a key', async () => {
+// The attack: concurrent requests of several people that each count the keys before any other has committed.
+test('fifty concurrent creations by three people for one user make ten keys', async () => {
   const { administrator, manager, member } = await createPeople(database.db);
   const by = [administrator, manager, member];
   const outcomes = await times(50, (i) => outcomeOf(create(by[i % 3] ?? member, { userId: member.userId })));
@@ -67,7 +70,7 @@ test('of fifty creations at once by three people for one user, ten make a key', 
   expect(outcomes.filter((outcome) => /^conflict: .* has 10 active keys/.test(outcome))).toHaveLength(40);
 });
 
-test('of fifty creations of one name at once by three people, one makes the key', async () => {
+test('fifty concurrent creations of one name by three people make one key', async () => {
   const { administrator, manager, member } = await createPeople(database.db);
   const by = [administrator, manager, member];
   const outcomes = await times(50, (i) =>
@@ -77,8 +80,8 @@ test('of fifty creations of one name at once by three people, one makes the key'
   expect(outcomes.filter((outcome) => /^name-taken: .* has a key named "Sync" already/.test(outcome))).toHaveLength(49);
 });
 
-// The attack, on ourselves: two people who each lock their own row first and then the other's would wait for ever.
-test('two administrators who make keys for each other at once do not block each other', async () => {
+// The risk: two people who each lock their own row first and then the other’s would deadlock.
+test('two administrators who make keys for each other concurrently do not block each other', async () => {
   const { administrator, other } = await createPeople(database.db);
   const outcomes = await times(18, (i) =>
     codeOf(

@@ -14,51 +14,51 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-type Deed = 'create' | 'rotate' | 'rename' | 'revoke';
-const DEEDS: readonly Deed[] = ['create', 'rotate', 'rename', 'revoke'];
+type Action = 'create' | 'rotate' | 'rename' | 'revoke';
+const ACTIONS: readonly Action[] = ['create', 'rotate', 'rename', 'revoke'];
 
-async function attempt(by: Actor, target: Actor, deed: Deed): Promise<unknown> {
+async function attempt(by: Actor, target: Actor, action: Action): Promise<unknown> {
   const { db } = database;
   const { userId } = target;
   const name = crypto.randomUUID();
-  if (deed === 'create')
+  if (action === 'create')
     return issueKey(db, by, { userId, name, permissions: READ, lifeDays: 30, environment: 'live' });
   const { id: keyId } = await giveKey(db, target, { permissions: READ });
-  if (deed === 'rotate') return rotateKey(db, by, { keyId, userId, environment: 'live' });
-  if (deed === 'rename') return renameKey(db, by, { keyId, userId, name });
+  if (action === 'rotate') return rotateKey(db, by, { keyId, userId, environment: 'live' });
+  if (action === 'rename') return renameKey(db, by, { keyId, userId, name });
   return revokeKey(db, by, { keyId, userId });
 }
 
-async function allowedDeeds(by: Actor, target: Actor): Promise<Deed[]> {
-  const allowed: Deed[] = [];
-  for (const deed of DEEDS) {
-    const code = await codeOf(attempt(by, target, deed));
-    if (code === 'done') allowed.push(deed);
+async function allowedActions(by: Actor, target: Actor): Promise<Action[]> {
+  const allowed: Action[] = [];
+  for (const action of ACTIONS) {
+    const code = await codeOf(attempt(by, target, action));
+    if (code === 'done') allowed.push(action);
     else expect(['forbidden', 'refused']).toContain(code);
   }
   return allowed;
 }
 
-// The attack: a session from before the demotion, or a form that was open meanwhile. The actor still says "administrator".
-test.each<[Role, readonly Deed[]]>([
+// The attack: a session or a form from before the demotion. The actor object still says "administrator".
+test.each<[Role, readonly Action[]]>([
   ['manager', ['revoke']],
   ['member', []],
   ['viewer', []],
-])('an administrator who was made a %s meanwhile may do with an administrator’s keys: %j', async (role, deeds) => {
+])('an administrator who has since become a %s may do this with an administrator’s keys: %j', async (role, actions) => {
   const { administrator, other } = await createPeople(database.db);
   await changeRoleInTheTable(database.db, administrator, role);
-  expect(await allowedDeeds(administrator, other)).toEqual(deeds);
+  expect(await allowedActions(administrator, other)).toEqual(actions);
 });
 
-// The attack: a manager who opened the form when the user was a member, and sends it when the user is an administrator.
-test('a manager takes no key of a user who was promoted meanwhile', async () => {
+// The attack: a manager opens the form while the user is a member, and sends it when the user is an administrator.
+test('a manager cannot take over a key of a user who was promoted since the form was opened', async () => {
   const { manager, member } = await createPeople(database.db);
   await changeRoleInTheTable(database.db, member, 'administrator');
-  expect(await allowedDeeds(manager, member)).toEqual(['revoke']);
+  expect(await allowedActions(manager, member)).toEqual(['revoke']);
 });
 
-// The attack: the demotion is under way, uncommitted, when the act begins; a read without a lock would see the old role.
-test('an act waits for a demotion that is under way, and then is refused', async () => {
+// The attack: the action begins while the demotion is uncommitted; a read without a lock would see the old role.
+test('an action waits for a demotion in progress and is then refused', async () => {
   const { administrator, other } = await createPeople(database.db);
   let outcome: Promise<string> = Promise.resolve('');
   await database.db.prisma.$transaction(async (tx) => {
@@ -69,16 +69,16 @@ test('an act waits for a demotion that is under way, and then is refused', async
   expect(await outcome).toMatch(/^forbidden/);
 });
 
-test('whoever was deactivated meanwhile may do nothing, with own keys neither', async () => {
+test('a deactivated person may do nothing, not even with their own keys', async () => {
   const { administrator, member } = await createPeople(database.db);
   const { userId } = administrator;
   const { id: keyId } = await giveKey(database.db, administrator);
   await database.db.prisma.user.updateMany({ where: { id: userId }, data: { deactivatedAt: new Date() } });
-  expect(await allowedDeeds(administrator, member)).toEqual([]);
+  expect(await allowedActions(administrator, member)).toEqual([]);
   expect(await codeOf(revokeKey(database.db, administrator, { keyId, userId }))).toBe('forbidden');
 });
 
-test('no key is made for a deactivated user, but what one still has can be revoked', async () => {
+test('no key can be made for a deactivated user, but existing keys can be revoked', async () => {
   const { administrator, member } = await createPeople(database.db);
   const { userId, name } = member;
   const { id: keyId } = await giveKey(database.db, member);
@@ -90,11 +90,11 @@ test('no key is made for a deactivated user, but what one still has can be revok
   expect(await codeOf(revokeKey(database.db, administrator, { keyId, userId }))).toBe('done');
 });
 
-test('in a suspended organization keys are revoked, and nothing else', async () => {
+test('in a suspended organization, keys can be revoked and nothing else', async () => {
   const { scope, administrator } = await createPeople(database.db);
   const where = { id: scope.organizationId };
   await database.db.prisma.organization.update({ where, data: { suspendedAt: new Date() } });
-  expect(await allowedDeeds(administrator, administrator)).toEqual(['revoke']);
+  expect(await allowedActions(administrator, administrator)).toEqual(['revoke']);
   const { refusal, mayRevoke } = await listKeys(database.db, administrator, administrator.userId);
   expect({ refusal, mayRevoke }).toEqual({ refusal: 'suspended', mayRevoke: true });
 });

@@ -14,53 +14,53 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-type Deed = 'create' | 'rotate' | 'rename' | 'revoke';
-const DEEDS: readonly Deed[] = ['create', 'rotate', 'rename', 'revoke'];
+type Action = 'create' | 'rotate' | 'rename' | 'revoke';
+const ACTIONS: readonly Action[] = ['create', 'rotate', 'rename', 'revoke'];
 
-async function attempt(by: Actor, target: Actor, deed: Deed): Promise<unknown> {
+async function attempt(by: Actor, target: Actor, action: Action): Promise<unknown> {
   const { db } = database;
   const { userId } = target;
   const name = crypto.randomUUID();
-  if (deed === 'create')
+  if (action === 'create')
     return issueKey(db, by, { userId, name, permissions: READ, lifeDays: 30, environment: 'live' });
   const { id: keyId } = await giveKey(db, target, { permissions: READ });
-  if (deed === 'rotate') return rotateKey(db, by, { keyId, userId, environment: 'live' });
-  if (deed === 'rename') return renameKey(db, by, { keyId, userId, name });
+  if (action === 'rotate') return rotateKey(db, by, { keyId, userId, environment: 'live' });
+  if (action === 'rename') return renameKey(db, by, { keyId, userId, name });
   return revokeKey(db, by, { keyId, userId });
 }
 
-async function allowedDeeds(by: Actor, target: Actor): Promise<Deed[]> {
-  const allowed: Deed[] = [];
-  for (const deed of DEEDS) {
-    const code = await codeOf(attempt(by, target, deed));
-    if (code === 'done') allowed.push(deed);
+async function allowedActions(by: Actor, target: Actor): Promise<Action[]> {
+  const allowed: Action[] = [];
+  for (const action of ACTIONS) {
+    const code = await codeOf(attempt(by, target, action));
+    if (code === 'done') allowed.push(action);
     else expect(['forbidden', 'refused']).toContain(code);
   }
   return allowed;
 }
 
-// The attack: a form that the page does not show, posted by hand.
-test.each<[Role, 'own' | Role, readonly Deed[]]>([
-  ['administrator', 'own', DEEDS],
-  ['administrator', 'administrator', DEEDS],
-  ['administrator', 'manager', DEEDS],
-  ['administrator', 'viewer', DEEDS],
-  ['manager', 'own', DEEDS],
+// The attack: post by hand a form that the page does not show.
+test.each<[Role, 'own' | Role, readonly Action[]]>([
+  ['administrator', 'own', ACTIONS],
+  ['administrator', 'administrator', ACTIONS],
+  ['administrator', 'manager', ACTIONS],
+  ['administrator', 'viewer', ACTIONS],
+  ['manager', 'own', ACTIONS],
   ['manager', 'administrator', ['revoke']],
-  ['manager', 'manager', DEEDS],
-  ['manager', 'member', DEEDS],
-  ['manager', 'viewer', DEEDS],
-  ['member', 'own', DEEDS],
+  ['manager', 'manager', ACTIONS],
+  ['manager', 'member', ACTIONS],
+  ['manager', 'viewer', ACTIONS],
+  ['member', 'own', ACTIONS],
   ['member', 'administrator', []],
   ['member', 'member', []],
   ['member', 'viewer', []],
   ['viewer', 'own', ['revoke']],
   ['viewer', 'administrator', []],
   ['viewer', 'viewer', []],
-])('a %s with keys of %s: %j', async (role, target, deeds) => {
+])('a %s with keys of %s: %j', async (role, target, actions) => {
   const { scope, [role]: by } = await createPeople(database.db);
   const holder = target === 'own' ? by : await createActor(database.db, scope, target);
-  expect(await allowedDeeds(by, holder)).toEqual(deeds);
+  expect(await allowedActions(by, holder)).toEqual(actions);
 });
 
 test.each([
@@ -76,14 +76,17 @@ test.each([
     ...['manager', 'administrator', 'rotate'],
     'refused: You may not rotate API keys of an administrator, because a key has its user’s permissions. Contact an administrator.',
   ],
-] as const)('a %s who wants to act on keys of %s (%s) is told whom to contact', async (role, target, deed, words) => {
-  const people = await createPeople(database.db);
-  const by = people[role];
-  expect(await outcomeOf(attempt(by, target === 'own' ? by : people[target], deed))).toBe(words);
-});
+] as const)(
+  'the refusal of a %s who manages keys of %s (%s) says whom to contact',
+  async (role, target, action, words) => {
+    const people = await createPeople(database.db);
+    const by = people[role];
+    expect(await outcomeOf(attempt(by, target === 'own' ? by : people[target], action))).toBe(words);
+  },
+);
 
-// The attack: a key for a viewer with power that the viewer lacks, which would wake once the viewer is promoted.
-test('a manager makes a reading key for a viewer, and no writing one', async () => {
+// The attack: a viewer’s key with a permission that the viewer lacks, which takes effect once the viewer is promoted.
+test('a manager can make a key that reads for a viewer, but not one that writes', async () => {
   const { manager, viewer } = await createPeople(database.db);
   const request = { userId: viewer.userId, name: 'Sync', lifeDays: 30, environment: 'live' } as const;
   expect(await outcomeOf(issueKey(database.db, manager, { ...request, permissions: READ_WRITE }))).toBe(
@@ -94,8 +97,8 @@ test('a manager makes a reading key for a viewer, and no writing one', async () 
   });
 });
 
-// The attack: trying ids to learn who exists.
-test('a member is refused alike for a colleague, a stranger and nobody; an administrator finds the last two not', async () => {
+// The attack: try ids to learn which users exist.
+test('a member gets the same refusal for a colleague, a stranger and an unknown id; an administrator gets not found for the last two', async () => {
   const ours = await createPeople(database.db);
   const theirs = await createPeople(database.db);
   const nobody = { ...theirs.member, userId: NOBODY };

@@ -27,7 +27,7 @@ const failing = (error: unknown) => {
   throw error;
 };
 
-test('what could not be written is kept, joined with what came since, and written the next time', async () => {
+test('uses that could not be written are kept, merged with later ones, and written next time', async () => {
   const { id, of } = await newKey();
   let isDown = true;
   const { query } = server.db.pool;
@@ -51,8 +51,8 @@ test('what could not be written is kept, joined with what came since, and writte
   expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 2 });
 });
 
-// The attack, on ourselves: an outage of a day, while more and more keys are used, until memory ends.
-test('memory is bounded: what is held stays, further keys are let go', async () => {
+// The risk: during an outage of a day, ever more keys are used until the process runs out of memory.
+test('memory is bounded: recorded keys stay, and further keys are dropped', async () => {
   const [first, second, third] = [await newKey(), await newKey(), await newKey()];
   const uses = startKeyUses(server.db, { onFailure: failing, maxKeys: 2 });
   const [at, later] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
@@ -64,7 +64,7 @@ test('memory is bounded: what is held stays, further keys are let go', async () 
   expect((await rowOf(third.id)).lastUsedAt).toBeNull();
 });
 
-test('a writer writes by itself, by the interval, and writes what is left when it stops', async () => {
+test('a writer flushes at its interval, and once more when it stops', async () => {
   const { id, of } = await newKey();
   const uses = startKeyUses(server.db, { onFailure: failing, everySeconds: 0.02 });
   const [at, later] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
@@ -77,8 +77,8 @@ test('a writer writes by itself, by the interval, and writes what is left when i
   expect((await rowOf(id)).lastUsedAt).toEqual(later);
 });
 
-// Ten processes, each with the same keys in another order: rows locked in that order would be a deadlock.
-test('ten processes that write the same keys at once lose nothing', async () => {
+// Ten processes write the same keys in different orders; locking rows in those orders would deadlock.
+test('ten processes that write the same keys concurrently lose nothing', async () => {
   const keys = await times(20, newKey);
   const db = openDatabase({ url: server.databaseUrl, poolSize: 10, onIdleError: () => {} });
   const writers = Array.from({ length: 10 }, () => startKeyUses(db, { onFailure: failing }));

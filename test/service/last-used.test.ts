@@ -32,7 +32,7 @@ const failing = (error: unknown) => {
   throw error;
 };
 
-test('a use is written with the next flush, and not before: a request asks the database once', async () => {
+test('a use is written with the next flush and not before, so a request runs one query', async () => {
   const { id, key } = await newKey();
   const client = new Client(server.url, key);
   await client.get('/api/key');
@@ -44,7 +44,7 @@ test('a use is written with the next flush, and not before: a request asks the d
   expect(Math.abs((lastUsedAt?.getTime() ?? 0) - before)).toBeLessThan(MINUTE);
 });
 
-test('refused uses of rotated and revoked keys are counted; they are no uses', async () => {
+test('refused uses of rotated and revoked keys are counted, but are not uses', async () => {
   const [rotated, revoked] = [await newKey(), await newKey()];
   orThrow(
     await rotateKey(server.db, rotated.actor, { keyId: rotated.id, userId: rotated.actor.userId, environment: 'live' }),
@@ -60,8 +60,8 @@ test('refused uses of rotated and revoked keys are counted; they are no uses', a
   expect(await rowOf(revoked.id)).toEqual({ lastUsedAt: null, refusedUses: 3 });
 });
 
-// The attack, on ourselves: a process whose clock is behind takes back what another one has written.
-test('the time goes forward only, within a process and between two', async () => {
+// The risk: a process with a slow clock overwrites the later time of another process.
+test('the time of last use only moves forward, within a process and between two', async () => {
   const { id, of } = await newKey();
   const [early, late] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
   const [one, two] = [startKeyUses(server.db, { onFailure: failing }), startKeyUses(server.db, { onFailure: failing })];
@@ -75,7 +75,7 @@ test('the time goes forward only, within a process and between two', async () =>
   expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 1 });
 });
 
-test('many keys of several organizations are one statement; nothing seen is none', async () => {
+test('one statement writes many keys of several organizations, and an empty flush writes nothing', async () => {
   const other = await createActor(server.db, await createScope(server.db), 'member');
   const foreign = await giveKey(server.db, other);
   const keys = await times(5, newKey);
@@ -88,7 +88,7 @@ test('many keys of several organizations are one statement; nothing seen is none
   expect(await countStatements(server.db, () => uses.stop())).toBe(0);
 });
 
-test('a use names the organization too: the same id in another one stays untouched', async () => {
+test('a use names its organization, so the same id in another organization stays unchanged', async () => {
   const { id } = await newKey();
   const uses = startKeyUses(server.db, { onFailure: failing });
   uses.used({ organizationId: (await createScope(server.db)).organizationId, id }, new Date());
@@ -96,7 +96,7 @@ test('a use names the organization too: the same id in another one stays untouch
   expect((await rowOf(id)).lastUsedAt).toBeNull();
 });
 
-test('what was used before a restart is known after it', async () => {
+test('the time of last use survives a restart', async () => {
   const { id, key } = await newKey();
   const second = await startServer({ databaseUrl: server.databaseUrl });
   await new Client(second.url, key).get('/api/key');

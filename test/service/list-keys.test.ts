@@ -16,7 +16,7 @@ afterAll(() => database.close());
 
 const DAY = 86_400_000;
 
-test('each key is shown with who made it and how it ended, active ones first, and never the key', async () => {
+test('the list shows each key’s creator and end, active keys first, and never the key itself', async () => {
   const { db } = database;
   const { member, manager } = await createPeople(db);
   const { userId } = member;
@@ -46,7 +46,7 @@ test('each key is shown with who made it and how it ended, active ones first, an
   }
 });
 
-test('a key is expiring soon from 30 days before its end on, and expired at it', async () => {
+test('a key expires soon from 30 days before its expiry, and is expired at that moment', async () => {
   const { db } = database;
   const { member } = await createPeople(db);
   const { expiresAt } = await giveKey(db, member, { lifeDays: 90 });
@@ -60,8 +60,8 @@ test('a key is expiring soon from 30 days before its end on, and expired at it',
   expect(await stateAt(end)).toEqual(['expired', false]);
 });
 
-// The attack, on ourselves: a query for each row.
-test('200 keys and none take the same two statements', async () => {
+// The risk: one query for each row.
+test('200 keys take the same two statements as none', async () => {
   const { db } = database;
   const { scope, manager, member, viewer } = await createPeople(db);
   const { userId, email } = member;
@@ -70,7 +70,7 @@ test('200 keys and none take the same two statements', async () => {
   expect(await countStatements(db, () => listKeys(db, manager, userId))).toBe(2);
 });
 
-/** Every page, from the first to the last. */
+/** Every list page, from the first to the last. */
 async function pagesOf<K>(ask: (after: string | null) => Promise<{ keys: readonly K[]; next: string | null }>) {
   const pages: (readonly K[])[] = [];
   let after: string | null = null;
@@ -83,15 +83,15 @@ async function pagesOf<K>(ask: (after: string | null) => Promise<{ keys: readonl
 }
 
 test.each([3, 60])(
-  '120 keys, %d of them active, come page by page, each once, the active ones first and then the newest',
+  '120 keys, %d of them active, are listed page by page, each once, active ones first and then the newest',
   async (count) => {
-    // There are ten active ones at most; should there ever be more, none is left out.
+    // At most ten keys are active; the list would still be complete if there were more.
     const { db } = database;
     const { scope, member } = await createPeople(db);
     const { userId, email } = member;
     await times(count, () => createKeyRow(db, { scope, userId, email }));
     await times(120 - count, () => createKeyRow(db, { scope, userId, email }, { expiresAt: new Date(1000) }));
-    // Many of one instant, so that the order needs the id.
+    // Many keys of one instant, so that the id decides their order.
     await db.pool.query(
       `update api_keys set created_at = timestamptz '2026-01-01' + (get_byte(key_hash, 0) % 7) * interval '1 minute'
      where user_id = $1`,
@@ -108,7 +108,7 @@ test.each([3, 60])(
   },
 );
 
-test('a position that is nonsense begins anew', async () => {
+test('an invalid cursor starts at the first page', async () => {
   const { db } = database;
   const { scope, member } = await createPeople(db);
   const { userId, email } = member;
@@ -124,7 +124,7 @@ test('a position that is nonsense begins anew', async () => {
   }
 });
 
-test('one key is found by its id among any number, of this user alone', async () => {
+test('one key of this user is found by its id among any number', async () => {
   const { db } = database;
   const { member, manager, viewer } = await createPeople(db);
   const { userId } = member;
@@ -144,7 +144,7 @@ test.each([
   ['member', 'member', [null, true]],
   ['viewer', 'viewer', ['role', true]],
 ] as const)(
-  'a %s who sees keys of the %s is refused to take them, and may revoke them: %j',
+  'a %s who sees keys of the %s gets the refusal to rotate them, and whether they may be revoked: %j',
   async (role, target, expected) => {
     const people = await createPeople(database.db);
     const list = await listKeys(database.db, people[role], people[target].userId);
@@ -152,8 +152,8 @@ test.each([
   },
 );
 
-// The attack: somebody else's id in the URL of the list.
-test('members and viewers see own keys only; nobody sees into another organization', async () => {
+// The attack: another user’s id in the URL of the list.
+test('members and viewers see only their own keys, and nobody sees another organization’s', async () => {
   const { db } = database;
   const [ours, theirs] = [await createPeople(db), await createPeople(db)];
   for (const actor of [ours.member, ours.viewer]) {
@@ -168,7 +168,7 @@ test('members and viewers see own keys only; nobody sees into another organizati
   }
 });
 
-test('nothing may be made for a deactivated user, and the list says so', async () => {
+test('the list says that no key can be made for a deactivated user', async () => {
   const { db } = database;
   const { administrator, member } = await createPeople(db);
   await db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
@@ -178,8 +178,8 @@ test('nothing may be made for a deactivated user, and the list says so', async (
   });
 });
 
-// The attack: a manager who leaves has been shown keys of others, which live on.
-test('keys that somebody made for others, or rotated into being, are listed for review while they are active', async () => {
+// The attack: a manager who leaves has seen keys of others, which stay active.
+test('active keys that a person made or rotated for others are listed for review', async () => {
   const { db } = database;
   const { administrator, manager, member, viewer } = await createPeople(db);
   const request = { permissions: READ, lifeDays: 30, environment: 'live' } as const;
@@ -197,7 +197,7 @@ test('keys that somebody made for others, or rotated into being, are listed for 
   expect(next).toBeNull();
 });
 
-test('120 keys that somebody made for others come page by page, each once, the newest first', async () => {
+test('120 keys that a person made for others are listed page by page, each once, newest first', async () => {
   const { db } = database;
   const { scope, administrator, manager, member } = await createPeople(db);
   await times(120, () => createKeyRow(db, { scope, userId: member.userId, email: member.email }));

@@ -23,13 +23,13 @@ async function addKeysOf({ scope, userId }: Actor, count: number): Promise<void>
   await database.db.pool.query('analyze api_keys');
 }
 
-// Both lock the same keys. Were it in different orders, each could hold one that the other waits for, until PostgreSQL
-// ends one of them: the deactivation is lost, or when keys were last used.
-test('a deactivation and the writing of last-used times never wait for each other in a circle', async () => {
+// Both lock the same keys. With different orders, each could hold one that the other waits for. PostgreSQL would then
+// abort one of them, and the deactivation or the times of last use would be lost.
+test('a deactivation and the write of last-used times never deadlock', async () => {
   const { administrator, member } = await createPeople(database.db);
   const { organizationId } = member.scope;
-  // The last id has the first name and the first time, by whose indexes a statement without an order of its own finds the
-  // keys of a user among those of many.
+  // The last id has the first name and the first time. A statement without an explicit order finds the keys of a user
+  // by the indexes on these columns.
   for (const [i, id] of ids.toReversed().entries()) await createKeyRow(database.db, member, { id, name: `Key ${i}` });
   await addKeysOf(administrator, 2000);
   const failures: unknown[] = [];
@@ -38,7 +38,8 @@ test('a deactivation and the writing of last-used times never wait for each othe
   for (const id of ids.toReversed()) uses.used({ organizationId, id }, usedAt);
 
   const both = await withClient(database.url, async (holder) => {
-    // Somebody holds the key in the middle, so that each of the two has its first key before it can have its second.
+    // A third transaction locks the middle key, so that each of the two holds its first key before it can take its
+    // second.
     await holder.query('begin');
     await holder.query('select 1 from api_keys where id = $1 for update', [ids[1]]);
     const writing = uses.stop();

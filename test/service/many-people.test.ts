@@ -17,7 +17,7 @@ beforeAll(async () => {
   actor = await createAccount(db, { role: 'manager' });
   foreign = await createAccount(db, { role: 'administrator' });
   for (const { scope } of [actor, foreign]) {
-    // Every fifth name is shared by many, so that the order needs the id.
+    // Every fifth name is shared by many people, so that the id decides their order.
     await db.pool.query(
       `insert into users (organization_id, id, email, name, role)
        select $1::uuid, gen_random_uuid(), 'person' || i || '@' || right($1::uuid::text, 8) || '.example',
@@ -26,12 +26,12 @@ beforeAll(async () => {
       [scope.organizationId],
     );
   }
-  // Vacuum, too: of what waits to be put into the search index the planner counts every page.
+  // Vacuum too: the planner counts every page of the search index’s pending list.
   await db.pool.query('vacuum analyze users');
 });
 afterAll(() => database.close());
 
-test('10,000 people come page by page, each once, in one order', async () => {
+test('10,000 people are listed page by page, each once, in one order', async () => {
   const seen: string[] = [];
   let after: string | null = null;
   do {
@@ -59,11 +59,11 @@ test('the first page, a deep page and a search each use an index', async () => {
   expect(plan).not.toContain('Seq Scan');
 });
 
-test('search finds parts of names and e-mails in any letter case, of this organization alone', async () => {
+test('search finds parts of names and e-mails in any letter case, within this organization only', async () => {
   const { users } = await listUsers(db, actor, { search: ' PERSON9876@ ' });
   expect(users.map(({ email }) => email)).toEqual([`person9876@${actor.scope.organizationId.slice(-8)}.example`]);
   expect((await listUsers(db, actor, { search: foreign.email })).users).toEqual([]);
-  // The attack: a pattern that matches everything, at the cost of everything.
+  // The attack: a pattern that matches every row, at the cost of a full scan.
   for (const search of ['%', '_', '\\', "' or true --", 'a\0b']) {
     const found = await listUsers(db, actor, { search });
     expect(
@@ -72,7 +72,7 @@ test('search finds parts of names and e-mails in any letter case, of this organi
   }
 });
 
-test('a page has 25, and a position that is nonsense begins anew', async () => {
+test('a list page has 25 people, and an invalid cursor starts at the first page', async () => {
   expect((await listUsers(db, actor)).users).toHaveLength(25);
   const first = await listUsers(db, actor);
   for (const after of [
@@ -84,7 +84,7 @@ test('a page has 25, and a position that is nonsense begins anew', async () => {
     expect(await listUsers(db, actor, { after })).toEqual(first);
 });
 
-test('a list and a user show no hash and no secret', async () => {
+test('a list and a user contain no hash and no secret', async () => {
   const { users } = await listUsers(db, actor, { search: actor.email });
   const user = await getUser(db, actor, actor.userId);
   expect(users).toEqual([user]);
@@ -93,8 +93,8 @@ test('a list and a user show no hash and no secret', async () => {
   );
 });
 
-test('members and viewers see nobody but themselves', async () => {
-  // The attack: the URL of the list, typed by hand.
+test('members and viewers see only themselves', async () => {
+  // The attack: type the URL of the list by hand.
   for (const role of ['member', 'viewer'] as const) {
     const person = await createAccount(db, { role, scope: actor.scope });
     expect(await codeOf(listUsers(db, person))).toBe('forbidden');

@@ -22,7 +22,7 @@ function user(change: Partial<NewOrganization['users'][number]> = {}): NewOrgani
   return { email, name: 'Ada', role: 'administrator', passwordHash: null, ...change };
 }
 
-test('an organization is made with its users, whose e-mails are kept in lower case', async () => {
+test('an organization is made with its users, and their e-mails are stored in lower case', async () => {
   const email = ` Ada-${crypto.randomUUID()}@Example.Test`;
   const { organizationId } = await createOrganization(database.db, { name: 'Acme', users: [user({ email })] });
   expect(await findOrganization(database.db, organizationId)).toMatchObject({ name: 'Acme', suspendedAt: null });
@@ -30,7 +30,7 @@ test('an organization is made with its users, whose e-mails are kept in lower ca
   expect(found).toMatchObject({ email: email.trim().toLowerCase(), organizationId, role: 'administrator' });
 });
 
-test('an e-mail that is taken, in whichever letter case, is a conflict, and nothing is left of the organization', async () => {
+test('an e-mail that is taken in any letter case is a conflict, and the organization is not created', async () => {
   const taken = user();
   await createOrganization(database.db, { name: 'First', users: [taken] });
   const name = crypto.randomUUID();
@@ -42,7 +42,7 @@ test('an e-mail that is taken, in whichever letter case, is a conflict, and noth
   expect(await database.db.prisma.organization.count({ where: { name } })).toBe(0);
 });
 
-test('of twenty at once with one e-mail one is made', async () => {
+test('twenty concurrent creations with one e-mail make one organization', async () => {
   const name = crypto.randomUUID();
   const users = [user()];
   const outcomes = await Promise.allSettled(
@@ -61,19 +61,19 @@ test.each<[string, Partial<NewOrganization>]>([
   ['email', { users: [user({ email: 'ada' })] }],
   ['email', { users: [user({ email: `${'x'.repeat(250)}@example.test` })] }],
   ['user name', { users: [user({ name: '' })] }],
-  // The attack: what a mail's header would read as its own.
+  // The attack: text that a mail header would treat as another header.
   ['name', { name: 'Acme\r\nBcc: x@example.test' }],
   ['user name', { users: [user({ name: 'Ada\nBcc: x@example.test' })] }],
   ['email', { users: [user({ email: 'ada@example.test,x@example.test' })] }],
-  // The attack: an organization that looks like none, and a name that turns the line around in which it stands.
+  // The attack: an organization with an invisible name, or with a name that reverses the text around it.
   ['name', { name: '\u3164' }],
   ['user name', { users: [user({ name: 'Ada\u202e' })] }],
-])('a wrong %s is refused and named: %j', async (field, change) => {
+])('an invalid %s is refused and named: %j', async (field, change) => {
   const refused = createOrganization(database.db, { name: 'Acme', users: [user()], ...change });
   await expect(refused).rejects.toMatchObject({ code: 'invalid', fields: { [field]: expect.any(Array) } });
 });
 
-test('suspending and resuming can be repeated: the first suspension is the one that counts', async () => {
+test('suspending and resuming can be repeated, and the time of the first suspension stays', async () => {
   const { scope } = await createTenant(database.db);
   const suspendedAt = async () => (await findOrganization(database.db, scope.organizationId))?.suspendedAt;
   await suspendOrganization(database.db, scope.organizationId);
@@ -87,7 +87,7 @@ test('suspending and resuming can be repeated: the first suspension is the one t
   }
 });
 
-test('a key is revoked once; the second time is a conflict, and the first time stays', async () => {
+test('a key is revoked once; revoking it again is a conflict and keeps the first time', async () => {
   const { id } = await createKeyRow(database.db, await createTenant(database.db));
   const revokedAt = async () => (await database.db.prisma.apiKey.findFirst({ where: { id } }))?.revokedAt;
   await revokeKeyById(database.db, id);
@@ -96,7 +96,7 @@ test('a key is revoked once; the second time is a conflict, and the first time s
   expect(await revokedAt()).toEqual(first);
 });
 
-test('what does not exist is named as such', async () => {
+test('the refusal names what does not exist', async () => {
   const { db } = database;
   const request = { name: 'Test', permissions: [], lifeDays: null, environment: 'live' } as const;
   const attempts = await Promise.allSettled([
@@ -108,7 +108,7 @@ test('what does not exist is named as such', async () => {
   for (const attempt of attempts) expect(attempt).toMatchObject({ reason: { code: 'not_found' } });
 });
 
-test('organizations are listed oldest first, without what signs their cursors', async () => {
+test('organizations are listed oldest first, without their cursor secrets', async () => {
   const made = [await createTenant(database.db), await createTenant(database.db)];
   const listed = await listOrganizations(database.db);
   const order = listed.map(({ id }) => id).filter((id) => made.some(({ scope }) => scope.organizationId === id));

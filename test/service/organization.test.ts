@@ -15,7 +15,7 @@ afterAll(() => database.close());
 
 const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 90, allowsUnendingKeys: false };
 
-test('a change of the policy is audited with what it was and what it is; none is no event', async () => {
+test('a policy change is audited with the old and new values, and an unchanged policy is not audited', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });
   orThrow(await updatePolicy(db, administrator, POLICY));
   orThrow(await updatePolicy(db, administrator, POLICY));
@@ -29,8 +29,8 @@ test('a change of the policy is audited with what it was and what it is; none is
   ]);
 });
 
-test('is for administrators alone, as they are now', async () => {
-  // The attack: the form's POST, sent by a manager, or by an administrator of before.
+test('only people who are administrators at that moment can change the policy', async () => {
+  // The attack: a manager, or a former administrator, sends the form.
   const administrator = await createAccount(db, { role: 'administrator' });
   for (const role of ['manager', 'member', 'viewer'] as const) {
     const person = await createAccount(db, { role, scope: administrator.scope });
@@ -41,13 +41,13 @@ test('is for administrators alone, as they are now', async () => {
   expect(await codeOf(updatePolicy(db, administrator, POLICY))).toBe('forbidden');
 });
 
-test.each([0, 3651, 1.5, Number.NaN, -1])('refuses a longest key life of %p days', async (maxKeyLifeDays) => {
+test.each([0, 3651, 1.5, Number.NaN, -1])('a longest key lifetime of %p days is refused', async (maxKeyLifeDays) => {
   const administrator = await createAccount(db, { role: 'administrator' });
   const outcome = await outcomeOf(updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays }));
   expect(outcome).toBe('invalid: max_key_life_days must be an integer from 1 to 3650.');
 });
 
-test('takes no more fields than a policy has', async () => {
+test('only the fields of a policy are taken', async () => {
   // The attack: a field "suspendedAt" or "name" beside those of the form.
   const administrator = await createAccount(db, { role: 'administrator' });
   const given = { ...POLICY, name: 'Taken over', suspendedAt: new Date(), id: 'x' };
@@ -55,7 +55,7 @@ test('takes no more fields than a policy has', async () => {
   expect(await getPolicy(db, administrator)).toMatchObject({ name: 'Test', suspendedAt: null });
 });
 
-test('whom to contact are the active administrators of this organization', async () => {
+test('the contacts are the active administrators of this organization', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });
   const gone = await createAccount(db, { role: 'administrator', scope: administrator.scope });
   await createAccount(db, { role: 'administrator' });

@@ -37,8 +37,8 @@ const invite = (by: Actor, role: string, email = `${crypto.randomUUID()}@example
 const actsOn = async ({ userId }: Actor) =>
   db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } });
 
-test('a manager invites and raises to no more than member; members and viewers manage nobody', async () => {
-  // The attack: the form's role field is changed to "administrator".
+test('a manager can invite and promote up to member, and members and viewers cannot manage anybody', async () => {
+  // The attack: the form’s role field is changed to "administrator".
   const { administrator, manager, member, viewer } = await staff();
   const allowed = { administrator: ROLES, manager: ['member', 'viewer'], member: [], viewer: [] };
   for (const actor of [administrator, manager, member, viewer]) {
@@ -52,7 +52,7 @@ test('a manager invites and raises to no more than member; members and viewers m
   expect(await codeOf(invite(administrator, 'owner'))).toBe('invalid');
 });
 
-test('nobody below an administrator touches a manager or an administrator, nor raises themselves', async () => {
+test('only an administrator can change managers and administrators, and nobody can promote themselves', async () => {
   // The attack: a manager demotes the administrator who is about to demote the manager.
   const { administrator, manager, member } = await staff();
   const colleague = await createAccount(db, { role: 'manager', scope: manager.scope });
@@ -65,8 +65,8 @@ test('nobody below an administrator touches a manager or an administrator, nor r
   }
 });
 
-test('what counts is the role of this moment, not of the session', async () => {
-  // The attack: a form that was open while its sender was demoted, or deactivated.
+test('the current role decides, not the one in the session', async () => {
+  // The attack: a form that was open while its sender was demoted or deactivated.
   const { administrator, other, viewer } = await staff();
   orThrow(await changeRole(db, administrator, { userId: other.userId, role: 'viewer' }));
   expect(await codeOf(invite(other, 'viewer'))).toBe('forbidden');
@@ -77,14 +77,14 @@ test('what counts is the role of this moment, not of the session', async () => {
   );
 });
 
-test('the last active administrator is neither demoted nor deactivated', async () => {
+test('the last active administrator cannot be demoted or deactivated', async () => {
   const { administrator, other, manager } = await staff();
   orThrow(await deactivateUser(db, administrator, { userId: other.userId }));
   const self = { userId: administrator.userId };
   const words = `conflict: ${administrator.email} is the last active administrator. Make somebody else an administrator first.`;
   expect(await outcomeOf(changeRole(db, administrator, { ...self, role: 'manager' }))).toBe(words);
   expect(await outcomeOf(deactivateUser(db, administrator, self))).toBe(words);
-  // One who was invited and never came is no administrator to rely on.
+  // A person who was invited and never signed in does not count as an administrator.
   const invited = orThrow(await invite(administrator, 'administrator')).link;
   expect(await outcomeOf(deactivateUser(db, administrator, self))).toBe(words);
   expect(await codeOf(deactivateUser(db, administrator, { userId: invited.userId }))).toBe('done');
@@ -92,8 +92,8 @@ test('the last active administrator is neither demoted nor deactivated', async (
   expect(await codeOf(changeRole(db, administrator, { ...self, role: 'viewer' }))).toBe('done');
 });
 
-test('of two administrators that demote or deactivate each other at once, one remains', async () => {
-  // The attack: both see two administrators, and each takes the other's power.
+test('when two administrators demote or deactivate each other concurrently, one remains', async () => {
+  // The attack: both see two administrators, and each removes the other.
   for (let round = 0; round < 10; round += 1) {
     const { administrator: a, other: b } = await staff();
     const [left, right] = [{ userId: b.userId }, { userId: a.userId }];
@@ -110,8 +110,8 @@ test('of two administrators that demote or deactivate each other at once, one re
   }
 });
 
-test('of two administrators who leave at once, one has to stay', async () => {
-  // The attack: each touches only their own row, so that neither waits for the other.
+test('when two administrators leave concurrently, one has to stay', async () => {
+  // The attack: each changes only their own row, so that neither waits for the other.
   for (let round = 0; round < 15; round += 1) {
     const { administrator: a, other: b } = await staff();
     const outcomes = await Promise.all([a, b].map((each) => codeOf(deactivateUser(db, each, { userId: each.userId }))));
@@ -119,7 +119,7 @@ test('of two administrators who leave at once, one has to stay', async () => {
   }
 });
 
-test('deactivation revokes the keys and audits each; reactivation revives none', async () => {
+test('deactivation revokes the keys and audits each, and reactivation restores none', async () => {
   const { administrator, member } = await staff();
   await giveKey(db, member);
   await giveKey(db, member);
@@ -137,8 +137,8 @@ test('deactivation revokes the keys and audits each; reactivation revives none',
   ]);
 });
 
-test('an e-mail that is taken is a conflict in the same words, whoever has it', async () => {
-  // The attack: invitations tell which customers there are, and who works for them.
+test('an e-mail that is taken is a conflict with the same message in every organization', async () => {
+  // The attack: invitations reveal which customers exist and who works for them.
   const { administrator, member } = await staff();
   const foreign = await createAccount(db);
   for (const email of [member.email, foreign.email, foreign.email.toUpperCase()]) {
@@ -151,7 +151,7 @@ test('an e-mail that is taken is a conflict in the same words, whoever has it', 
   expect(outcomes.filter((each) => each === 'conflict')).toHaveLength(9);
 });
 
-test('fields that the form does not have are not taken', async () => {
+test('fields that the form does not have are ignored', async () => {
   // The attack: a field "organizationId", "passwordHash" or "role" beside those of the form.
   const { administrator, viewer } = await staff();
   const foreign = await createAccount(db);
@@ -172,7 +172,7 @@ test('fields that the form does not have are not taken', async () => {
   });
 });
 
-test('an id of another organization is as unknown as one that does not exist', async () => {
+test('an id of another organization gets the same refusal as an unknown id', async () => {
   // The attack: ids of another organization in every URL.
   const { administrator, manager } = await staff();
   const foreign = await createAccount(db, { role: 'viewer' });
@@ -186,7 +186,7 @@ test('an id of another organization is as unknown as one that does not exist', a
   expect(await row(foreign)).toMatchObject({ role: 'viewer', deactivatedAt: null });
 });
 
-test('a change of role is audited with what it was and what it is; none is no event', async () => {
+test('a role change is audited with the old and new role, and an unchanged role is not audited', async () => {
   const { administrator, member } = await staff();
   orThrow(await changeRole(db, administrator, { userId: member.userId, role: 'member' }));
   orThrow(await changeRole(db, administrator, { userId: member.userId, role: 'viewer' }));
@@ -206,7 +206,7 @@ test.each([
   'Mei <mei@example.org>',
   'mei@example.org\r\nBcc: all@example.org',
   'a\0@b.org',
-])('refuses %j as an e-mail', async (email) => {
+])('%j is refused as an e-mail', async (email) => {
   const { administrator } = await staff();
   expect(await outcomeOf(invite(administrator, 'viewer', email))).toMatch(/^invalid: email must be/);
 });
@@ -219,8 +219,8 @@ test.each([
   'Mei\nTanaka',
   'x'.repeat(201),
   `charter_live_${'x'.repeat(46)}`,
-])('refuses %j as the name of a person', async (name) => {
-  // The attack: somebody without a name, or with one that changes what stands beside it, in lists, mails and the audit log.
+])('%j is refused as the name of a person', async (name) => {
+  // The attack: an empty name, or one that changes the text beside it in lists, mails and the audit log.
   const { administrator } = await staff();
   const email = `${crypto.randomUUID()}@example.test`;
   const refused = inviteUser(db, administrator, { email, name, role: 'viewer' });

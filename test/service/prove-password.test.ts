@@ -18,7 +18,7 @@ afterAll(() => database.close());
 const SECRET = 'purple walruses march 17 miles';
 const OTHER = 'seven otters juggle 93 lanterns';
 
-/** Everything that asks whoever is signed in for the password once more, by what the log calls it. */
+/** Every action that asks a signed-in person for the password again, by its name in the audit log. */
 const ASKED: Record<string, (actor: Actor, password: string) => Promise<unknown>> = {
   'change the password': (actor, currentPassword) => changePassword(db, actor, { currentPassword, password: OTHER }),
   'set up a second factor': (actor, password) => beginSecondFactor(db, actor, { password }),
@@ -30,9 +30,9 @@ const failuresOf = ({ userId }: Actor) =>
   db.prisma.auditEvent.findMany({ where: { action: 'user.password_check_failed', targetUserId: userId } });
 
 test.each(Object.entries(ASKED))(
-  'a wrong password to %s leaves one event: whose, for what, from where',
+  'a wrong password to %s leaves one event with user, purpose and address',
   async (to, ask) => {
-    // The attack: a stolen session tries passwords, and its owner never hears of it.
+    // The attack: a stolen session tries passwords, and its owner never learns of it.
     const account = await createAccount(db);
     expect(await codeOf(ask(account, SECRET))).toBe('invalid');
     const { ip, userAgent, requestId } = account.trace;
@@ -42,8 +42,8 @@ test.each(Object.entries(ASKED))(
   },
 );
 
-test('the password that was tried stands nowhere in the database', async () => {
-  // The attack: what was mistyped, or is the password of elsewhere, is read out of the log.
+test('the database does not store the password that was tried', async () => {
+  // The attack: read a mistyped password, or one from another site, from the log.
   const account = await createAccount(db);
   for (const ask of Object.values(ASKED)) await codeOf(ask(account, SECRET));
   const { rows: tables } = await db.pool.query<{ name: string }>(
@@ -56,8 +56,8 @@ test('the password that was tried stands nowhere in the database', async () => {
   }
 });
 
-test('a flood of wrong passwords, over every form and the sign-in, leaves ten events', async () => {
-  // The attack: the log is filled until nobody finds anything in it, or the disk is full.
+test('a flood of wrong passwords across all forms and the sign-in leaves ten events', async () => {
+  // The attack: flood the log until nobody finds anything in it or the disk is full.
   const account = await createAccount(db);
   const asks = Object.values(ASKED);
   const outcomes = await times(60, (i) => codeOf((asks[i % asks.length] ?? (async () => {}))(account, `wrong ${i}`)));
@@ -68,7 +68,7 @@ test('a flood of wrong passwords, over every form and the sign-in, leaves ten ev
   expect(await db.prisma.auditEvent.count({ where: { targetUserId: account.userId } })).toBe(10);
 });
 
-test('the right password leaves no such event, and begins the count anew', async () => {
+test('the right password leaves no such event and resets the count', async () => {
   const account = { ...(await createAccount(db)), trace: newTrace() };
   for (let round = 0; round < 2; round += 1) {
     const guesses = await times(9, () => codeOf(beginSecondFactor(db, account, { password: 'wrong' })));

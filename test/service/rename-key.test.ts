@@ -15,7 +15,7 @@ async function namesOf(userId: string): Promise<string[]> {
   return (await database.db.prisma.apiKey.findMany({ where })).map(({ name }) => name).sort();
 }
 
-test('a key is renamed, and the name that it had is free', async () => {
+test('renaming a key frees its old name', async () => {
   const { member } = await createPeople(database.db);
   const { userId } = member;
   const { id: keyId } = await giveKey(database.db, member, { name: 'Old' });
@@ -24,8 +24,8 @@ test('a key is renamed, and the name that it had is free', async () => {
   expect(await namesOf(userId)).toEqual(['New', 'Old']);
 });
 
-// The attack: ten keys renamed to one name at once, each of which finds it free.
-test('of ten renamings to one name at once one succeeds', async () => {
+// The attack: ten keys are renamed to one name concurrently, and each finds it free.
+test('of ten concurrent renames to one name, one succeeds', async () => {
   const { member } = await createPeople(database.db);
   const { userId } = member;
   const keys = await times(10, (i) => giveKey(database.db, member, { name: `Key ${i}` }));
@@ -37,7 +37,7 @@ test('of ten renamings to one name at once one succeeds', async () => {
   expect((await namesOf(userId)).filter((name) => name === 'Same')).toHaveLength(1);
 });
 
-test('of renamings and creations of one name at once one succeeds', async () => {
+test('of concurrent renames and creations with one name, one succeeds', async () => {
   const { member } = await createPeople(database.db);
   const { userId } = member;
   const keys = await times(5, (i) => giveKey(database.db, member, { name: `Key ${i}` }));
@@ -48,14 +48,14 @@ test('of renamings and creations of one name at once one succeeds', async () => 
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
 });
 
-test('the name that it has already is no change and no event', async () => {
+test('renaming a key to its current name changes nothing and leaves no event', async () => {
   const { member } = await createPeople(database.db);
   const { id: keyId } = await giveKey(database.db, member, { name: 'Same' });
   expect(await codeOf(renameKey(database.db, member, { keyId, userId: member.userId, name: 'Same' }))).toBe('done');
   expect(await database.db.prisma.auditEvent.count({ where: { keyId, action: 'key.renamed' } })).toBe(0);
 });
 
-test('a name that only looks like that of another key is taken; the own name may be written anew', async () => {
+test('a name that looks like another key’s name is taken, and a key’s own name may be respelled', async () => {
   const { member } = await createPeople(database.db);
   const { userId } = member;
   const { id: keyId } = await giveKey(database.db, member, { name: 'Nightly  sync' });
@@ -67,7 +67,7 @@ test('a name that only looks like that of another key is taken; the own name may
   expect(await namesOf(userId)).toEqual(['Nightly sync', 'Reports']);
 });
 
-test.each(['revoked', 'expired'])('a key that was %s keeps the name under which it is remembered', async (end) => {
+test.each(['revoked', 'expired'])('a key that was %s keeps its name', async (end) => {
   const { member } = await createPeople(database.db);
   const { userId } = member;
   const { id: keyId } = await giveKey(database.db, member, { name: 'Old' });
@@ -78,8 +78,8 @@ test.each(['revoked', 'expired'])('a key that was %s keeps the name under which 
   );
 });
 
-// The attack: another organization's name for a key, and whether it is taken there.
-test('keys of others are not found, alike, and keep their names', async () => {
+// The attack: learn a key name of another organization, or whether it is taken there.
+test('keys of others are not found, with one message, and keep their names', async () => {
   const [ours, theirs] = [await createPeople(database.db), await createPeople(database.db)];
   const { userId } = ours.member;
   await giveKey(database.db, ours.member, { name: 'Taken' });

@@ -32,8 +32,8 @@ async function ask(email: string, trace = newTrace(), through = outbox): Promise
   return outcome;
 }
 
-test('mails a link to the account, under the configured address, and answers alike for everybody', async () => {
-  // The attack: who gets another answer has an account; and a Host header that makes the link lead elsewhere.
+test('a reset request mails a link at the configured URL, and every e-mail gets the same response', async () => {
+  // The attack: a different response reveals an account; a Host header changes the link.
   const account = await createAccount(db);
   smtp.mails.length = 0;
   for (const email of ['nobody@example.test', 'no e-mail', account.email.toUpperCase()])
@@ -49,8 +49,8 @@ test('mails a link to the account, under the configured address, and answers ali
   expect(JSON.stringify(events)).not.toContain(token);
 });
 
-test('a mailbox is not flooded', async () => {
-  // The attack: the form is posted a thousand times with somebody's e-mail.
+test('repeated requests do not flood a mailbox', async () => {
+  // The attack: post the form a thousand times with another person’s e-mail.
   const account = await createAccount(db);
   smtp.mails.length = 0;
   const trace = newTrace();
@@ -61,8 +61,8 @@ test('a mailbox is not flooded', async () => {
   expect(smtp.mails.length).toBeLessThanOrEqual(10);
 });
 
-test('somebody who asks for a reset voids nobody’s link', async () => {
-  // The attack: the invitation of another person is made worthless by asking for resets.
+test('a reset request does not invalidate an existing link', async () => {
+  // The attack: ask for resets to invalidate another person’s invitation.
   const account = await createAccount(db);
   smtp.mails.length = 0;
   await ask(account.email);
@@ -82,7 +82,7 @@ test('a deactivated account gets no mail', async () => {
   expect(smtp.mails).toEqual([]);
 });
 
-test('without a mail server it answers the same and makes no link', async () => {
+test('without a mail server the response is the same, and no link is made', async () => {
   const account = await createAccount(db);
   const none = createOutbox(null, (error) => failures.push(error));
   expect(none.canSend).toBe(false);
@@ -90,7 +90,7 @@ test('without a mail server it answers the same and makes no link', async () => 
   expect(await db.prisma.accessLink.count({ where: { userId: account.userId } })).toBe(0);
 });
 
-test('a mail server that does not answer is reported, without the link, and nobody waits for it', async () => {
+test('a mail server that does not respond is reported without the link, and delays no response', async () => {
   const account = await createAccount(db);
   const reports: unknown[] = [];
   const broken = createOutbox({ smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'a@b.org' }, (error) => reports.push(error));

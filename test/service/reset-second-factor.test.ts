@@ -35,7 +35,7 @@ const NOW = new Date('2026-05-01T08:00:00.000Z');
 
 const colleague = (role: Actor['role'] = 'member') => createAccount(db, { role, scope: administrator.scope });
 const reset = (by: Actor, { userId }: Pick<Actor, 'userId'>) => resetSecondFactor(db, by, { userId });
-/** Past the service, which would prove a password for each: what is asked here is who may remove it. */
+/** Writes to the table directly, because the service would ask for a password; this file tests only who may remove. */
 const putSecondFactor = ({ userId }: Actor) =>
   db.prisma.user.updateMany({ where: { id: userId }, data: { totpSecret: new Uint8Array(20), totpSince: NOW } });
 const row = ({ userId }: Actor) => db.prisma.user.findFirstOrThrow({ where: { id: userId } });
@@ -53,9 +53,9 @@ const WAYS: Record<string, (target: Actor) => Promise<unknown>> = {
 };
 
 test.each(Object.entries(WAYS))(
-  'by %s: the password alone signs in again, no session lives on, and one event tells who and whom',
+  'by %s: the password alone signs in, every session ends, and one event records actor and target',
   async (by, remove) => {
-    // The attack: whoever has the password, and sits in a session, waits for the factor to go, and sets up their own.
+    // The attack: a person with the password and a session waits for the removal, then sets up a factor of their own.
     const member = await colleague();
     const { uri, recoveryCodes, token } = await addSecondFactor(db, member, NOW);
     const half = await enter(member);
@@ -79,8 +79,8 @@ test.each(Object.entries(WAYS))(
   },
 );
 
-test.each(Object.entries(WAYS))('by %s: a set-up that was begun ends as well', async (_, remove) => {
-  // The attack: the secret of a set-up that somebody else began is confirmed after the owner has got the account back.
+test.each(Object.entries(WAYS))('by %s: a pending set-up ends as well', async (_, remove) => {
+  // The attack: an intruder’s pending secret is confirmed after the owner has the account back.
   const member = await colleague();
   const { uri } = orThrow(await beginSecondFactor(db, member, { password: PASSWORD }));
   const before = await openSession(db, member, NOW);
@@ -92,8 +92,8 @@ test.each(Object.entries(WAYS))('by %s: a set-up that was begun ends as well', a
   expect(await eventsOf(member)).toMatchObject([{ detail: { before: 'begun, not confirmed' } }]);
 });
 
-test('a manager removes it for members and viewers alone, and these for nobody', async () => {
-  // The attack: a manager who has got an administrator's password lacks only the code.
+test('a manager can remove it only for members and viewers, and these for nobody', async () => {
+  // The attack: a manager who has an administrator’s password lacks only the code.
   for (const by of [await colleague('manager'), await colleague('member'), await colleague('viewer')]) {
     for (const role of ROLES) {
       const target = await colleague(role);
@@ -108,8 +108,8 @@ test('a manager removes it for members and viewers alone, and these for nobody',
   }
 });
 
-test('nobody removes their own this way, which would take no password', async () => {
-  // The attack: an administrator's unlocked screen; whoever sits down at it opens the administrator's own user page.
+test('nobody can remove their own this way, because it asks for no password', async () => {
+  // The attack: at an administrator’s unlocked screen, open the administrator’s own user page.
   const owner = await colleague('administrator');
   await addSecondFactor(db, owner, NOW);
   expect(await outcomeOf(reset(owner, owner))).toBe(
@@ -118,8 +118,8 @@ test('nobody removes their own this way, which would take no password', async ()
   expect((await row(owner)).totpSince).not.toBeNull();
 });
 
-test('what counts is the role of this moment', async () => {
-  // The attack: the confirmation was open while its reader was demoted, or the user promoted.
+test('the current role decides', async () => {
+  // The attack: the confirmation page was open while its reader was demoted or the user promoted.
   const [manager, member] = [await colleague('manager'), await colleague('member')];
   await addSecondFactor(db, member, NOW);
   await db.prisma.user.updateMany({ where: { id: member.userId }, data: { role: 'manager' } });
@@ -129,7 +129,7 @@ test('what counts is the role of this moment', async () => {
   expect(await codeOf(reset(manager, member))).toBe('forbidden');
 });
 
-test('an id of another organization is as unknown as one that does not exist', async () => {
+test('an id of another organization gets the same refusal as an unknown id', async () => {
   const foreign = await createAccount(db);
   await addSecondFactor(db, foreign, NOW);
   for (const userId of [foreign.userId, NOBODY, 'nonsense']) {
@@ -138,7 +138,7 @@ test('an id of another organization is as unknown as one that does not exist', a
   expect((await row(foreign)).totpSince).not.toBeNull();
 });
 
-test('where there is none, or the user is deactivated, it is refused and is no event', async () => {
+test('removal is refused and not audited for a user without a second factor or a deactivated user', async () => {
   const [none, gone] = [await colleague(), await colleague()];
   await addSecondFactor(db, gone, NOW);
   orThrow(await deactivateUser(db, administrator, { userId: gone.userId }));
@@ -154,7 +154,7 @@ test('where there is none, or the user is deactivated, it is refused and is no e
   );
 });
 
-test('of ten removals at once one is done and audited', async () => {
+test('of ten concurrent removals, one succeeds and is audited', async () => {
   const member = await colleague();
   await addSecondFactor(db, member, NOW);
   const outcomes = await Promise.all(Array.from({ length: 10 }, () => codeOf(reset(administrator, member))));
@@ -162,8 +162,8 @@ test('of ten removals at once one is done and audited', async () => {
   expect(await eventsOf(member)).toHaveLength(1);
 });
 
-test('a password of 12 characters, left alone by the removal, opens nothing but the choice of a longer one', async () => {
-  // The attack: a short password is set while there is a factor; an administrator is asked to remove the factor.
+test('after the removal, a password of 12 characters opens only the form for a longer one', async () => {
+  // The attack: set a short password while a factor is on, then ask an administrator to remove the factor.
   const member = await colleague();
   await addSecondFactor(db, member, NOW);
   const short = 'mauve otters';

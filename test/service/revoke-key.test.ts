@@ -18,7 +18,7 @@ const use = (key: string) =>
     authenticate(key, { findKey: findKeysIn(database.db), environment: 'live', now: () => new Date(), keyUses }),
   );
 
-test('a revoked key is refused at once, and the row tells who revoked it', async () => {
+test('a revoked key is refused at once, and its row names who revoked it', async () => {
   const { manager, administrator } = await createPeople(database.db);
   const { id: keyId, key } = await giveKey(database.db, administrator);
   orThrow(await revokeKey(database.db, manager, { keyId, userId: administrator.userId }));
@@ -27,7 +27,7 @@ test('a revoked key is refused at once, and the row tells who revoked it', async
   expect(row).toMatchObject({ revokedByUserId: manager.userId, rotatedAt: null, successorId: null });
 });
 
-test('of ten revocations at once one is the one, and the others hear whose', async () => {
+test('of ten concurrent revocations one succeeds, and the others learn who revoked the key', async () => {
   const { manager, member } = await createPeople(database.db);
   const { id: keyId } = await giveKey(database.db, member);
   const outcomes = await times(10, () => outcomeOf(revokeKey(database.db, manager, { keyId, userId: member.userId })));
@@ -36,7 +36,7 @@ test('of ten revocations at once one is the one, and the others hear whose', asy
   expect(await database.db.prisma.auditEvent.count({ where: { keyId, action: 'key.revoked' } })).toBe(1);
 });
 
-// The attack: who revokes the key that leaked, after it was rotated, believes that nothing lives.
+// The attack: a person revokes a leaked key after its rotation, and believes that no key is active.
 test('revoking a rotated key says that its successor is active', async () => {
   const { member } = await createPeople(database.db);
   const { id: keyId } = await giveKey(database.db, member, { name: 'Sync' });
@@ -50,7 +50,7 @@ test('revoking a rotated key says that its successor is active', async () => {
   expect(await outcomeOf(revokeKey(database.db, member, { keyId: id, userId }))).toBe('done');
 });
 
-test('an operator’s revocation is told as one', async () => {
+test('an operator’s revocation is reported as such', async () => {
   const { scope, member } = await createPeople(database.db);
   const { id: keyId } = await giveKey(database.db, member);
   const target = { keyId, userId: member.userId };
@@ -58,7 +58,7 @@ test('an operator’s revocation is told as one', async () => {
   expect(await outcomeOf(revokeKey(database.db, member, target))).toContain('was revoked by an operator on');
 });
 
-test('an expired key can be revoked, which frees its name', async () => {
+test('revoking an expired key frees its name', async () => {
   const { member } = await createPeople(database.db);
   const { id: keyId } = await giveKey(database.db, member, { name: 'Sync' });
   await database.db.prisma.apiKey.updateMany({ where: { id: keyId }, data: { expiresAt: new Date(0) } });
@@ -68,7 +68,7 @@ test('an expired key can be revoked, which frees its name', async () => {
 });
 
 // The attack: ids of others in the URL.
-test('keys of others are not found, alike, and live on', async () => {
+test('keys of others are not found, with one message, and stay active', async () => {
   const [ours, theirs] = [await createPeople(database.db), await createPeople(database.db)];
   const colleague = await giveKey(database.db, ours.administrator);
   const foreign = await giveKey(database.db, theirs.member);
@@ -84,7 +84,7 @@ test('keys of others are not found, alike, and live on', async () => {
   expect(await use(foreign.key)).toBe('done');
 });
 
-test('all keys of a user are revoked together, and nobody else’s', async () => {
+test('revoking all keys of a user revokes no other user’s key', async () => {
   const { scope, member, manager } = await createPeople(database.db);
   const keys = await times(3, () => giveKey(database.db, member));
   const kept = await giveKey(database.db, manager);

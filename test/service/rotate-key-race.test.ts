@@ -29,9 +29,9 @@ async function liveKeys(userId: string) {
   return database.db.prisma.apiKey.findMany({ where: { userId, rotatedAt: null, revokedAt: null } });
 }
 
-// The attack: ten requests at once, each of which finds the key active before any other has written. Read-then-write left
-// up to ten live keys.
-test('of 10 rotations at once, 20 times, one wins, one key lives, and the losers hear who won and when', async () => {
+// The attack: ten concurrent requests that each find the key active before any other has committed. A read followed by
+// a write left up to ten active keys.
+test('10 concurrent rotations, 20 times: one succeeds, one key is active, and the others learn who won and when', async () => {
   const { db } = database;
   for (let round = 0; round < 20; round += 1) {
     const { administrator, manager, member } = await createPeople(db);
@@ -50,8 +50,8 @@ test('of 10 rotations at once, 20 times, one wins, one key lives, and the losers
   }
 });
 
-// The attack: who revokes a leaked key is told that it is done, while a rotation has just put a live one in its place.
-test('of a rotation and a revocation at once, 30 times, one wins: revoked leaves no live key, rotated says that one lives', async () => {
+// The attack: a person revokes a leaked key and gets a success, while a rotation has just created an active successor.
+test('a rotation and a revocation at once, 30 times: one succeeds, and each response tells whether a key is active', async () => {
   const { db } = database;
   const winners = new Set<string>();
   for (let round = 0; round < 30; round += 1) {
@@ -78,6 +78,6 @@ test('of a rotation and a revocation at once, 30 times, one wins: revoked leaves
     winners.add(revoked === 'done' ? 'revoke' : 'rotate');
     expect(await use(key)).toMatch(/^unauthenticated/);
   }
-  // Whoever is the first to hold the user's row.
+  // One request or the other locks the user’s row first.
   expect(winners.size).toBe(2);
 });

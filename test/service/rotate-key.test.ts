@@ -43,7 +43,7 @@ async function liveKeys(userId: string) {
   return database.db.prisma.apiKey.findMany({ where: { userId, rotatedAt: null, revokedAt: null } });
 }
 
-test('the successor has the name, permissions, expiry and user of the old key, which is refused at once', async () => {
+test('the successor keeps name, permissions, expiry and user of the old key, which is refused at once', async () => {
   const { member, manager } = await createPeople(database.db);
   const { id, key, name, expiresAt } = await giveKey(database.db, member, { permissions: READ });
   const rotated = orThrow(await rotate(manager, id, member.userId));
@@ -67,7 +67,7 @@ test('the successor has the name, permissions, expiry and user of the old key, w
   expect(old).toMatchObject({ successorId: rotated.id, rotatedByUserId: manager.userId });
 });
 
-test('who was late hears of the key that stands there now, however often it was rotated, and when none does', async () => {
+test('a late rotation learns the current successor after any number of rotations, or that none is active', async () => {
   const { member } = await createPeople(database.db);
   const first = await giveKey(database.db, member, { name: 'Sync' });
   const second = orThrow(await rotate(member, first.id));
@@ -77,8 +77,8 @@ test('who was late hears of the key that stands there now, however often it was 
   expect(await outcomeOf(rotate(member, first.id))).toMatch(/The key that replaced it has ended too\.$/);
 });
 
-// The attack: a key whose life is over is given another one, past the policy of the organization.
-test('an expired key is not rotated: a new one must be created', async () => {
+// The attack: rotation extends an expired key beyond the organization’s policy.
+test('an expired key cannot be rotated, and the refusal says to create a new one', async () => {
   const { member } = await createPeople(database.db);
   const { id, expiresAt } = await giveKey(database.db, member, { lifeDays: 1 });
   const at = expiresAt ?? new Date();
@@ -91,8 +91,8 @@ test('an expired key is not rotated: a new one must be created', async () => {
   expect(await outcomeOf(rotateKey(database.db, member, { ...request, now: justBefore }))).toBe('done');
 });
 
-// The attack: who knew a reader's key waits until the reader is promoted, and lets it be rotated into one that writes.
-test('a key that was given to a viewer reads only, after a promotion and after a rotation', async () => {
+// The attack: keep a viewer’s key until its user is promoted, and have it rotated into one that writes.
+test('a key that was issued to a viewer only reads, even after a promotion and a rotation', async () => {
   const { manager, viewer } = await createPeople(database.db);
   const { id, key } = await giveKey(database.db, viewer);
   await changeRoleInTheTable(database.db, viewer, 'administrator');
@@ -103,7 +103,7 @@ test('a key that was given to a viewer reads only, after a promotion and after a
     keyUses: ignoring,
   } as const;
   expect(await authenticate(key, read)).toMatchObject({ permissions: READ });
-  // It is an administrator's now.
+  // The user is an administrator now.
   expect(await outcomeOf(rotate(manager, id, viewer.userId))).toMatch(/^refused/);
   const rotated = orThrow(await rotate(viewer, id));
   expect(rotated.permissions).toEqual(READ);
@@ -111,7 +111,7 @@ test('a key that was given to a viewer reads only, after a promotion and after a
 });
 
 // The attack: ids of others in the URL.
-test('a key of another user, of another organization, of nobody, and no id at all are not found, alike', async () => {
+test('a key of another user or organization, an unknown key and an invalid id are not found, with one message', async () => {
   const theirs = await createPeople(database.db);
   const { administrator, member, manager } = people;
   const own = await giveKey(database.db, member);
@@ -132,7 +132,7 @@ test('a key of another user, of another organization, of nobody, and no id at al
   expect(await use(foreign.key)).toBe('done');
 });
 
-test('the tenth key can be rotated: a successor takes the place of the old one', async () => {
+test('a user with ten keys can rotate one, because the successor replaces the old key', async () => {
   const { member } = await createPeople(database.db);
   const keys = await times(10, () => giveKey(database.db, member));
   expect(await outcomeOf(rotate(member, keys[0]?.id ?? ''))).toBe('done');

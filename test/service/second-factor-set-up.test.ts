@@ -36,8 +36,8 @@ const actsOf = async ({ userId }: Actor) =>
     ({ action }) => action,
   );
 
-test('beginning takes the password, and a wrong one makes no secret', async () => {
-  // The attack: an unlocked screen, or a stolen session, ties the account to an authenticator of somebody else's.
+test('starting the set-up requires the password, and a wrong one creates no secret', async () => {
+  // The attack: an open or stolen session binds the account to another person’s authenticator.
   const account = await createAccount(db);
   expect(await outcomeOf(begin(account, 'not the password of anybody'))).toMatch(/^invalid: password is not right/);
   expect(await outcomeOf(begin(account, ''))).toMatch(/^invalid: password is not right/);
@@ -46,8 +46,8 @@ test('beginning takes the password, and a wrong one makes no secret', async () =
   expect((await row(account)).totpSecret).toHaveLength(20);
 });
 
-test('of 30 guesses at the password ten are judged, and the right one is then slowed too', async () => {
-  // The attack: the password is guessed at the form of the second factor, as it is not the sign-in page.
+test('of 30 password guesses ten are checked, and then the right password is rate-limited too', async () => {
+  // The attack: guess the password through the second-factor form, because it is not the sign-in page.
   const account = await createAccount(db);
   const outcomes = await times(30, (i) => codeOf(begin(account, `guess ${i}`)));
   expect(outcomes.filter((each) => each === 'invalid')).toHaveLength(10);
@@ -56,8 +56,8 @@ test('of 30 guesses at the password ten are judged, and the right one is then sl
   expect((await row(account)).totpSecret).toBeNull();
 });
 
-test('confirming ends every other session, those that wait for something too; this one goes on under a new token', async () => {
-  // The attack: whoever is signed in with a stolen password, or with a copy of this very cookie, stays so.
+test('confirming ends every other session, half-open ones included, and continues this one under a new token', async () => {
+  // The attack: sessions from a stolen password or a copied cookie stay signed in.
   const account = await createAccount(db);
   const stolen = await signInAs(db, account, { now: NOW });
   const mine = await signInAs(db, account, { now: NOW });
@@ -79,8 +79,8 @@ test('a wrong first code ends no session', async () => {
   for (const token of [mine, other]) expect(await isSignedIn(db, token, NOW)).toBe(true);
 });
 
-test('a session that was ended while its form was on the way confirms nothing and does not come back', async () => {
-  // The attack: the owner throws everybody out; a form of the thief's is answered with a new session.
+test('a session that ended while its form was in transit confirms nothing and is not restored', async () => {
+  // The attack: the owner ends all sessions, and the thief’s pending form gets a new one.
   const account = await createAccount(db);
   const { uri } = orThrow(await begin(account));
   const token = await openSession(db, account, NOW);
@@ -96,8 +96,8 @@ test('a session that was ended while its form was on the way confirms nothing an
   expect(await actsOf(account)).toEqual([]);
 });
 
-test('of 30 guesses at the first code ten are judged, the right one is then slowed too, and the owner signs in as ever', async () => {
-  // The attack: a set-up was left half done; a stolen session guesses its code, and is shown the recovery codes.
+test('of 30 guesses at the first code ten are checked, then the right one is rate-limited too, and the owner can still sign in', async () => {
+  // The attack: a stolen session guesses the code of a pending set-up, to see the recovery codes.
   const account = await createAccount(db);
   const { uri } = orThrow(await begin(account));
   const token = await openSession(db, account, NOW);
@@ -113,8 +113,8 @@ test('of 30 guesses at the first code ten are judged, the right one is then slow
   });
 });
 
-test('a change of the password ends a set-up that was begun with the old one, and leaves a factor that is on', async () => {
-  // The attack: whoever knew the old password keeps the secret of a set-up, for the next session that they can steal.
+test('changing the password ends a pending set-up and keeps an active factor', async () => {
+  // The attack: a person with the old password keeps a pending secret for the next stolen session.
   const [half, whole] = [await createAccount(db), await createAccount(db)];
   orThrow(await begin(half));
   await addSecondFactor(db, whole, NOW);
@@ -124,7 +124,7 @@ test('a change of the password ends a set-up that was begun with the old one, an
   expect((await row(whole)).totpSince).not.toBeNull();
 });
 
-test('so does a reset link', async () => {
+test('a reset link ends a pending set-up as well', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });
   const member = await createAccount(db, { scope: administrator.scope });
   orThrow(await begin(member));
@@ -133,8 +133,8 @@ test('so does a reset link', async () => {
   expect((await row(member)).totpSecret).toBeNull();
 });
 
-test('new recovery codes take the password and a factor, void the earlier ones, and are audited', async () => {
-  // The attack: an unlocked screen; whoever sits down at it leaves with ten ways in.
+test('new recovery codes require the password and a factor, invalidate the earlier ones, and are audited', async () => {
+  // The attack: a person at an unlocked screen copies ten recovery codes.
   const account = await createAccount(db);
   expect(await codeOf(renewRecoveryCodes(db, account, { password: PASSWORD }))).toBe('conflict');
   const { recoveryCodes: old } = await addSecondFactor(db, account, NOW);

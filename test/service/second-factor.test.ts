@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-// The beginning of a step of 30 seconds.
+// The start of a 30-second step.
 const NOW = new Date('2026-05-01T08:00:00.000Z');
 const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
 
@@ -41,8 +41,8 @@ async function half(account: Actor, now = NOW): Promise<string> {
 
 const give = (token: string, code: string, now = NOW) => giveSecondFactor(db, { token, code, trace: newTrace(), now });
 
-test('a secret that was never confirmed is not asked for', async () => {
-  // The attack on oneself: a page closed half way would lock its owner out.
+test('sign-in does not ask for a factor that was never confirmed', async () => {
+  // The risk: a page closed half-way would lock out its owner.
   const account = await createAccount(db);
   const token = await openSession(db, account);
   const { secret, uri } = orThrow(await beginSecondFactor(db, account, { password: PASSWORD }));
@@ -55,7 +55,7 @@ test('a secret that was never confirmed is not asked for', async () => {
 });
 
 test('the right code completes the sign-in under a new token', async () => {
-  // The attack: a token planted or seen before the code was given is used after it.
+  // The attack: use a token afterwards that was planted or seen before the code was given.
   const account = await createAccount(db);
   const { uri } = await addSecondFactor(db, account, NOW);
   const token = await half(account);
@@ -72,15 +72,15 @@ test.each([
   [0, true],
   [30, true],
   [60, false],
-])('a code of %i seconds from now is taken: %p', async (seconds, isTaken) => {
+])('a code from %i seconds away is accepted: %p', async (seconds, isTaken) => {
   const account = await createAccount(db);
   const { uri } = await addSecondFactor(db, account, later(-120));
   const result = await give(await half(account), codeAt(uri, later(seconds)));
   expect(result.kind).toBe(isTaken ? 'signed-in' : 'wrong');
 });
 
-test('one code is taken once, by one of ten that come at once, and not again later', async () => {
-  // The attack: somebody looks over the shoulder and types the same code within its 30 seconds.
+test('of ten concurrent uses of one code one succeeds, and no later use does', async () => {
+  // The attack: look over the shoulder and type the same code within its 30 seconds.
   const account = await createAccount(db);
   const { uri } = await addSecondFactor(db, account, NOW);
   const halves = await times(9, () => half(account));
@@ -90,7 +90,7 @@ test('one code is taken once, by one of ten that come at once, and not again lat
   expect(await give(await half(account), codeAt(uri, later(-30)))).toEqual({ kind: 'wrong' });
 });
 
-test('the code that set the factor up signs nobody in', async () => {
+test('the code that confirmed the set-up cannot be used to sign in', async () => {
   const account = await createAccount(db);
   const { uri } = orThrow(await beginSecondFactor(db, account, { password: PASSWORD }));
   const token = await openSession(db, account, NOW);
@@ -98,14 +98,14 @@ test('the code that set the factor up signs nobody in', async () => {
   expect(await give(await half(account), codeAt(uri, NOW))).toEqual({ kind: 'wrong' });
 });
 
-test('ten recovery codes work once each, however they are typed, and are stored as hashes', async () => {
+test('ten recovery codes work once each, in any spelling, and are stored as hashes', async () => {
   const account = await createAccount(db);
   const { recoveryCodes } = await addSecondFactor(db, account, NOW);
   expect(new Set(recoveryCodes).size).toBe(10);
   const [first = '', second = '', third = ''] = recoveryCodes;
   const row = await db.prisma.user.findFirstOrThrow({ where: { id: account.userId } });
   expect(Buffer.concat(row.recoveryCodes).includes(first.replaceAll('-', ''))).toBe(false);
-  // The attack: one code, given five times at once.
+  // The attack: one code, sent five times concurrently.
   const halves = await times(5, () => half(account));
   const results = await Promise.all(halves.map((token) => give(token, first)));
   expect(results.filter(({ kind }) => kind === 'signed-in')).toHaveLength(1);
@@ -117,7 +117,7 @@ test('ten recovery codes work once each, however they are typed, and are stored 
   expect(third).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/);
 });
 
-test('a half session waits ten minutes, opens nothing else, and ends with the account', async () => {
+test('a half-open session lasts ten minutes, gives no access, and ends with the account', async () => {
   const account = await createAccount(db);
   const { uri } = await addSecondFactor(db, account, NOW);
   const at = new Date(NOW.getTime() + 10 * MINUTE);
@@ -128,8 +128,8 @@ test('a half session waits ten minutes, opens nothing else, and ends with the ac
   expect(await give('nonsense', '123456')).toEqual({ kind: 'ended' });
 });
 
-test('removing it takes the password, which must then be long enough alone', async () => {
-  // The attack: an unlocked screen; the factor is removed in passing.
+test('turning it off requires the password, which must then be long enough', async () => {
+  // The attack: turn the factor off at an unlocked screen.
   const account = await createAccount(db);
   await addSecondFactor(db, account, NOW);
   const actor = { ...account, hasSecondFactor: true };
@@ -145,8 +145,8 @@ test('removing it takes the password, which must then be long enough alone', asy
   ]);
 });
 
-test('a password of 12 characters stays only as long as the second factor does', async () => {
-  // The attack: a short password is set while there is a factor, which is then removed.
+test('a password of 12 characters is allowed only while the second factor is on', async () => {
+  // The attack: set a short password while a factor is on, then turn the factor off.
   const { hashPassword } = await import('../../src/service/password.ts');
   const account = await createAccount(db);
   await addSecondFactor(db, account, NOW);
@@ -161,7 +161,7 @@ test('a password of 12 characters stays only as long as the second factor does',
   );
 });
 
-test('beginning again while there is a factor is refused', async () => {
+test('starting a set-up while a factor is on is refused', async () => {
   // The attack: a stolen session replaces the authenticator with its own.
   const account = await createAccount(db);
   const { token } = await addSecondFactor(db, account, NOW);

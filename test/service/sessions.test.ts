@@ -37,8 +37,8 @@ test('an idle session ends after 30 minutes', async () => {
   expect(await isSignedIn(db, idle, after(30))).toBe(false);
 });
 
-test('a session that is used goes on for 12 hours, and no longer', async () => {
-  // The attack: a stolen cookie, kept alive for ever by a request each minute.
+test('a session in use lasts 12 hours and no longer', async () => {
+  // The attack: a stolen cookie, kept alive by a request each minute.
   const token = await signInAs(db, await createAccount(db), { now: START });
   for (let minutes = 29; minutes < 12 * 60; minutes += 29)
     expect(await isSignedIn(db, token, after(minutes))).toBe(true);
@@ -46,7 +46,7 @@ test('a session that is used goes on for 12 hours, and no longer', async () => {
   expect(await isSignedIn(db, token, after(12 * 60))).toBe(false);
 });
 
-test('a request costs one statement, and a second one at most once a minute', async () => {
+test('a request runs one statement, and a second one at most once a minute', async () => {
   const token = await signInAs(db, await createAccount(db), { now: START });
   const query = jest.spyOn(db.pool, 'query');
   const asked = async (at: Date) => {
@@ -68,7 +68,7 @@ test('a request costs one statement, and a second one at most once a minute', as
   }
 });
 
-test('last use never goes back, whatever the clocks of two processes say', async () => {
+test('the time of last use never moves backwards, even when two processes’ clocks differ', async () => {
   const token = await signInAs(db, await createAccount(db), { now: after(10) });
   await Promise.all([after(12), after(11), after(5)].map((at) => isSignedIn(db, token, at)));
   expect((await sessionOf(token))?.lastSeenAt.getTime()).toBeGreaterThanOrEqual(after(11).getTime());
@@ -86,8 +86,8 @@ test('the session, its user and its organization are found by indexes', async ()
   expect(plan).not.toContain('Seq Scan');
 });
 
-test('a session whose second factor is outstanding is nobody', async () => {
-  // The attack: the password is known, and the page behind the code is asked for directly.
+test('a session whose second factor is outstanding is not signed in', async () => {
+  // The attack: with a known password, request the page that the code protects.
   const account = await createAccount(db);
   await addSecondFactor(db, account, START);
   const half = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace(), now: START });
@@ -105,8 +105,8 @@ test('deactivation ends every session at once', async () => {
   expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
 });
 
-test('a promotion ends every session, a half one too; a demotion, and no change, end none', async () => {
-  // The attack: a manager lets a link into a member's account, waits inside it, and is an administrator when the member is.
+test('a promotion ends every session, half-open ones included; a demotion or an unchanged role ends none', async () => {
+  // The attack: an intruder in a member’s account becomes an administrator when the member is promoted.
   const administrator = await createAccount(db, { role: 'administrator' });
   const { scope } = administrator;
   const member = await createAccount(db, { scope });
@@ -129,8 +129,8 @@ test('a promotion ends every session, a half one too; a demotion, and no change,
   expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
 });
 
-test('the role is the one of this moment, not of the sign-in', async () => {
-  // The attack: somebody who was demoted goes on with the session of before.
+test('a request uses the current role, not the one at sign-in', async () => {
+  // The attack: a demoted person keeps using an earlier session.
   const administrator = await createAccount(db, { role: 'administrator' });
   const manager = await createAccount(db, { role: 'manager', scope: administrator.scope });
   const token = await signInAs(db, manager);
@@ -140,7 +140,7 @@ test('the role is the one of this moment, not of the sign-in', async () => {
   expect(actor?.scope.organizationId).toBe(administrator.scope.organizationId);
 });
 
-test('housekeeping forgets the sessions that have ended, and no other', async () => {
+test('housekeeping deletes only ended sessions', async () => {
   const idle = await signInAs(db, await createAccount(db), { now: START });
   const alive = await signInAs(db, await createAccount(db), { now: after(20) });
   expect(await deleteExpiredSessions(db, after(31))).toBeGreaterThanOrEqual(1);

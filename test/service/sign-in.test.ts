@@ -5,7 +5,7 @@ import type { Database } from '../../src/store/database.ts';
 import { createAccount, isSignedIn, newTrace, PASSWORD } from '../support/accounts.ts';
 import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-// Counts how often a password is verified, with the real library behind.
+// Counts password verifications, and runs the real library.
 const verify = jest.spyOn(argon2, 'verify');
 
 let database: TestDatabase;
@@ -22,7 +22,7 @@ afterAll(async () => {
 const auditOf = (userId: string) =>
   db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } });
 
-test('signs in with the password, in any letter case of the e-mail, under a new token each time', async () => {
+test('the password signs in, with the e-mail in any letter case, under a new token each time', async () => {
   const account = await createAccount(db);
   const trace = newTrace();
   const first = await signIn(db, { email: ` ${account.email.toUpperCase()} `, password: PASSWORD, trace });
@@ -35,8 +35,8 @@ test('signs in with the password, in any letter case of the e-mail, under a new 
   ]);
 });
 
-test('the database holds no token that signs anybody in', async () => {
-  // The attack: somebody reads a backup and sends what stands in it as a cookie.
+test('the database stores no token that signs in', async () => {
+  // The attack: read a backup and send a stored value as a cookie.
   const account = await createAccount(db);
   const result = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() });
   const [row] = await db.prisma.session.findMany({ where: { userId: account.userId } });
@@ -45,8 +45,8 @@ test('the database holds no token that signs anybody in', async () => {
   for (const form of ['hex', 'base64url'] as const) expect(await isSignedIn(db, hash.toString(form))).toBe(false);
 });
 
-test('an unknown, a known, an invited and a deactivated e-mail answer alike after the same work', async () => {
-  // The attack: a list of e-mails is tried, to learn from the answer or its time who has an account.
+test('an unknown, a known, an invited and a deactivated e-mail get the same response after the same work', async () => {
+  // The attack: try a list of e-mails, to learn from the response or its time which have an account.
   const [known, invited, deactivated] = [await createAccount(db), await createAccount(db), await createAccount(db)];
   await db.prisma.user.updateMany({ where: { id: invited.userId }, data: { passwordHash: null } });
   await db.prisma.user.updateMany({ where: { id: deactivated.userId }, data: { deactivatedAt: new Date() } });
@@ -67,8 +67,8 @@ test('an unknown, a known, an invited and a deactivated e-mail answer alike afte
   }
 });
 
-test('a failure writes one row, whether the e-mail is known or not', async () => {
-  // The attack: the same list, timed by what the database has to write.
+test('a failure writes one row, whether or not the e-mail is known', async () => {
+  // The attack: the same list, timed by the database writes.
   const known = await createAccount(db);
   await signIn(db, { email: known.email, password: 'wrong', trace: newTrace() });
   expect((await auditOf(known.userId)).map(({ action, actorUserId }) => [action, actorUserId])).toEqual([
@@ -79,7 +79,7 @@ test('a failure writes one row, whether the e-mail is known or not', async () =>
   expect(await db.prisma.signInFailure.count({ where: { key: { startsWith: 'unknown:' } } })).toBe(before + 1);
 });
 
-test('a password counts in one form however a keyboard composes it', async () => {
+test('a password matches in every Unicode form that a keyboard produces', async () => {
   const account = await createAccount(db);
   const passwordHash = await hashPassword('caf\u00e9 marmot drums 41');
   await db.prisma.user.updateMany({ where: { id: account.userId }, data: { passwordHash } });
@@ -89,8 +89,8 @@ test('a password counts in one form however a keyboard composes it', async () =>
   });
 });
 
-test('a password that is changed while it is verified opens no session', async () => {
-  // The attack: the old password is sent at the moment at which the owner replaces it.
+test('a password that is changed during its verification opens no session', async () => {
+  // The attack: send the old password at the moment at which the owner replaces it.
   const account = await createAccount(db);
   verify.mockImplementationOnce(async (...given) => {
     await db.prisma.user.updateMany({ where: { id: account.userId }, data: { passwordHash: 'another' } });
@@ -102,8 +102,8 @@ test('a password that is changed while it is verified opens no session', async (
   expect(await db.prisma.session.count({ where: { userId: account.userId } })).toBe(0);
 });
 
-test('signing out ends the session on the server, and only this one', async () => {
-  // The attack: a cookie copied before the sign-out is sent after it.
+test('signing out ends this session on the server, and no other', async () => {
+  // The attack: send a cookie after the sign-out that was copied before it.
   const account = await createAccount(db);
   const tokens = await Promise.all(
     ['one', 'other'].map(async () => {
