@@ -6,7 +6,7 @@ module.exports = {
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'domain-is-pure',
-      comment: 'What things are and may do needs nothing but Node.',
+      comment: 'The domain uses only Node itself.',
       severity: 'error',
       from: { path: room('domain') },
       to: { pathNot: [room('domain')], dependencyTypesNot: ['core'] },
@@ -19,7 +19,7 @@ module.exports = {
     },
     {
       name: 'postgres-knows-store-and-domain',
-      comment: 'It finds, starts and migrates PostgreSQL; statements belong in the store.',
+      comment: 'It finds, starts and migrates PostgreSQL. Statements belong in the store.',
       severity: 'error',
       from: { path: room('postgres') },
       to: { path: '^(src|prisma)/', pathNot: [room('postgres'), room('store'), room('domain')] },
@@ -31,8 +31,8 @@ module.exports = {
       to: { path: '^(src|prisma)/', pathNot: [room('service'), room('store'), room('domain')] },
     },
     {
-      name: 'doors-do-not-know-each-other',
-      comment: 'api, dashboard, operations and publication are ways in; none goes through another.',
+      name: 'entry-points-do-not-know-each-other',
+      comment: 'api, dashboard, operations and publication are entry points. None uses another.',
       severity: 'error',
       from: { path: '^src/(api|dashboard|operations|publication)/' },
       to: { path: '^(src|prisma)/', pathNot: ['^src/$1/', room('service'), room('store'), room('domain')] },
@@ -45,7 +45,7 @@ module.exports = {
     },
     {
       name: 'scopes-are-granted-in-few-places',
-      comment: 'Only authentication and the operator prove that somebody may act for an organization.',
+      comment: "Only authentication and the operator's commands establish the organization that a caller may access.",
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/service/(authenticate|operator|sign-in|access-links)\\.ts$'] },
       to: { path: '^src/domain/organization-scope\\.ts$', dependencyTypesNot: ['type-only'] },
@@ -58,7 +58,7 @@ module.exports = {
     },
     {
       name: 'client-stands-alone',
-      comment: 'It is packed for integrators, who have nothing else of ours, and not always Node.',
+      comment: 'The client is published on its own, and also runs outside Node.',
       severity: 'error',
       from: { path: room('client') },
       to: { pathNot: [room('client'), '^generated/openapi\\.d\\.ts$', 'node_modules/openapi-fetch/'] },
@@ -72,7 +72,7 @@ module.exports = {
     {
       name: 'no-development-dependencies',
       severity: 'error',
-      // The client has its own manifest.
+      // The client has its own package.json.
       from: { path: '^src/', pathNot: [room('client')] },
       to: { dependencyTypes: ['npm-dev'] },
     },

@@ -33,7 +33,7 @@ export function adviceFor(finding: Finding): Advice {
 
 const UNREADABLE = /^Failed to parse: (.+?) in "/;
 
-/** With quotation marks in the place of Redocly's backticks, as in all other messages. */
+/** With quotation marks instead of Redocly's backticks, as in all other messages. */
 function plain(message: string): string {
   return message.replace(/`([^`]*)`/g, '"$1"');
 }
@@ -145,7 +145,7 @@ const KNOWN: readonly Known[] = [
     when: /^Example validation errored: (.+?)\.?$/,
     say: ([, reason = '']) => [
       `The schema of this example is not valid: ${reason}.`,
-      'Mend the schema first. Then the example is looked at.',
+      'Correct the schema first; the example is checked after that.',
     ],
   },
   {

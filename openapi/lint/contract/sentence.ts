@@ -1,14 +1,25 @@
 import type { Json } from '../../../src/api/document.ts';
 import { type Context, type Rule, report } from '../rule.ts';
 
+/** The objects of OpenAPI that have a description or a summary. */
+const OBJECTS = [
+  'Info',
+  'Tag',
+  'Server',
+  'ServerVariable',
+  'Operation',
+  'Parameter',
+  'RequestBody',
+  'Response',
+  'Header',
+  'Schema',
+  'Example',
+  'SecurityScheme',
+];
+
 export const sentence: Rule = {
   name: 'sentence',
-  visitor: Object.fromEntries(
-    [
-      ...['Info', 'Tag', 'Server', 'ServerVariable', 'Operation', 'Parameter', 'RequestBody', 'Response'],
-      ...['Header', 'Schema', 'Example', 'SecurityScheme'],
-    ].map((object) => [object, check]),
-  ),
+  visitor: Object.fromEntries(OBJECTS.map((object) => [object, check])),
   mistakes: [
     {
       find: 'description: The title.',

@@ -7,7 +7,7 @@ const BODY = 'src/api/request-body.ts';
 const QUERY = 'src/api/request-query.ts';
 const SERVICE = 'src/service/parent-programs.ts';
 
-/** HTTP is not what the contract promises of every operation. */
+/** Faults in what the contract promises for every operation: headers, methods, conditional requests, error responses. */
 export const API_LIES: readonly Lie[] = [
   {
     title: 'the ETag is constant',
@@ -32,7 +32,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/conditional.test.ts',
   },
   {
-    title: 'If-Match takes a weak tag',
+    title: 'If-Match accepts a weak ETag',
     edits: [
       {
         file: CONDITIONAL,
@@ -43,7 +43,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/conditional.test.ts',
   },
   {
-    title: 'any If-None-Match gets 304',
+    title: 'every If-None-Match gets 304',
     edits: [
       {
         file: CONDITIONAL,
@@ -54,7 +54,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/list-caching.test.ts',
   },
   {
-    title: 'what the client has already is sent again',
+    title: 'a matching If-None-Match is ignored',
     edits: [
       {
         file: CONDITIONAL,
@@ -76,21 +76,21 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/http-address.test.ts',
   },
   {
-    title: 'an answer may be stored that must not be',
+    title: 'a response may be stored although it must not be',
     edits: [
       { file: RESPONSE, find: "isConditional ? 'private, no-cache' : 'no-store'", replace: "'private, no-cache'" },
     ],
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {
-    title: 'an answer has no request id',
+    title: 'a response has no request id',
     edits: [
       { file: RESPONSE, find: "['X-Request-Id', requestId, ...always, ...fields]", replace: '[...always, ...fields]' },
     ],
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {
-    title: '405 names no method',
+    title: 'a 405 does not name the allowed methods',
     edits: [
       {
         file: 'src/api/contract-api.ts',
@@ -101,7 +101,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {
-    title: '401 does not say how to authenticate',
+    title: 'a 401 does not say how to authenticate',
     edits: [
       {
         file: EXCEPTIONS,
@@ -112,7 +112,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/every-operation-key.test.ts',
   },
   {
-    title: '503 does not say when to come again',
+    title: 'a 503 has no Retry-After',
     edits: [
       {
         file: EXCEPTIONS,
@@ -123,12 +123,12 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/every-operation-fault.test.ts',
   },
   {
-    title: 'a bug tells its cause',
+    title: 'a 500 reveals its cause',
     edits: [{ file: EXCEPTIONS, find: "refusal('bug', message)", replace: "refusal('bug', `${message} ${error}`)" }],
     caughtBy: 'test/contract/every-operation-fault.test.ts',
   },
   {
-    title: 'an outage reads as a bug',
+    title: 'an outage is reported as a 500',
     edits: [
       {
         file: EXCEPTIONS,
@@ -139,7 +139,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/outage.test.ts',
   },
   {
-    title: 'an unknown parameter passes',
+    title: 'an unknown parameter is accepted',
     edits: [
       {
         file: QUERY,
@@ -150,7 +150,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {
-    title: 'of a repeated parameter the last counts',
+    title: 'the last of several equal parameters is used',
     edits: [
       {
         file: QUERY,
@@ -161,17 +161,17 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/list-refusals.test.ts',
   },
   {
-    title: 'a number may be written as no integer is',
+    title: 'an integer parameter accepts other notations',
     edits: [{ file: QUERY, find: 'const INTEGER = /^-?(0|[1-9]\\d*)$/;', replace: 'const INTEGER = /^[-+]?\\d+$/;' }],
     caughtBy: 'test/api/list-refusals.test.ts',
   },
   {
-    title: 'a larger body is taken than the contract says',
+    title: "a body above the contract's limit is accepted",
     edits: [{ file: BODY, find: 'const MAX_BODY_BYTES = 100 * 1024;', replace: 'const MAX_BODY_BYTES = 200 * 1024;' }],
     caughtBy: 'test/contract/every-operation-body.test.ts',
   },
   {
-    title: 'a compressed body is taken as it is',
+    title: 'a compressed body is accepted',
     edits: [
       {
         file: BODY,
@@ -182,12 +182,12 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/every-operation-body.test.ts',
   },
   {
-    title: 'a body of another media type is taken',
+    title: 'a body of another media type is accepted',
     edits: [{ file: BODY, find: "type === 'application/json' &&", replace: "type !== '' &&" }],
     caughtBy: 'test/contract/every-operation-body.test.ts',
   },
   {
-    title: 'an Accept that rules JSON out gets JSON',
+    title: 'an Accept header without JSON gets JSON',
     edits: [
       {
         file: BODY,
@@ -198,7 +198,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {
-    title: 'the validator of a body is left out',
+    title: 'bodies are not validated',
     edits: [
       {
         file: 'src/api/contract-api.ts',
@@ -210,7 +210,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/every-operation-body.test.ts',
   },
   {
-    title: 'a message is longer than the contract shows',
+    title: "an error message exceeds the contract's limit",
     edits: [
       {
         file: 'src/api/clip.ts',
@@ -228,7 +228,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/idempotency.test.ts',
   },
   {
-    title: 'an Idempotency-Key answers whatever body comes with it',
+    title: 'an Idempotency-Key is accepted with another body',
     edits: [
       {
         file: SERVICE,
@@ -239,7 +239,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/idempotency.test.ts',
   },
   {
-    title: 'null in a merge patch clears nothing',
+    title: 'null in a merge patch does not clear the field',
     edits: [
       {
         file: 'src/domain/parent-program.ts',
@@ -250,7 +250,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/domain/parent-program.test.ts',
   },
   {
-    title: 'null keeps an entry of the metadata',
+    title: 'null does not remove a metadata entry',
     edits: [
       {
         file: 'src/domain/parent-program.ts',
@@ -261,7 +261,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/domain/parent-program.test.ts',
   },
   {
-    title: 'a deletion leaves what it deletes',
+    title: 'a deletion does not delete',
     edits: [
       {
         file: 'src/store/parent-programs.ts',
@@ -272,7 +272,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/fuzz/fuzz.test.ts',
   },
   {
-    title: 'an address that cannot be decoded is a bug',
+    title: 'a path that cannot be decoded gets 500',
     edits: [
       {
         file: QUERY,
@@ -283,7 +283,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/fuzz/fuzz.test.ts',
   },
   {
-    title: 'a change that changes nothing is a change',
+    title: 'an update without changes creates a new version',
     edits: [
       {
         file: SERVICE,
@@ -294,7 +294,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/update.test.ts',
   },
   {
-    title: 'two programs of one external_id are a bug',
+    title: 'a duplicate external_id gets 500',
     edits: [
       {
         file: SERVICE,
@@ -305,7 +305,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/update.test.ts',
   },
   {
-    title: 'the response check lets everything pass',
+    title: 'the response check accepts every response',
     edits: [
       {
         file: 'src/api/response-check.ts',
@@ -316,7 +316,7 @@ export const API_LIES: readonly Lie[] = [
     caughtBy: 'test/api/response-check.test.ts',
   },
   {
-    title: 'an answer to HEAD vouches for the page',
+    title: 'a checked response to HEAD exempts the GET from the check',
     edits: [{ file: 'src/api/response-check.ts', find: 'if (!isHead) passed', replace: 'if (response) passed' }],
     caughtBy: 'test/api/response-check.test.ts',
   },

@@ -4,10 +4,10 @@ const CONTRACT = 'src/client/contract.ts';
 const RETRYING = 'src/client/retrying.ts';
 const ATTEMPT = 'src/client/attempt.ts';
 
-/** `charter-client` does not do, or does not say, what the contract and its README promise. */
+/** Faults in `charter-client`: its behaviour or its types differ from the contract or from its README. */
 export const CLIENT_LIES: readonly Lie[] = [
   {
-    title: "the client's status is any number",
+    title: "the client's status has the type number",
     edits: [
       {
         file: CONTRACT,
@@ -18,24 +18,24 @@ export const CLIENT_LIES: readonly Lie[] = [
     caughtBy: 'types',
   },
   {
-    title: "the client's data may be anything",
+    title: "the client's data has the type unknown",
     edits: [{ file: CONTRACT, find: '  readonly data: Content;', replace: '  readonly data: Content | unknown;' }],
     caughtBy: 'types',
   },
   {
-    title: 'the client promises a 304 that nobody asked for',
+    title: "the client's types include a 304 without If-None-Match",
     edits: [{ file: CONTRACT, find: "Exclude<Result<Path, 'get'>, { status: 304 }>", replace: "Result<Path, 'get'>" }],
     caughtBy: 'types',
   },
   {
-    title: 'the client does not send again',
+    title: 'the client does not retry',
     edits: [
       { file: 'src/client/sending.ts', find: 'settings.retries + 1 : 1', replace: 'settings.retries * 0 + 1 : 1' },
     ],
     caughtBy: 'test/client/retries.test.ts',
   },
   {
-    title: 'the client repeats what may not be repeated',
+    title: 'the client retries an unconditional PATCH',
     edits: [
       {
         file: RETRYING,
@@ -46,7 +46,7 @@ export const CLIENT_LIES: readonly Lie[] = [
     caughtBy: 'test/client/retries.test.ts',
   },
   {
-    title: 'the client pays no heed to Retry-After',
+    title: 'the client ignores Retry-After',
     edits: [{ file: RETRYING, find: "headers.get('Retry-After')", replace: "headers.get('Retry-Later')" }],
     caughtBy: 'test/client/waits.test.ts',
   },
@@ -67,7 +67,7 @@ export const CLIENT_LIES: readonly Lie[] = [
     caughtBy: 'test/client/secrecy.test.ts',
   },
   {
-    title: "the client's lists end after a page",
+    title: "the client's lists end after the first page",
     edits: [
       {
         file: 'src/client/paging.ts',

@@ -5,7 +5,7 @@ const ONE = 'openapi/paths/parent_programs_{id}.yaml';
 const KEY = 'openapi/paths/key.yaml';
 const LIMIT = 'openapi/components/parameters/Limit.yaml';
 const MINIMAL = 'openapi/components/examples/ParentProgramMinimal.yaml';
-/** The last one: the release check compares the contract with it alone. */
+/** The last published version, which the release check compares the contract with. */
 const RELEASED = 'openapi/released/1.0.1.yaml';
 
 const nameUpTo = (characters: number) =>
@@ -15,7 +15,7 @@ const nameUpTo = (characters: number) =>
     replace: `maxLength: ${characters}`,
   }));
 
-/** The document says what is not so, or its copies and its number do not follow it. */
+/** Faults in the contract, in its generated and published copies, and in its version. */
 export const CONTRACT_LIES: readonly Lie[] = [
   {
     title: 'an example has a value of another type',
@@ -28,17 +28,17 @@ export const CONTRACT_LIES: readonly Lie[] = [
     caughtBy: 'lint',
   },
   {
-    title: 'an operation asks for no key',
+    title: 'an operation does not require a key',
     edits: [{ file: LIST, find: 'security:\n    - apiKey: ["parent_programs:read"]', replace: 'security: []' }],
     caughtBy: 'lint',
   },
   {
-    title: 'a text of the contract has no longest length',
+    title: 'a string in the contract has no maximum length',
     edits: [{ file: 'openapi/components/schemas/Key.yaml', find: '    maxLength: 100\n', replace: '' }],
     caughtBy: 'lint',
   },
   {
-    title: 'a refusal is not shown',
+    title: 'an error response is missing from the contract',
     edits: [
       {
         file: KEY,
@@ -55,7 +55,7 @@ export const CONTRACT_LIES: readonly Lie[] = [
     caughtBy: 'lint',
   },
   {
-    title: 'a bound of the contract is moved, and nothing is generated',
+    title: 'a bound of the contract changes without new generated files',
     edits: [{ file: LIMIT, find: 'maximum: 100', replace: 'maximum: 200' }],
     caughtBy: 'generated',
   },
@@ -93,19 +93,19 @@ export const CONTRACT_LIES: readonly Lie[] = [
     caughtBy: 'generated',
   },
   {
-    title: 'a bound of the contract becomes narrower under the same number',
+    title: 'a bound of the contract becomes narrower under the same version',
     edits: [{ file: LIMIT, find: 'minimum: 1\n', replace: 'minimum: 2\n' }],
     afterwards: 'generate',
     caughtBy: 'release',
   },
   {
-    title: 'an operation needs another permission under the same number',
+    title: 'an operation requires another permission under the same version',
     edits: [{ file: KEY, find: 'apiKey: []', replace: 'apiKey: ["parent_programs:read"]' }],
     afterwards: 'generate',
     caughtBy: 'release',
   },
   {
-    title: 'a header of an answer is no longer shown',
+    title: 'a response header is missing from the contract',
     edits: [
       {
         file: ONE,
@@ -123,30 +123,30 @@ export const CONTRACT_LIES: readonly Lie[] = [
     caughtBy: 'release',
   },
   {
-    title: 'a published version bears another number',
+    title: 'a published file has another version inside',
     edits: [{ file: RELEASED, find: '  version: 1.0.1', replace: '  version: 1.0.2' }],
     caughtBy: 'release',
   },
   {
-    title: 'the number of the contract is ahead of its changes',
+    title: 'the version of the contract is too high for its changes',
     edits: [{ file: 'openapi/openapi.yaml', find: 'version: 1.0.1', replace: 'version: 0.9.0' }],
     afterwards: 'generate',
     caughtBy: 'release',
   },
   {
-    title: 'the contract offers an order that no handler has',
+    title: 'the contract offers a sort order without a handler',
     edits: [{ file: 'openapi/components/parameters/Sort.yaml', find: 'enum: [', replace: 'enum: [external_id, ' }],
     afterwards: 'generate',
     caughtBy: 'types',
   },
   {
-    title: 'the contract publishes a bound that the database does not have',
+    title: 'the contract has a bound that the database does not have',
     edits: nameUpTo(300),
     afterwards: 'generate and release',
     caughtBy: 'test/contract/database.test.ts',
   },
   {
-    title: 'the contract publishes that a key to read may write',
+    title: 'the contract lets a read-only key write',
     edits: [
       {
         file: LIST,

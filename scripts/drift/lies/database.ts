@@ -7,7 +7,7 @@ const BUMP_ONCE = 'prisma/migrations/20261121174500_bump_once_an_update/migratio
 const KEYS = 'prisma/migrations/20261120131851_people_and_keys/migration.sql';
 const SCHEMA = 'prisma/schema.prisma';
 
-/** What the database holds is not what the schema and the contract say. */
+/** Faults in the database: it differs from the schema or from the contract. */
 export const DATABASE_LIES: readonly Lie[] = [
   {
     title: 'a migration makes a column narrower',
@@ -15,7 +15,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'migrations',
   },
   {
-    title: 'a migration takes no null where the schema has one',
+    title: 'a migration makes a nullable column NOT NULL',
     edits: [{ file: INIT, find: '"external_id" VARCHAR(255),', replace: '"external_id" VARCHAR(255) NOT NULL,' }],
     caughtBy: 'migrations',
   },
@@ -31,7 +31,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'migrations',
   },
   {
-    title: 'the schema has a column that no migration makes',
+    title: 'the schema has a column without a migration',
     edits: [
       {
         file: SCHEMA,
@@ -59,7 +59,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'migrations',
   },
   {
-    title: 'two live keys of a user may have one name',
+    title: 'two active keys of a user can have the same name',
     edits: [
       {
         file: INIT,
@@ -81,12 +81,12 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/store/constraints.test.ts',
   },
   {
-    title: 'a key may be rotated and revoked',
+    title: 'a key can be both rotated and revoked',
     edits: [{ file: KEYS, find: 'CHECK ("rotated_at" IS NULL OR "revoked_at" IS NULL)', replace: 'CHECK (TRUE)' }],
     caughtBy: 'test/store/constraints.test.ts',
   },
   {
-    title: 'names sort by the rules of a language',
+    title: 'names sort by the collation of a language',
     edits: [
       {
         file: INIT,
@@ -108,7 +108,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/store/plans.test.ts',
   },
   {
-    title: 'a creation leaves the version',
+    title: 'a creation does not increase the version',
     edits: [
       {
         file: VERSION,
@@ -120,7 +120,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/store/version.test.ts',
   },
   {
-    title: 'a row that moves leaves the version where it was',
+    title: 'moving a row does not increase the version of its old organization',
     edits: [
       {
         file: BUMP_ONCE,
@@ -131,7 +131,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/store/version.test.ts',
   },
   {
-    title: 'a deletion leaves the version',
+    title: 'a deletion does not increase the version',
     edits: [
       {
         file: VERSION,
@@ -143,7 +143,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/store/version.test.ts',
   },
   {
-    title: 'an update leaves the version',
+    title: 'an update does not increase the version',
     edits: [
       {
         file: BUMP_ONCE,
@@ -154,7 +154,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/store/version.test.ts',
   },
   {
-    title: 'a table that is emptied leaves the versions',
+    title: 'TRUNCATE does not increase the versions',
     edits: [
       {
         file: VERSION,
@@ -165,7 +165,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/store/version.test.ts',
   },
   {
-    title: 'a version is a count, which comes again after a failover',
+    title: 'the version is a counter, which repeats after a failover',
     edits: [
       {
         file: NEVER_AGAIN,
@@ -176,7 +176,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/store/version.test.ts',
   },
   {
-    title: 'whoever silences triggers leaves the version',
+    title: 'the version does not increase while triggers are disabled',
     edits: [
       {
         file: NEVER_AGAIN,
@@ -187,7 +187,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/store/version.test.ts',
   },
   {
-    title: 'a name of an organization leaves the version',
+    title: 'renaming an organization does not increase the version',
     edits: [
       {
         file: VERSION,
@@ -198,7 +198,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/store/version.test.ts',
   },
   {
-    title: 'an idempotency key lasts for ever',
+    title: 'an idempotency key never expires',
     edits: [
       {
         file: 'src/store/idempotency-keys.ts',
@@ -220,7 +220,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/api/list.test.ts',
   },
   {
-    title: 'of two updates at once, one overwrites the other',
+    title: 'one of two concurrent updates overwrites the other',
     edits: [
       {
         file: 'src/store/parent-programs.ts',
@@ -231,7 +231,7 @@ export const DATABASE_LIES: readonly Lie[] = [
     caughtBy: 'test/api/conditional.test.ts',
   },
   {
-    title: 'a write whose connection is lost is made later',
+    title: 'a write is committed after its connection was lost',
     edits: [{ file: 'src/store/database.ts', find: 'interval=500ms', replace: 'interval=0' }],
     caughtBy: 'test/api/outage.test.ts',
   },

@@ -5,7 +5,7 @@ const PAGES = 'src/store/parent-program-list.ts';
 const KEY = 'src/api/handlers/key.ts';
 const EXCEPTIONS = 'src/api/exceptions.ts';
 
-/** What a handler returns, or takes, is not what the contract shows. */
+/** Faults in handlers: what they accept or return differs from the contract. */
 export const HANDLER_LIES: readonly Lie[] = [
   {
     title: 'a handler drops a field',
@@ -18,14 +18,14 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'types',
   },
   {
-    title: 'a handler answers an object as text',
+    title: 'a handler returns an object as a string',
     edits: [
       { file: PROGRAMS, find: 'metadata: program.metadata,', replace: 'metadata: JSON.stringify(program.metadata),' },
     ],
     caughtBy: 'types',
   },
   {
-    title: 'a handler leaves out what is null',
+    title: 'a handler leaves out null fields',
     edits: [
       {
         file: PROGRAMS,
@@ -36,7 +36,7 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'types',
   },
   {
-    title: 'a handler answers another status',
+    title: 'a handler returns another status',
     edits: [{ file: PROGRAMS, find: 'status: 201,', replace: 'status: 200,' }],
     caughtBy: 'types',
   },
@@ -53,7 +53,7 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'types',
   },
   {
-    title: 'a handler answers a body where there is none',
+    title: 'a handler returns a body with a 204',
     edits: [{ file: PROGRAMS, find: 'headers: {}, body: null', replace: 'headers: {}, body: { deleted: true }' }],
     caughtBy: 'types',
   },
@@ -69,12 +69,12 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'types',
   },
   {
-    title: 'a handler reads a parameter that the contract does not have',
+    title: 'a handler reads a parameter that is not in the contract',
     edits: [{ file: PROGRAMS, find: 'const { limit, cursor, sort,', replace: 'const { limit, offset, cursor, sort,' }],
     caughtBy: 'types',
   },
   {
-    title: 'a handler names an organization that it was sent',
+    title: 'a handler uses an organization from the request',
     edits: [
       {
         file: PROGRAMS,
@@ -85,17 +85,17 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'types',
   },
   {
-    title: 'a refusal has no status',
+    title: 'an error code has no status',
     edits: [{ file: EXCEPTIONS, find: "  conflict: { status: 409, schema: 'ConflictException' },\n", replace: '' }],
     caughtBy: 'types',
   },
   {
-    title: 'a refusal has a schema that the contract does not name',
+    title: 'an error code has a schema that is not in the contract',
     edits: [{ file: EXCEPTIONS, find: "schema: 'ConflictException'", replace: "schema: 'DuplicateException'" }],
     caughtBy: 'types',
   },
   {
-    title: 'a handler hides its answer from the compiler',
+    title: 'a handler hides its result from the compiler',
     edits: [
       {
         file: PROGRAMS,
@@ -106,14 +106,14 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'style',
   },
   {
-    title: 'a refusal has a status that the contract shows for another',
+    title: 'an error code has the status of another exception',
     edits: [
       { file: EXCEPTIONS, find: 'precondition_failed: { status: 412,', replace: 'precondition_failed: { status: 409,' },
     ],
     caughtBy: 'test/contract/contract.test.ts',
   },
   {
-    title: 'a handler answers a text in place of null',
+    title: 'a handler returns a string instead of null',
     edits: [
       {
         file: PROGRAMS,
@@ -124,12 +124,12 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {
-    title: 'a handler answers one field for another',
+    title: 'a handler returns one field for another',
     edits: [{ file: PROGRAMS, find: 'updated_at: program.updatedAt,', replace: 'updated_at: program.createdAt,' }],
     caughtBy: 'test/api/update.test.ts',
   },
   {
-    title: 'a handler takes a field and loses it',
+    title: 'a handler accepts a field and drops it',
     edits: [
       {
         file: PROGRAMS,
@@ -140,7 +140,7 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'test/api/update.test.ts',
   },
   {
-    title: 'a page without a next one has a Link',
+    title: 'the last page has a Link header',
     edits: [
       {
         file: PROGRAMS,
@@ -172,7 +172,7 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'test/api/list.test.ts',
   },
   {
-    title: 'an order goes the other way',
+    title: 'a sort order is reversed',
     edits: [
       {
         file: PROGRAMS,
@@ -183,7 +183,7 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'test/api/list-paging.test.ts',
   },
   {
-    title: 'a bound of the search is exclusive that the contract says is not',
+    title: 'an inclusive bound of the contract is exclusive in the search',
     edits: [
       {
         file: PAGES,
@@ -194,12 +194,12 @@ export const HANDLER_LIES: readonly Lie[] = [
     caughtBy: 'test/api/list.test.ts',
   },
   {
-    title: "a list's programs lack a field",
+    title: 'the programs of a list lack a field',
     edits: [{ file: PAGES, find: 'external_id, metadata, created_at', replace: 'external_id, created_at' }],
     caughtBy: 'test/api/list.test.ts',
   },
   {
-    title: "a list's times are another spelling of the same instant",
+    title: 'the times of a list have another format',
     edits: [
       {
         file: PAGES,

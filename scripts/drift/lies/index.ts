@@ -9,7 +9,7 @@ import { KEY_LIES } from './keys.ts';
 import { PAGE_LIES } from './pages.ts';
 import { PEOPLE_LIES } from './people.ts';
 
-/** A new lie goes into one of these lists; its trial needs no more. */
+/** All planted faults. To add one, add it to one of these lists. */
 export const LIES: readonly Lie[] = [
   ...CONTRACT_LIES,
   ...HANDLER_LIES,
@@ -24,14 +24,14 @@ export const LIES: readonly Lie[] = [
 
 const QUICK_TITLES = new Set([
   'a handler drops a field',
-  'a handler hides its answer from the compiler',
+  'a handler hides its result from the compiler',
   'an example has a value of another type',
-  'a guide leads to a page that is not there',
-  'a bound of the contract is moved, and nothing is generated',
+  'a guide links to a missing page',
+  'a bound of the contract changes without new generated files',
   'a published version is edited',
   'a migration makes a column narrower',
   'findParentProgram without the organization',
 ]);
 
-/** One of nearly each kind of catcher, for every run of `npm test`. */
+/** One fault for nearly each kind of check, for every run of `npm test`. */
 export const QUICK: readonly Lie[] = LIES.filter(({ title }) => QUICK_TITLES.has(title));

@@ -157,8 +157,8 @@ const STORE: Readonly<Record<string, Edit>> = {
 };
 
 /**
- * A statement that does not name the organization: one of each function of the store whose statement could. Where the scope
- * is then not used at all, the compiler says so first; that the test would say it, too, is what is tried here.
+ * Statements without the organization, one for each function of the store that takes a scope. If the scope is then unused,
+ * the compiler reports that first; these faults check that the test finds it, too.
  */
 export const ISOLATION_LIES: readonly Lie[] = [
   ...Object.entries(STORE).map(
@@ -202,7 +202,7 @@ export const ISOLATION_LIES: readonly Lie[] = [
     caughtBy: 'test/api/list-cursor.test.ts',
   },
   {
-    title: 'a page in memory is anybody’s',
+    title: 'a cached response is served to other organizations',
     edits: [
       {
         file: 'src/api/response-cache.ts',
@@ -213,7 +213,7 @@ export const ISOLATION_LIES: readonly Lie[] = [
     caughtBy: 'test/api/response-cache.test.ts',
   },
   {
-    title: 'a page in memory outlives the data that it shows',
+    title: 'a cached response is served after its data changed',
     edits: [
       {
         file: 'src/api/response-cache.ts',
@@ -224,7 +224,7 @@ export const ISOLATION_LIES: readonly Lie[] = [
     caughtBy: 'test/api/response-cache.test.ts',
   },
   {
-    title: 'a page of data newer than its version is kept',
+    title: 'a response with data newer than its version is cached',
     edits: [
       {
         file: 'src/api/response-cache.ts',
@@ -235,7 +235,7 @@ export const ISOLATION_LIES: readonly Lie[] = [
     caughtBy: 'test/api/response-cache.test.ts',
   },
   {
-    title: 'pages in memory are never forgotten',
+    title: 'cached responses are never evicted',
     edits: [
       {
         file: 'src/api/response-cache.ts',
@@ -246,7 +246,7 @@ export const ISOLATION_LIES: readonly Lie[] = [
     caughtBy: 'test/api/response-cache.test.ts',
   },
   {
-    title: 'addresses of pages in memory are not counted',
+    title: 'the URLs of cached responses do not count towards the limit',
     edits: [
       {
         file: 'src/api/response-cache.ts',
@@ -257,7 +257,7 @@ export const ISOLATION_LIES: readonly Lie[] = [
     caughtBy: 'test/api/response-cache.test.ts',
   },
   {
-    title: 'an answer that a header decides is kept for another header',
+    title: 'a response that depends on a header is cached for other headers',
     edits: [
       {
         file: 'src/api/contract-operation.ts',
@@ -285,7 +285,7 @@ export const ISOLATION_LIES: readonly Lie[] = [
     caughtBy: 'boundaries',
   },
   {
-    title: 'a handler goes past the store',
+    title: 'a handler bypasses the store',
     edits: [
       {
         file: 'src/api/handlers/key.ts',

@@ -4,10 +4,10 @@ const KEY = 'src/domain/api-key.ts';
 const AUTHENTICATE = 'src/service/authenticate.ts';
 const ROLE = 'src/domain/role.ts';
 
-/** Who may do what is decided otherwise than is promised. */
+/** Faults in API keys: who may do what, and until when. */
 export const KEY_LIES: readonly Lie[] = [
   {
-    title: 'a revoked key is taken',
+    title: 'a revoked key is accepted',
     edits: [
       {
         file: KEY,
@@ -18,7 +18,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/domain/judge-key.test.ts',
   },
   {
-    title: 'a rotated key is taken',
+    title: 'a rotated key is accepted',
     edits: [
       {
         file: KEY,
@@ -29,12 +29,12 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/domain/judge-key.test.ts',
   },
   {
-    title: 'an expired key is taken for a moment',
+    title: 'an expired key is accepted for a moment',
     edits: [{ file: KEY, find: 'expiresAt <= now)', replace: 'expiresAt < now)' }],
     caughtBy: 'test/domain/judge-key.test.ts',
   },
   {
-    title: "a deactivated user's key is taken",
+    title: "a deactivated user's key is accepted",
     edits: [
       {
         file: KEY,
@@ -45,7 +45,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/domain/judge-key.test.ts',
   },
   {
-    title: 'a key keeps what its user may no longer do',
+    title: 'a key keeps permissions that its user has lost',
     edits: [
       {
         file: KEY,
@@ -56,7 +56,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/domain/judge-key.test.ts',
   },
   {
-    title: 'a mistyped key is looked up',
+    title: 'a key with a wrong checksum is looked up',
     edits: [
       {
         file: KEY,
@@ -67,7 +67,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/domain/api-key.test.ts',
   },
   {
-    title: 'a key of the other environment is taken',
+    title: 'a key of the other environment is accepted',
     edits: [
       {
         file: AUTHENTICATE,
@@ -78,7 +78,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/api/authentication.test.ts',
   },
   {
-    title: 'a suspended organization is served',
+    title: "a suspended organization's key is accepted",
     edits: [
       {
         file: AUTHENTICATE,
@@ -89,7 +89,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/api/key-state.test.ts',
   },
   {
-    title: 'the look-up of a key is remembered',
+    title: 'the result of a key look-up is cached',
     edits: [
       {
         file: AUTHENTICATE,
@@ -106,7 +106,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/api/key-state.test.ts',
   },
   {
-    title: 'whoever asks meanwhile gets the answer of the look-up in flight',
+    title: 'a request gets the result of a look-up that started before it',
     edits: [
       {
         file: 'src/service/batch-look-ups.ts',
@@ -117,12 +117,12 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/service/batch-look-ups.test.ts',
   },
   {
-    title: 'a look-up that never ends holds everybody',
+    title: 'a look-up that never ends blocks all requests',
     edits: [{ file: 'src/service/batch-look-ups.ts', find: 'within(seconds, ', replace: 'within(seconds + 3600, ' }],
     caughtBy: 'test/service/batch-look-ups.test.ts',
   },
   {
-    title: 'who waits for a look-up that others wait for is not counted',
+    title: 'requests that wait for a shared look-up are not counted',
     edits: [
       {
         file: 'src/service/batch-look-ups.ts',
@@ -133,7 +133,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/service/batch-look-ups.test.ts',
   },
   {
-    title: "a key's permission is not asked for",
+    title: "a key's permission is not checked",
     edits: [
       {
         file: 'src/api/server-api.ts',
@@ -144,7 +144,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/every-operation-key.test.ts',
   },
   {
-    title: 'two Authorization headers are one',
+    title: 'two Authorization headers are accepted',
     edits: [
       {
         file: 'src/api/authentication.ts',
@@ -155,12 +155,12 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/api/authentication.test.ts',
   },
   {
-    title: 'a viewer may write',
+    title: 'a viewer can write',
     edits: [{ file: ROLE, find: "viewer: ['parent_programs:read'],", replace: 'viewer: PERMISSIONS,' }],
     caughtBy: 'test/domain/role.test.ts',
   },
   {
-    title: "a manager may take an administrator's key",
+    title: "a manager can change an administrator's key",
     edits: [
       {
         file: ROLE,
@@ -171,7 +171,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/domain/role.test.ts',
   },
   {
-    title: 'a rotation leaves the old key alive',
+    title: 'a rotation keeps the old key active',
     edits: [
       {
         file: 'src/store/api-keys.ts',
@@ -182,7 +182,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/service/rotate-key.test.ts',
   },
   {
-    title: 'a rotation of a key that has ended makes another',
+    title: 'an inactive key can be rotated',
     edits: [
       {
         file: 'src/store/api-keys.ts',
@@ -193,7 +193,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/service/rotate-key.test.ts',
   },
   {
-    title: 'a rotation leaves no event',
+    title: 'a rotation is not in the audit log',
     edits: [
       {
         file: 'src/service/rotate-key.ts',
@@ -204,12 +204,12 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/service/key-audit.test.ts',
   },
   {
-    title: 'a user may have any number of keys',
+    title: 'a user can have any number of keys',
     edits: [{ file: KEY, find: 'export const MAX_ACTIVE_KEYS = 10;', replace: 'export const MAX_ACTIVE_KEYS = 1000;' }],
     caughtBy: 'test/service/issue-key.test.ts',
   },
   {
-    title: 'a key lives longer than the organization allows',
+    title: "a key can outlive the organization's limit",
     edits: [
       {
         file: 'src/service/issue-key.ts',
@@ -220,7 +220,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/service/key-policy.test.ts',
   },
   {
-    title: 'a key is given what its user does not have',
+    title: 'a key can have permissions that its user does not have',
     edits: [
       {
         file: 'src/service/issue-key.ts',
@@ -231,7 +231,7 @@ export const KEY_LIES: readonly Lie[] = [
     caughtBy: 'test/dashboard/mass-assignment.test.ts',
   },
   {
-    title: 'an audit event holds a key that a client has sent',
+    title: 'an audit event contains a key from a request',
     edits: [
       {
         file: 'src/store/audit.ts',

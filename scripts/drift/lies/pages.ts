@@ -3,22 +3,22 @@ import type { Lie } from '../lie.ts';
 const START = 'openapi/guides/getting-started.md';
 const RETRIES = 'openapi/guides/retries-and-idempotency.md';
 
-/** Guides, documentation, collection and mock, which are made of the contract or tell of it. */
+/** Faults in what derives from the contract or describes it: guides, documentation, Postman collection and mock. */
 export const PAGE_LIES: readonly Lie[] = [
   {
-    title: 'a guide leads to a page that is not there',
+    title: 'a guide links to a missing page',
     edits: [
       { file: START, find: '[Authentication](authentication.md)', replace: '[Authentication](authorization.md)' },
     ],
     caughtBy: 'lint',
   },
   {
-    title: 'a guide leads to an operation that is not there',
+    title: 'a guide links to a missing operation',
     edits: [{ file: START, find: '(operation:getKey)', replace: '(operation:getKeys)' }],
     caughtBy: 'lint',
   },
   {
-    title: 'a guide shows an answer that the contract does not',
+    title: 'a guide shows a response that is not in the contract',
     edits: [{ file: START, find: '"name": "Nightly sync",', replace: '"title": "Nightly sync",' }],
     caughtBy: 'test/contract/guides.test.ts',
   },
@@ -61,7 +61,7 @@ export const PAGE_LIES: readonly Lie[] = [
     caughtBy: 'test/docs/samples.test.ts',
   },
   {
-    title: 'the page without a script lacks an operation',
+    title: 'the page without scripts lacks an operation',
     edits: [
       {
         file: 'scripts/docs/plain/page.ts',
@@ -73,12 +73,12 @@ export const PAGE_LIES: readonly Lie[] = [
     caughtBy: 'test/browser/docs-plain.test.ts',
   },
   {
-    title: 'the Postman collection holds no key',
+    title: 'the Postman collection sends no key',
     edits: [{ file: 'scripts/generate/postman.ts', find: "value: '{{api_key}}'", replace: "value: ''" }],
     caughtBy: 'test/contract/derived-documents.test.ts',
   },
   {
-    title: 'the Postman collection ticks every parameter',
+    title: 'the Postman collection selects every parameter',
     edits: [
       {
         file: 'scripts/generate/postman.ts',
@@ -89,7 +89,7 @@ export const PAGE_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/derived-documents.test.ts',
   },
   {
-    title: 'the mock asks for no key',
+    title: 'the mock does not require a key',
     edits: [
       {
         file: 'scripts/mock/mock-api.ts',
@@ -101,7 +101,7 @@ export const PAGE_LIES: readonly Lie[] = [
     caughtBy: 'test/mock/data.test.ts',
   },
   {
-    title: 'the mock takes longer texts than the server',
+    title: 'the mock accepts longer strings than the server',
     edits: [
       {
         file: 'scripts/mock/mock-api.ts',
@@ -113,7 +113,7 @@ export const PAGE_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/parity.test.ts',
   },
   {
-    title: 'the mock knows no stale ETag',
+    title: 'the mock accepts a stale ETag',
     edits: [
       {
         file: 'scripts/mock/operation-handler.ts',
@@ -124,7 +124,7 @@ export const PAGE_LIES: readonly Lie[] = [
     caughtBy: 'test/contract/parity-conditional.test.ts',
   },
   {
-    title: 'the mock leaves an item out between two pages',
+    title: 'the mock skips an item between two pages',
     edits: [
       {
         file: 'scripts/mock/list-page.ts',

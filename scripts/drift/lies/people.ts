@@ -1,9 +1,9 @@
 import type { Lie } from '../lie.ts';
 
-/** The dashboard, and what the operator sees. */
+/** Faults in the dashboard, and in what the operator sees. */
 export const PEOPLE_LIES: readonly Lie[] = [
   {
-    title: 'a foreign page may send a form',
+    title: 'a foreign page can submit a form',
     edits: [
       {
         file: 'src/dashboard/http/forms.ts',
@@ -14,7 +14,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/dashboard/forged-forms.test.ts',
   },
   {
-    title: "a form's token is not compared",
+    title: "a form's token is not checked",
     edits: [
       {
         file: 'src/dashboard/http/forms.ts',
@@ -25,7 +25,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/dashboard/forged-forms.test.ts',
   },
   {
-    title: 'a form takes a field that it does not have',
+    title: 'a form accepts an unknown field',
     edits: [
       {
         file: 'src/dashboard/http/forms.ts',
@@ -36,7 +36,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/dashboard/mass-assignment.test.ts',
   },
   {
-    title: "the session's cookie is shown to scripts",
+    title: 'scripts can read the session cookie',
     edits: [
       {
         file: 'src/dashboard/http/cookies.ts',
@@ -47,12 +47,12 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/dashboard/session.test.ts',
   },
   {
-    title: 'a page may be framed',
+    title: 'a page can be framed',
     edits: [{ file: 'src/security-headers.ts', find: '        frameAncestors: ["\'none\'"],\n', replace: '' }],
     caughtBy: 'test/dashboard/headers.test.ts',
   },
   {
-    title: 'a session does not end when it is left alone',
+    title: 'an idle session does not end',
     edits: [
       {
         file: 'src/domain/session.ts',
@@ -63,7 +63,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/dashboard/session.test.ts',
   },
   {
-    title: 'signing out ends nothing on the server',
+    title: 'signing out does not end the session on the server',
     edits: [
       {
         file: 'src/store/sessions.ts',
@@ -74,7 +74,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/dashboard/session.test.ts',
   },
   {
-    title: 'a half session is a whole one',
+    title: 'a session without the second factor counts as signed in',
     edits: [
       {
         file: 'src/domain/session.ts',
@@ -85,7 +85,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/service/second-factor.test.ts',
   },
   {
-    title: 'a form that shows a key can be sent twice',
+    title: 'a form that shows a key can be submitted twice',
     edits: [
       {
         file: 'src/service/form-claim.ts',
@@ -96,7 +96,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/dashboard/reveal.test.ts',
   },
   {
-    title: 'a room lets everybody in',
+    title: 'a page does not check the role',
     edits: [
       {
         file: 'src/dashboard/http/page-routes.ts',
@@ -107,7 +107,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/dashboard/roles.test.ts',
   },
   {
-    title: 'after signing in a foreign address is followed',
+    title: 'signing in redirects to a foreign address',
     edits: [
       {
         file: 'src/dashboard/sign-in/next.ts',
@@ -118,12 +118,12 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/dashboard/next.test.ts',
   },
   {
-    title: 'an event has no name in words',
+    title: 'an audit event has no description',
     edits: [{ file: 'src/store/audit.ts', find: "  'key.renamed',\n", replace: "  'key.renamed',\n  'key.copied',\n" }],
     caughtBy: 'types',
   },
   {
-    title: 'an audit log holds the events of others',
+    title: 'an audit log shows events of other organizations',
     edits: [
       {
         file: 'src/service/audit-log.ts',
@@ -134,14 +134,14 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/service/audit-log.test.ts',
   },
   {
-    title: 'the log holds the query',
+    title: 'the log contains the query',
     edits: [
       { file: 'src/operations/logs.ts', find: 'path: pathOf(url),', replace: "path: pathOf(url.replace('?', '/'))," },
     ],
     caughtBy: 'test/operations/logs.test.ts',
   },
   {
-    title: 'the log holds a key that stands in a path',
+    title: 'the log contains a key from a path',
     edits: [
       {
         file: 'src/operations/logs.ts',
@@ -152,7 +152,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/operations/logs.test.ts',
   },
   {
-    title: 'a server without its database is ready',
+    title: 'a server without a database reports that it is ready',
     edits: [
       {
         file: 'src/operations/health.ts',
@@ -163,7 +163,7 @@ export const PEOPLE_LIES: readonly Lie[] = [
     caughtBy: 'test/operations/health.test.ts',
   },
   {
-    title: 'a wrong port is taken',
+    title: 'an invalid port is accepted',
     edits: [{ file: 'src/config.ts', find: '65535', replace: '655350' }],
     caughtBy: 'test/process/config.test.ts',
   },
