@@ -8,6 +8,7 @@ export default {
   setupFilesAfterEnv: ['<rootDir>/test/support/worker.ts'],
   globalSetup: '<rootDir>/test/support/set-up.ts',
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
+  reporters: ['default', '<rootDir>/test/support/slowest-files.mjs'],
   maxWorkers: '100%',
   randomize: true,
 };

@@ -6,7 +6,6 @@ export type Check = {
   readonly env?: Readonly<Record<string, string>>;
 };
 
-/** In the order in which they run. */
 export const CHECKS = {
   lint: {
     title: 'contract, guides and spelling',
@@ -61,4 +60,11 @@ export const TESTS: Check = {
   parameters: ['node_modules/jest/bin/jest.js'],
   remedy: 'Mend the code, or the test. One file alone: npm test -- test/api/list.test.ts',
   env: { NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${EARLY_WORKER_DATA}` },
+};
+
+export const DRIFT: Check = {
+  title: 'planted faults are caught',
+  parameters: ['scripts/drift/main.ts', '--quick'],
+  remedy:
+    'Do what it says above. "npm run drift" tries every planted fault, "npm run drift -- --only TEXT" those of this title.',
 };
