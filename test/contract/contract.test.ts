@@ -1,4 +1,4 @@
-// What must hold of the document itself, whatever operations it has.
+// Rules for the contract document itself, independent of its operations.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -29,14 +29,14 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Follows a reference, where there is one. */
+/** Resolves a reference; returns any other value unchanged. */
 function at(node: unknown): unknown {
   if (!isNode(node) || typeof node['$ref'] !== 'string') return node;
   const names = node['$ref'].slice(2).split('/');
   return names.reduce<unknown>((value, name) => (isNode(value) ? value[name] : undefined), document);
 }
 
-/** Schemas, wherever they stand; what stands within an example is data. */
+/** Every schema in the document. The content of an example is data and holds no schemas. */
 const schemas = nodes.filter(
   ({ place, node }) =>
     !/\/(examples|example|default|enum)(\/|$)/.test(place) &&
@@ -54,18 +54,18 @@ function placesOf(found: readonly Found[]): string[] {
   return found.map(({ place }) => place);
 }
 
-test('there are schemas, and as many operations as handlers', () => {
+test('the document has schemas, and as many operations as the server has handlers', () => {
   expect(schemas.length).toBeGreaterThan(50);
   expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(handlers).sort());
 });
 
-test('every schema is one by JSON Schema 2020-12', () => {
+test('every schema is valid JSON Schema 2020-12', () => {
   const broken = schemas.filter(({ node }) => ajv.validateSchema(node) !== true);
   expect(placesOf(broken)).toEqual([]);
 });
 
 test.each(operations)(
-  '$operationId shows every refusal with the schema that the server has for its status',
+  '$operationId declares every refusal with the schema that the server uses for its status',
   (operation) => {
     const shown = nodes.find(
       ({ place }) => place === `#/paths/${operation.path.replaceAll('/', '~1')}/${operation.method}`,
@@ -82,7 +82,7 @@ test.each(operations)(
   },
 );
 
-test('every exception of the server is a response and a schema of the document, and the other way round', () => {
+test('the exceptions of the server and the exception responses and schemas of the document are the same', () => {
   const names = Object.values(EXCEPTIONS)
     .map(({ schema }) => schema)
     .sort();
@@ -92,13 +92,13 @@ test('every exception of the server is a response and a schema of the document, 
   expect(exceptionsIn('#/components/responses')).toEqual(names);
 });
 
-test('the parameters with a default are limit and sort, as src/api/operation.ts has them', () => {
+test('only limit and sort have a default, as in src/api/operation.ts', () => {
   const parameters = operations.flatMap((operation) => operation.parameters ?? []);
   const defaulted = parameters.filter(({ schema }) => 'default' in schema).map(({ name }) => name);
   expect([...new Set(defaulted)].sort()).toEqual(['limit', 'sort']);
 });
 
-test('every parameter, header and body has examples, and every example validates', () => {
+test('every parameter, header and body has examples, and every example is valid', () => {
   const shown = nodes.filter(({ node }) => isNode(node['schema']));
   expect(shown.length).toBeGreaterThan(40);
   const problems = shown.flatMap(({ place, node }) => {
@@ -113,7 +113,7 @@ test('every parameter, header and body has examples, and every example validates
   expect(problems).toEqual([]);
 });
 
-test("every schema's own examples validate", () => {
+test('the examples of every schema are valid', () => {
   const problems = schemas.flatMap(({ place, node }) =>
     [node['examples'] ?? []].flat().flatMap((example) => {
       const validate = ajv.compile({ $ref: `contract${place}`.replaceAll('{', '%7B').replaceAll('}', '%7D') });
@@ -123,15 +123,15 @@ test("every schema's own examples validate", () => {
   expect(problems).toEqual([]);
 });
 
-// Attack: a leaked key makes more keys, and survives its own revocation. Keys are made in the dashboard alone.
-test('nothing in the document creates, rotates, revokes or lists keys', () => {
+// Attack: a leaked key creates more keys and so survives its own revocation. Only the dashboard creates keys.
+test('no operation creates, rotates, revokes or lists keys', () => {
   const onKeys = operations.filter(({ path, operationId }) => /key|token/i.test(`${path} ${operationId}`));
   expect(onKeys.map(({ method, path }) => `${method} ${path}`)).toEqual(['get /api/key']);
   const members = schemas.map(({ place }) => place).filter((place) => /secret|hash|password|token/i.test(place));
   expect(members).toEqual([]);
 });
 
-test('every operation asks for a key, and for no organization', () => {
+test('every operation requires a key, and none accepts an organization', () => {
   for (const { security, parameters = [], path } of operations) {
     expect(security).toEqual([{ apiKey: expect.any(Array) }]);
     expect(parameters.filter(({ name }) => /organi[sz]ation|tenant/i.test(name))).toEqual([]);
@@ -139,8 +139,8 @@ test('every operation asks for a key, and for no organization', () => {
   }
 });
 
-// The attack: a key that was given out to read, on an operation whose permission somebody copied from another one.
-test('whatever changes something asks for a permission to write, and whatever reads one asks for no more', () => {
+// The attack: a read-only key that can write because an operation declares the wrong permission.
+test('every operation that writes requires a write permission, and every operation that reads requires only a read permission', () => {
   for (const { method, security } of operations) {
     const asked = security.flatMap((each) => Object.values(each).flat());
     if (method === 'get') expect(asked.filter((permission) => !permission.endsWith(':read'))).toEqual([]);
@@ -148,7 +148,7 @@ test('whatever changes something asks for a permission to write, and whatever re
   }
 });
 
-test('every text that a request may hold by a pattern or a format says what to send instead', () => {
+test('every request string with a pattern or a format has a remedy text', () => {
   const ofRequests = schemas.filter(({ place }) =>
     /parameters|Create|Update|components\/schemas\/Metadata/.test(place),
   );
@@ -157,7 +157,7 @@ test('every text that a request may hold by a pattern or a format says what to s
   expect(placesOf(ofText.filter(({ node }) => typeof node['x-remedy'] !== 'string'))).toEqual([]);
 });
 
-test('every string has a longest length, every array a largest and every object its members', () => {
+test('every string has a maxLength, every array a maxItems, and every object declares its members', () => {
   const unbounded = schemas.filter(({ node }) => {
     const types = typesOf(node);
     if (types.includes('string') && !('maxLength' in node || 'enum' in node || 'const' in node)) return true;
@@ -172,7 +172,7 @@ test('every string has a longest length, every array a largest and every object 
   expect(placesOf(unbounded)).toEqual([]);
 });
 
-test('every parameter, header, response and schema is described', () => {
+test('every parameter, header, response and schema has a description', () => {
   const named = nodes.filter(({ place }) =>
     /^#\/components\/(parameters|headers|responses|schemas)\/[^/]+$/.test(place),
   );

@@ -12,7 +12,7 @@ const document: { components: { schemas: Record<string, Schema> } } = JSON.parse
 const schemaOf = (name: string) => document.components.schemas[name] ?? {};
 const propertiesOf = (name: string) => Object.entries(schemaOf(name).properties ?? {});
 
-/** Where each schema of the contract that shows rows has them from; a property that has no column says what it is. */
+/** The table behind each schema that shows rows. `without` explains each property that has no column. */
 const TABLES: Record<string, { table: string; columns?: Record<string, string>; without?: Record<string, string> }> = {
   ParentProgram: { table: 'parent_programs' },
   Key: { table: 'api_keys', without: { organization: 'KeyOrganization, below' } },
@@ -36,7 +36,7 @@ afterAll(() => database.close());
 
 describe.each(Object.entries(TABLES))('%s', (name, { table, without = {} }) => {
   test.each(propertiesOf(name).filter(([property]) => without[property] === undefined))(
-    '%s: the column holds what the contract shows, no more and no less',
+    '%s: the column has the same bounds as the contract',
     (property, schema) => {
       const column = columns.get(`${table}.${property}`);
       const types = [schema.type].flat();
@@ -49,7 +49,7 @@ describe.each(Object.entries(TABLES))('%s', (name, { table, without = {} }) => {
   );
 });
 
-/** How the contract shows what a column holds. */
+/** The bounds of a column, in the terms of the contract. */
 const TYPES: Record<string, string> = {
   'character varying': 'string',
   uuid: 'uuid',
@@ -58,7 +58,7 @@ const TYPES: Record<string, string> = {
   ARRAY: 'array',
 };
 
-test('what the contract takes on create and update is bounded as what it shows', () => {
+test('the request schemas of create and update have the same bounds as the response schema', () => {
   const shown = Object.fromEntries(propertiesOf('ParentProgram'));
   for (const name of ['ParentProgramCreate', 'ParentProgramUpdate']) {
     for (const [property, { maxLength }] of propertiesOf(name)) {
@@ -67,12 +67,12 @@ test('what the contract takes on create and update is bounded as what it shows',
   }
 });
 
-test('permissions are those of the contract', () => {
+test('the database allows exactly the permissions of the contract', () => {
   expect([...PERMISSIONS].sort()).toEqual([...(schemaOf('Permission').enum ?? [])].sort());
 });
 
-/** Where the contract says of a field that it is unique in the organization, the database sees to it; and the other way. */
-test('what is unique in the organization is so in the database', async () => {
+/** A field is unique within an organization in the contract exactly when the database enforces it. */
+test('the fields that the contract declares unique within an organization are unique in the database', async () => {
   const { rows } = await database.db.pool.query<{ columns: string }>(
     `select string_agg(a.attname, ',' order by k.ordinality) as columns
      from pg_index i cross join unnest(i.indkey) with ordinality k (attnum, ordinality)

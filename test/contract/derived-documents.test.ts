@@ -1,4 +1,4 @@
-// What is made from the contract for tools that cannot read it as it is: every `$ref` followed, and for Postman.
+// Documents derived from the contract for other tools: one with every `$ref` resolved, and a Postman collection.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toPostmanCollection } from '../../scripts/generate/postman.ts';
@@ -33,7 +33,7 @@ const contract = read('openapi.json').json;
 describe('openapi.dereferenced.json', () => {
   const { text, json } = read('openapi.dereferenced.json');
 
-  test('is the contract, with no $ref left', () => {
+  test('equals the contract with every $ref resolved', () => {
     expect(text).not.toContain('"$ref"');
     expect(json.info).toEqual(contract.info);
     for (const operation of operations) {
@@ -48,7 +48,7 @@ describe('postman.json', () => {
   const collection: Collection = json;
   const items = collection.item.flatMap((folder) => folder.item.map((item) => ({ ...item, folder: folder.name })));
 
-  /** The one that the contract's operation has become. */
+  /** The request of the collection for an operation of the contract. */
   function itemOf({ path, method }: (typeof operations)[number]) {
     const wanted = path.replaceAll(/\{([^}]+)\}/g, ':$1');
     const [found, ...more] = items.filter(
@@ -58,7 +58,7 @@ describe('postman.json', () => {
     return found;
   }
 
-  test('is a collection of format 2.1, of the same version as the contract', () => {
+  test('is a format 2.1 collection with the version of the contract', () => {
     expect(collection.info).toMatchObject({
       name: contract.info.title,
       version: contract.info.version,
@@ -78,13 +78,13 @@ describe('postman.json', () => {
     }
   });
 
-  test('is the same whenever it is made', async () => {
+  test('is identical every time it is generated', async () => {
     expect(`${JSON.stringify(await toPostmanCollection(read('openapi.dereferenced.json').json), null, 2)}\n`).toBe(
       text,
     );
   });
 
-  test('takes the address and the key from variables, and holds no key', () => {
+  test('reads the base URL and the key from variables, and contains no key', () => {
     expect(collection.variable.map(({ key, value }) => [key, value])).toEqual([
       ['base_url', contract.servers[0].variables.base_url.default],
       ['api_key', ''],
@@ -99,12 +99,12 @@ describe('postman.json', () => {
   });
 
   describe.each(operations)('$operationId', (operation) => {
-    test('stands in the folder of its tag, under its summary', () => {
+    test('appears in the folder of its tag, under its summary', () => {
       const { tags, summary } = contract.paths[operation.path][operation.method];
       expect(itemOf(operation)).toMatchObject({ folder: tags[0], name: summary });
     });
 
-    test('shows an answer of each status, as the contract does', () => {
+    test('has an example response for each status of the contract', () => {
       const { response } = itemOf(operation);
       expect(new Set(response.map(({ code }) => String(code)))).toEqual(new Set(Object.keys(operation.responses)));
       const { responses } = read('openapi.dereferenced.json').json.paths[operation.path][operation.method];
@@ -123,19 +123,22 @@ describe('postman.json', () => {
     });
     afterAll(() => server.close());
 
-    test.each(operations)('$operationId is accepted as it stands, with the id of what is there', async (operation) => {
-      const ours = await createTestOrganization(server);
-      const id = await createProgram(ours);
-      const { url, header, body } = itemOf(operation).request;
-      const ticked = (pairs: Pair[]) =>
-        pairs.flatMap(({ key, value, disabled }): [string, string][] => (disabled === true ? [] : [[key, value]]));
-      const query = String(new URLSearchParams(ticked(url.query)));
-      const path = `/${url.path.join('/').replace(':id', id)}${query === '' ? '' : `?${query}`}`;
-      const { status } = await ours.client.send(operation.method.toUpperCase(), path, {
-        headers: Object.fromEntries(ticked(header)),
-        ...(body.raw !== undefined && { body: body.raw }),
-      });
-      expect(status).toBe(successOf(operation));
-    });
+    test.each(operations)(
+      'the server accepts the request of $operationId unchanged, except for an existing id',
+      async (operation) => {
+        const ours = await createTestOrganization(server);
+        const id = await createProgram(ours);
+        const { url, header, body } = itemOf(operation).request;
+        const ticked = (pairs: Pair[]) =>
+          pairs.flatMap(({ key, value, disabled }): [string, string][] => (disabled === true ? [] : [[key, value]]));
+        const query = String(new URLSearchParams(ticked(url.query)));
+        const path = `/${url.path.join('/').replace(':id', id)}${query === '' ? '' : `?${query}`}`;
+        const { status } = await ours.client.send(operation.method.toUpperCase(), path, {
+          headers: Object.fromEntries(ticked(header)),
+          ...(body.raw !== undefined && { body: body.raw }),
+        });
+        expect(status).toBe(successOf(operation));
+      },
+    );
   });
 });

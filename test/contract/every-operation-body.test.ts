@@ -16,14 +16,14 @@ const taking = operations.filter(({ requestBody }) => requestBody !== undefined)
 
 describe.each(taking)('$operationId', (operation) => {
   test.each([
-    ['an object that does not end', '{"name": "x"'],
+    ['an unterminated object', '{"name": "x"'],
     ['no JSON at all', 'name=x'],
     ['two values', '{} {}'],
     ['a comma too much', '{"name": "x",}'],
     ['blanks only', '   '],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['UTF-16', Buffer.from('{"name":"x"}', 'utf16le')],
-    ['a surrogate encoded on its own', Buffer.from('7b226e616d65223a22eda08022 7d'.replace(' ', ''), 'hex')],
+    ['an encoded lone surrogate', Buffer.from('7b226e616d65223a22eda08022 7d'.replace(' ', ''), 'hex')],
   ])('400 for a body of %s', async (_, body) => {
     const { client, request } = await prepare(server, operation);
     expect((await sendTo(client, request, { body })).status).toBe(400);
@@ -50,7 +50,7 @@ describe.each(taking)('$operationId', (operation) => {
   test.each([
     ['with a Content-Length', {}],
     ['in chunks', { 'Transfer-Encoding': 'chunked' }],
-  ])('takes exactly 100 KiB sent %s, and one byte more gets 413', async (_, headers) => {
+  ])('accepts exactly 100 KiB sent %s, and 413 for one byte more', async (_, headers) => {
     const { client, request } = await prepare(server, operation);
     const text = JSON.stringify(request.body);
     const body = text + ' '.repeat(LIMIT_BYTES - Buffer.byteLength(text));
@@ -63,7 +63,7 @@ describe.each(taking)('$operationId', (operation) => {
     ['no media type', { 'Content-Type': undefined }],
     ['an empty media type', { 'Content-Type': '' }],
     ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
-    ['a name that only begins alike', { 'Content-Type': 'application/jsonx' }],
+    ['a media type with the same prefix', { 'Content-Type': 'application/jsonx' }],
     ['JSON in Latin-1', { 'Content-Type': 'application/json; charset=latin1' }],
     ['JSON in two charsets', { 'Content-Type': 'application/json; charset=utf-8; charset=utf-16' }],
     ['an unknown compression', { 'Content-Encoding': 'br, gzip' }],
@@ -72,7 +72,7 @@ describe.each(taking)('$operationId', (operation) => {
     expect((await sendTo(client, request, { headers })).status).toBe(415);
   });
 
-  // Attack: a few bytes that unfold to gigabytes.
+  // Attack: a decompression bomb, a few bytes that expand to gigabytes.
   test('415 for a compressed body', async () => {
     const { client, request } = await prepare(server, operation);
     const body = gzipSync(JSON.stringify(request.body));
@@ -83,7 +83,7 @@ describe.each(taking)('$operationId', (operation) => {
     ['application/json; charset=utf-8', 'identity'],
     ['APPLICATION/JSON;charset="UTF-8"', 'IDENTITY'],
     ['application/json ; version=1', 'identity'],
-  ])('takes %s with the encoding %s', async (type, encoding) => {
+  ])('accepts %s with the encoding %s', async (type, encoding) => {
     const { client, request } = await prepare(server, operation);
     const headers = { 'Content-Type': type, 'Content-Encoding': encoding };
     expect((await sendTo(client, request, { headers })).status).toBe(successOf(operation));
@@ -91,7 +91,7 @@ describe.each(taking)('$operationId', (operation) => {
 
   test.each([
     ['no body', undefined, {}],
-    ['no body and a media type', undefined, { 'Content-Type': 'application/json' }],
+    ['a media type without a body', undefined, { 'Content-Type': 'application/json' }],
     ['no byte in chunks', undefined, { 'Content-Length': '0', 'Content-Type': 'application/json' }],
   ])('422 for %s, naming the body', async (_, body, headers) => {
     const { client, request } = await prepare(server, operation);
@@ -108,7 +108,7 @@ describe.each(taking)('$operationId', (operation) => {
   });
 
   // Attack: deep nesting, to exhaust the stack of the parser or of the validator.
-  test('422, not 500, for fifty thousand arrays within each other', async () => {
+  test('422, not 500, for fifty thousand nested arrays', async () => {
     const { client, request } = await prepare(server, operation);
     const body = `{"metadata":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
     expect((await sendTo(client, request, { body })).status).toBe(422);
@@ -116,7 +116,7 @@ describe.each(taking)('$operationId', (operation) => {
 });
 
 test.each(operations.filter(({ requestBody }) => requestBody === undefined))(
-  '$operationId takes no body, and none that is sent changes its answer',
+  '$operationId ignores any request body',
   async (operation) => {
     const { client, request } = await prepare(server, operation);
     const answer = await sendTo(client, request, { body: '{"name":', headers: { 'Content-Type': 'text/plain' } });

@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../support/server.ts';
 const BUG =
   'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.';
 const OUTAGE = 'The service is temporarily unavailable. Try again in a few seconds.';
-/** Nothing listens on the port: a database that is stopped. */
+/** Nothing listens on this port, as if the database were stopped. */
 const STOPPED = 'postgresql://charter:secret-of-the-database@127.0.0.1:1/charter';
 
 let server: TestServer;
@@ -17,15 +17,15 @@ beforeAll(async () => {
 afterAll(() => Promise.all([server.close(), cutOff.close()]));
 
 describe.each(operations)('$operationId', (operation) => {
-  // Attack: provoking errors to learn about tables, statements and versions from what they say.
-  test('500 without a word of the cause, where looking up the key fails', async () => {
+  // Attack: provoking errors to learn about tables, statements and versions from their messages.
+  test('500 that does not reveal the cause, if the key look-up fails', async () => {
     const { client, request } = await prepare(server, operation);
     const answer = await whileRenamed('api_keys', () => sendTo(client, request));
     expect(answer).toMatchObject({ status: 500, body: { message: BUG } });
   });
 
   if (permissionOf(operation) !== undefined) {
-    test('500 without a word of the cause, where its own statement fails; it works again afterwards', async () => {
+    test("500 that does not reveal the cause, if the operation's own statement fails; it works again afterwards", async () => {
       const { client, request } = await prepare(server, operation);
       const answer = await whileRenamed('parent_programs', () => sendTo(client, request));
       expect(answer).toMatchObject({ status: 500, body: { message: BUG } });
@@ -33,7 +33,7 @@ describe.each(operations)('$operationId', (operation) => {
     });
   }
 
-  test('503 with Retry-After, without a word of the cause, while the database is stopped', async () => {
+  test('503 with Retry-After that does not reveal the cause, while the database is stopped', async () => {
     const request = requestFor(operation, { id: crypto.randomUUID() });
     const answer = await sendTo(cutOff.anonymous, request, { key: mintKey('live').key });
     expect(answer).toMatchObject({ status: 503, body: { message: OUTAGE } });
@@ -41,7 +41,7 @@ describe.each(operations)('$operationId', (operation) => {
   });
 
   // Attack: a flood of invented keys, to keep the database busy.
-  test('401 for a mistyped key even while the database is stopped: it is not asked', async () => {
+  test('401 for a mistyped key even while the database is stopped, because its checksum needs no query', async () => {
     const request = requestFor(operation, { id: crypto.randomUUID() });
     const { key } = mintKey('live');
     const mistyped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
@@ -53,7 +53,7 @@ describe.each(operations)('$operationId', (operation) => {
   });
 });
 
-/** The tests of a file run one after another, so no other test meets the missing table. */
+/** The tests of a file run sequentially, so no other test sees the missing table. */
 async function whileRenamed<T>(table: string, work: () => Promise<T>): Promise<T> {
   await server.db.pool.query(`alter table ${table} rename to away`);
   try {

@@ -11,15 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Wrong in every other way that a request can be wrong once its address and method are right. */
+/** Invalid in every respect except its path and method. */
 const WRONG_THROUGHOUT = {
   headers: { Accept: 'text/html', 'Content-Type': 'text/plain', 'If-Match': 'x', 'Idempotency-Key': ' ' },
   body: '{',
 };
 
 describe.each(operations)('$operationId', (operation) => {
-  // Attack: anybody on the internet, without a key.
-  test('401 without a key, and nothing was changed', async () => {
+  // Attack: an anonymous request.
+  test('401 without a key, and nothing changes', async () => {
     const { client, request } = await prepare(server, operation);
     const before = await client.get('/api/parent_programs');
     const answer = await sendTo(server.anonymous, request);
@@ -28,7 +28,7 @@ describe.each(operations)('$operationId', (operation) => {
     expect((await client.get('/api/parent_programs')).text).toBe(before.text);
   });
 
-  // Attack: a guessed key, well-formed, checksum included.
+  // Attack: a guessed, well-formed key with a correct checksum.
   test('401 invalid_token for an unknown key', async () => {
     const { request } = await prepare(server, operation);
     const { key } = mintKey('live');
@@ -38,7 +38,7 @@ describe.each(operations)('$operationId', (operation) => {
     expect(answer.text).not.toContain(key);
   });
 
-  test('403 for a suspended organization, without a scope that would help', async () => {
+  test('403 for a suspended organization, without naming a scope', async () => {
     const { ours, client, request } = await prepare(server, operation);
     await suspendOrganization(server.db, ours.id);
     const answer = await sendTo(client, request);
@@ -47,8 +47,8 @@ describe.each(operations)('$operationId', (operation) => {
     expect(Object.keys(answer.body)).toEqual(['message']);
   });
 
-  // Attack: probing without a key; a difference would tell what exists and how it is checked.
-  test('401 goes before everything else that is wrong, in the words of a plain missing key', async () => {
+  // Attack: probing without a key. A difference would reveal what exists and how it is validated.
+  test('401 takes precedence over every other fault, with the message of a missing key', async () => {
     const { request } = await prepare(server, operation);
     const plain = await sendTo(server.anonymous, request);
     const wrong = { ...WRONG_THROUGHOUT, url: `${withQuery(request.url, 'verbose=1')}&limit=0&search=%ff` };
@@ -63,7 +63,7 @@ describe.each(operations)('$operationId', (operation) => {
 
   const permission = permissionOf(operation);
   if (permission === undefined) {
-    test.each(PERMISSIONS)('takes a key with %s alone', async (only) => {
+    test.each(PERMISSIONS)('accepts a key that has only %s', async (only) => {
       const { client } = await createTestOrganization(server, { permissions: [only] });
       const { request } = await prepare(server, operation);
       expect((await sendTo(client, request)).status).toBe(200);
@@ -73,8 +73,8 @@ describe.each(operations)('$operationId', (operation) => {
 
   const others = PERMISSIONS.filter((each) => each !== permission);
 
-  // Attack: a leaked key used beyond what it was made for.
-  test(`403 for a key without ${permission}, and nothing was changed`, async () => {
+  // Attack: a leaked key used beyond its permissions.
+  test(`403 for a key without ${permission}, and nothing changes`, async () => {
     const { ours, client, request } = await prepare(server, operation);
     await server.db.prisma.apiKey.updateMany({ where: { organizationId: ours.id }, data: { permissions: others } });
     const answer = await sendTo(client, request);
@@ -87,8 +87,8 @@ describe.each(operations)('$operationId', (operation) => {
     expect(rows).toMatchObject([{ name: 'Nordic Scholars' }]);
   });
 
-  // Attack: a key that may not do this learns about rows and validation by what is refused.
-  test('403 goes before everything else that is wrong', async () => {
+  // Attack: a key without the permission learns about rows and validation from the refusals.
+  test('403 takes precedence over every other fault', async () => {
     const { ours, client, request } = await prepare(server, operation);
     await server.db.prisma.apiKey.updateMany({ where: { organizationId: ours.id }, data: { permissions: others } });
     const plain = await sendTo(client, request);

@@ -11,7 +11,7 @@ afterAll(() => server.close());
 describe.each(operations)('$operationId', (operation) => {
   const hasId = operation.path.includes('{id}');
 
-  test('answers its success to a request made of the examples', async () => {
+  test('returns its success status for a request built from the examples', async () => {
     const { client, request } = await prepare(server, operation);
     expect((await sendTo(client, request)).status).toBe(successOf(operation));
   });
@@ -20,7 +20,7 @@ describe.each(operations)('$operationId', (operation) => {
     'application/*;q=0.5, text/html',
     '*/*',
     'text/html, application/json;q=0.1',
-    // What the answer's own Content-Type says.
+    // The Content-Type of the response itself.
     'application/json; charset=utf-8',
   ])('accepts Accept: %s', async (accept) => {
     const { client, request } = await prepare(server, operation);
@@ -72,14 +72,14 @@ describe.each(operations)('$operationId', (operation) => {
   });
 
   if (operation.method === 'get') {
-    test('HEAD gets the status and the headers of GET, and no body', async () => {
+    test('HEAD gets the status and the headers of GET, without a body', async () => {
       const { client, request } = await prepare(server, operation);
       const { 'x-request-id': _, date: __, ...shown } = (await sendTo(client, request)).headers;
       const head = await sendTo(client, request, { method: 'HEAD' });
       expect(head).toMatchObject({ status: 200, headers: shown, text: '' });
     });
 
-    test('HEAD gets the refusals of GET, without a body', async () => {
+    test('HEAD gets the same refusals as GET, without a body', async () => {
       const { client, request } = await prepare(server, operation);
       const url = withQuery(request.url, 'verbose=1');
       expect(await sendTo(client, request, { method: 'HEAD', url })).toMatchObject({ status: 422, text: '' });
@@ -110,8 +110,8 @@ describe.each(operations)('$operationId', (operation) => {
       expect(Object.keys(answer.body.errors)).toEqual(['id']);
     });
 
-    // Attack: probing for another organization's rows. A difference from an unknown id would reveal that one exists.
-    test("404 for another organization's id, in the words of an id that does not exist", async () => {
+    // Attack: probing for another organization's rows. Any difference from an unknown id would reveal that a row exists.
+    test('404 for an id of another organization, with the same message as for an unknown id', async () => {
       const { client, request } = await prepare(server, operation);
       const theirs = await createTestOrganization(server);
       const url = requestFor(operation, { id: await createProgram(theirs) }).url;

@@ -1,4 +1,4 @@
-// The examples of the guides are what the contract shows and what the server answers.
+// The examples of the guides match the contract and the responses of the server.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,20 +24,20 @@ ajv.addSchema(document, 'contract');
 const blocks = guideNames.flatMap(blocksOf).map((block) => ({ ...block, name: `${block.guide}:${block.line}` }));
 const inLanguage = (language: string) => blocks.filter((block) => block.language === language);
 
-test('every block of code is of a kind that is checked, or a text', () => {
+test('every code block is plain text or in a language that the tests check', () => {
   expect(blocks.length).toBeGreaterThan(40);
   const languages = new Set(blocks.map(({ language }) => language));
   expect([...languages].sort()).toEqual(['http', 'json', 'sh', 'text']);
 });
 
-test.each(inLanguage('json'))('the JSON of $name is what the contract shows', ({ code, options }) => {
+test.each(inLanguage('json'))('the JSON of $name is valid by the contract', ({ code, options }) => {
   const value: unknown = JSON.parse(code);
   const example = options.get('example');
   if (example !== undefined) expect(value).toEqual(document.components.examples[example]?.value);
   else expect(ajv.validate({ $ref: `contract#/components/schemas/${options.get('schema')}` }, value)).toBe(true);
 });
 
-test.each(inLanguage('http'))('the answer of $name is one of its operation', ({ code, options }) => {
+test.each(inLanguage('http'))('the response of $name is one that its operation declares', ({ code, options }) => {
   const [operationId = '', status = ''] = options.get('answer')?.split(':') ?? [];
   const response = operations.find((operation) => operation.operationId === operationId)?.responses[status];
   const [line = '', ...headers] = code.trim().split('\n');
@@ -52,13 +52,13 @@ test.each(inLanguage('http'))('the answer of $name is one of its operation', ({ 
   }
 });
 
-describe('every curl gets the status that its guide says', () => {
+describe('every curl command gets the status that its guide states', () => {
   let server: TestServer;
   let folder: string;
   beforeAll(async () => {
     server = await startServer();
     folder = await mkdtemp(join(tmpdir(), 'charter-guides-'));
-    // curl reads this file by itself, so that it runs as the reader runs it, and says each status besides.
+    // curl reads this file by itself, so the command runs exactly as written and also prints each status.
     await writeFile(
       join(folder, '.curlrc'),
       'silent\nshow-error\nnoproxy = "*"\nwrite-out = "\\n=> %{response_code}\\n"\n',
@@ -69,7 +69,7 @@ describe('every curl gets the status that its guide says', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** What the reader of a guide has set by then. */
+  /** The variables that the reader of a guide has set at this point. */
   async function readersEnvironment(): Promise<Record<string, string>> {
     const { client, key } = await createTestOrganization(server);
     const program = await client.post('/api/parent_programs', { name: 'Nordic Scholars Exchange' });
@@ -93,7 +93,7 @@ describe('every curl gets the status that its guide says', () => {
       const answers = [...stdout.matchAll(/(.*)\n=> (\d+)\n/g)];
       const statuses = answers.map(([, , status]) => status).join();
       expect({ name, stderr, statuses }).toEqual({ name, stderr: '', statuses: options.get('status') });
-      // A refusal that is shown below its request is the very one.
+      // A refusal shown below its request must be the actual response.
       const shown = ofGuide[i + 1];
       const [, body = '', status = ''] = answers.at(-1) ?? [];
       if (shown?.language === 'json' && Number(status) >= 400) expect(JSON.parse(body)).toEqual(JSON.parse(shown.code));
@@ -110,7 +110,7 @@ describe('errors.md', () => {
     .map(({ status, schema }) => `${status} ${schema}`)
     .sort();
 
-  test('shows every exception, in the order of their statuses', () => {
+  test('shows every exception, ordered by status', () => {
     expect(headings).toEqual(exceptions);
     for (const heading of exceptions) {
       const [status, name] = heading.split(' ');
@@ -121,7 +121,7 @@ describe('errors.md', () => {
   });
 
   test.each(sections.map((section, i) => ({ heading: headings[i] ?? '', section })))(
-    '$heading says when, shows an example of it, and says what to do',
+    '$heading states the cause, shows an example and gives the remedy',
     ({ heading, section }) => {
       const [, name = ''] = heading.split(' ');
       const shown = [...section.matchAll(/^```json example=(\w+)$/gm)].map(([, example = '']) => example);
@@ -132,7 +132,7 @@ describe('errors.md', () => {
   );
 });
 
-test('decisions.md names every exception, and nothing of 429 as there', () => {
+test('decisions.md names every exception, and does not claim that 429 exists', () => {
   const [chosen = '', later = ''] = readGuide('decisions.md').split('\n## What comes later\n');
   for (const { status, schema } of Object.values(EXCEPTIONS)) expect(chosen).toContain(`${status} \`${schema}\``);
   expect(chosen).not.toContain('429');

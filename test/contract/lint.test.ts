@@ -37,11 +37,11 @@ describe('the contract', () => {
     return lintDocuments(files.map(({ file }) => file));
   }
 
-  test('the sample has no problem', async () => {
+  test('the sample has no problems', async () => {
     expect(await lintDocuments([join(LINT, 'sample.yaml')])).toEqual([[]]);
   });
 
-  test('each rule finds each of its mistakes, and no other rule does', async () => {
+  test('each rule reports each of its own mistakes, and no other rule reports them', async () => {
     const all = contractRules.flatMap(({ name, mistakes }) => mistakes.map((mistake) => ({ name, mistake })));
     expect(contractRules.filter(({ mistakes }) => mistakes.length === 0)).toEqual([]);
     const found = await lintSamples(all.map(({ mistake }) => mistake));
@@ -58,13 +58,13 @@ describe('the contract', () => {
     ],
     ['a missing name', '          in: query\n', '', ['struct: "in" is missing here.']],
     [
-      'a text in the place of a group',
+      'a string in place of a mapping',
       '          schema:\n            type: integer\n            minimum: 1\n            maximum: 100\n',
       '          schema: number\n',
       ['struct: This is a text, but must be a group of "name: value" lines.'],
     ],
     [
-      'a reference to nothing',
+      'a dangling reference',
       '#/components/examples/FirstPage"',
       '#/components/examples/FirstPag"',
       ['no-unresolved-refs: This reference has no target.', 'no-unused-components: Nothing uses "FirstPage".'],
@@ -76,14 +76,19 @@ describe('the contract', () => {
       ['no-unresolved-refs: The file "Created.yaml" does not exist.', 'no-unused-components: Nothing uses "Created".'],
     ],
     [
-      'an operationId that is taken',
+      'a duplicate operationId',
       'operationId: createBook',
       'operationId: listBooks',
       ['operation-operationId-unique: Another operation has the operationId "listBooks".'],
     ],
-    ['no summary', '      summary: Create a book\n', '', ['operation-summary: This operation has no summary.']],
     [
-      'no description of a parameter',
+      'an operation without a summary',
+      '      summary: Create a book\n',
+      '',
+      ['operation-summary: This operation has no summary.'],
+    ],
+    [
+      'a parameter without a description',
       '          description: How many books a page holds at most.\n',
       '',
       ['parameter-description: This parameter has no description.'],
@@ -101,7 +106,7 @@ describe('the contract', () => {
       ['scalar-property-missing-example: This field has no example.'],
     ],
     [
-      'a type that does not exist',
+      'an unknown type',
       'type: integer',
       'type: int',
       [
@@ -116,7 +121,7 @@ describe('the contract', () => {
       ['operation-tag-defined: This tag is not listed in openapi/openapi.yaml.'],
     ],
     [
-      'a required field that is not there',
+      'a required field that is not declared',
       'required: [data]',
       'required: [data, extra]',
       [
@@ -131,16 +136,21 @@ describe('the contract', () => {
 
   test.each([
     ['a tab', '  title: Sample API', '\ttitle: Sample API', 'This line is indented with a tab.'],
-    ['an indentation', '  version: 1.0.0', '   version: 1.0.0', 'This line is not indented like its neighbours.'],
+    ['a wrong indentation', '  version: 1.0.0', '   version: 1.0.0', 'This line is not indented like its neighbours.'],
     ['a colon in a text', 'title: Sample API', 'title: Sample: an API', 'The text on this line contains a colon.'],
-    ['a name twice', '  version: 1.0.0', '  version: 1.0.0\n  version: 1.0.1', 'The name on this line is used twice.'],
+    [
+      'a repeated name',
+      '  version: 1.0.0',
+      '  version: 1.0.0\n  version: 1.0.1',
+      'The name on this line is used twice.',
+    ],
     [
       'an open quotation mark',
       'title: Sample API',
       'title: "Sample API',
       'The quotation mark on line 4 is not closed.',
     ],
-  ])('%s that makes YAML unreadable is reported once, with its place', async (_, find, replace, message) => {
+  ])('%s that makes the YAML invalid is reported once, with its line', async (_, find, replace, message) => {
     const [problems = []] = await lintSamples([{ find, replace }]);
     expect(reported(problems)).toEqual([`yaml: ${message}`]);
     expect(problems[0]?.line).toBeGreaterThan(2);
@@ -148,7 +158,7 @@ describe('the contract', () => {
 
   test.each([
     ['an empty file', ''],
-    ['nothing but a text', 'Sample API\n'],
+    ['a file with only a string', 'Sample API\n'],
   ])('%s is reported', async (_, text) => {
     const file = join(folder, 'empty.yaml');
     await writeFile(file, text);
@@ -162,11 +172,11 @@ describe('the contract', () => {
 describe('workflows', () => {
   const SAMPLE = 'sample.arazzo.yaml';
 
-  test('the sample has no problem', async () => {
+  test('the sample has no problems', async () => {
     expect(await lintDocuments([join(LINT, SAMPLE)])).toEqual([[]]);
   });
 
-  test('each rule finds each of its mistakes, and no other rule does', async () => {
+  test('each rule reports each of its own mistakes, and no other rule reports them', async () => {
     const all = workflowRules.flatMap(({ name, mistakes }) => mistakes.map((mistake) => ({ name, mistake })));
     const sample = await readFile(join(LINT, SAMPLE), 'utf8');
     const files = all.map(({ mistake }, i) => ({
@@ -195,7 +205,7 @@ describe('pages', () => {
     return lintTexts({ [FILE]: plant(await readFile(join(LINT, 'sample.md'), 'utf8'), mistake) }, targets);
   }
 
-  test('the sample has no problem', async () => {
+  test('the sample has no problems', async () => {
     expect(await lintSample({ find: '# Sample page', replace: '# Sample page' })).toEqual([]);
   });
 
@@ -232,7 +242,7 @@ describe('pages', () => {
   });
 
   test.each(['  operationId: getKey', '\toperationId: getKey', '  operationId getKey'])(
-    'a link to an operation holds, though its file is unreadable YAML: %j',
+    'a link to an operation stays valid while its file is invalid YAML: %j',
     async (line) => {
       await mkdir(join(folder, 'openapi/paths'), { recursive: true });
       await writeFile(join(folder, 'openapi/paths/key.yaml'), `get:\n${line}\n  summary: Get\n`);
@@ -240,7 +250,7 @@ describe('pages', () => {
     },
   );
 
-  test('anchors are made as GitHub makes them, with a number for a second heading of the same text', () => {
+  test("anchors match GitHub's, with a number for a second heading of the same text", () => {
     const text =
       '# A `code` & more\n\n## 401 Exception\n\n```sh\n# no heading\n```\n\n## See [this](x.md)\n\n## 401 Exception\n';
     expect(headingsOf(text).map(({ anchor }) => anchor)).toEqual([
@@ -252,7 +262,7 @@ describe('pages', () => {
   });
 });
 
-test('a misspelt word is reported with its place, in pages and in the contract; code and names are no words', async () => {
+test('a misspelt word in a page or in the contract is reported with its place, except in code and names', async () => {
   await writeFile(
     join(folder, 'page.md'),
     'You recieve\n`teh` color, an organisation and Prisma.\n\n```sh\ncurl -sf\n```\n',
@@ -274,7 +284,7 @@ test('a misspelt word is reported with its place, in pages and in the contract; 
   ]);
 });
 
-test('the words of our own are sorted, each once', async () => {
+test('the project dictionary is sorted and has no duplicates', async () => {
   const words = (await readFile(join(LINT, 'words.txt'), 'utf8')).trimEnd().split('\n');
   expect(words).toEqual([...new Set(words)].sort());
 });

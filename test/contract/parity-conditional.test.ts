@@ -1,4 +1,4 @@
-// The mock takes and refuses entity tags as the server does, each side its own ones.
+// The mock accepts and refuses entity tags as the server does. Each side issues its own tags.
 import { type Mock, startMock } from '../../scripts/mock/server.ts';
 import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
@@ -58,7 +58,7 @@ describe.each(taking('If-Match'))('$operationId', (operation) => {
   });
 });
 
-test('an update can be made with the ETag of the create or the update before it', async () => {
+test('an update accepts the ETag of the preceding create or update', async () => {
   const ours = await createTestOrganization(server);
   for (const client of [ours.client, mocked]) {
     const created = await client.post('/api/parent_programs', { name: 'First' });

@@ -1,4 +1,4 @@
-// Every status that the document shows: produced for real by the server, and forced by Prefer on the mock.
+// Every status of the document, produced by the server and forced on the mock with Prefer.
 import { type Mock, startMock } from '../../scripts/mock/server.ts';
 import { Client, type Reply } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
@@ -7,7 +7,7 @@ import { differenceOf, likeness } from '../support/parity.ts';
 import { insertPrograms } from '../support/programs.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
-/** Nothing listens on the port: a database that is stopped. */
+/** Nothing listens on this port, as if the database were stopped. */
 const STOPPED = 'postgresql://charter:charter@127.0.0.1:1/charter';
 
 let server: TestServer;
@@ -26,7 +26,7 @@ afterAll(() => Promise.all([server.close(), cutOff.close(), mock.close()]));
 
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
-/** How the server comes to each status; a new status of the document needs a way here, or the test fails. */
+/** Makes the server return each status. A new status of the document needs an entry here, or the test fails. */
 const WAYS: Record<number, (prepared: Prepared, operation: (typeof operations)[number]) => Promise<Reply>> = {
   200: ({ client, request }) => sendTo(client, request),
   201: ({ client, request }) => sendTo(client, request),
@@ -59,7 +59,7 @@ const WAYS: Record<number, (prepared: Prepared, operation: (typeof operations)[n
   503: ({ ours, request }) => sendTo(cutOff.anonymous, request, { key: ours.key }),
 };
 
-/** The tests of a file run one after another, so no other test meets the missing table. */
+/** The tests of a file run sequentially, so no other test sees the missing table. */
 async function whileRenamed<T>(table: string, work: () => Promise<T>): Promise<T> {
   await server.db.pool.query(`alter table ${table} rename to away`);
   try {
@@ -72,17 +72,20 @@ async function whileRenamed<T>(table: string, work: () => Promise<T>): Promise<T
 describe.each(operations)('$operationId', (operation) => {
   const statuses = Object.keys(operation.responses).map(Number);
 
-  test.each(statuses)('%p: forced on the mock, it has the headers and the shape of the server', async (status) => {
-    const prepared = await prepare(server, operation);
-    // More than a page, as the mock has.
-    await insertPrograms(server, prepared.ours, Array(30).fill({ name: 'One of many' }));
-    const way = WAYS[status];
-    if (way === undefined) throw new Error(`Nobody knows how the server comes to ${status}: add a way.`);
-    const ofServer = await way(prepared, operation);
-    const ofMock = await sendTo(mocked, prepared.request, { headers: { Prefer: `code=${status}` } });
-    expect({ server: ofServer.status, mock: ofMock.status }).toEqual({ server: status, mock: status });
-    expect(differenceOf(operation, `${status}`, { server: ofServer, mock: ofMock }, likeness)).toBeNull();
-  });
+  test.each(statuses)(
+    "%p: the forced response of the mock has the headers and the shape of the server's",
+    async (status) => {
+      const prepared = await prepare(server, operation);
+      // More rows than a list page holds, as on the mock.
+      await insertPrograms(server, prepared.ours, Array(30).fill({ name: 'One of many' }));
+      const way = WAYS[status];
+      if (way === undefined) throw new Error(`Nobody knows how the server comes to ${status}: add a way.`);
+      const ofServer = await way(prepared, operation);
+      const ofMock = await sendTo(mocked, prepared.request, { headers: { Prefer: `code=${status}` } });
+      expect({ server: ofServer.status, mock: ofMock.status }).toEqual({ server: status, mock: status });
+      expect(differenceOf(operation, `${status}`, { server: ofServer, mock: ofMock }, likeness)).toBeNull();
+    },
+  );
 
   const hasBody = statuses.flatMap((status) =>
     Object.keys(operation.responses[status]?.content?.['application/json']?.examples ?? {}).map(
@@ -90,11 +93,14 @@ describe.each(operations)('$operationId', (operation) => {
     ),
   );
 
-  test.each(hasBody)('%p, example %s: forced on the mock, it is the one of the contract', async (status, example) => {
-    const { request } = await prepare(server, operation);
-    const Prefer = `code=${status}, example=${example}`;
-    const answer = await sendTo(mocked, request, { headers: { Prefer } });
-    const shown = operation.responses[status]?.content?.['application/json']?.examples?.[example];
-    expect({ status: answer.status, body: answer.body }).toEqual({ status, body: shown?.value });
-  });
+  test.each(hasBody)(
+    "%p, example %s: the forced response of the mock equals the contract's example",
+    async (status, example) => {
+      const { request } = await prepare(server, operation);
+      const Prefer = `code=${status}, example=${example}`;
+      const answer = await sendTo(mocked, request, { headers: { Prefer } });
+      const shown = operation.responses[status]?.content?.['application/json']?.examples?.[example];
+      expect({ status: answer.status, body: answer.body }).toEqual({ status, body: shown?.value });
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// The mock answers as the server does, whatever is sent. Made of the document: a new operation is held to it at once.
+// The mock responds as the server does to every request. The requests come from the document, so new operations are included.
 import { type Mock, startMock } from '../../scripts/mock/server.ts';
 import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
@@ -10,7 +10,7 @@ import { createTestOrganization, startServer, type TestServer } from '../support
 
 type Item = { name: string; external_id: string | null; created_at: string; updated_at: string };
 
-/** Refusals for which what the server holds is never the reason. */
+/** Refusals that never depend on stored data. */
 const OF_THE_REQUEST_ALONE = [400, 401, 405, 406, 413, 414, 415, 422];
 
 let server: TestServer;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([server.close(), mock.close()]));
 
 describe.each(operations)('$operationId', (operation) => {
-  test('refuses every bad request with the same status, headers and words', async () => {
+  test('refuses every invalid request with the same status, headers and messages', async () => {
     const { ours, client, request } = await prepare(server, operation);
     const mocked = new Client(mock.url, undefined, checkMockAnswer);
     const differences: (string | null)[] = [];
@@ -37,12 +37,12 @@ describe.each(operations)('$operationId', (operation) => {
     expect([...statuses]).toEqual(expect.arrayContaining(shown.filter((each) => OF_THE_REQUEST_ALONE.includes(each))));
   });
 
-  test('answers every fine request with the same status, headers and shape', async () => {
+  test('returns the same status, headers and shape for every valid request', async () => {
     const mocked = new Client(mock.url, undefined, checkMockAnswer);
     const differences: (string | null)[] = [];
     const { length } = goodRequests(operation, { method: '', url: '', body: undefined, headers: {} }, '');
     for (let i = 0; i < length; i += 1) {
-      // Each of them may change what is there.
+      // Each request may change stored data.
       const { ours, client, request } = await prepare(server, operation);
       if (operation.method === 'get') await insertPrograms(server, ours, await rowsOf(mocked, ours.key));
       const { what = '', ...changes } = goodRequests(operation, request, ours.key)[i] ?? {};
@@ -64,7 +64,7 @@ test.each([
   'external_id=nobody',
   'updated_since=2026-04-05T00:00:00Z',
   'updated_since=2026-04-05T00:00:00%2B02:00&search=city&sort=-created_at&limit=1',
-])('lists the same on the same pages, to the end, for ?%s', async (query) => {
+])('returns the same items on the same list pages for ?%s', async (query) => {
   const ours = await createTestOrganization(server);
   const mocked = new Client(mock.url, ours.key, checkMockAnswer);
   await insertPrograms(server, ours, await rowsOf(mocked, ours.key));
@@ -77,7 +77,7 @@ test.each([
   expect(ofMock).toEqual(ofServer);
 });
 
-/** What the mock lists, as rows for the server, so that both have as many pages. */
+/** The items of the mock as rows for the server, so that both have the same number of list pages. */
 async function rowsOf(mocked: Client, key: string): Promise<Row[]> {
   const items: readonly Item[] = (await mocked.get('/api/parent_programs?limit=100', { key })).body.data;
   return items.map(({ name, external_id: externalId, created_at: createdAt, updated_at: updatedAt }) => ({

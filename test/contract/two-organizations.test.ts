@@ -12,7 +12,7 @@ afterAll(() => server.close());
 const LIST = '/api/parent_programs';
 const IDEMPOTENCY_KEY = 'theirs-and-ours';
 
-/** An organization that has used everything that a request can name: ids, external ids, cursors, idempotency keys. */
+/** An organization with one of everything a request can name: id, external id, cursor, idempotency key. */
 async function furnished() {
   const theirs = await createTestOrganization(server);
   const secrets = Array.from({ length: 3 }, () => `secret-${crypto.randomUUID()}`);
@@ -29,14 +29,14 @@ async function furnished() {
   return { theirs, id, values, snapshot: await snapshotOf(theirs) };
 }
 
-/** All that the API shows of an organization. */
+/** Everything that the API returns for an organization. */
 async function snapshotOf({ client }: TestOrganization): Promise<string> {
   return JSON.stringify((await walk(client, `${LIST}?limit=100`)).map(({ body }) => body.data));
 }
 
-// Of every operation, whoever adds it: the attack is a request with whatever another organization has.
+// Includes every future operation. The attack: a request that names data of another organization.
 describe.each(operations.map((operation) => [operation.operationId, operation] as const))('%s', (_, operation) => {
-  test("with another organization's id: as if it did not exist, and nothing of theirs changes", async () => {
+  test("an id of another organization gets the response of an unknown id, and that organization's data stays unchanged", async () => {
     const { theirs, id, snapshot } = await furnished();
     const ours = await createTestOrganization(server);
     const foreign = await sendTo(ours.client, requestFor(operation, { id }));
@@ -48,7 +48,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
     expect(await snapshotOf(theirs)).toBe(snapshot);
   });
 
-  test('with each parameter set to what theirs would be: nothing of theirs is told', async () => {
+  test('parameters with values of another organization reveal none of its data', async () => {
     const { theirs, id, values, snapshot } = await furnished();
     const ours = await createTestOrganization(server);
     const parameters = (operation.parameters ?? []).filter(({ in: location }) => location !== 'path');
@@ -61,7 +61,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
             ? { ...request, url: withQuery(request.url, `${name}=${encodeURIComponent(value)}`) }
             : { ...request, headers: { ...request.headers, [name]: value } },
         );
-        // The message may repeat what was sent, and nothing else.
+        // The message may repeat only the values sent.
         expect(answer.text.replaceAll(value, '')).not.toMatch(/secret-|"description":"[^"]*secret/);
         expect(answer.text.replaceAll(value, '')).not.toContain(theirs.id);
       }
@@ -69,7 +69,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
     expect(await snapshotOf(theirs)).toBe(snapshot);
   });
 
-  test('with their idempotency key: done for us, apart from what theirs was for', async () => {
+  test('an idempotency key of another organization creates a separate program for the caller', async () => {
     if (!(operation.parameters ?? []).some(({ name }) => name === 'Idempotency-Key')) return;
     const { theirs, snapshot } = await furnished();
     const ours = await createTestOrganization(server);
@@ -80,7 +80,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
     expect(await snapshotOf(theirs)).toBe(snapshot);
   });
 
-  test('with their key: it is theirs that answers, whatever of ours the request names', async () => {
+  test('a key of another organization acts on that organization, even if the request names data of ours', async () => {
     const { theirs } = await furnished();
     const { theirs: ours, id, values, snapshot } = await furnished();
     const answer = await sendTo(theirs.client, requestFor(operation, { id }));
@@ -90,7 +90,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
   });
 });
 
-test("a cursor of another organization's list is refused, not followed", async () => {
+test('a cursor of another organization is refused', async () => {
   const { values } = await furnished();
   const ours = await createTestOrganization(server);
   const answer = await ours.client.get(`${LIST}?limit=1&cursor=${values[2]}`);

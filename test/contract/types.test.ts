@@ -1,4 +1,4 @@
-// Held by the type check of `npm test`: an @ts-expect-error above what does compile is an error itself.
+// The type check of `npm test` verifies this file: an unused @ts-expect-error is an error.
 import type { JsonText } from '../../src/api/json-text.ts';
 import type { Handler, Handlers, Input, Success } from '../../src/api/operation.ts';
 import type { OrganizationScope } from '../../src/domain/organization-scope.ts';
@@ -8,29 +8,29 @@ declare const program: Extract<Success<'getParentProgram'>, { status: 200 }>['bo
 declare const json: JsonText;
 declare const others: Omit<Handlers, 'getKey'>;
 
-/** Never called: it is there to be compiled. */
+/** Never called, only compiled. */
 function assertions(): void {
   accept<Success<'getParentProgram'>>({ status: 200, headers: {}, body: program });
   accept<Success<'deleteParentProgram'>>({ status: 204, headers: {}, body: null });
   accept<Success<'createParentProgram'>>({ status: 201, headers: { Location: '/x' }, body: program });
 
-  // @ts-expect-error: a status that the contract does not show for the operation
+  // @ts-expect-error: a status that the contract does not declare for the operation
   accept<Success<'getParentProgram'>>({ status: 201, headers: {}, body: program });
   // @ts-expect-error: a refusal is thrown, never returned
   accept<Success<'getParentProgram'>>({ status: 404, headers: {}, body: { message: 'No.' } });
-  // @ts-expect-error: a body where the contract shows none
+  // @ts-expect-error: a body where the contract declares none
   accept<Success<'deleteParentProgram'>>({ status: 204, headers: {}, body: program });
-  // @ts-expect-error: JSON that is written already, where the contract shows none
+  // @ts-expect-error: serialized JSON where the contract declares no body
   accept<Success<'deleteParentProgram'>>({ status: 204, headers: {}, body: json });
-  // @ts-expect-error: an object that only looks like JSON that is written already
+  // @ts-expect-error: an object that only looks like serialized JSON
   accept<Success<'getParentProgram'>>({ status: 200, headers: {}, body: { text: '{}' } });
-  // @ts-expect-error: no body where the contract shows one
+  // @ts-expect-error: no body where the contract declares one
   accept<Success<'getParentProgram'>>({ status: 200, headers: {}, body: null });
   // @ts-expect-error: a header that the contract requires is missing
   accept<Success<'createParentProgram'>>({ status: 201, headers: {}, body: program });
-  // @ts-expect-error: a header that the contract does not show
+  // @ts-expect-error: a header that the contract does not declare
   accept<Success<'getParentProgram'>>({ status: 200, headers: { 'X-Secret': '1' }, body: program });
-  // @ts-expect-error: a field that the contract does not show
+  // @ts-expect-error: a field that the contract does not declare
   accept<Success<'getParentProgram'>['body']>({ ...program, organization_id: 'x' });
   // @ts-expect-error: an instant is text in the contract, not a Date
   accept<Success<'getParentProgram'>['body']>({ ...program, created_at: new Date() });
@@ -39,14 +39,14 @@ function assertions(): void {
   accept<Handlers>(others);
   // @ts-expect-error: a handler of an operation that the contract does not have
   accept<Handler<'createKey'>>(async () => ({ status: 201, headers: {}, body: null }));
-  // @ts-expect-error: a handler of one operation in the place of another
+  // @ts-expect-error: a handler of one operation in place of another
   accept<Handler<'deleteParentProgram'>>(async () => ({ status: 200, headers: {}, body: program }));
 
   // @ts-expect-error: a bare id is no scope
   accept<OrganizationScope>({ organizationId: 'x' });
 }
 
-/** Defaults are filled in before the handler, and what has none may be missing. */
+/** Defaults are applied before the handler runs; a parameter without a default may be missing. */
 function inputs(list: Input<'listParentPrograms'>, create: Input<'createParentProgram'>): void {
   accept<number>(list.query.limit);
   accept<string>(list.query.sort);
@@ -59,6 +59,6 @@ function inputs(list: Input<'listParentPrograms'>, create: Input<'createParentPr
   accept<string | undefined>(create.headers['idempotency-key']);
 }
 
-test('the assertions above are compiled by the type check, not run', () => {
+test('the type check compiles the assertions above; they are not run', () => {
   expect([assertions, inputs]).toHaveLength(2);
 });

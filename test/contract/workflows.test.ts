@@ -1,4 +1,4 @@
-// The workflows for integrators hold on the server and on the mock.
+// The workflows for integrators succeed on the server and on the mock.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -14,7 +14,7 @@ let mock: Mock;
 let ours: TestOrganization;
 let folder: string;
 beforeAll(async () => {
-  // What breaks the contract fails its step.
+  // A response that violates the contract fails its step.
   server = await startServer({ responseCheck: { mode: 'enforce', sampleRate: 1 } });
   mock = await startMock({ port: 0 });
   ours = await createTestOrganization(server);
@@ -31,7 +31,7 @@ function run(file: string, target: string): Promise<WorkflowRun> {
   return runWorkflows({ files: [file], ...targetOf(target), isVerbose: true });
 }
 
-/** The workflow with a change, at a place from where it finds the contract. */
+/** The edited workflow, in a folder from which its path to the contract resolves. */
 async function planted(name: string, { replace, by }: { replace: string; by: string }): Promise<string> {
   const text = await readFile(join(root, `openapi/workflows/${name}.arazzo.yaml`), 'utf8');
   expect(text).toContain(replace);
@@ -43,12 +43,12 @@ async function planted(name: string, { replace, by }: { replace: string; by: str
   return file;
 }
 
-test('there is a workflow for each task that the guide names', () => {
+test('each task of the guide has a workflow', () => {
   expect(names).toEqual(['create-once', 'first-call', 'lost-update', 'sync']);
 });
 
 describe.each(['server', 'mock'])('on the %s', (target) => {
-  test.each(names)('every step of %s is taken and holds, and the key is not printed', async (name) => {
+  test.each(names)('every step of %s runs and succeeds, and the key is not printed', async (name) => {
     const { isFine, printed } = await run(`openapi/workflows/${name}.arazzo.yaml`, target);
     if (!isFine) throw new Error(printed);
     const text = await readFile(join(root, `openapi/workflows/${name}.arazzo.yaml`), 'utf8');
@@ -67,7 +67,7 @@ test.each([
   ['lost-update', 'update-second', '$statusCode == 412', '$statusCode == 200'],
   ['sync', 'changes', 'updated_at >= $steps', 'updated_at < $steps'],
   ['sync', 'nothing-new', '$statusCode == 304', '$statusCode == 200'],
-])('a wrong expectation in %s fails, and %s is named', async (name, step, replace, by) => {
+])('a wrong expectation in %s fails and the report names %s', async (name, step, replace, by) => {
   const { isFine, printed } = await run(await planted(name, { replace, by }), 'server');
   expect(isFine).toBe(false);
   expect(printed).toContain(`Workflow name: ${name}`);
@@ -75,14 +75,14 @@ test.each([
   expect(printed).not.toContain(ours.key);
 });
 
-test('what a workflow creates it deletes again', async () => {
+test('each workflow deletes everything it creates', async () => {
   const lone = await createTestOrganization(server);
   const { isFine, printed } = await runWorkflows({ files, server: server.url, key: lone.key });
   if (!isFine) throw new Error(printed);
   expect((await lone.client.get('/api/parent_programs')).body.data).toEqual([]);
 });
 
-test('npm run workflows takes the server and the key, and ends with 1 where a step fails', async () => {
+test('npm run workflows uses the given server and key, and exits with 1 if a step fails', async () => {
   const command = (key: string, server: string) =>
     runFile('scripts/workflows/main.ts', ['--server', server], { CHARTER_API_KEY: key });
   const fine = await command(mock.key, mock.url);

@@ -1,4 +1,4 @@
-// The command itself, in a checkout of its own: what it publishes, what it refuses, and what it leaves alone.
+// The command itself in a separate checkout: what it publishes, what it refuses, and what it leaves unchanged.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { set } from '../../support/planted.ts';
@@ -10,7 +10,7 @@ const BREAKING = set('components parameters Limit schema maximum', 50);
 const REMOVAL = set('components parameters Search', undefined);
 const UNUSED = set('paths /api/parent_programs get parameters', [{ $ref: '#/components/parameters/Limit' }]);
 
-/** With 1.0.0 published. */
+/** A checkout with 1.0.0 published. */
 function afterFirst(work: (folder: ReleaseFolder) => Promise<void>) {
   return () =>
     withReleaseFolder(async (folder) => {
@@ -28,7 +28,7 @@ async function refuses(folder: ReleaseFolder, attempt: Parameters<ReleaseFolder[
 }
 
 test(
-  'the first version is written with its changelog, and a second try has nothing to release',
+  'the first release writes the version and its changelog, and a second run has nothing to release',
   afterFirst(async ({ files, release }) => {
     const first = await files();
     expect(Object.keys(first)).toEqual(['CHANGELOG.md', 'released/1.0.0.yaml']);
@@ -41,7 +41,7 @@ test(
 );
 
 test(
-  'each version is the last one plus its changes, grouped, on top of the changelog',
+  'each release adds its changes, grouped, to the top of the changelog',
   afterFirst(async ({ files, release }) => {
     expect(await release('1.0.1', [WORDS])).toMatchObject({ code: 0 });
     expect(await release('1.1.0', [WORDS, ADDITIVE, set('info title', 'Charter')])).toMatchObject({ code: 0 });
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  'a number that does not say what has changed is refused, with the one that does',
+  'a version number that does not match the changes is refused, and the message gives the right one',
   afterFirst(async (folder) => {
     await refuses(folder, ['1.0.0', [ADDITIVE]], /1\.0\.0 is published[\s\S]*Write 1\.1\.0 in openapi\/openapi\.yaml/);
     await refuses(
@@ -77,7 +77,7 @@ test(
 );
 
 test(
-  'what can be deprecated is removed only after a version in which it was',
+  'a removal requires an earlier version with the deprecation',
   afterFirst(async (folder) => {
     await refuses(
       folder,
@@ -92,7 +92,7 @@ test(
 );
 
 test(
-  'a dry run names everything and writes nothing',
+  'a dry run lists every change and writes nothing',
   afterFirst(async ({ files, release }) => {
     const before = await files();
     const { code, stdout } = await release('1.1.0', [ADDITIVE], ['--dry-run']);
@@ -103,7 +103,7 @@ test(
 );
 
 test(
-  'the check lets a contract under work pass, and none that has outgrown its number',
+  'the check accepts unreleased changes that fit the version number, and refuses larger ones',
   afterFirst(async ({ release }) => {
     expect(await release('1.0.0', [WORDS], ['--check'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
     expect(await release('1.2.0', [ADDITIVE], ['--check'])).toMatchObject({ code: 0 });
@@ -115,7 +115,7 @@ test(
 );
 
 test(
-  'a release that was cut short, or taken back, is made anew and stands in the changelog once',
+  'an interrupted or reverted release can be repeated and appears once in the changelog',
   afterFirst(async ({ path, files, release }) => {
     await release('1.1.0', [ADDITIVE]);
     await rm(join(path, 'openapi/released/1.1.0.yaml'));
@@ -127,7 +127,7 @@ test(
 );
 
 test(
-  'a published file that is not what its name says stops the command',
+  'a published file whose content does not match its name stops the command',
   afterFirst(async (folder) => {
     const stray = join(folder.path, 'openapi/released/notes.md');
     await writeFile(stray, '');
@@ -142,7 +142,7 @@ test(
   }),
 );
 
-test('it explains itself, and an option that it does not know', () =>
+test('the command prints its help, and explains an unknown option', () =>
   withReleaseFolder(async (folder) => {
     const help = await folder.release('1.0.0', [], ['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });

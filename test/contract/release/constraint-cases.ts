@@ -1,4 +1,4 @@
-// Changes of what a value may be.
+// Changes of the constraints on a value.
 import { append, type Case, drop, remove, set } from '../../support/planted.ts';
 
 const SCHEMAS = 'components schemas';
@@ -25,22 +25,22 @@ export const constraintCases: readonly Case[] = [
     found: ['breaking: GET /api/parent_programs, parameter limit: minimum 1 -> 2'],
   },
   {
-    title: 'no minimum of a parameter any more',
+    title: 'the minimum of a parameter removed',
     plants: [remove(`${PARAMETERS} Limit schema minimum`)],
     found: ['additive: GET /api/parent_programs, parameter limit: minimum 1 -> none'],
   },
   {
-    title: 'a longer text in an answer',
+    title: 'a longer text in a response',
     plants: [set(`${ANSWER} properties name maxLength`, 200)],
     found: ['breaking: GET /api/key, response 200, field name: maxLength 100 -> 200'],
   },
   {
-    title: 'a shorter text in an answer',
+    title: 'a shorter text in a response',
     plants: [set(`${ANSWER} properties name maxLength`, 50)],
     found: ['additive: GET /api/key, response 200, field name: maxLength 100 -> 50'],
   },
   {
-    title: 'more entries in what is sent and answered',
+    title: 'more entries in requests and responses',
     plants: [set(`${SCHEMAS} Metadata maxProperties`, 60)],
     found: [
       'additive: POST /api/parent_programs, body, field metadata: maxProperties 50 -> 60',
@@ -48,7 +48,7 @@ export const constraintCases: readonly Case[] = [
     ],
   },
   {
-    title: 'longer names of entries in what is sent and answered',
+    title: 'longer names of entries in requests and responses',
     plants: [set(`${SCHEMAS} Metadata propertyNames maxLength`, 60)],
     found: [
       'additive: POST /api/parent_programs, body, field metadata (names): maxLength 40 -> 60',
@@ -56,22 +56,22 @@ export const constraintCases: readonly Case[] = [
     ],
   },
   {
-    title: 'a shorter entry in what is sent',
+    title: 'a shorter entry in a request',
     plants: [set(`${SCHEMAS} ParentProgramUpdate properties metadata additionalProperties maxLength`, 400)],
     found: ['breaking: PATCH /api/parent_programs/{id}, body, field metadata.*: maxLength 500 -> 400'],
   },
   {
-    title: 'a new shortest length of what is sent',
+    title: 'a new minimum length in a request',
     plants: [set(`${BODY} properties description minLength`, 1)],
     found: ['breaking: POST /api/parent_programs, body, field description: minLength none -> 1'],
   },
   {
-    title: 'a shortest length of nought, written down',
+    title: 'an explicit minimum length of 0',
     plants: [set(`${BODY} properties description minLength`, 0)],
     found: ['words: The document: written differently, with the same meaning'],
   },
   {
-    title: 'an answer that may repeat an item',
+    title: 'duplicate items allowed in a response',
     plants: [remove(`${ANSWER} properties permissions uniqueItems`)],
     found: ['breaking: GET /api/key, response 200, field permissions: uniqueItems true -> none'],
   },
@@ -87,29 +87,29 @@ export const constraintCases: readonly Case[] = [
     found: ['additive: GET /api/parent_programs, parameter sort: new value "external_id"'],
   },
   {
-    title: 'a value less of a parameter',
+    title: 'a removed value of a parameter',
     plants: [drop(`${PARAMETERS} Sort schema enum`, '-name')],
     found: ['breaking: GET /api/parent_programs, parameter sort: value "-name" removed'],
   },
   {
-    title: 'a new value in an answer',
+    title: 'a new value in a response',
     plants: [append(`${SCHEMAS} Permission enum`, 'parent_programs:delete')],
     found: ['breaking: GET /api/key, response 200, field permissions[]: new value "parent_programs:delete"'],
   },
   {
-    title: 'a value less in an answer',
+    title: 'a removed value in a response',
     plants: [drop(`${SCHEMAS} Permission enum`, 'parent_programs:write')],
     found: ['additive: GET /api/key, response 200, field permissions[]: value "parent_programs:write" removed'],
   },
   {
-    title: 'any value in an answer',
+    title: 'any value allowed in a response',
     plants: [remove(`${SCHEMAS} Permission enum`)],
     found: [
       'breaking: GET /api/key, response 200, field permissions[]: values "parent_programs:read", "parent_programs:write" -> any',
     ],
   },
   {
-    title: 'few values of what took any',
+    title: 'an enumeration for a free text in a request',
     plants: [set(`${BODY} properties name enum`, ['A', 'B'])],
     found: ['breaking: POST /api/parent_programs, body, field name: values any -> "A", "B"'],
   },
@@ -128,64 +128,64 @@ export const constraintCases: readonly Case[] = [
   },
   // Forms
   {
-    title: 'another pattern of what is sent',
+    title: 'another pattern in a request',
     plants: [set(`${BODY} properties name pattern`, '^[A-Z]')],
     found: [
       'breaking: POST /api/parent_programs, body, field name: pattern ^\\s*[^\\s\\u0000\\uD800-\\uDFFF][^\\u0000\\uD800-\\uDFFF]*$ -> ^[A-Z]',
     ],
   },
   {
-    title: 'no pattern of what is sent',
+    title: 'the pattern removed from a request',
     plants: [remove(`${BODY} properties name pattern`)],
     found: [
       'additive: POST /api/parent_programs, body, field name: pattern ^\\s*[^\\s\\u0000\\uD800-\\uDFFF][^\\u0000\\uD800-\\uDFFF]*$ -> none',
     ],
   },
   {
-    title: 'no pattern in an answer',
+    title: 'the pattern removed from a response',
     plants: [remove(`${SCHEMAS} Page properties next_cursor pattern`)],
     found: [
       'breaking: GET /api/parent_programs, response 200, field page.next_cursor: pattern ^[A-Za-z0-9_-]+$ -> none',
     ],
   },
   {
-    title: 'a new format of what is sent',
+    title: 'a new format in a request',
     plants: [set(`${BODY} properties external_id format`, 'uuid')],
     found: ['breaking: POST /api/parent_programs, body, field external_id: format none -> uuid'],
   },
   {
-    title: 'no format in an answer',
+    title: 'the format removed from a response',
     plants: [remove(`${ANSWER} properties id format`)],
     found: ['breaking: GET /api/key, response 200, field id: format uuid -> none'],
   },
   // Types
   {
-    title: 'null no longer taken',
+    title: 'null no longer accepted',
     plants: [set(`${BODY} properties description type`, 'string')],
     found: ['breaking: POST /api/parent_programs, body, field description: type string or null -> string'],
   },
   {
-    title: 'null taken',
+    title: 'null accepted',
     plants: [set(`${BODY} properties name type`, ['string', 'null'])],
     found: ['additive: POST /api/parent_programs, body, field name: type string -> string or null'],
   },
   {
-    title: 'null in an answer',
+    title: 'null allowed in a response',
     plants: [set(`${ANSWER} properties name type`, ['string', 'null'])],
     found: ['breaking: GET /api/key, response 200, field name: type string -> string or null'],
   },
   {
-    title: 'no null in an answer',
+    title: 'null removed from a response',
     plants: [set(`${ANSWER} properties expires_at type`, 'string')],
     found: ['additive: GET /api/key, response 200, field expires_at: type string or null -> string'],
   },
   {
-    title: 'any number for an integer, sent',
+    title: 'any number in place of an integer in a request',
     plants: [set(`${PARAMETERS} Limit schema type`, 'number')],
     found: ['additive: GET /api/parent_programs, parameter limit: type integer -> number'],
   },
   {
-    title: 'any number for an integer, answered',
+    title: 'any number in place of an integer in a response',
     plants: [set(`${SCHEMAS} Page properties limit type`, 'number')],
     found: ['breaking: GET /api/parent_programs, response 200, field page.limit: type integer -> number'],
   },
@@ -212,14 +212,14 @@ export const constraintCases: readonly Case[] = [
     given: [set(`${ANSWER} properties name type`, ['null', 'string'])],
     found: ['words: The document: written differently, with the same meaning'],
   },
-  // Defaults, and who may write
+  // Defaults, readOnly and writeOnly
   {
     title: 'another default of a parameter',
     plants: [set(`${PARAMETERS} Limit schema default`, 10)],
     found: ['breaking: GET /api/parent_programs, parameter limit: default 25 -> 10'],
   },
   {
-    title: 'no default of a parameter',
+    title: 'the default of a parameter removed',
     plants: [remove(`${PARAMETERS} Sort schema default`)],
     found: ['breaking: GET /api/parent_programs, parameter sort: default created_at -> none'],
   },
@@ -229,12 +229,12 @@ export const constraintCases: readonly Case[] = [
     found: ['breaking: GET /api/parent_programs, parameter search: new default program'],
   },
   {
-    title: 'a new default in an answer',
+    title: 'a new default in a response',
     plants: [set(`${ANSWER} properties name default`, 'Key')],
     found: ['additive: GET /api/key, response 200, field name: new default Key'],
   },
   {
-    title: 'a field that can only be read',
+    title: 'a field that becomes read-only',
     plants: [set(`${BODY} properties external_id readOnly`, true)],
     found: ['breaking: POST /api/parent_programs, body, field external_id: readOnly none -> true'],
   },

@@ -1,4 +1,4 @@
-// Which number each change asks for, and when a contract may not even be merged.
+// The version number that each change requires, and when a contract must not even be merged.
 import type { Change } from '../../../scripts/contract-diff/findings.ts';
 import type { Verdict } from '../../../scripts/contract-diff/rules.ts';
 import { decide } from '../../../scripts/release-contract/decide.ts';
@@ -17,7 +17,7 @@ const CHANGES = {
   'an unannounced removal': [change('breaking', true)],
 };
 
-// After 1.2.3. "wait": it cannot be published under this number. "wrong": it cannot be merged either.
+// After 1.2.3. "wait": the contract cannot be published under this number. "wrong": it cannot be merged either.
 test.each([
   ['1.2.3', 'none', 'nothing', ''],
   ['1.2.4', 'none', 'wait', 'Nothing has changed since 1.2.3'],

@@ -1,4 +1,4 @@
-// Changes of what stands around the operations, of names, and of words alone.
+// Changes outside the operations: security, servers, component names and descriptions.
 import type { Json } from '../../../src/api/document.ts';
 import {
   append,
@@ -30,12 +30,12 @@ const NAMELESS = [
 export const documentCases: readonly Case[] = [
   // Security
   {
-    title: 'an operation that asks for no key',
+    title: 'an operation that requires no key',
     plants: [set(`${KEY} security`, [])],
     found: ['breaking: GET /api/key: no longer requires a key'],
   },
   {
-    title: 'an operation that takes a key and nobody',
+    title: 'an operation with an optional key',
     plants: [append(`${KEY} security`, {})],
     found: ['breaking: GET /api/key: no longer requires a key'],
   },
@@ -78,7 +78,7 @@ export const documentCases: readonly Case[] = [
     found: ['additive: GET /api/key: also accepts basic', 'additive: The document: new security scheme basic'],
   },
   {
-    title: 'a way less to authenticate',
+    title: 'a removed way to authenticate',
     given: [append(`${KEY} security`, { basic: [] })],
     plants: [set(`${KEY} security`, [{ apiKey: [] }])],
     found: ['breaking: GET /api/key: no longer accepts basic'],
@@ -100,7 +100,7 @@ export const documentCases: readonly Case[] = [
     found: ['additive: The document: new server https://api.example.org'],
   },
   {
-    title: 'a server less',
+    title: 'a removed server',
     given: [append('servers', { url: 'https://api.example.org' })],
     plants: [drop('servers', { url: 'https://api.example.org' })],
     found: ['breaking: The document: server https://api.example.org removed'],
@@ -154,7 +154,7 @@ export const documentCases: readonly Case[] = [
     found: ['breaking: The document: parameter IfMatch removed'],
   },
   {
-    title: 'another name of what holds an example',
+    title: 'another name of an example component',
     plants: [
       rename('components examples', 'KeyReadOnly', 'KeyForReading'),
       replaceEach('#/components/examples/KeyReadOnly', '#/components/examples/KeyForReading'),
@@ -168,7 +168,7 @@ export const documentCases: readonly Case[] = [
     found: ['additive: schema Spare: maxLength 5 -> 6', 'breaking: schema Spare: maxLength 5 -> 6'],
   },
   {
-    title: 'a schema less that nothing uses',
+    title: 'a removed schema that nothing uses',
     given: [set(`${SCHEMAS} Spare`, { type: 'string', deprecated: true })],
     plants: [remove(`${SCHEMAS} Spare`)],
     found: ['breaking: The document: schema Spare removed'],
@@ -179,7 +179,7 @@ export const documentCases: readonly Case[] = [
     plants: [set('components links Next operationId', 'listParentPrograms')],
     found: ['breaking: link Next: content ... -> ...'],
   },
-  // Webhooks: the client is who answers
+  // Webhooks: here the client sends the response
   {
     title: 'a new webhook',
     plants: [set('webhooks', webhook(['created']))],
@@ -192,12 +192,12 @@ export const documentCases: readonly Case[] = [
     found: ['breaking: webhook parent_program.changed, body: new value "deleted"'],
   },
   {
-    title: 'an event less of a webhook',
+    title: 'a removed event of a webhook',
     given: [set('webhooks', webhook(['created', 'deleted']))],
     plants: [set('webhooks', webhook(['created']))],
     found: ['additive: webhook parent_program.changed, body: value "deleted" removed'],
   },
-  // Words
+  // Descriptions
   {
     title: 'another description of an operation',
     plants: [set(`${KEY} description`, 'Tells whose key it is.')],
@@ -237,12 +237,12 @@ export const documentCases: readonly Case[] = [
     ],
   },
   {
-    title: 'another patch of OpenAPI',
+    title: 'another patch version of OpenAPI',
     plants: [set('openapi', '3.1.1')],
     found: ['words: The document: OpenAPI 3.1.0 -> 3.1.1'],
   },
   {
-    title: 'another OpenAPI',
+    title: 'another minor version of OpenAPI',
     plants: [set('openapi', '3.2.0')],
     found: ['breaking: The document: OpenAPI 3.1.0 -> 3.2.0'],
   },
@@ -251,10 +251,10 @@ export const documentCases: readonly Case[] = [
     plants: [set('jsonSchemaDialect', 'https://example.org/dialect')],
     found: ['breaking: The document: jsonSchemaDialect none -> https://example.org/dialect'],
   },
-  { title: 'another number of the version alone', plants: [set('info version', '9.9.9')], found: [] },
-  // Several at once
+  { title: 'only another version number', plants: [set('info version', '9.9.9')], found: [] },
+  // Several changes at once
   {
-    title: 'words, something new and something less',
+    title: 'a description, an addition and a removal together',
     plants: [
       set(`${KEY} summary`, 'Get your key'),
       append(`${LIST} parameters`, COLOUR),

@@ -1,4 +1,4 @@
-// Changes of objects, and of schemas that are made of others.
+// Changes of objects, and of schemas composed of others.
 
 import { objectOf } from '../../../scripts/contract-diff/json.ts';
 import type { Json } from '../../../src/api/document.ts';
@@ -11,58 +11,58 @@ const ANSWER = 'components schemas Key';
 export const objectCases: readonly Case[] = [
   // Fields
   {
-    title: 'a new field that may be sent',
+    title: 'a new optional field in a request',
     plants: [set(`${BODY} properties colour`, { type: 'string' })],
     found: ['additive: POST /api/parent_programs, body, field colour: new'],
   },
   {
-    title: 'a new field that must be sent',
+    title: 'a new required field in a request',
     plants: [set(`${BODY} properties colour`, { type: 'string' }), append(`${BODY} required`, 'colour')],
     found: ['breaking: POST /api/parent_programs, body, field colour: new and required'],
   },
   {
-    title: 'a new field in an answer',
+    title: 'a new field in a response',
     plants: [set(`${ANSWER} properties colour`, { type: 'string' })],
     found: ['additive: GET /api/key, response 200, field colour: new'],
   },
   {
-    title: 'a new field that is always in an answer',
+    title: 'a new required field in a response',
     plants: [set(`${ANSWER} properties colour`, { type: 'string' }), append(`${ANSWER} required`, 'colour')],
     found: ['additive: GET /api/key, response 200, field colour: new and required'],
   },
   {
-    title: 'a field that can no longer be sent',
+    title: 'a removed field of a request',
     plants: [remove(`${BODY} properties external_id`)],
     found: ['breaking (unannounced): POST /api/parent_programs, body, field external_id: removed'],
   },
   {
-    title: 'a field less in an answer',
+    title: 'a removed field of a response',
     plants: [remove(`${ANSWER} properties name`), drop(`${ANSWER} required`, 'name')],
     found: ['breaking (unannounced): GET /api/key, response 200, field name: removed'],
   },
   {
-    title: 'a field less in an answer, deprecated before',
+    title: 'a removed field of a response, deprecated before',
     given: [set(`${ANSWER} properties name deprecated`, true)],
     plants: [remove(`${ANSWER} properties name`), drop(`${ANSWER} required`, 'name')],
     found: ['breaking: GET /api/key, response 200, field name: removed'],
   },
   {
-    title: 'a field that must be sent now',
+    title: 'a request field that becomes required',
     plants: [append(`${BODY} required`, 'external_id')],
     found: ['breaking: POST /api/parent_programs, body, field external_id: required: no -> yes'],
   },
   {
-    title: 'a field that need not be sent any more',
+    title: 'a request field that becomes optional',
     plants: [set(`${BODY} required`, [])],
     found: ['additive: POST /api/parent_programs, body, field name: required: yes -> no'],
   },
   {
-    title: 'a field that is no longer always answered',
+    title: 'a response field that becomes optional',
     plants: [drop(`${ANSWER} required`, 'expires_at')],
     found: ['breaking: GET /api/key, response 200, field expires_at: required: yes -> no'],
   },
   {
-    title: 'a field that is always answered now',
+    title: 'a response field that becomes required',
     given: [drop(`${ANSWER} required`, 'expires_at')],
     plants: [append(`${ANSWER} required`, 'expires_at')],
     found: ['additive: GET /api/key, response 200, field expires_at: required: no -> yes'],
@@ -79,29 +79,29 @@ export const objectCases: readonly Case[] = [
     found: ['additive: GET /api/key, response 200, field name: no longer deprecated'],
   },
   {
-    title: 'a closed object that is sent',
+    title: 'a request object that becomes closed',
     given: [remove(`${BODY} additionalProperties`)],
     plants: [set(`${BODY} additionalProperties`, false)],
     found: ['breaking: POST /api/parent_programs, body: additional fields: allowed -> refused'],
   },
   {
-    title: 'an opened object that is sent',
+    title: 'a request object that becomes open',
     plants: [remove(`${BODY} additionalProperties`)],
     found: ['additive: POST /api/parent_programs, body: additional fields: refused -> allowed'],
   },
   {
-    title: 'a closed object that is answered',
+    title: 'a response object that becomes closed',
     given: [remove(`${ANSWER} additionalProperties`)],
     plants: [set(`${ANSWER} additionalProperties`, false)],
     found: ['additive: GET /api/key, response 200: additional fields: allowed -> refused'],
   },
   {
-    title: 'an opened object that is answered',
+    title: 'a response object that becomes open',
     plants: [set(`${ANSWER} additionalProperties`, { type: 'string' })],
     found: ['breaking: GET /api/key, response 200: additional fields: refused -> allowed'],
   },
   {
-    title: 'a name of its own for an entry of a free object',
+    title: 'a declared field in a free-form object',
     plants: [
       within(`${SCHEMAS} Metadata`, (old) => {
         const metadata = objectOf(old);
@@ -114,18 +114,18 @@ export const objectCases: readonly Case[] = [
     ],
   },
   {
-    title: 'fewer items in an answer',
+    title: 'fewer items in a response',
     plants: [set(`${SCHEMAS} ParentProgramPage properties data maxItems`, 50)],
     found: ['additive: GET /api/parent_programs, response 200, field data: maxItems 100 -> 50'],
   },
   // Composition
   {
-    title: 'the same fields as two parts',
+    title: 'the same fields split into two schemas',
     plants: [inTwoParts(BODY)],
     found: ['words: The document: written differently, with the same meaning'],
   },
   {
-    title: 'a new alternative of what is sent',
+    title: 'a new alternative in a request',
     plants: [within(`${BODY} properties name`, (old) => ({ anyOf: [old, { type: 'integer' }] }))],
     found: [
       'additive: POST /api/parent_programs, body, field name: type string -> integer or string',
@@ -135,25 +135,25 @@ export const objectCases: readonly Case[] = [
     ],
   },
   {
-    title: 'a new alternative of one type, sent',
+    title: 'a new alternative of the same type in a request',
     given: [set(`${BODY} properties name`, pets('anyOf', 'Cat', 'Dog'))],
     plants: [set(`${BODY} properties name`, pets('anyOf', 'Dog', 'Bird', 'Cat'))],
     found: ['additive: POST /api/parent_programs, body, field name: new alternative object'],
   },
   {
-    title: 'a new alternative of one type, answered',
+    title: 'a new alternative of the same type in a response',
     given: [set(`${ANSWER} properties name`, pets('oneOf', 'Cat', 'Dog'))],
     plants: [set(`${ANSWER} properties name`, pets('oneOf', 'Dog', 'Bird', 'Cat'))],
     found: ['breaking: GET /api/key, response 200, field name: new alternative object'],
   },
   {
-    title: 'an alternative less, sent',
+    title: 'a removed alternative in a request',
     given: [set(`${BODY} properties name`, pets('oneOf', 'Cat', 'Dog', 'Bird'))],
     plants: [set(`${BODY} properties name`, pets('oneOf', 'Bird', 'Cat'))],
     found: ['breaking: POST /api/parent_programs, body, field name: alternative object removed'],
   },
   {
-    title: 'an alternative less, answered',
+    title: 'a removed alternative in a response',
     given: [set(`${ANSWER} properties name`, pets('oneOf', 'Cat', 'Dog', 'Bird'))],
     plants: [set(`${ANSWER} properties name`, pets('anyOf', 'Bird', 'Cat'))],
     found: ['additive: GET /api/key, response 200, field name: alternative object removed'],
@@ -187,14 +187,14 @@ export const objectCases: readonly Case[] = [
     found: ['breaking: POST /api/parent_programs, body, field name: not none -> {"const":"root"}'],
   },
   {
-    title: 'a change within a schema that holds itself',
+    title: 'a change within a recursive schema',
     given: [set(`${ANSWER} properties name`, { $ref: '#/components/schemas/Tree' }), set(`${SCHEMAS} Tree`, tree(10))],
     plants: [set(`${SCHEMAS} Tree`, tree(20))],
     found: ['breaking: GET /api/key, response 200, field name.label: maxLength 10 -> 20'],
   },
 ];
 
-/** Alternatives of one type that a field tells apart. */
+/** Alternatives of one type with a discriminating field. */
 function pets(composition: 'anyOf' | 'oneOf', ...kinds: readonly string[]): Json {
   const pet = (kind: string) => ({ type: 'object', required: ['kind'], properties: { kind: { const: kind } } });
   return { [composition]: kinds.map(pet) };
@@ -205,7 +205,7 @@ function tree(maxLength: number): Json {
   return { type: 'object', properties: { label: { type: 'string', maxLength }, branches } };
 }
 
-/** The same object as two, of which the first closes what both describe. */
+/** The same object as two schemas; the first closes the combined object. */
 function inTwoParts(path: string): Planted {
   return within(path, (old) => {
     const { properties, required, additionalProperties, ...rest } = objectOf(old);

@@ -1,4 +1,4 @@
-// Changes of what an operation takes and answers.
+// Changes of an operation's requests and responses.
 import { append, type Case, drop, remove, rename, set } from '../../support/planted.ts';
 
 const LIST = 'paths /api/parent_programs get';
@@ -21,17 +21,17 @@ export const operationCases: readonly Case[] = [
     found: ['additive: GET /api/parent_programs, parameter colour: new'],
   },
   {
-    title: 'a new parameter that must be sent',
+    title: 'a new required parameter',
     plants: [append(`${LIST} parameters`, { ...COLOUR, required: true })],
     found: ['breaking: GET /api/parent_programs, parameter colour: new and required'],
   },
   {
-    title: 'a parameter less',
+    title: 'a removed parameter',
     plants: [drop(`${LIST} parameters`, { $ref: '#/components/parameters/Search' })],
     found: ['breaking (unannounced): GET /api/parent_programs, parameter search: removed'],
   },
   {
-    title: 'a parameter less, deprecated before',
+    title: 'a removed parameter, deprecated before',
     given: [set(`${PARAMETERS} Search deprecated`, true)],
     plants: [drop(`${LIST} parameters`, { $ref: '#/components/parameters/Search' }), remove(`${PARAMETERS} Search`)],
     found: [
@@ -40,28 +40,28 @@ export const operationCases: readonly Case[] = [
     ],
   },
   {
-    title: 'a parameter in another place',
+    title: 'a parameter in another location',
     plants: [set(`${PARAMETERS} ExternalId in`, 'header')],
     found: ['breaking: GET /api/parent_programs, parameter external_id: from query to header'],
   },
   {
-    title: 'a parameter that must be sent now',
+    title: 'a parameter that becomes required',
     plants: [set(`${PARAMETERS} IdempotencyKey required`, true)],
     found: ['breaking: POST /api/parent_programs, parameter Idempotency-Key: required: no -> yes'],
   },
   {
-    title: 'a parameter that need not be sent any more',
+    title: 'a parameter that becomes optional',
     given: [set(`${PARAMETERS} IdempotencyKey required`, true)],
     plants: [remove(`${PARAMETERS} IdempotencyKey required`)],
     found: ['additive: POST /api/parent_programs, parameter Idempotency-Key: required: yes -> no'],
   },
   {
-    title: 'a parameter written in another way',
+    title: 'another serialization of a parameter',
     plants: [set(`${PARAMETERS} Search explode`, false)],
     found: ['breaking: GET /api/parent_programs, parameter search: explode true -> false'],
   },
   {
-    title: 'the usual way of writing a parameter, written down',
+    title: 'the default serialization of a parameter, made explicit',
     plants: [set(`${PARAMETERS} Search style`, 'form'), set(`${PARAMETERS} Search explode`, true)],
     found: ['words: The document: written differently, with the same meaning'],
   },
@@ -77,12 +77,12 @@ export const operationCases: readonly Case[] = [
   },
   // Operations
   {
-    title: 'an operation less',
+    title: 'a removed operation',
     plants: [remove(`${ONE} delete`)],
     found: ['breaking (unannounced): DELETE /api/parent_programs/{id}: removed'],
   },
   {
-    title: 'an operation less, deprecated before',
+    title: 'a removed operation, deprecated before',
     given: [set(`${ONE} delete deprecated`, true)],
     plants: [remove(`${ONE} delete`)],
     found: ['breaking: DELETE /api/parent_programs/{id}: removed'],
@@ -115,7 +115,7 @@ export const operationCases: readonly Case[] = [
   },
   // Bodies
   {
-    title: 'a body less',
+    title: 'a removed body',
     plants: [remove(`${CREATE} requestBody`)],
     found: ['breaking: POST /api/parent_programs, body: removed'],
   },
@@ -125,28 +125,28 @@ export const operationCases: readonly Case[] = [
     found: ['additive: GET /api/key, body: new'],
   },
   {
-    title: 'a new body that must be sent',
+    title: 'a new required body',
     plants: [set(`${KEY} requestBody`, { required: true, content: { 'application/json': {} } })],
     found: ['breaking: GET /api/key, body: new and required'],
   },
   {
-    title: 'a body that need not be sent any more',
+    title: 'a body that becomes optional',
     plants: [set(`${CREATE} requestBody required`, false)],
     found: ['additive: POST /api/parent_programs, body: required: yes -> no'],
   },
   {
-    title: 'a body that must be sent now',
+    title: 'a body that becomes required',
     given: [remove(`${CREATE} requestBody required`)],
     plants: [set(`${CREATE} requestBody required`, true)],
     found: ['breaking: POST /api/parent_programs, body: required: no -> yes'],
   },
   {
-    title: 'another media type that is taken',
+    title: 'an additional media type of a request',
     plants: [set(`${CREATE} requestBody content text/csv`, { schema: { type: 'string' } })],
     found: ['additive: POST /api/parent_programs, body: new media type text/csv'],
   },
   {
-    title: 'another media type in place of the old',
+    title: 'a replaced media type',
     plants: [rename(`${KEY} responses 200 content`, 'application/json', 'application/cbor')],
     found: [
       'additive: GET /api/key, response 200: new media type application/cbor',
@@ -158,7 +158,7 @@ export const operationCases: readonly Case[] = [
     plants: [set(`${CREATE} requestBody ${JSON_BODY} encoding`, { name: { contentType: 'text/plain' } })],
     found: ['breaking: POST /api/parent_programs, body: encoding none -> {"name":{"contentType":"text/plain"}}'],
   },
-  // Answers
+  // Responses
   {
     title: 'a new refusal',
     plants: [set(`${KEY} responses 429`, { description: 'Too many requests.' })],
@@ -175,12 +175,12 @@ export const operationCases: readonly Case[] = [
     found: ['additive: GET /api/key, response 304: new'],
   },
   {
-    title: 'a refusal less',
+    title: 'a removed refusal',
     plants: [remove(`${KEY} responses 503`)],
     found: ['breaking: GET /api/key, response 503: removed'],
   },
   {
-    title: 'another status of a success',
+    title: 'another success status',
     plants: [rename(`${CREATE} responses`, '201', '200')],
     found: [
       'breaking: POST /api/parent_programs, response 200: new',
@@ -193,23 +193,23 @@ export const operationCases: readonly Case[] = [
     found: ['additive: GET /api/key, response 200, header ETag: new'],
   },
   {
-    title: 'a header less',
+    title: 'a removed header',
     plants: [remove(`${LIST} responses 200 headers Link`)],
     found: ['breaking (unannounced): GET /api/parent_programs, response 200, header Link: removed'],
   },
   {
-    title: 'a header less, deprecated before',
+    title: 'a removed header, deprecated before',
     given: [set(`${LIST} responses 200 headers Link deprecated`, true)],
     plants: [remove(`${LIST} responses 200 headers Link`)],
     found: ['breaking: GET /api/parent_programs, response 200, header Link: removed'],
   },
   {
-    title: 'a header that is not always there',
+    title: 'a header that becomes optional',
     plants: [set(`${HEADERS} Location required`, false)],
     found: ['breaking: POST /api/parent_programs, response 201, header Location: required: yes -> no'],
   },
   {
-    title: 'a header that is always there now',
+    title: 'a header that becomes required',
     plants: [set(`${LIST} responses 200 headers Link required`, true)],
     found: ['additive: GET /api/parent_programs, response 200, header Link: required: no -> yes'],
   },
@@ -222,7 +222,7 @@ export const operationCases: readonly Case[] = [
   },
   // Examples
   {
-    title: 'an example less in an answer',
+    title: 'a removed example of a response',
     plants: [remove(`${RESPONSES} AuthenticationException ${JSON_BODY} examples expired_key`)],
     found: [
       'breaking: response AuthenticationException (GET /api/key, response 401; GET /api/parent_programs, response 401; POST /api/parent_programs, response 401; more): example expired_key removed',
@@ -237,12 +237,12 @@ export const operationCases: readonly Case[] = [
     ],
   },
   {
-    title: 'an example less of what is sent',
+    title: 'a removed example of a request',
     plants: [remove(`${CREATE} requestBody ${JSON_BODY} examples full`)],
     found: ['words: POST /api/parent_programs, body: example full removed'],
   },
   {
-    title: 'a new example of what is sent',
+    title: 'a new example of a request',
     plants: [set(`${CREATE} requestBody ${JSON_BODY} examples named`, { value: { name: 'A' } })],
     found: ['words: POST /api/parent_programs, body: new example named'],
   },

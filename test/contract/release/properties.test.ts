@@ -1,4 +1,4 @@
-// What must hold of every comparison, whatever the documents.
+// Properties of every comparison, independent of the documents.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
@@ -11,14 +11,14 @@ import type { Direction } from '../../../scripts/contract-diff/rules.ts';
 import { isObject, type Json } from '../../../src/api/document.ts';
 import { contract } from '../../support/planted.ts';
 
-/** The same value with its keys in another order, from the top to the bottom. */
+/** The same value with its keys in another order at every level. */
 function reordered(value: unknown, order: (names: string[]) => string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => reordered(item, order));
   if (!isObject(value)) return value;
   return Object.fromEntries(order(Object.keys(value)).map((name) => [name, reordered(value[name], order)]));
 }
 
-/** Every place in the document, as the steps that lead there. */
+/** Every place in the document, as a path of keys. */
 function pathsIn(value: unknown, steps: readonly string[] = []): (readonly string[])[] {
   const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   return [steps, ...inner.flatMap(([name, member]) => pathsIn(member, [...steps, name]))];
@@ -33,7 +33,7 @@ function withoutAt(value: unknown, [step, ...rest]: readonly string[]): unknown 
   return isLast ? others : { ...others, [step]: withoutAt(member, rest) };
 }
 
-test('a document is the same as itself, in whatever order its keys are written', () => {
+test('a document equals itself in any order of its keys', () => {
   const anyOrder = fc.infiniteStream(fc.nat());
   fc.assert(
     fc.property(anyOrder, (numbers) => {
@@ -50,15 +50,15 @@ test('a document is the same as itself, in whatever order its keys are written',
   );
 });
 
-// A comparison that overlooks something publishes a breaking change as nothing.
-test('whatever is taken out of the contract is found, and what is put in too', () => {
+// A comparison that misses a difference would publish a breaking change without notice.
+test('the comparison finds every removal from the contract and every addition', () => {
   const NO_CHANGE = /^info,version$/;
   const paths = pathsIn(contract).filter((path) => path.length > 0 && !NO_CHANGE.test(path.join()));
   fc.assert(
     fc.property(fc.constantFrom(...paths), (path) => {
       const other = withoutAt(contract, path);
       if (!isObject(other)) throw new Error('A document is an object.');
-      // A reference that leads nowhere is no document; the linter refuses it.
+      // A document with a dangling reference is invalid; the linter refuses it.
       if (path[0] === 'components' && path.length <= 3) return;
       expect(compareDocuments(contract, other)).not.toEqual([]);
       expect(compareDocuments(other, contract)).not.toEqual([]);
@@ -122,7 +122,7 @@ const anySchema = fc.letrec<{ schema: Json | boolean }>((tie) => ({
   ),
 })).schema;
 
-/** Two schemas of which one is often made of the other, as versions are. */
+/** Two schemas; one is often derived from the other, like two versions. */
 const twoSchemas = fc
   .tuple(anySchema, anySchema, fc.nat(5), fc.boolean())
   .map(([one, other, way, isTurned]): [Json | boolean, Json | boolean] => {
@@ -161,8 +161,8 @@ function validatorOf(schema: Json | boolean): (value: unknown) => boolean {
   return ajv.compile(typeof schema === 'boolean' ? schema : { ...COMPONENTS, allOf: [schema] });
 }
 
-// Ajv knows nothing of our rules: what it takes of one schema and refuses of the other is breaking on one side.
-test('no schema that takes less is good for requests, and none that takes more for answers', () => {
+// Ajv is independent of our rules: a value valid in only one of the schemas makes the change breaking in one direction.
+test('a narrower schema is breaking for requests, and a wider one for responses', () => {
   const counted = { less: 0, more: 0 };
   fc.assert(
     fc.property(twoSchemas, fc.array(anyValue, { minLength: 20, maxLength: 40 }), ([before, after], values) => {
@@ -172,7 +172,7 @@ test('no schema that takes less is good for requests, and none that takes more f
       const isLess = values.some((value) => takesBefore(value) && !takesAfter(value));
       const isMore = values.some((value) => takesAfter(value) && !takesBefore(value));
       if (isLess) expect(isBreaking('request')).toBe(true);
-      // A new field of an answer is additive by our own word, though a closed schema takes it only now.
+      // A new response field is additive by our own definition, although a closed schema did not accept it before.
       const hasNewField = verdictOf(before, after, 'response').some(({ rule }) =>
         /^(required )?field added$/.test(rule),
       );
@@ -182,6 +182,6 @@ test('no schema that takes less is good for requests, and none that takes more f
     }),
     { numRuns: 300 },
   );
-  // The values must tell schemas apart often enough to mean something.
+  // The values must distinguish the schemas often enough for the test to be meaningful.
   expect(Math.min(counted.less, counted.more)).toBeGreaterThan(50);
 });

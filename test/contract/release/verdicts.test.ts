@@ -1,4 +1,4 @@
-// What each change of the contract means for whoever has built on it: planted one by one in the contract itself.
+// What each change of the contract means for its clients. Each change is planted in the real contract.
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
 import { type Direction, RULES, type Rule } from '../../../scripts/contract-diff/rules.ts';
 import { largestOf } from '../../../scripts/release-contract/decide.ts';
@@ -19,14 +19,14 @@ const PLANTED = CASES.map((one) => ({ ...one, changes: changesOf(one) }));
 
 test.each(PLANTED)('$title', ({ changes, found: expected }) => {
   const found = changes.map(({ verdict, place, words, lacksDeprecation }) => {
-    // How many places hold a component changes with every new operation.
+    // The number of places that use a component changes with every new operation.
     const where = place.replace(/; \d+ more\)$/, '; more)');
     return `${verdict}${lacksDeprecation ? ' (unannounced)' : ''}: ${where}: ${words}`;
   });
   expect(found.sort()).toEqual(expected);
 });
 
-test('every rule is planted, in both directions where they differ', () => {
+test('every rule has a planted change, in both directions if they differ', () => {
   const found = new Set(
     PLANTED.flatMap(({ changes }) => changes).map(({ rule, direction }) => `${rule}, ${direction}`),
   );
@@ -40,12 +40,12 @@ test('every rule is planted, in both directions where they differ', () => {
   expect(missing).toEqual([]);
 });
 
-test('a breaking change says why, and no other does', () => {
+test('only a breaking change has an explanation', () => {
   for (const { verdict, why } of PLANTED.flatMap(({ changes }) => changes))
     expect(why !== '').toBe(verdict === 'breaking');
 });
 
-test('the largest of several changes decides', () => {
+test('the most severe of several changes decides', () => {
   const words = set('info summary', 'Programs');
   const additive = set('paths /api/key get deprecated', true);
   const breaking = set('components parameters Limit schema maximum', 50);
