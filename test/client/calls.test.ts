@@ -17,7 +17,7 @@ describe.each(TARGETS)('against $name', ({ start }) => {
   });
   afterAll(() => target.close());
 
-  test('listParentPrograms: 200, with its page and headers', async () => {
+  test('listParentPrograms: 200, with its list page and headers', async () => {
     const answer = await charter.GET(PROGRAMS, { params: { query: { limit: 2, sort: '-created_at' } } });
     if (!answer.ok) throw new Error(answer.error.message);
     expect(answer).toMatchObject({ ok: true, status: 200, tries: 1 });
@@ -78,7 +78,7 @@ describe.each(TARGETS)('against $name', ({ start }) => {
     expect(answer.data.permissions).toContain('parent_programs:read');
   });
 
-  test('a list ends, whatever the size of its pages', async () => {
+  test('a list ends with list pages of any size', async () => {
     const names: string[] = [];
     for await (const { name } of charter.items(PROGRAMS, { params: { query: { limit: 1 } } })) names.push(name);
     expect(names).toContain(listed.name);

@@ -1,5 +1,5 @@
-// The server does what it is asked, and the answer gets lost on the way back: the case that retries are made for, and
-// in which they do harm where they are made without care.
+// The server carries out a request, and the response is lost on the way back: the case that retries exist for, and
+// in which a careless retry does harm.
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
 import { createClientOn, createTestClock } from '../support/charter-client.ts';
 import { losesAnswerOf, passesOn, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
@@ -35,7 +35,7 @@ async function namesOf(charter: CharterClient): Promise<string[]> {
   return names;
 }
 
-test('a creation whose answer got lost is made once, and answered as the first', async () => {
+test('a creation with a lost response happens once, and the retry gets the first response', async () => {
   const charter = await ours();
   network.play(losesAnswerOf(server.url), losesAnswerOf(server.url), passesOn(server.url));
   const created = await charter.POST(PROGRAMS, { body: { name: 'Only one' } });
@@ -43,7 +43,7 @@ test('a creation whose answer got lost is made once, and answered as the first',
   expect(await namesOf(charter)).toEqual(['Only one']);
 });
 
-test('two calls are two creations, also of the same body', async () => {
+test('two calls with the same body are two creations', async () => {
   const charter = await ours();
   network.play(passesOn(server.url));
   await charter.POST(PROGRAMS, { body: { name: 'Twin' } });
@@ -51,7 +51,7 @@ test('two calls are two creations, also of the same body', async () => {
   expect(await namesOf(charter)).toEqual(['Twin', 'Twin']);
 });
 
-test('a change with If-Match whose answer got lost is made once: 412 after more than one try', async () => {
+test('an update with If-Match and a lost response happens once: the retry gets 412', async () => {
   const charter = await ours();
   const { path, etag } = await createdBy(charter);
   network.play(losesAnswerOf(server.url), passesOn(server.url));
@@ -63,7 +63,7 @@ test('a change with If-Match whose answer got lost is made once: 412 after more 
   expect(await namesOf(charter)).toEqual(['Second name']);
 });
 
-test('a change without If-Match is not sent again, so that it cannot undo what came between', async () => {
+test('an update without If-Match is not retried, so that it cannot undo a later change', async () => {
   const charter = await ours();
   const { path } = await createdBy(charter);
   network.play(losesAnswerOf(server.url), passesOn(server.url));
@@ -72,7 +72,7 @@ test('a change without If-Match is not sent again, so that it cannot undo what c
   expect(network.received).toHaveLength(1);
 });
 
-test('a deletion whose answer got lost is gone: 404 after more than one try', async () => {
+test('a deletion with a lost response happens once: the retry gets 404', async () => {
   const charter = await ours();
   const { path, etag } = await createdBy(charter);
   network.play(losesAnswerOf(server.url), passesOn(server.url));

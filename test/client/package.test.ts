@@ -4,7 +4,7 @@ import { checkPackage } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { type PackedClient, packClient } from '../support/client-package.ts';
 
-/** Somebody who writes `require` in Node before 22 cannot use an ES module; the package says that it is one. */
+/** `require` in Node before 22 cannot load an ES module; the package declares that it is one. */
 const OF_COMMONJS = new Set(['node10', 'node16-cjs']);
 
 let packed: PackedClient;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 
 describe('the package', () => {
-  test('holds what is needed to use it, and nothing else', () => {
+  test('contains only the files needed to use it', () => {
     const names = [...packed.files.keys()];
     expect(names).toEqual(
       expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'charter-client.js', 'openapi.d.ts']),
@@ -25,12 +25,12 @@ describe('the package', () => {
     expect(packed.tarball.length).toBeLessThan(30 * 1024);
   });
 
-  test('is the same, to the byte, whenever and wherever it is packed', async () => {
+  test('is identical, byte for byte, every time it is packed', async () => {
     const again = await packClient();
     expect(again.tarball.equals(packed.tarball)).toBe(true);
   });
 
-  test('has the version of the contract, and openapi-fetch in one version as its only dependency', async () => {
+  test('has the version of the contract, and a fixed version of openapi-fetch as its only dependency', async () => {
     const manifest = JSON.parse(packed.files.get('package.json') ?? '');
     expect(manifest).toMatchObject({ name: 'charter-client', type: 'module', sideEffects: false, license: 'MIT' });
     const contract = JSON.parse(await readFile(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
@@ -39,7 +39,7 @@ describe('the package', () => {
     expect(manifest).not.toHaveProperty('scripts');
   });
 
-  test('leads nowhere outside itself', () => {
+  test('refers to no file outside itself', () => {
     for (const [name, text] of packed.files) {
       const imported = [...text.matchAll(/\bfrom ['"]([^'"]+)['"]/g)].map(([, from]) => from ?? '');
       if (!/\.(js|ts)$/.test(name)) continue;
@@ -52,12 +52,12 @@ describe('the package', () => {
     }
   });
 
-  test('is without fault to publint', async () => {
+  test('passes publint', async () => {
     const tarball = Uint8Array.from(packed.tarball).buffer;
     expect((await publint({ pack: { tarball }, strict: true })).messages).toEqual([]);
   });
 
-  test('is without fault to "are the types wrong", as an ES module', async () => {
+  test('passes "are the types wrong" as an ES module', async () => {
     const result = await checkPackage(packed.contents);
     if (result.types === false) throw new Error('It has no types.');
     const problems = result.problems.filter(

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.close(), scripted.close()]));
 
-/** A client of an organization with seven parent programs, and the addresses that it asks for. */
+/** A client of an organization with seven parent programs, and the URLs it requests. */
 async function furnished(): Promise<{ charter: CharterClient; asked: URL[] }> {
   const ours = await createTestOrganization(server);
   await insertPrograms(
@@ -34,7 +34,7 @@ async function furnished(): Promise<{ charter: CharterClient; asked: URL[] }> {
   return { charter, asked };
 }
 
-test('items go through every page, in order', async () => {
+test('iterating over items reads every list page, in order', async () => {
   const { charter, asked } = await furnished();
   const names: string[] = [];
   for await (const { name } of charter.items(PROGRAMS, { params: { query: { limit: 3 } } })) names.push(name);
@@ -42,7 +42,7 @@ test('items go through every page, in order', async () => {
   expect(asked).toHaveLength(3);
 });
 
-test('the filters and the order go with every page', async () => {
+test('the request for every list page contains the filters and the sort order', async () => {
   const { charter, asked } = await furnished();
   const query = { search: 'program', sort: '-name', limit: 4 } as const;
   const sizes: number[] = [];
@@ -53,7 +53,7 @@ test('the filters and the order go with every page', async () => {
   }
 });
 
-test('pages go on from a cursor', async () => {
+test('iterating over list pages continues from a cursor', async () => {
   const { charter } = await furnished();
   const first = await charter.GET(PROGRAMS, { params: { query: { limit: 5 } } });
   if (!first.ok || first.data.page.next_cursor === null) throw new Error('There is no second page.');
@@ -63,7 +63,7 @@ test('pages go on from a cursor', async () => {
   expect(names).toEqual(NAMES.slice(5));
 });
 
-test('an empty list is one page without items', async () => {
+test('an empty list is one list page without items', async () => {
   const { charter } = await furnished();
   const query = { search: 'nothing like it' };
   for await (const item of charter.items(PROGRAMS, { params: { query } })) expect(item).toBeUndefined();
@@ -72,7 +72,7 @@ test('an empty list is one page without items', async () => {
   expect(await pages.next()).toMatchObject({ done: true });
 });
 
-test('whoever stops early has asked for no page in vain', async () => {
+test('stopping an iteration early requests no further list page', async () => {
   const { charter, asked } = await furnished();
   let seen = 0;
   for await (const _ of charter.items(PROGRAMS, { params: { query: { limit: 2 } } })) {
@@ -82,7 +82,7 @@ test('whoever stops early has asked for no page in vain', async () => {
   expect(asked).toHaveLength(1);
 });
 
-test('a key that is revoked between two pages ends the list with the exception', async () => {
+test('a key revoked between two list pages ends the iteration with the exception', async () => {
   const { charter } = await furnished();
   const pages = charter.pages(PROGRAMS, { params: { query: { limit: 3 } } });
   expect(await pages.next()).toMatchObject({ done: false });
@@ -101,13 +101,13 @@ test('a key that is revoked between two pages ends the list with the exception',
   expect(await pages.next()).toEqual({ done: true, value: undefined });
 });
 
-test('a filter that is refused is an exception with its fields', async () => {
+test('a refused filter throws an exception that names its fields', async () => {
   const { charter } = await furnished();
   const failing = charter.items(PROGRAMS, { params: { query: { search: 'ab' } } }).next();
   await expect(failing).rejects.toMatchObject({ status: 422, exception: { errors: { search: [expect.any(String)] } } });
 });
 
-test("the caller's signal ends a list between two items too", async () => {
+test("the caller's signal also ends an iteration between two items", async () => {
   const { charter, asked } = await furnished();
   const ending = new AbortController();
   const items = charter.items(PROGRAMS, { signal: ending.signal });
@@ -117,7 +117,7 @@ test("the caller's signal ends a list between two items too", async () => {
   expect(asked).toHaveLength(1);
 });
 
-test('a list that leads back to itself is not read for ever', async () => {
+test('a list with a repeating cursor ends with an error', async () => {
   scripted.play(answers(200, {}, { data: [{ name: 'Once' }], page: { limit: 1, next_cursor: 'same' } }));
   const pages = createClient({ baseUrl: scripted.url, apiKey: 'charter_test_key' }).pages(PROGRAMS);
   await pages.next();
@@ -126,7 +126,7 @@ test('a list that leads back to itself is not read for ever', async () => {
   expect(scripted.received).toHaveLength(2);
 });
 
-test('what is no page is not taken for one', async () => {
+test('a response that is not a list page is refused', async () => {
   for (const body of [null, 'page', { data: [] }, { data: {}, page: { next_cursor: null } }]) {
     scripted.play(answers(200, {}, body));
     const pages = createClient({ baseUrl: scripted.url, apiKey: 'charter_test_key' }).pages(PROGRAMS);

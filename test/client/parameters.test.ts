@@ -1,4 +1,4 @@
-// A program in JavaScript, or one whose types are not strict, can give what the types refuse.
+// A program in JavaScript, or with loose types, can pass values that the types refuse.
 import { type Call, createCall } from '../../src/client/calling.ts';
 import { realClock } from '../../src/client/clock.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
@@ -13,27 +13,27 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Beneath the types. */
+/** Bypasses the types. */
 async function call(...parameters: Parameters<Call>): Promise<void> {
   server.play(answers(200));
   await createCall(settingsFrom({ baseUrl: server.url, apiKey: 'charter_test_key' }), realClock)(...parameters);
 }
 
-// openapi-fetch leaves null out: the change would be made without the condition that it was to have.
-test('If-Match: null is refused, not left out', async () => {
+// openapi-fetch omits null, so the update would run without its condition.
+test('If-Match: null is refused, not omitted', async () => {
   const params = { path: { id: 'x' }, header: { 'If-Match': null } };
   await expect(call('patch', PROGRAM, { params, body: {} })).rejects.toThrow('params.header.If-Match is null.');
   expect(server.received).toHaveLength(0);
 });
 
-// The same here: the answer would be everything.
-test('a filter that is null is refused, not left out', async () => {
+// Omitting it would return the whole list.
+test('a null filter is refused, not omitted', async () => {
   const params = { query: { external_id: null } };
   await expect(call('get', PROGRAMS, { params })).rejects.toThrow('params.query.external_id is null.');
   expect(server.received).toHaveLength(0);
 });
 
-test('undefined means left out', async () => {
+test('an undefined parameter is omitted', async () => {
   const params = { query: { limit: 1, search: undefined }, header: { 'If-None-Match': undefined } };
   await call('get', PROGRAMS, { params });
   expect(server.received[0]?.url).toBe('/api/parent_programs?limit=1');
@@ -48,7 +48,7 @@ test.each([[{}], [{ path: {} }], [{ path: { id: undefined } }]])(
   },
 );
 
-test('whatever a parameter holds, it stays one', async () => {
+test('a parameter with any content stays a single parameter', async () => {
   await call('get', PROGRAM, { params: { path: { id: 'a/b?c#d%2e$&é' } } });
   expect(server.received[0]?.url).toBe(`/api/parent_programs/${encodeURIComponent('a/b?c#d%2e$&é')}`);
   await call('get', PROGRAMS, {
@@ -61,7 +61,7 @@ test('whatever a parameter holds, it stays one', async () => {
   });
 });
 
-test('an Idempotency-Key is found in any letter case', async () => {
+test('an Idempotency-Key header is recognized in any letter case', async () => {
   const params = { header: { 'idempotency-key': 'order-1' } };
   await call('post', PROGRAMS, { params, body: { name: 'Nordic' } });
   expect(server.received[0]?.headers['idempotency-key']).toBe('order-1');

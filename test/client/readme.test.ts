@@ -1,4 +1,4 @@
-// What the package's README shows is what an integrator does first: it is compiled and run as it stands there.
+// Integrators try the examples of the package's README first, so each is compiled and run exactly as printed.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installClient, packClient, type Scratch, typeCheck, write } from '../support/client-package.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.close(), scratch.remove()]));
 
-/** What the README's example prints for an organization with these parent programs. */
+/** The output of an example of the README for an organization with these parent programs. */
 async function printedBy(example: number, programs: readonly string[] = []) {
   const ours = await createTestOrganization(server);
   await insertPrograms(
@@ -34,28 +34,28 @@ async function printedBy(example: number, programs: readonly string[] = []) {
   return { run, ours, printed: { code, stdout, stderr } };
 }
 
-test('there are five examples, and each compiles, the types of the package included', async () => {
+test('the five examples compile against the types of the package', async () => {
   const examples = (await readdir(scratch.folder)).filter((name) => name.startsWith('example-'));
   expect(examples).toHaveLength(5);
   expect(await typeCheck(scratch, examples)).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('1: the first call tells what the key may do', async () => {
+test('1: the first call shows the permissions of the key', async () => {
   const { printed } = await printedBy(1);
   expect(printed).toEqual({ code: 0, stdout: 'Test: parent_programs:read, parent_programs:write\n', stderr: '' });
 });
 
-test('2: errors are told apart by their status', async () => {
+test('2: errors are distinguished by their status', async () => {
   const { printed } = await printedBy(2);
   expect(printed).toEqual({ code: 0, stdout: '', stderr: 'name must not be blank.\n' });
 });
 
-test('3: everything that matches is listed', async () => {
+test('3: the list contains every match', async () => {
   const { printed } = await printedBy(3, ['Nordic Scholars', 'Something else', 'Baltic Scholars']);
   expect(printed).toEqual({ code: 0, stdout: 'Nordic Scholars\nBaltic Scholars\n', stderr: '' });
 });
 
-test('4: a creation happens once, however often its program runs', async () => {
+test('4: a creation happens once, even if its program runs again', async () => {
   const { run, ours, printed } = await printedBy(4);
   const wanted = { code: 0, stdout: 'sis-20417: created exactly once\n', stderr: '' };
   expect(printed).toEqual(wanted);
@@ -63,7 +63,7 @@ test('4: a creation happens once, however often its program runs', async () => {
   expect((await ours.client.get('/api/parent_programs')).body.data).toHaveLength(1);
 });
 
-test('5: a change builds on what is there', async () => {
+test('5: an update builds on the current version', async () => {
   const { printed } = await printedBy(5, ['Nordic Scholars']);
   expect(printed).toEqual({ code: 0, stdout: 'Nordic Scholars (closed)\n', stderr: '' });
 });

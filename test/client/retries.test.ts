@@ -20,7 +20,7 @@ function client(): CharterClient {
   return createClientOn(createTestClock(), { baseUrl: server.url, apiKey: 'charter_test_key' });
 }
 
-describe('what is sent again', () => {
+describe('the client retries', () => {
   type Case = [
     title: string,
     tries: number,
@@ -29,21 +29,21 @@ describe('what is sent again', () => {
   const cases: Case[] = [
     ['GET', 2, (charter) => charter.GET(PROGRAMS)],
     ['DELETE', 2, (charter) => charter.DELETE(PROGRAM, { params: { path } })],
-    ['POST, by the key that it gets', 2, (charter) => charter.POST(PROGRAMS, { body: { name: 'Nordic' } })],
+    ['POST, because it gets an Idempotency-Key', 2, (charter) => charter.POST(PROGRAMS, { body: { name: 'Nordic' } })],
     [
       'PATCH with an entity tag in If-Match',
       2,
       (charter) =>
         charter.PATCH(PROGRAM, { params: { path, header: { 'If-Match': '"x"' } }, body: { name: 'Nordic' } }),
     ],
-    // A late second change could undo somebody else's, made in between.
+    // A late retry could undo another client's change made in between.
     [
       'not PATCH without If-Match',
       1,
       (charter) => charter.PATCH(PROGRAM, { params: { path }, body: { name: 'Nordic' } }),
     ],
     [
-      'not PATCH with If-Match: *, which any version meets',
+      'not PATCH with If-Match: *, which matches any version',
       1,
       (charter) =>
         charter.PATCH(PROGRAM, { params: { path, header: { 'If-Match': ' * ' } }, body: { name: 'Nordic' } }),
@@ -55,7 +55,7 @@ describe('what is sent again', () => {
       expect(await call(client())).toMatchObject({ status: tries === 1 ? 503 : 200, tries });
       expect(server.received).toHaveLength(tries);
     });
-    test(`${title}: after a connection that broke`, async () => {
+    test(`${title}: after a broken connection`, async () => {
       server.play(hangsUp, fine);
       const answer = call(client());
       if (tries === 1) await expect(answer).rejects.toBeInstanceOf(NetworkError);
@@ -64,17 +64,17 @@ describe('what is sent again', () => {
     });
   }
 
-  test.each([429, 502, 504])('%d, as a limit or a proxy gives it', async (status) => {
+  test.each([429, 502, 504])('%d, from a rate limit or a proxy', async (status) => {
     server.play(answers(status), fine);
     expect(await client().GET(PROGRAMS)).toMatchObject({ status: 200, tries: 2 });
   });
 
-  test.each([400, 401, 403, 404, 409, 412, 422, 500])('not %d, which would be the answer again', async (status) => {
+  test.each([400, 401, 403, 404, 409, 412, 422, 500])('not %d, which a retry would get again', async (status) => {
     server.play(answers(status), fine);
     expect(await client().GET(PROGRAMS)).toMatchObject({ status, tries: 1 });
   });
 
-  test('not POST without an Idempotency-Key, should the contract ever have one', async () => {
+  test('not POST without an Idempotency-Key, if the contract ever has such an operation', async () => {
     server.play(busy, fine);
     const settings = settingsFrom({ baseUrl: server.url, apiKey: 'charter_test_key' });
     const answer = await createCall(settings, createTestClock())('post', '/api/another', { body: {} });
@@ -82,7 +82,7 @@ describe('what is sent again', () => {
     expect(server.received[0]?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  test('the same request, to the letter', async () => {
+  test('exactly the same request', async () => {
     server.play(busy, hangsUp, fine);
     const answer = await client().POST(PROGRAMS, { body: { name: 'Größe', metadata: { a: 'b' } } });
     expect(answer.tries).toBe(3);
@@ -95,7 +95,7 @@ describe('what is sent again', () => {
 describe('Idempotency-Key', () => {
   const keysSent = () => server.received.map(({ headers }) => headers['idempotency-key']);
 
-  test('is another one for each call, and the same for all tries of a call', async () => {
+  test('differs between calls and stays the same for all attempts of one call', async () => {
     server.play(busy, fine, fine);
     const charter = client();
     await charter.POST(PROGRAMS, { body: { name: 'Nordic' } });
@@ -107,14 +107,14 @@ describe('Idempotency-Key', () => {
     expect(second).not.toBe(first);
   });
 
-  test("is the caller's own where there is one", async () => {
+  test("is the caller's own if one is given", async () => {
     server.play(busy, fine);
     const header = { 'Idempotency-Key': 'order-1' };
     await client().POST(PROGRAMS, { params: { header }, body: { name: 'Nordic' } });
     expect(keysSent()).toEqual(['order-1', 'order-1']);
   });
 
-  test('goes with creations alone', async () => {
+  test('is sent only with creations', async () => {
     server.play(fine);
     await client().GET(PROGRAMS);
     await client().DELETE(PROGRAM, { params: { path } });

@@ -25,7 +25,7 @@ function client(options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl: server.url, apiKey, retries: 0, ...options });
 }
 
-/** All that a log or a console could get out of it. */
+/** Everything that a log or a console could print of a value. */
 function shown(value: unknown): string {
   const { message, stack } = Object(value);
   const deep = inspect(value, { depth: 20, showHidden: true, getters: true });
@@ -41,12 +41,12 @@ async function failureOf(work: () => unknown): Promise<unknown> {
   throw new Error('It did not fail.');
 }
 
-describe('the key is not in', () => {
+describe('the key does not appear in', () => {
   test('the client', () => {
     expect(shown(client())).not.toContain(apiKey);
   });
 
-  test('an answer', async () => {
+  test('a response', async () => {
     server.play(answers(403));
     expect(shown(await client().GET('/api/key'))).not.toContain(apiKey);
   });
@@ -55,8 +55,8 @@ describe('the key is not in', () => {
     res.writeHead(502, { 'Content-Type': 'text/html' }).end(`<p>Authorization: ${apiKey}</p>`);
   test.each<[string, Step, string, Partial<ClientOptions>]>([
     ['connection broke', hangsUp, 'NetworkError', {}],
-    ['answer did not come', staysSilent, 'TimeoutError', { timeoutMs: 20 }],
-    ['answer is a page that repeats the request', page, 'UnexpectedResponseError', {}],
+    ['response did not arrive', staysSilent, 'TimeoutError', { timeoutMs: 20 }],
+    ['response is an HTML page that repeats the request', page, 'UnexpectedResponseError', {}],
   ])('the error of a call whose %s', async (_title, step, name, options) => {
     server.play(step);
     const error = await failureOf(() => client(options).GET('/api/key'));
@@ -71,7 +71,7 @@ describe('the key is not in', () => {
     expect(shown(error)).not.toContain(apiKey);
   });
 
-  test('the error that a given fetch throws with its whole request', async () => {
+  test('the error of a custom fetch that includes the whole request', async () => {
     const fetch = async (request: Request): Promise<Response> => {
       throw Object.assign(new Error(`Cannot send ${request.headers.get('Authorization')}`), { request });
     };
@@ -90,7 +90,7 @@ describe('the key is not in', () => {
     `"${apiKey}"`,
     `${apiKey}ü`,
     apiKey.repeat(99),
-  ])('the error of a key that cannot be one: %j', async (malformed) => {
+  ])('the error of a malformed key: %j', async (malformed) => {
     const error = await failureOf(() => createClient({ baseUrl: server.url, apiKey: malformed }));
     expect(error).toBeInstanceOf(TypeError);
     expect(String(error)).toMatch(/^TypeError: apiKey /);
@@ -98,17 +98,17 @@ describe('the key is not in', () => {
   });
 });
 
-test('a key with "Bearer" before it is refused with what to do', () => {
+test('a key with a "Bearer" prefix is refused with a remedy', () => {
   expect(() => client({ apiKey: `bearer ${apiKey}` })).toThrow('apiKey must be the API key alone, without "Bearer".');
 });
 
-describe('the key is sent to nobody else', () => {
+describe('the key is sent to no other host', () => {
   const leading =
     (status: number): Step =>
     (res) =>
       res.writeHead(status, { Location: `${elsewhere.url}/api/key` }).end();
 
-  test.each([301, 302, 303, 307, 308])('a redirect with %d is not followed, and not tried again', async (status) => {
+  test.each([301, 302, 303, 307, 308])('a redirect with %d is neither followed nor retried', async (status) => {
     server.play(leading(status));
     const failing = client({ retries: 2 }).GET('/api/key');
     await expect(failing).rejects.toMatchObject({ name: 'UnexpectedResponseError', status });
@@ -120,21 +120,21 @@ describe('the key is sent to nobody else', () => {
   test('a path cannot name another host', async () => {
     const host = new URL(elsewhere.url).host;
     for (const path of [`@${host}/api/key`, elsewhere.url, `.${host}/`, '']) {
-      // What the types refuse, a program in JavaScript can still do.
+      // JavaScript can pass a path that the types refuse.
       const get: (path: string) => Promise<unknown> = Reflect.get(client(), 'GET');
       await expect(get(path)).rejects.toThrow(new TypeError('The path must begin with "/".'));
     }
     expect(elsewhere.received).toHaveLength(0);
   });
 
-  test.each(['', '.', '..'])('a parameter %j cannot lead to another path', async (id) => {
+  test.each(['', '.', '..'])('the path parameter %j cannot lead to another path', async (id) => {
     server.play(answers(204));
     const failing = client().DELETE('/api/parent_programs/{id}', { params: { path: { id } } });
     await expect(failing).rejects.toThrow('params.path.id must not be empty, "." or "..".');
     expect(server.received).toHaveLength(0);
   });
 
-  test('options of a call cannot name another host, fetch or header', async () => {
+  test('the options of a call cannot set another host, fetch or header', async () => {
     server.play(answers(200));
     const get: (path: string, options: object) => Promise<unknown> = Reflect.get(client(), 'GET');
     const headers = { Authorization: 'Bearer another' };
@@ -151,7 +151,7 @@ describe('a baseUrl is refused', () => {
     ['with a password', 'https://:secret@charter.example.org', 'must not contain a user name or a password'],
     ['with a user name', 'https://secret@charter.example.org', 'must not contain a user name or a password'],
     ['of another scheme', 'ftp://charter.example.org/secret', 'must begin with https:// or http://'],
-    ['of a scheme that runs', 'javascript:alert("secret")', 'must begin with https:// or http://'],
+    ['of a scheme that executes code', 'javascript:alert("secret")', 'must begin with https:// or http://'],
     ['that is relative', '/secret', 'must be an absolute URL'],
     ['that is empty', '', 'must be an absolute URL'],
     ['that is missing', undefined, 'must be an absolute URL'],
@@ -164,7 +164,7 @@ describe('a baseUrl is refused', () => {
     expect(shown(error)).not.toContain('secret');
   });
 
-  test('but not for a path of its own or a slash at its end', async () => {
+  test('but a path or a trailing slash is accepted', async () => {
     server.play(answers(200));
     for (const end of ['', '/', '/proxied', '/proxied//']) await client({ baseUrl: server.url + end }).GET('/api/key');
     expect(server.received.map(({ url }) => url)).toEqual([
@@ -178,7 +178,7 @@ describe('a baseUrl is refused', () => {
 
 test.each<[Partial<ClientOptions>, string]>([
   [{ timeoutMs: 0 }, 'timeoutMs must be an integer from 1 to 600000.'],
-  // setTimeout would take it for 1.
+  // setTimeout would treat this value as 1.
   [{ timeoutMs: 2 ** 31 }, 'timeoutMs must be an integer from 1 to 600000.'],
   [{ timeoutMs: Number.NaN }, 'timeoutMs must be an integer from 1 to 600000.'],
   [{ retries: -1 }, 'retries must be an integer from 0 to 10.'],

@@ -29,15 +29,15 @@ function client(others: Partial<ClientOptions> = {}): CharterClient {
   return createClient({ ...options(), ...others });
 }
 
-/** Those that would keep a program from ending. */
+/** Timers that would keep a program running. */
 function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
 describe('a time-out', () => {
   test.each<[string, Step]>([
-    ['ends a try that gets no answer', staysSilent],
-    ['ends a try whose answer does not end', stallsMidway],
+    ['ends an attempt that gets no response', staysSilent],
+    ['ends an attempt whose response does not end', stallsMidway],
   ])('%s', async (_title, step) => {
     server.play(step);
     const failing = client({ timeoutMs: 20, retries: 0 }).GET(PROGRAMS);
@@ -47,10 +47,10 @@ describe('a time-out', () => {
     );
   });
 
-  test('is followed by a new try', async () => {
+  test('leads to a retry', async () => {
     const clock = createTestClock();
     const silent = () => new Promise<Response>(() => {});
-    // At once, and not by the network, which on a busy machine could be late as well.
+    // Immediate and without the network, which could also be slow on a busy machine.
     const prompt = async () => Response.json({ data: [] });
     const tries = [silent, silent, prompt];
     const charter = createClientOn(clock, { ...options(), timeoutMs: 20, fetch: () => (tries.shift() ?? prompt)() });
@@ -58,19 +58,19 @@ describe('a time-out', () => {
     expect(clock.waitsMs).toEqual([250, 500]);
   });
 
-  test('is cut to what the call has left', async () => {
+  test('is limited to the time left for the call', async () => {
     server.play(staysSilent);
     const failing = client({ totalTimeoutMs: 50 }).GET(PROGRAMS);
     await expect(failing).rejects.toMatchObject({ name: 'TimeoutError', tries: 1, timeoutMs: 50 });
   });
 
-  test('leaves no timer behind once the answer is there', async () => {
+  test('leaves no timer behind once the response has arrived', async () => {
     const before = timers();
     await client({ fetch: async () => Response.json({ data: [] }) }).GET(PROGRAMS);
     expect(timers()).toBe(before);
   });
 
-  test('ends a try even where the given fetch pays no heed', async () => {
+  test('ends an attempt even if a custom fetch ignores its signal', async () => {
     const charter = client({ timeoutMs: 20, retries: 0, fetch: () => new Promise(() => {}) });
     await expect(charter.GET(PROGRAMS)).rejects.toBeInstanceOf(TimeoutError);
   });
@@ -85,9 +85,9 @@ describe("the caller's signal", () => {
 
   type Moment = 'sent' | 'begun' | 'waiting';
   test.each<[string, Step, Moment]>([
-    ['while it waits for an answer', staysSilent, 'sent'],
-    ['while an answer arrives', stallsMidway, 'begun'],
-    ['while it waits to be sent again', busy, 'waiting'],
+    ['while it waits for a response', staysSilent, 'sent'],
+    ['while a response arrives', stallsMidway, 'begun'],
+    ['while it waits for a retry', busy, 'waiting'],
   ])('ends a call %s', async (_title, step, moment) => {
     const ending = new AbortController();
     const seen: Moment[] = [];
@@ -110,7 +110,7 @@ describe("the caller's signal", () => {
     expect(seen.at(-1)).toBe(moment);
   });
 
-  test('leaves no timer of a wait that it has ended', async () => {
+  test('leaves no timer behind when it ends a wait', async () => {
     const ending = new AbortController();
     const before = timers();
     const isRefused = expect(realClock.wait(60_000, ending.signal)).rejects.toBe('no more');
@@ -120,7 +120,7 @@ describe("the caller's signal", () => {
     await isRefused;
   });
 
-  test('leaves nothing behind on a signal that lives on', async () => {
+  test('leaves no listener behind on a long-lived signal', async () => {
     const signal = new AbortController().signal;
     const held = new Set<unknown>();
     const add = signal.addEventListener.bind(signal);

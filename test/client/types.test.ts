@@ -1,4 +1,4 @@
-// Held by the type check of `npm test`: an @ts-expect-error above what does compile is an error itself.
+// The type check of `npm test` verifies this file: an unused @ts-expect-error is an error.
 import {
   type CharterClient,
   createClient,
@@ -8,7 +8,7 @@ import {
   type Schemas,
 } from '../../src/client/charter-client.ts';
 
-/** Takes exactly T: neither more nor less compiles. */
+/** Accepts exactly T: neither a wider nor a narrower type compiles. */
 declare function exactly<T>(): <U>(value: U & (Same<T, U> extends true ? unknown : never)) => void;
 type Same<T, U> = (<X>() => X extends T ? 1 : 2) extends <X>() => X extends U ? 1 : 2 ? true : false;
 
@@ -16,18 +16,18 @@ const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';
 const id = '019c2291-34b8-752e-bca9-6513269e0d37';
 
-/** Never called, like all of these: it is there to be compiled. */
+/** Never called, only compiled, like every function below. */
 async function answers(charter: CharterClient): Promise<void> {
   const list = await charter.GET(PROGRAMS, { params: { query: { limit: 25 } } });
   exactly<200 | 400 | 401 | 403 | 405 | 406 | 414 | 422 | 500 | 503>()(list.status);
   if (list.ok) exactly<Schemas['ParentProgramPage']>()(list.data);
   else exactly<string>()(list.error.message);
   if (list.status === 422) exactly<Schemas['ValidationException']>()(list.error);
-  // @ts-expect-error: only a 422 names fields
+  // @ts-expect-error: only a 422 has errors by field
   if (!list.ok) accept(list.error.errors);
   // @ts-expect-error: there is no data before the status is known
   accept(list.data.data);
-  // @ts-expect-error: a status that the contract does not show
+  // @ts-expect-error: a status that the contract does not declare
   if (list.status === 418) accept(list);
 
   const program = await charter.GET(PROGRAM, { params: { path: { id } } });
@@ -49,7 +49,7 @@ async function conditional(charter: CharterClient, etag: string | undefined): Pr
   if (answer.status === 304) exactly<false>()(answer.ok);
   // @ts-expect-error: a 304 is not ok and has no error
   if (!answer.ok) accept(answer.error.message);
-  // @ts-expect-error: nor has it data
+  // @ts-expect-error: a 304 has no data either
   if (answer.status === 304) accept(answer.data.name);
 
   const unconditional = await charter.GET(PROGRAM, { params: { path: { id } } });
@@ -72,7 +72,7 @@ async function headers(charter: CharterClient): Promise<void> {
 async function refused(charter: CharterClient): Promise<void> {
   // @ts-expect-error: a path that the contract does not have
   await charter.GET('/api/parent_program');
-  // @ts-expect-error: a method that the path does not take
+  // @ts-expect-error: a method that the path does not have
   await charter.DELETE(PROGRAMS);
   // @ts-expect-error: the path's parameter is missing
   await charter.GET(PROGRAM);
@@ -80,20 +80,20 @@ async function refused(charter: CharterClient): Promise<void> {
   await charter.GET(PROGRAMS, { params: { query: { limit: 25, serach: 'abc' } } });
   // @ts-expect-error: a mistyped header beside a right one
   await charter.GET(PROGRAMS, { params: { header: { 'If-None-Match': '"x"', 'If-Nonmatch': '"x"' } } });
-  // @ts-expect-error: an order that there is not
+  // @ts-expect-error: an unknown sort order
   await charter.GET(PROGRAMS, { params: { query: { sort: 'id' } } });
-  // @ts-expect-error: null is no filter
+  // @ts-expect-error: null is not a filter
   await charter.GET(PROGRAMS, { params: { query: { external_id: null } } });
   const header = { 'If-Match': new Headers().get('ETag') };
-  // @ts-expect-error: a header that may be missing, in the place of one that must not be
+  // @ts-expect-error: a possibly undefined value for a required header
   await charter.PATCH(PROGRAM, { params: { path: { id }, header }, body: {} });
   // @ts-expect-error: the name is missing
   await charter.POST(PROGRAMS, { body: {} });
   // @ts-expect-error: a field that the contract does not have
   await charter.POST(PROGRAMS, { body: { name: 'Nordic Scholars', organization_id: id } });
-  // @ts-expect-error: a body where there is none
+  // @ts-expect-error: a body where the contract declares none
   await charter.GET('/api/key', { body: {} });
-  // @ts-expect-error: the base is fixed
+  // @ts-expect-error: a call cannot change the base URL
   await charter.GET('/api/key', { baseUrl: 'https://other.example' });
   // @ts-expect-error: no client without a key
   createClient({ baseUrl: 'https://charter.example.org' });
@@ -104,9 +104,9 @@ async function lists(charter: CharterClient): Promise<void> {
     exactly<Schemas['ParentProgram']>()(program);
   }
   for await (const page of charter.pages(PROGRAMS)) exactly<Schemas['ParentProgramPage']>()(page);
-  // @ts-expect-error: no list
+  // @ts-expect-error: not a list
   charter.items('/api/key');
-  // @ts-expect-error: a page that is not sent would be an item that is left out
+  // @ts-expect-error: with If-None-Match a list page could be a 304, and its items would be missing
   charter.pages(PROGRAMS, { params: { header: { 'If-None-Match': '"x"' } } });
   try {
     await charter.pages(PROGRAMS).next();
@@ -117,7 +117,7 @@ async function lists(charter: CharterClient): Promise<void> {
   }
 }
 
-test('the assertions above are compiled by the type check, not run', () => {
+test('the type check compiles the assertions above; they are not run', () => {
   expect([answers, conditional, headers, refused, lists]).toHaveLength(5);
 });
 

@@ -18,7 +18,7 @@ function client(options: Partial<ClientOptions> & { clock?: TestClock } = {}): C
   return createClientOn(clock, { baseUrl: server.url, apiKey: 'charter_test_key', ...rest });
 }
 
-describe('how long it waits', () => {
+describe('the client waits', () => {
   async function waitsFor(
     steps: Parameters<ScriptedServer['play']>,
     options: Partial<ClientOptions> & { chance?: number } = {},
@@ -30,14 +30,14 @@ describe('how long it waits', () => {
     return { status: answer.status, tries: answer.tries, waitsMs: clock.waitsMs };
   }
 
-  test('as many seconds as Retry-After says, and a little by chance', async () => {
+  test('for the seconds of Retry-After, plus a small random delay', async () => {
     expect(await waitsFor([busy, fine])).toEqual({ status: 200, tries: 2, waitsMs: [2000] });
     const { waitsMs } = await waitsFor([busy, fine], { chance: 1 });
     expect(waitsMs).toEqual([2500]);
   });
 
-  test("until the date that Retry-After says, by the server's clock", async () => {
-    // This server's clock is years behind ours.
+  test("until the date of Retry-After, by the server's clock", async () => {
+    // This server's clock is years behind the client's.
     const late = answers(503, {
       Date: 'Fri, 01 Jan 2021 10:00:00 GMT',
       'Retry-After': 'Fri, 01 Jan 2021 10:00:07 GMT',
@@ -50,11 +50,11 @@ describe('how long it waits', () => {
     expect(await waitsFor([past, fine])).toMatchObject({ status: 200, waitsMs: [0] });
   });
 
-  test.each(['soon', '-1', '1.5', ''])('as without it where Retry-After is "%s"', async (value) => {
+  test.each(['soon', '-1', '1.5', ''])('as long as without Retry-After if its value is "%s"', async (value) => {
     expect(await waitsFor([answers(503, { 'Retry-After': value }), fine])).toMatchObject({ waitsMs: [250] });
   });
 
-  test('otherwise twice as long each time, up to eight seconds, half of it by chance', async () => {
+  test('otherwise twice as long after each attempt, up to eight seconds, half of it random', async () => {
     const doubling = [500, 1000, 2000, 4000, 8000, 8000, 8000];
     const steps: Parameters<ScriptedServer['play']> = [answers(503)];
     expect(await waitsFor(steps, { retries: 7, chance: 1 })).toEqual({ status: 503, tries: 8, waitsMs: doubling });
@@ -62,20 +62,20 @@ describe('how long it waits', () => {
   });
 });
 
-describe('when it gives up', () => {
-  test('after three tries, with the last answer', async () => {
+describe('the client gives up', () => {
+  test('after three attempts, with the last response', async () => {
     server.play(busy, busy, answers(503, {}, { message: 'Still not.' }));
     const answer = await client().GET(PROGRAMS);
     expect(answer).toMatchObject({ status: 503, tries: 3, error: { message: 'Still not.' } });
     expect(server.received).toHaveLength(3);
   });
 
-  test('after the first where no retries are wanted', async () => {
+  test('after the first attempt if retries are disabled', async () => {
     server.play(busy, fine);
     expect(await client({ retries: 0 }).GET(PROGRAMS)).toMatchObject({ status: 503, tries: 1 });
   });
 
-  test('with an error that says so where there was no answer', async () => {
+  test('with an error that names the number of attempts if no response arrived', async () => {
     server.play(hangsUp);
     const failing = client().GET(PROGRAMS, { params: { query: { search: 'private' } } });
     await expect(failing).rejects.toMatchObject({ name: 'NetworkError', tries: 3 });
@@ -84,7 +84,7 @@ describe('when it gives up', () => {
     );
   });
 
-  test('at once where Retry-After asks for more time than the call has', async () => {
+  test('at once if Retry-After exceeds the time left for the call', async () => {
     const clock = createTestClock();
     server.play(answers(503, { 'Retry-After': '3600' }), fine);
     const answer = await client({ clock }).GET(PROGRAMS);
@@ -93,21 +93,21 @@ describe('when it gives up', () => {
     expect(clock.waitsMs).toEqual([]);
   });
 
-  test('when the time of the whole call is used up', async () => {
+  test('when the time-out of the whole call has passed', async () => {
     const clock = createTestClock();
     server.play(answers(503, { 'Retry-After': '40' }));
     expect(await client({ clock, retries: 10 }).GET(PROGRAMS)).toMatchObject({ status: 503, tries: 3 });
     expect(clock.waitsMs).toEqual([40_000, 40_000]);
   });
 
-  test('a server that is not there is tried as well', async () => {
+  test('only after retries if the server is unreachable', async () => {
     const gone = await startScriptedServer();
     await gone.close();
     await expect(client({ baseUrl: gone.url }).GET('/api/key')).rejects.toThrow(/ECONNREFUSED.*tried 3 times/);
   });
 });
 
-test('on the real clock a retry waits for what Retry-After says', async () => {
+test('a retry waits for the time of Retry-After on the real clock', async () => {
   const charter = createClient({ baseUrl: server.url, apiKey: 'charter_test_key' });
   server.play(answers(503, { 'Retry-After': '1' }), fine);
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-// Every sample is run as it is shown: somebody copies it before they read anything else.
+// Every sample runs exactly as shown, because readers copy samples first.
 import { join } from 'node:path';
 import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
 import { installClient, packClient, type Scratch, typeCheck, write } from '../support/client-package.ts';
@@ -14,15 +14,15 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([dashboard.close(), scratch.remove()]));
 
-test('there is a sample in four languages for each operation', () => {
+test('each operation has samples in four languages', () => {
   expect(LANGUAGES.map(({ label }) => label)).toEqual(['curl', 'TypeScript', 'JavaScript', 'Python']);
   const all = operations.flatMap(({ operationId }) => LANGUAGES.map(({ label }) => `${operationId} ${label}`));
   expect(samples.map(({ operationId, label }) => `${operationId} ${label}`).sort()).toEqual(all.sort());
 });
 
-test.each(samples)('$operationId in $label does what it shows', async (sample) => {
+test.each(samples)('the sample of $operationId in $label works as shown', async (sample) => {
   const printed = await runSample(dashboard, sample, scratch.folder);
-  // curl prints the body of the answer, of which a deletion has none.
+  // curl prints the body of the response; a deletion has none.
   expect(printed !== '' || sample.request.endsWith(' 204')).toBe(true);
 });
 
@@ -33,15 +33,15 @@ test('the samples in TypeScript compile', async () => {
   expect(await typeCheck(scratch, files)).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('a sample ends with an error where the server refuses', async () => {
+test('a sample exits with an error if the server refuses its request', async () => {
   for (const sample of samples.filter(({ operationId }) => operationId === 'getKey')) {
     const wrong = { ...sample, source: sample.source.replace('/api/key', '/api/keys') };
     await expect(runSample(dashboard, wrong, scratch.folder)).rejects.toThrow(/Command failed/);
   }
 });
 
-// The attack: an example with a quote in it ends the string that it stands in, and what follows is run.
-test('whatever an example holds, the samples send it and run nothing of it', async () => {
+// The attack: a quote in an example ends the string literal, and the rest of the example is executed.
+test('samples send any content of an example and execute none of it', async () => {
   const name = `It's "$HOME" $(touch run) \`touch run\` \${process.exit(3)} \\ %s é 😀`;
   const nasty = samplesWithBody('createParentProgram', { name });
   for (const sample of nasty) await runSample(dashboard, sample, scratch.folder);

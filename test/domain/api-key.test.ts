@@ -1,31 +1,34 @@
 import { expiryOf, hashKey, inspectKey, mintKey } from '../../src/domain/api-key.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Minted once and written down, so that a change of the checksum, which would refuse every key in use, is noticed. */
+/** A fixed key. It detects a change of the checksum, which would invalidate every key in use. */
 const SAMPLE = 'charter_live_mnClxmm8QmK9lgMNVJCz92zPBTOqzQwybTCla9vn2j22AX';
 const SECRET_START = 'charter_live_'.length;
 
-test.each(['live', 'test'] as const)('a key of %s has the announced form and says its environment', (environment) => {
-  const { key, prefix, hash } = mintKey(environment);
-  expect(key).toMatch(new RegExp(`^charter_${environment}_[0-9A-Za-z]{46}$`));
-  expect(inspectKey(key)).toEqual({ kind: 'well-formed', environment });
-  expect(hash.toString('hex')).toBe(hashKey(key));
-  expect(hash).toHaveLength(32);
-  // What lists show: the environment and four characters, of 238 bits no help to anybody who guesses.
-  expect(prefix).toBe(key.slice(0, `charter_${environment}_`.length + 4));
-});
+test.each(['live', 'test'] as const)(
+  'a key of %s has the documented format and names its environment',
+  (environment) => {
+    const { key, prefix, hash } = mintKey(environment);
+    expect(key).toMatch(new RegExp(`^charter_${environment}_[0-9A-Za-z]{46}$`));
+    expect(inspectKey(key)).toEqual({ kind: 'well-formed', environment });
+    expect(hash.toString('hex')).toBe(hashKey(key));
+    expect(hash).toHaveLength(32);
+    // Lists show the environment and four characters, which leaves enough of the 238 bits to prevent guessing.
+    expect(prefix).toBe(key.slice(0, `charter_${environment}_`.length + 4));
+  },
+);
 
-test('a key that was issued once is well-formed for ever', () => {
+test('an issued key stays well-formed forever', () => {
   expect(inspectKey(SAMPLE)).toEqual({ kind: 'well-formed', environment: 'live' });
 });
 
-test('a thousand keys are a thousand, and use the whole alphabet', () => {
+test('a thousand keys are all different and use the whole alphabet', () => {
   const keys = Array.from({ length: 1000 }, () => mintKey('live').key);
   expect(new Set(keys).size).toBe(1000);
   expect(new Set(keys.flatMap((key) => [...key.slice(SECRET_START)])).size).toBe(ALPHABET.length);
 });
 
-test('every change of one character of a key is noticed without asking the database', () => {
+test('the checksum detects every change of one character', () => {
   const accepted = [...SAMPLE.slice(SECRET_START)].flatMap((_, i) =>
     [...ALPHABET]
       .map((letter) => replaceAt(SAMPLE, SECRET_START + i, letter))
@@ -34,7 +37,7 @@ test('every change of one character of a key is noticed without asking the datab
   expect(accepted).toEqual([]);
 });
 
-test('every swap of two neighbours is noticed', () => {
+test('the checksum detects every swap of two adjacent characters', () => {
   const swapped = Array.from({ length: SAMPLE.length - SECRET_START - 1 }, (_, i) => {
     const at = SECRET_START + i;
     return SAMPLE.slice(0, at) + SAMPLE.charAt(at + 1) + SAMPLE.charAt(at) + SAMPLE.slice(at + 2);
@@ -43,20 +46,20 @@ test('every swap of two neighbours is noticed', () => {
   expect(accepted).toEqual([]);
 });
 
-// The attack: a key of the test environment made to pass for a live one by its prefix.
-test('a key whose environment was rewritten is mistyped', () => {
+// The attack: a test key disguised as a live key by its prefix.
+test('a key with an altered environment counts as mistyped', () => {
   expect(inspectKey(SAMPLE.replace('live', 'test'))).toEqual({ kind: 'mistyped' });
 });
 
 test.each([
   ['nothing', ''],
   ['a key cut short', SAMPLE.slice(0, -1)],
-  ['a key with a character more', `${SAMPLE}A`],
-  ['a key with a line break behind it', `${SAMPLE}\n`],
-  ['a key with a line before it', `x\n${SAMPLE}`],
+  ['a key with an extra character', `${SAMPLE}A`],
+  ['a key followed by a line break', `${SAMPLE}\n`],
+  ['a key after another line', `x\n${SAMPLE}`],
   ['another environment', SAMPLE.replace('live', 'prod')],
   ['capitals in the prefix', SAMPLE.replace('charter', 'Charter')],
-  ['letters that only look alike', SAMPLE.replace('m', 'м')],
+  ['look-alike letters', SAMPLE.replace('m', 'м')],
 ])('%s is not a key', (_, text) => {
   expect(inspectKey(text)).toEqual({ kind: 'not-a-key' });
 });
@@ -64,11 +67,11 @@ test.each([
 test.each([
   [1, '2026-03-29T00:30:00.000Z'],
   [3650, '2036-03-25T00:30:00.000Z'],
-])('a key for %i days expires after so many days of 24 hours', (days, expected) => {
+])('a key for %i days expires after that many periods of 24 hours', (days, expected) => {
   expect(expiryOf(new Date('2026-03-28T00:30:00Z'), days)?.toISOString()).toBe(expected);
 });
 
-test('a key without a life in days does not expire', () => {
+test('a key without a lifetime does not expire', () => {
   expect(expiryOf(new Date(), null)).toBeNull();
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parseJson } from '../../src/domain/json.ts';
 
-// What makes V8's JSON.parse read the keys of later texts wrongly, while it is kept:
+// While an object parsed from such a text is alive, V8's JSON.parse misreads the keys of later texts:
 // https://github.com/nodejs/node/issues/63785
 const poison: unknown[] = [];
 beforeAll(() => {
@@ -9,7 +9,7 @@ beforeAll(() => {
 });
 
 test.each(['\\n', '\\"', '\\\\', '\\u00e9', '\\u005c', '\\ud83d\\ude00'])(
-  'the key "%s" is read as it is',
+  'the key "%s" is parsed correctly',
   (escaped) => {
     const [text, key] = [
       `{"a":1,"${escaped}" : {"a":1,"${escaped}":[{"a":1,"${escaped}":"b"}]}}`,
@@ -21,7 +21,7 @@ test.each(['\\n', '\\"', '\\\\', '\\u00e9', '\\u005c', '\\ud83d\\ude00'])(
   },
 );
 
-test('whatever is written is read again', () => {
+test('parsing serialized JSON returns the original value', () => {
   fc.assert(
     fc.property(
       fc.jsonValue({ stringUnit: fc.constantFrom('a', '\\', '"', '\n', ':', '{', '}', ' ', 'é') }),
@@ -34,7 +34,7 @@ test('whatever is written is read again', () => {
   );
 });
 
-test('of a key that is given twice the last counts; "__proto__" is a key as any other', () => {
+test('the last value of a duplicate key applies; "__proto__" is a key like any other', () => {
   const read = parseJson('{"\\n":1,"__proto__":"p","\\u000a":2,"\\u005f_proto__":"q"}');
   expect(Object.entries(read)).toEqual([
     ['\n', 2],
@@ -42,28 +42,28 @@ test('of a key that is given twice the last counts; "__proto__" is a key as any 
   ]);
 });
 
-test('of a number that is given twice as a key the last counts, too', () => {
-  // An object has its numbers first, whatever the order in which they were sent.
+test('the last value of a duplicate numeric key applies', () => {
+  // An object lists its numeric keys first, in any order of input.
   expect(parseJson('{"\\u0031":1,"1":2}')).toEqual({ 1: 2 });
   expect(parseJson('{"1":1,"\\u0031":2}')).toEqual({ 1: 2 });
 });
 
-test('a text may be as deep as JSON.parse takes it', () => {
+test('a text may be nested as deeply as JSON.parse accepts', () => {
   const depth = 50_000;
   let value = parseJson(`{"\\n":${'['.repeat(depth)}${']'.repeat(depth)}}`)['\n'];
   for (let i = 1; i < depth; i += 1) [value] = value;
   expect(value).toEqual([]);
 });
 
-// Sent as a body, it would keep everybody else waiting.
-test('what begins a string at each of its quotes, and never ends one, is refused at once', () => {
+// As a request body, such a text would block all other requests.
+test('a text of unterminated strings is refused quickly', () => {
   const startedAt = performance.now();
   expect(() => parseJson(`"${'\\"'.repeat(150_000)}`)).toThrow(SyntaxError);
   expect(performance.now() - startedAt).toBeLessThan(5000);
 });
 
 test.each(['{"\\n":1', '{"\\q":1}', '{"a\\":1}', '{"\\n" 1}', '{"a":"\\n":1}', '["\\n":1]', '{"\\\n":1}', '"\\n":'])(
-  '%j is refused in the words of JSON.parse',
+  '%j is refused with the message of JSON.parse',
   (text) => {
     const refusal = (parse: (text: string) => unknown) => {
       try {
@@ -77,7 +77,7 @@ test.each(['{"\\n":1', '{"\\q":1}', '{"a\\":1}', '{"\\n" 1}', '{"a":"\\n":1}', '
   },
 );
 
-test('a body of escapes alone, as large as it may be, is read', () => {
+test('a body of the maximum size that contains only escapes is parsed', () => {
   const [key, value] = ['\n'.repeat(25_000), '\\'.repeat(25_000)];
   expect(parseJson(JSON.stringify({ [key]: value }))).toEqual({ [key]: value });
 });

@@ -17,15 +17,15 @@ const ACTIVE: KeyRecord = {
   ...{ expiresAt: null, rotatedAt: null, revokedAt: null },
 };
 
-test('a key that nothing speaks against is active', () => {
+test('a key without an end or a suspension is active', () => {
   expect(judgeKey(ACTIVE, NOW)).toEqual({ kind: 'active', permissions: PERMISSIONS });
 });
 
 test.each([
-  ['a millisecond before its end', AFTER, 'active'],
+  ['a millisecond before its expiry', AFTER, 'active'],
   ['at its end', NOW, 'expired'],
-  ['a millisecond after its end', BEFORE, 'expired'],
-])('%s a key is judged to the millisecond', (_, expiresAt, kind) => {
+  ['a millisecond after its expiry', BEFORE, 'expired'],
+])('%s, a key is judged to the millisecond', (_, expiresAt, kind) => {
   expect(judgeKey({ ...ACTIVE, expiresAt }, NOW).kind).toBe(kind);
 });
 
@@ -34,31 +34,31 @@ test.each([
   ['rotated', { rotatedAt: BEFORE }],
   ['revoked', { revokedAt: BEFORE }],
   ['deactivated', { userDeactivatedAt: BEFORE }],
-] as const)('a key that is %s says since when', (kind, change) => {
+] as const)('the verdict on a key that is %s says since when', (kind, change) => {
   expect(judgeKey({ ...ACTIVE, ...change }, NOW)).toEqual({ kind, at: BEFORE });
 });
 
-// Revoked is somebody's decision, so its holder is told that rather than what would have happened anyway.
-test('of several reasons the most deliberate one is told', () => {
+// Revocation is a deliberate decision, so it takes precedence over an expiry.
+test('the most deliberate of several reasons is reported', () => {
   const all = { revokedAt: BEFORE, rotatedAt: BEFORE, expiresAt: BEFORE, userDeactivatedAt: BEFORE };
   expect(judgeKey({ ...ACTIVE, ...all }, NOW).kind).toBe('revoked');
   expect(judgeKey({ ...ACTIVE, ...all, revokedAt: null }, NOW).kind).toBe('rotated');
   expect(judgeKey({ ...ACTIVE, ...all, revokedAt: null, rotatedAt: null }, NOW).kind).toBe('expired');
 });
 
-// The attack: a key that was made while its user was an administrator goes on writing after the user was demoted.
-test.each(ROLES)('a key of a %s may do what it was given and its role allows, and no more', (role) => {
+// The attack: a key created by an administrator still writes after the administrator was demoted.
+test.each(ROLES)('a key of a %s has only the permissions that it was given and that its role allows', (role) => {
   const allowed = role === 'viewer' ? ['parent_programs:read'] : PERMISSIONS;
   expect(judgeKey({ ...ACTIVE, role }, NOW)).toEqual({ kind: 'active', permissions: allowed });
 });
 
-test('a key never gains what it was not given, whatever its role allows', () => {
+test('a key never gains a permission from its role that it was not given', () => {
   const readOnly = { ...ACTIVE, permissions: ['parent_programs:read'] };
   expect(judgeKey(readOnly, NOW)).toEqual({ kind: 'active', permissions: ['parent_programs:read'] });
   expect(judgeKey({ ...ACTIVE, permissions: [] }, NOW)).toEqual({ kind: 'active', permissions: [] });
 });
 
-test('a permission that this version does not know grants nothing', () => {
+test('an unknown permission grants nothing', () => {
   const unknown = { ...ACTIVE, permissions: ['parent_programs:*', 'constructor', 'parent_programs:read'] };
   expect(judgeKey(unknown, NOW)).toEqual({ kind: 'active', permissions: ['parent_programs:read'] });
 });

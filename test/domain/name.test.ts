@@ -5,9 +5,9 @@ const ENGLAND = '\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}
 
 test.each([
   ['as it is', 'Nightly sync', 'Nightly sync'],
-  ['without blanks around it', '  Nightly sync\t\ufeff', 'Nightly sync'],
-  // The attack: a second key "Café" that looks like the first, made with a combining accent.
-  ['in one Unicode form', 'Cafe\u0301', 'Caf\u00e9'],
+  ['without surrounding whitespace', '  Nightly sync\t\ufeff', 'Nightly sync'],
+  // The attack: a second key "Café" that looks like the first but has a combining accent.
+  ['in normalized Unicode', 'Cafe\u0301', 'Caf\u00e9'],
   ['with an emoji of several code points', '👩‍💻 laptop ❤️', '👩‍💻 laptop ❤️'],
   ['that is an emoji alone', '👩‍💻', '👩‍💻'],
   ['with a flag that is written in tags', ENGLAND, ENGLAND],
@@ -17,7 +17,7 @@ test.each([
   ['of one character', '-', '-'],
   ['of 100 characters outside the basic plane', '🔑'.repeat(100), '🔑'.repeat(100)],
   ['that looks like markup, which the page escapes', '<script>', '<script>'],
-  ['with as much of a key as lists show', 'After charter_live_Ab3d', 'After charter_live_Ab3d'],
+  ['with the part of a key that lists show', 'After charter_live_Ab3d', 'After charter_live_Ab3d'],
 ])('a name is kept %s', (_, text, name) => {
   for (const kind of ['key', 'person', 'organization'] as const) expect(parseName(text, { kind })).toBe(name);
 });
@@ -27,31 +27,31 @@ const { key } = mintKey('live');
 test.each<readonly [string, string, RegExp]>([
   ['nothing', '', /must not be blank/],
   ['blanks', ' \t\u00a0\u3000', /must not be blank/],
-  // The attack: somebody without a name in every list and in the audit log.
+  // The attack: a user with an invisible name in every list and in the audit log.
   ...['\u200b', '\u2060', '\ufeff', '\u00ad', '\u3164', '\u115f', '\uffa0', '\u2800', '\u200d', '\u200c', '\ufe0f'].map(
     (character) =>
       [`only U+${character.charCodeAt(0).toString(16)}`, `${character} ${character}`, /must not be blank/] as const,
   ),
-  ['an accent on nothing', '\u0301', /must not be blank/],
+  ['a combining accent alone', '\u0301', /must not be blank/],
   ['101 characters', 'x'.repeat(101), /at most 100 characters/],
-  // The attack: NUL, which PostgreSQL refuses with an error that would be answered as a bug.
+  // The attack: NUL, which PostgreSQL refuses with an error that would cause a 500.
   ['NUL', 'a\0b', /line breaks/],
   ['a line break', 'a\nb', /line breaks/],
   ['a line separator', 'a\u2028b', /line breaks/],
   ['a paragraph separator', 'a\u2029b', /line breaks/],
-  ['what ends the line of a terminal', 'a\u0085b', /line breaks/],
+  ['a line end of terminals', 'a\u0085b', /line breaks/],
   ['an escape sequence of a terminal', 'a\u001b[2Jb', /line breaks/],
-  // The attack: a name that turns the text behind it around, so that a list shows something else.
+  // The attack: a name that reverses the text after it, so that a list shows something else.
   ...['\u202e', '\u2066', '\u2069', '\u200f', '\u061c'].map(
     (character) => [`the direction U+${character.charCodeAt(0).toString(16)}`, `a${character}b`, /direction/] as const,
   ),
   ['half a surrogate pair', 'a\ud83d', /line breaks/],
-  // The attack: a key pasted into the wrong field, from where lists, logs and the audit log would show it.
+  // The attack: a key pasted into the wrong field, so that lists, logs and the audit log would show it.
   ['an API key', `old ${key}`, /an API key/],
   ['an API key of the other environment', mintKey('test').key, /an API key/],
   ['most of an API key', key.slice(0, 40), /an API key/],
-  ['an API key that begins a sentence', key.replace('c', 'C'), /an API key/],
-  ['an API key with an unseen mark in it', `${key.slice(0, 20)}\u200b${key.slice(20)}`, /an API key/],
+  ['an API key with a capital first letter', key.replace('c', 'C'), /an API key/],
+  ['an API key with an invisible character in it', `${key.slice(0, 20)}\u200b${key.slice(20)}`, /an API key/],
 ])('%s is refused, with the field and the remedy', (_, text, message) => {
   expect(() => parseName(text, { kind: 'key', field: 'user name' })).toThrow(
     expect.objectContaining({
@@ -61,7 +61,7 @@ test.each<readonly [string, string, RegExp]>([
   );
 });
 
-test('the refusal of a pasted key does not repeat it', () => {
+test('the refusal of a pasted key does not repeat the key', () => {
   expect(() => parseName(key, { kind: 'person' })).toThrow(
     expect.objectContaining({ message: expect.not.stringContaining(key.slice(13, 30)) }),
   );
@@ -80,13 +80,13 @@ test.each([
   ['blanks in a row', 'Nightly  sync'],
   ['another blank', 'Nightly\u00a0sync'],
   ['a wide blank', 'Nightly\u3000sync'],
-  ['a filler that looks like a blank', 'Nightly\u3164sync'],
+  ['a filler character that looks like a space', 'Nightly\u3164sync'],
   ['what is not seen', 'Night\u200bly\u00ad s\u2060ync\u200d'],
 ])('names that differ by %s look the same', (_, text) => {
-  // The attack: two keys of one name, of which somebody revokes the wrong one.
+  // The attack: two keys with the same visible name, so that someone revokes the wrong one.
   expect(lookOf(text)).toBe(lookOf('Nightly sync'));
 });
 
-test('names that differ in letter case, or in a letter, do not', () => {
+test('names that differ in letter case or in a letter look different', () => {
   expect(new Set(['Nightly sync', 'nightly sync', 'Nightly sync 2', 'Nightlysync'].map(lookOf)).size).toBe(4);
 });

@@ -2,30 +2,30 @@ import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 
 const ID = '019df30f-b339-734b-82ec-629b4675da22';
 
-/** As every store function takes it. */
+/** Takes a scope like every store function. */
 function organizationOf(scope: OrganizationScope): string {
   return scope.organizationId;
 }
 
-// The attack: somebody who has an id out of a request writes a scope by hand. The type checker refuses each, or else
-// the directive above it would be the error.
-test('a scope is granted, never written down', () => {
+// The attack: code that builds a scope by hand from an id in a request. The type checker refuses each case;
+// otherwise the directive above it would be an error.
+test('a scope can only be granted, never constructed', () => {
   expect(organizationOf(OrganizationScope.grant(ID))).toBe(ID);
   // @ts-expect-error an id is not a scope
   organizationOf(ID);
-  // @ts-expect-error nor is an object that looks like one
+  // @ts-expect-error an object of the same shape is not a scope
   organizationOf({ organizationId: ID });
-  // @ts-expect-error nor is a copy of one
+  // @ts-expect-error a copy of a scope is not a scope
   organizationOf({ ...OrganizationScope.grant(ID) });
-  // @ts-expect-error and its constructor is private
+  // @ts-expect-error the constructor is private
   organizationOf(new OrganizationScope(ID));
 });
 
-// The attack: a handler that holds a scope turns it into another organization's.
-test('a scope cannot be turned to another organization', () => {
+// The attack: a handler changes the organization of its scope.
+test('the organization of a scope cannot be changed', () => {
   const scope = OrganizationScope.grant(ID);
   expect(() => {
-    // @ts-expect-error it is read-only, and not for the compiler alone
+    // @ts-expect-error the property is read-only, at run time as well
     scope.organizationId = 'another';
   }).toThrow(TypeError);
   expect(scope.organizationId).toBe(ID);

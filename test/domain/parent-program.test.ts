@@ -11,18 +11,18 @@ test('an empty patch changes nothing', () => {
   expect(applyPatch(PROGRAM, {})).toEqual(CONTENT);
 });
 
-test('a member that is there replaces, one that is missing stays', () => {
+test('a field in the patch replaces the value, and a missing field keeps it', () => {
   expect(applyPatch(PROGRAM, { name: 'Alpine' })).toEqual({ ...CONTENT, name: 'Alpine' });
   expect(applyPatch(PROGRAM, { description: '' })).toEqual({ ...CONTENT, description: '' });
 });
 
-test('null clears what may be missing', () => {
+test('null clears an optional field', () => {
   expect(applyPatch(PROGRAM, { description: null, externalId: null })).toEqual({
     ...{ ...CONTENT, description: null, externalId: null },
   });
 });
 
-// The cases of RFC 7396's appendix A that can be said with flat metadata: current, patch, result.
+// The cases of RFC 7396 appendix A that flat metadata can express: current, patch, result.
 test.each<[Record<string, string>, Record<string, string | null> | null, Record<string, string>]>([
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -34,11 +34,11 @@ test.each<[Record<string, string>, Record<string, string | null> | null, Record<
   [{ a: 'b' }, {}, { a: 'b' }],
   [{ a: 'b' }, { A: 'c' }, { a: 'b', A: 'c' }],
   [{}, { a: '' }, { a: '' }],
-])('metadata %j patched with %j is %j', (current, patch, expected) => {
+])('metadata %j patched with %j becomes %j', (current, patch, expected) => {
   expect(applyPatch({ ...PROGRAM, metadata: current }, { metadata: patch }).metadata).toEqual(expected);
 });
 
-// The attack: an entry named "__proto__" that vanishes, or that reaches the prototype of every object.
+// The attack: an entry named "__proto__" that is lost, or that changes the prototype of every object.
 test('an entry named __proto__ is kept, changed and removed like any other', () => {
   const kept = applyPatch(PROGRAM, { metadata: JSON.parse('{"__proto__":"x","constructor":"y"}') });
   expect(JSON.stringify(kept.metadata)).toBe('{"a":"b","__proto__":"x","constructor":"y"}');
@@ -51,13 +51,13 @@ test('an entry named __proto__ is kept, changed and removed like any other', () 
   expect('x' in {}).toBe(false);
 });
 
-test('a patch leaves what it is applied to as it was', () => {
+test('applying a patch does not modify the original', () => {
   const before = structuredClone(PROGRAM);
   applyPatch(PROGRAM, { name: 'Alpine', metadata: { a: null, b: 'c' } });
   expect(PROGRAM).toEqual(before);
 });
 
-test('the order of metadata makes no difference to content, everything else does', () => {
+test('content is equal regardless of the order of metadata, and differs in every other respect', () => {
   const two = { ...CONTENT, metadata: { a: '1', b: '2' } };
   expect(isSameContent(two, { ...CONTENT, metadata: { b: '2', a: '1' } })).toBe(true);
   const different = [
@@ -72,6 +72,6 @@ test('the order of metadata makes no difference to content, everything else does
   expect(new Set(different.map(contentOf)).size).toBe(different.length);
 });
 
-test('no text and an empty one are not the same content', () => {
+test('null and an empty text are different content', () => {
   expect(isSameContent({ ...CONTENT, description: null }, { ...CONTENT, description: '' })).toBe(false);
 });

@@ -14,12 +14,12 @@ test.each([
   'żółta gęś śpiewa w maju',
   '雨の日に紫の傘を三本忘れた電車の話',
   'kettles and drums of northwind',
-])('takes %j', (password) => {
+])('accepts %j', (password) => {
   expect(problem(password)).toBeNull();
 });
 
 test.each([
-  // The attack: the lists that are tried first, and what people make of them to please a rule.
+  // The attack: lists of common passwords, and their usual variations.
   'passwordpassword',
   'P@ssw0rd12345678',
   'Welcome2024Welcome2024',
@@ -38,13 +38,13 @@ test.each([
 });
 
 test.each(['Adaeze.Okafor.1985', 'northwind-learning-1', 'ADAEZE.OKAFOR@northwind.example'])(
-  'refuses %j, which everybody knows of its owner',
+  'refuses %j, which contains known data of its owner',
   (password) => {
     expect(problem(password)).toMatch(/^is too easy to guess: it consists of your name/);
   },
 );
 
-test('says how long it must be, counted in characters, not bytes', () => {
+test('states the required length, counted in characters, not bytes', () => {
   expect(problem('mauve otters')).toBe('must be at least 15 characters long; it has 12.');
   expect(problem('mauve otters', { hasSecondFactor: true })).toBeNull();
   expect(problem('mauve otter', { hasSecondFactor: true })).toBe('must be at least 12 characters long; it has 11.');

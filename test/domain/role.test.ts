@@ -15,7 +15,7 @@ import {
 
 const rolesFor = (may: (role: Role) => boolean) => ROLES.filter(may);
 
-test('own keys: a viewer makes none, a member where the policy lets members', () => {
+test('a viewer cannot create own keys, and a member can if the policy allows it', () => {
   expect(rolesFor((role) => mayCreateOwnKeys(role, { membersMayCreateKeys: true }))).toEqual([
     ...['administrator', 'manager', 'member'],
   ]);
@@ -24,17 +24,17 @@ test('own keys: a viewer makes none, a member where the policy lets members', ()
   ]);
 });
 
-// The attack: a manager makes or rotates an administrator's key, is shown it, and is an administrator from then on.
+// The attack: a manager creates or rotates an administrator's key, sees it, and so gains an administrator's access.
 test.each<[Role, Role[]]>([
   ['administrator', ['administrator', 'manager', 'member', 'viewer']],
   ['manager', ['manager', 'member', 'viewer']],
   ['member', []],
   ['viewer', []],
-])('a %s takes keys of %j', (actor, targets) => {
+])('a %s may create and rotate keys of %j', (actor, targets) => {
   expect(rolesFor((target) => mayTakeKeysOf(actor, target))).toEqual(targets);
 });
 
-test('a role that may take keys of another role has all permissions of that role', () => {
+test('a role that may create keys of another role has all permissions of that role', () => {
   for (const actor of ROLES) {
     for (const target of rolesFor((role) => mayTakeKeysOf(actor, role))) {
       expect(permissionsOf(actor)).toEqual(expect.arrayContaining([...permissionsOf(target)]));
@@ -42,17 +42,17 @@ test('a role that may take keys of another role has all permissions of that role
   }
 });
 
-// The attack: a manager invites an administrator, or demotes one, or sets an equal's password through a link.
+// The attack: a manager invites or demotes an administrator, or resets another manager's password.
 test.each<[Role, Role[]]>([
   ['administrator', ['administrator', 'manager', 'member', 'viewer']],
   ['manager', ['member', 'viewer']],
   ['member', []],
   ['viewer', []],
-])('a %s manages %j', (actor, targets) => {
+])('a %s may manage %j', (actor, targets) => {
   expect(rolesFor((target) => mayManage(actor, target))).toEqual(targets);
 });
 
-test('people and others’ keys are seen, and these revoked, by managers and administrators; the latter alone govern', () => {
+test('only managers and administrators see people and revoke others’ keys, and only administrators govern', () => {
   expect(rolesFor(maySeePeople)).toEqual(['administrator', 'manager']);
   expect(rolesFor(maySeeKeysOfOthers)).toEqual(['administrator', 'manager']);
   expect(rolesFor(mayRevokeKeysOfOthers)).toEqual(['administrator', 'manager']);

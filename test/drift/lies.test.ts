@@ -1,4 +1,4 @@
-// The lies of `npm run drift`, without telling any: that takes minutes, and what no longer fits is to be known at once.
+// Checks the planted faults of `npm run drift` without running them, which takes minutes: each must still fit its file.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTest } from '../../scripts/drift/lie.ts';
@@ -7,25 +7,25 @@ import { LIES, QUICK } from '../../scripts/drift/lies/index.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
-test('there are at least 60, each under a title of its own', () => {
+test('there are at least 60 planted faults with different titles', () => {
   const titles = LIES.map(({ title }) => title);
   expect(titles.length).toBeGreaterThanOrEqual(60);
   expect(new Set(titles).size).toBe(titles.length);
 });
 
-test.each(LIES)('"$title" still fits what it changes, and changes it', ({ edits }) => {
+test.each(LIES)('"$title" still matches its file exactly once and changes it', ({ edits }) => {
   for (const { file, find, replace } of edits) {
     expect(textOf(file).split(find)).toHaveLength(2);
     expect(replace).not.toBe(find);
   }
 });
 
-test('what is said to catch them is there', () => {
+test('every test named as a catcher exists', () => {
   const tests = LIES.map(({ caughtBy }) => caughtBy).filter(isTest);
   expect(tests.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
-test('the few of every run are of different catchers', () => {
+test('the planted faults of every run have different catchers', () => {
   expect(QUICK).toHaveLength(8);
   expect(new Set(QUICK.map(({ caughtBy }) => caughtBy)).size).toBe(7);
 });

@@ -15,9 +15,9 @@ const MISFIT: Lie = {
   edits: [{ file: GUIDE, find: 'This stands nowhere.', replace: '' }],
 };
 
-test('a lie is caught, or it is said of it that it is not, or that it no longer fits; one does not outlast its trial', async () => {
+test('each planted fault is reported as caught, not caught or no longer fitting, and is removed after its trial', async () => {
   const trials: Trial[] = [];
-  // Whatever an earlier one leaves behind would make the last one caught.
+  // Leftovers of an earlier fault would make the last one count as caught.
   await tryAll(
     [CAUGHT, MISFIT, CAUGHT, UNCAUGHT, UNCAUGHT],
     () => true,
@@ -35,7 +35,7 @@ test('a lie is caught, or it is said of it that it is not, or that it no longer 
   expect(line).toBe(`Its text stands 0 times in ${GUIDE}, not once. Mend the lie.`);
 });
 
-test('the table tells what nothing caught', () => {
+test('the table names every fault that was not caught', () => {
   const table = tableOf([
     { lie: CAUGHT, isCaught: true, line: 'It calls itself | 1.0.2.', seconds: 1.25 },
     { lie: UNCAUGHT, isCaught: false, line: '', seconds: 0.5 },

@@ -1,4 +1,4 @@
-// What can be wrong with where and by whom a request is sent, one thing each, and what the answer must then be.
+// One flaw each in the path, the method or the key of a request, and the response it must get.
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
 import { isOfTemplate, segmentsOf } from '../../src/api/document.ts';
@@ -9,15 +9,15 @@ import { permissionOf } from '../support/every-operation.ts';
 import { badKeys } from '../support/parity-cases.ts';
 import { type Change, flawed, isSendable, OWN_ID, unchanged, withHeader } from './draft.ts';
 
-/** Well formed, with the right checksum, and nobody's. */
+/** A well-formed key with a correct checksum that no organization has. */
 const NOBODYS_KEY = formatKey('live', 'x'.repeat(40));
 
-/** The wrong address, method or key; to be put upon whatever else is wrong, which then shows no more. */
+/** A wrong path, method or key. Each can be combined with any other flaw and takes precedence over it. */
 export function accessFlaw(operation: Operation, all: readonly Operation[]): fc.Arbitrary<Change> {
   return fc.oneof(wrongAddress(all), wrongMethod(operation, all), wrongKey(operation), fc.constant(byTheOther));
 }
 
-/** What is ours is to another organization as if it were not there. */
+/** A request for the caller's data with a key of another organization, which gets 404. */
 const byTheOther: Change = (draft) =>
   draft.path.includes(OWN_ID) ? { ...draft, key: 'other organization', subject: 'unknown' } : draft;
 
@@ -38,7 +38,7 @@ function wrongAddress(all: readonly Operation[]): fc.Arbitrary<Change> {
     (change): Change =>
       (draft) => {
         const path = change(draft.path);
-        // A new last segment may make it another operation's; then it is as it was.
+        // A new last segment may form the path of another operation; the path then stays unchanged.
         return isKnown(path)
           ? draft
           : flawed((before) => ({ ...before, path }), { stage: 'address', status: 404 })(draft);
@@ -49,7 +49,7 @@ function wrongAddress(all: readonly Operation[]): fc.Arbitrary<Change> {
 function wrongMethod({ path }: Operation, all: readonly Operation[]): fc.Arbitrary<Change> {
   const taken = all.filter((other) => other.path === path).map(({ method }) => method.toUpperCase());
   const allowed = new Set([...taken, ...(taken.includes('GET') ? ['HEAD'] : [])]);
-  // CONNECT asks for a tunnel, and no client sends it otherwise.
+  // CONNECT is left out, since clients send it only to open a tunnel.
   const others = METHODS.filter((method) => !allowed.has(method) && method !== 'CONNECT');
   return fc
     .constantFrom(...others)

@@ -15,7 +15,7 @@ export function isAllowed(schema: Json, value: unknown): boolean {
   return check(value) === true;
 }
 
-/** The same of a parameter's text, which is a number only where it is written as one. */
+/** Whether the schema allows the text of a parameter, which is a number only if written as one. */
 export function isTextAllowed(schema: Json, text: string): boolean {
   const isInteger = schema['type'] === 'integer' && /^-?(0|[1-9]\d*)$/.test(text);
   return isAllowed(schema, isInteger ? Number(text) : text);

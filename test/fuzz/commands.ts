@@ -1,4 +1,4 @@
-// What one of two organizations does, and what it must then get and see.
+// The commands that one of two organizations runs, and the responses it must get.
 import { isDeepStrictEqual } from 'node:util';
 import type fc from 'fast-check';
 import { nextOf } from '../support/programs.ts';
@@ -18,7 +18,7 @@ import type { Answer } from './world.ts';
 
 export const LIST = '/api/parent_programs';
 
-/** Two organizations: what each has, and whose key sends. */
+/** Two organizations: the model of each, and the key of the caller. */
 type Model = readonly [Programs, Programs];
 type Real = { readonly send: Send };
 type Call = Pick<Outgoing, 'method' | 'url'> & { headers?: Record<string, string>; body?: unknown };
@@ -26,7 +26,7 @@ export type Send = (who: Who, call: Call) => Promise<Answer>;
 export type Who = 0 | 1;
 export type Command = fc.AsyncCommand<Model, Real>;
 
-/** Which of those that were made; and whether by its own organization. */
+/** Selects one of the created programs, of the caller's organization or of the other. */
 export type Chosen = { readonly who: Who; readonly of: Who; readonly at: number };
 export type Tag = 'none' | 'current' | 'other' | 'weak' | 'any';
 
@@ -85,7 +85,7 @@ export class Create implements Command {
   toString = () => 'create';
 }
 
-/** What is chosen, as far as the caller may see it; undefined: nothing has been made. */
+/** The selected program, if visible to the caller. Undefined: no program has been created. */
 function find(model: Model, { who, of, at }: Chosen) {
   const { ids } = model[of];
   const id = ids[at % ids.length];
@@ -128,7 +128,7 @@ export class Get implements Command {
 export class Write implements Command {
   readonly chosen: Chosen;
   readonly tag: Tag;
-  /** Null: it is deleted. */
+  /** Null: the program is deleted. */
   readonly patch: Patch | null;
 
   constructor(chosen: Chosen, tag: Tag, patch: Patch | null) {
@@ -188,7 +188,7 @@ export class List implements Command {
 
   check = () => true;
 
-  /** To the last page; then the first once more, which has not changed. */
+  /** Reads to the last list page, then the first one again, which must not have changed. */
   async run(model: Model, { send }: Real): Promise<void> {
     const { sort, limit, since } = this.listing;
     const times = [...model[this.who].kept.values()].map(({ program }) => program.updated_at);

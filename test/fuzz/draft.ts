@@ -1,43 +1,43 @@
-// A request as it is made up, before it is sent: the keys and the ids in it are known only then.
+// A generated request before it is sent. Its keys and ids are filled in when it is sent.
 import fc from 'fast-check';
 import type { Operation } from '../support/contract.ts';
 
-/** Whose key is sent; "none": whatever the headers say. */
+/** The owner of the key. "none": the draft's own headers decide. */
 export type KeyKind = 'ours' | 'read-only' | 'other organization' | 'revoked' | 'none';
-/** What the path's parameter names: what was made just before, or nothing that the caller can reach. */
+/** The target of the path parameter: the item created just before, or an item out of the caller's reach. */
 export type Subject = 'own' | 'unknown';
 
 export type Draft = {
   readonly operation: Operation;
   readonly method: string;
-  /** Encoded; OWN_ID stands for the id of what was made just before. */
+  /** Percent-encoded. OWN_ID stands for the id of the item created just before. */
   readonly path: string;
   readonly query: readonly string[];
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Undefined: none. */
+  /** Undefined: no body. */
   readonly body: string | Buffer | undefined;
   readonly key: KeyKind;
-  /** How the key is announced: "Bearer ". */
+  /** The scheme before the key, such as "Bearer ". */
   readonly scheme: string;
   readonly subject: Subject;
-  /** What is wrong with it. */
+  /** The flaw of the request. */
   readonly flaws: readonly Flaw[];
 };
 
-/** The order in which a request is checked, as the document tells it: the first stage that fails gives the answer. */
+/** The order of checks that the document defines: the first failing stage determines the response. */
 export const STAGES = ['address', 'key', 'permission', 'input'] as const;
 
 export type Flaw = {
   readonly stage: (typeof STAGES)[number];
   readonly status: number;
-  /** What the 422 must name, and nothing else. */
+  /** The exact fields that the 422 must name. */
   readonly field?: string | undefined;
 };
 
-/** Of a draft, another one. */
+/** Derives a draft from another. */
 export type Change = (draft: Draft) => Draft;
 
-/** The document's bounds, which it tells in words. */
+/** Bounds that the document states only in prose. */
 export const MOST_URL_BYTES = 8 * 1024;
 export const MOST_BODY_BYTES = 100 * 1024;
 
@@ -53,12 +53,12 @@ export function flawed(change: Change, flaw: Flaw): Change {
   return (draft) => ({ ...change(draft), flaws: [...draft.flaws, flaw] });
 }
 
-/** What a header can carry: Latin-1 without controls, and no blank at its ends, which are no part of it. */
+/** Valid header values: Latin-1 without control characters and without surrounding spaces, which HTTP strips. */
 export function isSendable(text: string): boolean {
   return /^([\x21-\x7e\x80-\xff]([\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/.test(text);
 }
 
-/** Percent-encoded as far as it must be, or further, in either letter case. */
+/** Percent-encodes the reserved characters and sometimes others, in either letter case. */
 export function encodings(text: string, { isQuery }: { isQuery: boolean }): fc.Arbitrary<string> {
   const plain = encodeURIComponent(text);
   const whole = [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');

@@ -1,4 +1,4 @@
-// The server against the document, by requests that nobody has thought of. `npm run fuzz` goes on where this ends.
+// Checks the server against the document with generated requests. `npm run fuzz` runs more of them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../../src/api/document.ts';
@@ -6,7 +6,7 @@ import { length } from '../support/length.ts';
 import { fuzz, type PropertyName, type Start } from './fuzz.ts';
 import { openWorld, type World } from './world.ts';
 
-/** On a busy machine. */
+/** Long enough for a busy machine. */
 const MOST_SECONDS = 1200;
 const document: Json = JSON.parse(readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
 
@@ -19,7 +19,7 @@ afterAll(() => world.close());
 const hold = (name: PropertyName, runs: number, start: Start) => fuzz(name, { document, world, runs, ...start });
 
 test(
-  'requests that are generated from the document get what it shows',
+  'requests generated from the document get the responses that it declares',
   async () => {
     const before = world.count.requests;
     expect(await hold('requests', length({ short: 60, full: 300 }), { seed: 1 })).toBeNull();
@@ -29,7 +29,7 @@ test(
 );
 
 test(
-  'two organizations in turn see what they have written, and nothing of each other',
+  'two organizations in turn see their own writes and nothing of each other',
   async () => {
     expect(await hold('sequences', length({ short: 12, full: 60 }), { seed: 2 })).toBeNull();
   },
@@ -37,7 +37,7 @@ test(
 );
 
 test(
-  'bytes that no client would send get an answer of the document, or none, and the server lives on',
+  'malformed bytes get a response of the document or none, and the server keeps running',
   async () => {
     expect(await hold('garbage', length({ short: 40, full: 150 }), { seed: 3 })).toBeNull();
   },

@@ -1,4 +1,4 @@
-// Runs the properties; tells of a failure by what shrinking has left of it.
+// Runs the properties and reports the shrunk counterexample of a failure.
 import fc from 'fast-check';
 import type { Json } from '../../src/api/document.ts';
 import { garbageProperty } from './garbage-property.ts';
@@ -14,14 +14,14 @@ export const PROPERTIES = {
 
 export type PropertyName = keyof typeof PROPERTIES;
 
-/** Where to begin: of a seed alone at its first run, with a path at a run of it or on the way of its shrinking. */
+/** Where to begin: a seed alone starts at its first run; a path selects a run or a step of its shrinking. */
 export type Start = { readonly seed: number; readonly path?: string | undefined };
 
 export function isPropertyName(name: string): name is PropertyName {
   return Object.hasOwn(PROPERTIES, name);
 }
 
-/** Null where it holds; otherwise what is wrong, a line for curl, and the command that repeats it. */
+/** Null if the property holds; otherwise the failure, a curl command, and the command that repeats the run. */
 export async function fuzz(
   name: PropertyName,
   { document, world, runs, seed, path }: { document: Json; world: World; runs: number } & Start,

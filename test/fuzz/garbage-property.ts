@@ -1,5 +1,5 @@
-// Bytes that no client would send, past every library that would refuse to. What must be refused is not certain here:
-// the answer is one that the document shows, or none, and the server lives on.
+// Malformed bytes, written directly to the socket. The expected response is not known here:
+// it must be one that the document declares, or none, and the server must keep running.
 import fc from 'fast-check';
 import { createConformityCheck } from '../../src/api/conformity.ts';
 import { type Json, operationsOf } from '../../src/api/document.ts';
@@ -13,7 +13,7 @@ import { type World, withinSeconds } from './world.ts';
 const MOST_SECONDS = 60;
 const KEY = '{CHARTER_KEY}';
 
-/** At a place, so many bytes go and some others come. */
+/** Replaces a number of bytes at an offset by other bytes. */
 type Damage = { readonly at: number; readonly gone: number; readonly come: string };
 
 const damage: fc.Arbitrary<Damage> = fc.record({
@@ -64,7 +64,7 @@ function damaged(text: string, { at, gone, come }: Damage): string {
   return text.slice(0, from) + come + text.slice(from + gone);
 }
 
-/** In HTTP/1.1's own words, a character a byte. */
+/** The request as HTTP/1.1 text, one character per byte. */
 function textOf({ method, path, query, headers, body = '' }: Draft): string {
   const bytes = Buffer.from(body);
   const url = query.length === 0 ? path : `${path}?${query.join('&')}`;
@@ -82,7 +82,7 @@ type Answer = { readonly status: number; readonly headers: Record<string, string
 async function answersTo(text: string, { url, count }: World, { key }: TestOrganization): Promise<Answer[]> {
   count.requests += 1;
   const bytes = Buffer.from(text.replace(KEY, key), 'latin1');
-  // A connection that is cut is no answer.
+  // A closed connection counts as no response.
   const exchange = exchangeRaw(url, bytes, { endAfterSending: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return '';
     throw error;
@@ -90,7 +90,7 @@ async function answersTo(text: string, { url, count }: World, { key }: TestOrgan
   return answersIn(await withinSeconds(MOST_SECONDS, exchange));
 }
 
-/** One after another, as long as each says. */
+/** Splits the bytes into responses by the length that each declares. */
 function answersIn(received: string): Answer[] {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return [];

@@ -1,4 +1,4 @@
-// What can be wrong with what is sent, one thing each, and what the answer must then be.
+// One flaw each in the input of a request, and the response it must get.
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { Operation } from '../support/contract.ts';
@@ -9,7 +9,7 @@ import { wrongText, wrongValue } from './values.ts';
 
 const ENCODED_WRONG = ['%', '%f', '%zz', '%ff', '%C3', '%ed%a0%80', '%c0%ae'];
 
-/** What is wrong with what was sent; found last by the server, whatever else is wrong. */
+/** A flaw of the input. The server checks the input last, so any other flaw takes precedence. */
 export function inputFlaw(operation: Operation): fc.Arbitrary<Change> {
   return fc.oneof(
     wrongAccept,
@@ -46,7 +46,7 @@ function wrongQuery({ parameters = [] }: Operation): fc.Arbitrary<Change> {
   return fc.oneof(unknown, broken);
 }
 
-/** One flaw a parameter: a value that its schema refuses, the name twice, or a text that only the server can make. */
+/** One flaw per parameter: a value outside its schema, a repeated name, or a forged text that only the server can issue. */
 function wrongParameters({ parameters = [] }: Operation): fc.Arbitrary<Change>[] {
   return parameters.flatMap((parameter): fc.Arbitrary<Change>[] => {
     const { name, schema } = parameter;
@@ -140,7 +140,7 @@ function wrongBodies({ requestBody }: Operation): fc.Arbitrary<Change>[] {
         unsupported,
       ),
     );
-  // In chunks, nobody knows yet that there is none.
+  // With chunked encoding, the server does not know in advance that the body is empty.
   const nothing: Change = (draft) => {
     const headers = { ...draft.headers, 'Transfer-Encoding': undefined, 'Content-Length': '0' };
     return { ...draft, body: undefined, headers };

@@ -3,7 +3,7 @@ import type { Outgoing } from './outgoing.ts';
 import type { Expectation } from './requests.ts';
 import { type Answer, isSlow } from './world.ts';
 
-/** What is wrong with the answer, a sentence each; none: nothing. */
+/** The faults of the response, one sentence each. Empty: none. */
 export function complaintsOf(
   check: ConformityCheck,
   { method, url }: Outgoing,
@@ -21,7 +21,7 @@ export function complaintsOf(
   ];
 }
 
-/** A field or what is in it, and nothing else. Names that are long are told in part. */
+/** Whether the errors name only the field or its members. The server truncates long names. */
 function isNamed(field: string, { body }: Answer): boolean {
   const names = Object.keys(Object(body?.errors));
   return (

@@ -1,4 +1,4 @@
-// A request as it is sent, and the same as a line for a shell.
+// A request as sent, and the same request as a shell command.
 import { gzipSync } from 'node:zlib';
 import type { Sending } from '../support/client.ts';
 import type { KeyKind } from './draft.ts';
@@ -10,14 +10,14 @@ export type Outgoing = {
   readonly body: string | Buffer | undefined;
   readonly key: KeyKind;
   readonly scheme: string;
-  /** The request that made what the address names, and its id. */
+  /** The request that created the item in the path, and the item's id. */
   readonly made?: { readonly by: Outgoing; readonly id: string } | undefined;
 };
 
-/** Characters of a body; a longer one is compressed. */
+/** Maximum body length in characters; a longer body is compressed. */
 const MOST_SHOWN = 2000;
 
-/** A line can show the key of nobody. */
+/** The shell variable of each key. */
 const VARIABLES: Record<Exclude<KeyKind, 'none'>, string> = {
   ours: '$CHARTER_KEY',
   'read-only': '$CHARTER_READ_ONLY_KEY',
@@ -51,7 +51,7 @@ function lineOf({ method, url, headers, body, key, scheme }: Outgoing, option: s
   return `base64 -d <<< ${gzipSync(body).toString('base64')} | gunzip | ${line}`;
 }
 
-/** What curl would send by itself is taken out by a name and a colon. */
+/** A name followed by a colon removes a header that curl sends by default. */
 function headerLines(name: string, value: string | readonly string[] | undefined): string[] {
   if (value === undefined) return name === 'Authorization' ? [] : [`-H '${name}:'`];
   return [value].flat().map((each) => `-H ${quote(each === '' ? `${name};` : `${name}: ${each}`, 'latin1')}`);

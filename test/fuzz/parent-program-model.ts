@@ -1,4 +1,4 @@
-// What must be true of the parent programs of one organization, told once more and in the simplest way.
+// A minimal model of the parent programs of one organization, independent of the server's code.
 import { isDeepStrictEqual } from 'node:util';
 import type { components } from '../../generated/openapi.d.ts';
 
@@ -13,11 +13,11 @@ export type Filters = { readonly search?: string; readonly external_id?: string;
 const MOST_ENTRIES = 50;
 
 export class Programs {
-  /** By id. */
+  /** Programs by id. */
   readonly kept = new Map<string, Kept>();
-  /** Of those that are gone, too. */
+  /** Ids, including those of deleted programs. */
   readonly ids: string[] = [];
-  /** Answers by Idempotency-Key. */
+  /** Responses by Idempotency-Key. */
   readonly answered = new Map<string, { readonly content: Content; readonly program: Program }>();
 
   isTaken(externalId: string | null, by?: string): boolean {
@@ -48,7 +48,7 @@ function sortValueOf(program: Program, field: string): string {
 }
 
 function byCodePoint(a: string, b: string): number {
-  // UTF-8 has the order of the code points.
+  // The byte order of UTF-8 equals the order of code points.
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
@@ -56,7 +56,7 @@ export function contentOf({ name, description = null, external_id = null, metada
   return { name, description, external_id, metadata };
 }
 
-/** RFC 7396, and null where too many entries would remain. */
+/** Merge patch by RFC 7396. Null: too many entries would remain. */
 export function patched(content: Content, { metadata, ...fields }: Patch): Content | null {
   const entries = new Map(metadata === null ? [] : Object.entries(content.metadata));
   for (const [name, value] of Object.entries(metadata ?? {})) {

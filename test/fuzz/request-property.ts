@@ -1,4 +1,4 @@
-// Requests one after another, each generated from the document, in an organization that is new.
+// A sequence of requests generated from the document, in a new organization.
 import fc from 'fast-check';
 import { createConformityCheck } from '../../src/api/conformity.ts';
 import { type Json, operationsOf } from '../../src/api/document.ts';
@@ -13,7 +13,7 @@ import type { World } from './world.ts';
 
 const MOST_AT_ONCE = 20;
 
-/** Holds every answer of the world against the document. */
+/** Checks every response against the document. */
 export function requestProperty(document: Json, world: World) {
   const operations = operationsOf(document);
   const check = createConformityCheck(document);
@@ -43,7 +43,7 @@ async function outgoingOf(draft: Draft, place: Place): Promise<Outgoing> {
   return { method, url, headers, body, key, scheme, made };
 }
 
-/** By the operation that adds to the collection that the path goes into. */
+/** Creates an item with the create operation of the collection in the path. */
 async function make({ path }: Operation, { operations, world, ours }: Place): Promise<Outgoing['made']> {
   const collection = path.slice(0, path.indexOf('/{'));
   const creation = operations.find((other) => other.path === collection && other.method === 'post');

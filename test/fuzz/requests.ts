@@ -1,4 +1,4 @@
-// Any request for any operation of the document, and what its answer must be.
+// Generates any request for any operation of the document, with its expected response.
 import fc from 'fast-check';
 import type { Operation } from '../support/contract.ts';
 import { successOf } from '../support/every-operation.ts';
@@ -23,13 +23,13 @@ function draftFor(operation: Operation, all: readonly Operation[]): fc.Arbitrary
 
 export type Expectation = {
   readonly statuses: readonly number[];
-  /** What the 422 must name. */
+  /** The fields that the 422 must name. */
   readonly field?: string | undefined;
-  /** In words, for whoever reads of a failure. */
+  /** A description for the failure report. */
   readonly words: string;
 };
 
-/** `before`: what the same organization has sent already, which can stand in the way. */
+/** `before`: earlier requests of the same organization, which can conflict with the new one. */
 export function expectationOf(
   draft: Draft,
   { url, before }: { url: string; before: readonly Outgoing[] },
@@ -64,7 +64,7 @@ function isWriting({ method }: Outgoing): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-/** A value may be fine by itself, and the whole too much. */
+/** Each value may be valid, and the whole request too large. */
 function tooLong({ operation, body }: Draft, url: string): Flaw[] {
   const isLargeBody = operation.requestBody !== undefined && Buffer.byteLength(body ?? '') > MOST_BODY_BYTES;
   return [

@@ -1,4 +1,4 @@
-// A fuzzer that finds nothing proves nothing: it is told another document, and must find where the server differs.
+// Tests the fuzzer itself: with an altered document, it must find where the server differs.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { contract, type Planted, planted, remove, set } from '../support/planted.ts';
@@ -6,7 +6,7 @@ import { fuzz } from './fuzz.ts';
 import { openWorld, type World } from './world.ts';
 
 const MOST_SECONDS = 300;
-/** With this seed, 300 runs meet every case below. */
+/** With this seed, 300 runs reach every case below. */
 const SEED = 10;
 const LIST = 'paths /api/parent_programs get';
 
@@ -21,30 +21,30 @@ const failureOf = (document: typeof contract, tried = world) =>
 
 const CASES: [what: string, plant: Planted, complaint: RegExp][] = [
   [
-    'a bound that is narrower than the server',
+    "a bound narrower than the server's",
     set('components schemas ParentProgramCreate properties name maxLength', 100),
     /is invalid and must get 422 that names "name", and got 201\./,
   ],
   [
-    'a bound that is wider than the server',
+    "a bound wider than the server's",
     set('components parameters Limit schema maximum', 200),
     /is valid and must get 200, and got 422\./,
   ],
   [
-    'a field that the answer does not show',
+    'a field missing from the response',
     remove('components schemas ParentProgram properties metadata'),
     /of its answer, 20[01]: the body .*\(metadata\)/,
   ],
-  ['a status that is not shown', remove(`${LIST} responses 406`), /the contract does not show the status 406\./],
+  ['an undeclared status', remove(`${LIST} responses 406`), /the contract does not show the status 406\./],
   [
-    'a permission that the server does not ask for',
+    'a permission that the server does not require',
     set(`${LIST} security`, [{ apiKey: ['parent_programs:write'] }]),
     /is invalid and must get 403, and got 200\./,
   ],
 ];
 
 test.each(CASES)(
-  'finds %s, and shrinks it to one line that shows it',
+  'finds %s, and shrinks it to one command that reproduces it',
   async (_, plant, complaint) => {
     const [found = '', line = '', ...rest] = ((await failureOf(planted(contract, [plant]))) ?? '').split('\n');
     expect(found).toMatch(complaint);
@@ -56,7 +56,7 @@ test.each(CASES)(
   MOST_SECONDS * 1000,
 );
 
-/** What whoever pastes the line sees. */
+/** The output of the printed command in a shell. */
 async function pasted(line: string): Promise<string> {
   const ours = await world.newOrganization();
   const keys = { CHARTER_KEY: ours.key, CHARTER_READ_ONLY_KEY: ours.key };
@@ -65,7 +65,7 @@ async function pasted(line: string): Promise<string> {
 }
 
 test(
-  'a server error is none of the answers that a request may get, though the document shows it',
+  'a server error is a failure, even though the document declares it',
   async () => {
     const send: World['send'] = async (...sent) => {
       const answer = await world.send(...sent);
@@ -77,7 +77,7 @@ test(
 );
 
 test(
-  'a server that is slow each time is found',
+  'finds a server that is slow on every attempt',
   async () => {
     const send: World['send'] = async (...sent) => ({ ...(await world.send(...sent)), seconds: 6 });
     expect(await failureOf(contract, { ...world, send })).toMatch(/^it took 6\.0 seconds, again and again\./);
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'a server that is gone is found',
+  'finds a server that has stopped',
   async () => {
     const send: World['send'] = () => Promise.reject(new Error('connect ECONNREFUSED'));
     expect(await failureOf(contract, { ...world, send })).toMatch(/^connect ECONNREFUSED\ncurl /);
@@ -95,7 +95,7 @@ test(
 );
 
 test(
-  'finds that two organizations see what the other writes, and repeats it by its path',
+  'finds a leak between two organizations, and repeats it by its path',
   async () => {
     const shared = await world.newOrganization();
     const mixed = { ...world, newOrganization: async () => shared };
@@ -110,7 +110,7 @@ test(
 );
 
 test(
-  'a machine that is slow now and then has no sequence write twice',
+  'an occasional slow response does not make a sequence write twice',
   async () => {
     let writes = 0;
     const sendOnce: World['sendOnce'] = async (outgoing, ours) => {
@@ -124,7 +124,7 @@ test(
 );
 
 test(
-  'finds that garbage is answered in a way that the document does not show',
+  'finds a response to malformed bytes that the document does not declare',
   async () => {
     const document = planted(contract, [remove('components responses BadRequestException headers X-Request-Id')]);
     expect(await fuzz('garbage', { document, world, runs: 150, seed: 1 })).toMatch(

@@ -1,4 +1,4 @@
-// Sequences of calls by two organizations in turn, against a model of what each of them must see.
+// Sequences of calls by two organizations in turn, checked against a model of each organization.
 import fc from 'fast-check';
 import { createConformityCheck } from '../../src/api/conformity.ts';
 import { type Json, operationsOf } from '../../src/api/document.ts';
@@ -25,7 +25,7 @@ const MOST_COMMANDS = 30;
 
 export type How = { readonly seed: number; readonly numRuns: number; readonly path?: string };
 
-/** `path` may end in "/" and the text by which fast-check knows which of the commands have run. */
+/** `path` may end in "/" and fast-check's encoding of the commands that ran. */
 export async function checkSequences(document: Json, world: World, { seed, numRuns, path: start }: How) {
   const check = createConformityCheck(document);
   const [path, replayPath] = start?.split('/') ?? [];
@@ -45,7 +45,7 @@ export async function checkSequences(document: Json, world: World, { seed, numRu
   return { ...details, counterexamplePath: `${details.counterexamplePath}/${ran}` };
 }
 
-/** Few, so that they meet each other; lower-case letters of which only one upper-case letter is known anywhere. */
+/** Few names, so that they collide; each lower-case letter has exactly one upper-case letter in every locale. */
 const NAMES = ['Nordic Scholars', 'nordic 100%', 'Alp_ne \\ School', 'alp', 'Z', 'a', '\u{1f469}\u200d', '\uffee'];
 const PARTS = ['nord', 'ORD', '100%', 'lp_', ' \\ ', 'olar', '%%%'];
 const IDS = ['sis-1', 'sis-2', 'SIS-1'];
@@ -91,17 +91,17 @@ type Sender = {
   readonly world: World;
   readonly check: ReturnType<typeof createConformityCheck>;
   readonly organizations: readonly [TestOrganization, TestOrganization];
-  /** What was sent. */
+  /** The requests sent. */
   readonly lines: string[];
 };
 
-/** Holds every answer against the document, too. */
+/** Also checks every response against the document. */
 function sender({ world, check, organizations, lines }: Sender): Send {
   return async (who, { method, url, headers = {}, body }) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const outgoing = { method, url, headers, body: text, key: 'ours', scheme: 'Bearer ' } as const;
     lines.push(curlOf({ ...outgoing, key: who === 0 ? 'ours' : 'other organization' }));
-    // A write that is sent again is not what the model knows; of writes the single requests tell which are slow.
+    // A repeated write would diverge from the model; the property of single requests detects slow writes.
     const isReading = method === 'GET';
     const answer = await (isReading ? world.send : world.sendOnce)(outgoing, organizations[who]);
     const { disagreements } = check({ method, url }, answer);

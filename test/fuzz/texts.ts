@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Json } from '../../src/api/document.ts';
 import { isAllowed } from './allowed.ts';
 
-/** Whatever has ever been trouble to somebody: quotes, wildcards, directions, letters of several units, and plain ones. */
+/** Characters that often cause bugs: quotes, wildcards, bidirectional marks, multi-unit letters, and plain ones. */
 const ODD = [
   ...'a Zé_%\\\'"<&;\t\n0-/.~',
   '\u00df',
@@ -38,7 +38,7 @@ const FORMATS: Readonly<Record<string, fc.Arbitrary<string>>> = {
     }),
 };
 
-/** Where a schema sets no bound, the text is no longer than this. */
+/** Maximum length if the schema sets none. */
 const UNBOUNDED = 2000;
 
 export function validText(schema: Json): fc.Arbitrary<string> {
@@ -67,13 +67,13 @@ export function validText(schema: Json): fc.Arbitrary<string> {
   });
 }
 
-/** Repeats one of the text's own characters, which as a rule keeps it in its pattern. */
+/** Repeats a character of the text, which usually keeps it within its pattern. */
 function padding(points: readonly string[], at: number, length: number): string[] {
   const point = points[at % points.length] ?? 'x';
   return Array.from({ length: length - points.length }, () => point);
 }
 
-/** What is thrown away more often than that would take for ever. */
+/** Maximum number of rejected candidates; more would take too long. */
 function isOftenFine(source: fc.Arbitrary<string>, isValid: (text: string) => boolean): boolean {
   const samples = fc.sample(source, { numRuns: 60, seed: 1 });
   return samples.filter(isValid).length >= samples.length / 4;

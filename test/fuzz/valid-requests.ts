@@ -1,11 +1,11 @@
-// Requests that must be accepted, in each of the ways in which one may be written.
+// Valid requests in every equivalent notation.
 import fc from 'fast-check';
 import type { Operation, Parameter } from '../support/contract.ts';
 import { type Change, type Draft, encodings, OWN_ID, unchanged, withHeader } from './draft.ts';
 import { validText } from './texts.ts';
 import { validValue } from './values.ts';
 
-/** Only the server can make these: a text that the schema allows is still refused unless it came from there. */
+/** Parameters whose values only the server issues. It refuses any other text, even if the schema allows it. */
 export const MADE_BY_SERVER: ReadonlySet<string> = new Set(['cursor']);
 
 export function validDraft(operation: Operation): fc.Arbitrary<Draft> {
@@ -23,7 +23,7 @@ export function validDraft(operation: Operation): fc.Arbitrary<Draft> {
   }));
 }
 
-/** Without what the operation needs, nothing is sent that it does not know. */
+/** The path, with the caller's own id or a generated one. */
 function pathOf({ path }: Operation, parameters: readonly Parameter[]): fc.Arbitrary<Pick<Draft, 'path' | 'subject'>> {
   const inPath = parameters.filter(({ in: where }) => where === 'path');
   if (inPath.length === 0) return fc.constant({ path, subject: 'own' });
@@ -43,7 +43,7 @@ export function filled(template: string, values: ReadonlyMap<string, string>): s
   return template.replace(/\{([^}]+)\}/g, (_, name: string) => values.get(name) ?? OWN_ID);
 }
 
-/** Names and values; what is optional is there or not. */
+/** Names and values; optional parameters may be missing. */
 function given(parameters: readonly Parameter[]): fc.Arbitrary<[string, string][]> {
   const members = Object.fromEntries(parameters.map(({ name, schema }) => [name, textOf(schema)]));
   const requiredKeys = parameters.filter(({ required }) => required === true).map(({ name }) => name);
@@ -78,12 +78,12 @@ function bodyOf({ requestBody }: Operation): fc.Arbitrary<string | undefined> {
     });
 }
 
-/** RFC 8259 section 7: any character may be written so, and these mean the same. */
+/** RFC 8259 section 7: any character may be escaped without a change of meaning. */
 function escaped(text: string): string {
   return text.replace(/[\u007f-\uffff/]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** What may be sent otherwise, and changes nothing. */
+/** Differences in notation that do not change the meaning. */
 export function harmless(operation: Operation): fc.Arbitrary<Change> {
   const isReading = operation.requestBody !== undefined;
   const header = (name: string, ...values: string[]) =>
@@ -107,7 +107,7 @@ export function harmless(operation: Operation): fc.Arbitrary<Change> {
   );
 }
 
-/** A body of no known type, where none is read. */
+/** A body of an unknown type, for operations that read no body. */
 function carrying(body: string): Change {
   return (draft) => withHeader('Content-Type', 'x/y')({ ...draft, body });
 }

@@ -1,11 +1,11 @@
-// JSON that a schema allows, and JSON that it refuses for one known reason; for whatever schema the document holds.
+// Generates JSON that a schema allows, and JSON that it refuses for one known reason, for any schema of the document.
 import fc from 'fast-check';
 import type { Json } from '../../src/api/document.ts';
 import { wrongJson, wrongTexts } from '../support/wrong-values.ts';
 import { isAllowed, isTextAllowed } from './allowed.ts';
 import { validText } from './texts.ts';
 
-/** `path` leads to the one place that is wrong: [] is the whole. */
+/** `path` leads to the one invalid place; [] is the whole value. */
 export type Wrong = { readonly value: unknown; readonly path: readonly string[] };
 
 const MOST_ITEMS = 20;
@@ -56,7 +56,7 @@ function validObject(schema: Json): fc.Arbitrary<object> {
   return fc.tuple(named, validEntries(schema)).map(([own, entries]) => ({ ...entries, ...own }));
 }
 
-/** Beside the named properties; to the very bound now and then. */
+/** Entries besides the named properties, sometimes up to the bound. */
 function validEntries(schema: Json): fc.Arbitrary<object> {
   const { maxProperties = MOST_ITEMS, propertyNames } = schema;
   const ofEntry = entrySchemaOf(schema);
@@ -66,7 +66,7 @@ function validEntries(schema: Json): fc.Arbitrary<object> {
   return fc.oneof({ weight: 9, arbitrary: entries(0) }, { weight: 1, arbitrary: entries(most) });
 }
 
-/** What the schema refuses, and where. */
+/** Values that the schema refuses, with the invalid place. */
 export function wrongValue(schema: Json): fc.Arbitrary<Wrong> {
   const [named, ofEntry] = [propertiesOf(schema), entrySchemaOf(schema)];
   const places: fc.Arbitrary<Wrong>[] = [wrongItself(schema)];
@@ -93,7 +93,7 @@ const anything: fc.Arbitrary<Wrong> = fc.jsonValue().map((value) => ({ value, pa
 
 function wrongItself(schema: Json): fc.Arbitrary<Wrong> {
   const listed = wrongJson(schema).map(({ value }) => value);
-  // An object among them would be wrong in its members.
+  // An object among them would be invalid in its members instead.
   const any = fc.jsonValue().filter((value) => typeOf(schema, value) !== 'object');
   const isText = [schema['type']].flat().includes('string') && schema['enum'] === undefined;
   const broken = isText ? [brokenText(schema)] : [];
@@ -107,7 +107,7 @@ function typeOf({ type }: Json, value: unknown): string {
   return [type].flat().includes('object') && value !== null && !Array.isArray(value) ? typeof value : '';
 }
 
-/** One character more than a text of the schema has. */
+/** A text one character longer than the schema allows. */
 function brokenText(schema: Json): fc.Arbitrary<string> {
   const extra = fc.oneof(fc.constantFrom('\u0000', '\ud800', '\udfff', ' ', '%'), fc.string({ maxLength: 1 }));
   return fc
@@ -115,13 +115,13 @@ function brokenText(schema: Json): fc.Arbitrary<string> {
     .map(([text, more, at]) => text.slice(0, at % (text.length + 1)) + more + text.slice(at % (text.length + 1)));
 }
 
-/** An object that is fine but for one member. */
+/** An object with exactly one invalid member. */
 function within(schema: Json, name: fc.Arbitrary<string>, member: fc.Arbitrary<Wrong>): fc.Arbitrary<Wrong> {
   const room = Math.min(Number(schema['maxProperties'] ?? MOST_ITEMS) - 1, MOST_ITEMS);
   return fc
     .tuple(validObject({ ...schema, maxProperties: room }), name, member)
     .map(([object, key, { value, path }]) => ({
-      // Not by assignment, which would lose a member named "__proto__".
+      // An assignment would lose a member named "__proto__".
       value: Object.fromEntries([...Object.entries(object), [key, value]]),
       path: [key, ...path],
     }));
@@ -149,7 +149,7 @@ function wrongName({ propertyNames }: Json): fc.Arbitrary<string> {
   return fc.oneof(fc.constantFrom(...listed), brokenText(schema)).filter((name) => !isAllowed(schema, name));
 }
 
-/** A parameter's text that its schema refuses. */
+/** A text for a parameter that its schema refuses. */
 export function wrongText(schema: Json): fc.Arbitrary<string> {
   const listed = wrongTexts(schema).map(({ value }) => String(value));
   const broken = schema['type'] === 'string' && schema['enum'] === undefined ? [brokenText(schema)] : [];
@@ -162,7 +162,7 @@ function propertiesOf({ properties }: Json): [string, Json][] {
   return Object.entries<Json>(Object(properties));
 }
 
-/** Of the members that have no name of their own; undefined: there are none. */
+/** The schema of undeclared members. Undefined: they are not allowed. */
 function entrySchemaOf({ additionalProperties, type }: Json): Json | undefined {
   const isSchema = typeof additionalProperties === 'object' && additionalProperties !== null;
   return isSchema && [type].flat().includes('object') ? Object(additionalProperties) : undefined;

@@ -1,4 +1,4 @@
-// The server that is tried, as an operator starts it, and the organizations that call it.
+// The server under test, started as by an operator, and the organizations that call it.
 
 import { issueKeyByEmail } from '../../src/service/operator.ts';
 import { orThrow } from '../../src/service/outcome.ts';
@@ -17,22 +17,22 @@ export type Answer = Reply & { readonly seconds: number };
 
 export type World = {
   readonly url: string;
-  /** Requests that were sent. */
+  /** Number of requests sent. */
   readonly count: { requests: number };
   newOrganization(): Promise<TestOrganization>;
-  /** Sends it again where it is slow or has no answer; throws where there is none then either. */
+  /** Repeats a request that is slow or gets no response; throws if the second attempt gets none either. */
   send(outgoing: Outgoing, ours: TestOrganization): Promise<Answer>;
-  /** For what a second sending would change. */
+  /** Sends once, for requests that a second attempt would change. */
   sendOnce(outgoing: Outgoing, ours: TestOrganization): Promise<Answer>;
   close(): Promise<void>;
 };
 
-/** Longer than the server itself waits for anything. */
+/** Longer than any time-out of the server. */
 const GIVE_UP_SECONDS = 60;
 const SLOW_SECONDS = 5;
 const TRIES = 3;
 
-/** `lifeSeconds`: after that, the server is ended in any case. */
+/** `lifeSeconds`: time after which the server is stopped in any case. */
 export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promise<World> {
   const scratch = await createScratchDatabase();
   const charter = await startCharter({ DATABASE_URL: scratch.url }, { lifeSeconds });
@@ -82,7 +82,7 @@ export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promi
   return {
     ...{ url, count, newOrganization, sendOnce },
     async send(outgoing, ours) {
-      // A busy machine is slow now and then, and a slow server each time.
+      // A busy machine is slow occasionally; a slow server is slow on every attempt.
       const answer = await sendOnce(outgoing, ours).catch((error: unknown) => {
         if (error instanceof NoAnswerError) return sendOnce(outgoing, ours);
         throw error;

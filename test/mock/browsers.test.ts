@@ -10,7 +10,7 @@ afterAll(() => mock.close());
 const ORIGIN = 'https://app.example.org';
 
 test.each(['/api/parent_programs', '/api/parent_programs/1', '/api/nothing', '/%'])(
-  'a preflight of any origin, method and header is answered on %s, without a key',
+  'a preflight for any origin, method and header succeeds on %s without a key',
   async (url) => {
     const answer = await fetch(`${mock.url}${url}`, {
       method: 'OPTIONS',
@@ -26,11 +26,11 @@ test.each(['/api/parent_programs', '/api/parent_programs/1', '/api/nothing', '/%
   },
 );
 
-test('OPTIONS that is no preflight is answered as the server answers it', async () => {
+test('an OPTIONS request that is not a preflight gets the response of the server', async () => {
   expect((await mock.client.send('OPTIONS', '/api/key', { headers: { Origin: ORIGIN } })).status).toBe(405);
 });
 
-test('pages may read every header that the contract shows, on successes and refusals', async () => {
+test('browsers may read every header of the contract, on successes and refusals', async () => {
   const shown = operations.flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers)),
   );

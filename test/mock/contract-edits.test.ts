@@ -1,4 +1,4 @@
-// Edits are made in a copy: other tests read the contract meanwhile.
+// The tests edit a copy, because other tests read the contract at the same time.
 import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Edits one file as an editor does, by putting a new one in its place; returns what is printed about it. */
+/** Replaces a file by a new one, as an editor does; returns what the mock prints about it. */
 async function edit(file: string, from: string, to: string): Promise<string[]> {
   lines.length = 0;
   const path = join(folder, file);
@@ -46,25 +46,25 @@ test('a saved example is served at once', async () => {
   expect((await get('/api/key')).text).toContain('Edited');
 });
 
-test('a saved bound decides at once what is refused', async () => {
+test('a saved bound applies to the next request', async () => {
   await edit('components/parameters/Limit.yaml', 'maximum: 100', 'maximum: 200');
   expect((await get('/api/parent_programs?limit=150')).status).toBe(200);
   expect((await get('/api/parent_programs?limit=201')).text).toContain('an integer from 1 to 200');
 });
 
-test('an operation may need a permission that the server does not know yet', async () => {
+test('an operation may require a permission that the server does not know yet', async () => {
   await edit('paths/key.yaml', 'apiKey: []', 'apiKey: [keys:read]');
   expect((await get('/api/key')).status).toBe(200);
 });
 
-test('an example that its schema does not allow is told of with its file and line, and the last good one served', async () => {
+test('an example that violates its schema is reported with its file and line, and the last valid document is served', async () => {
   const told = await edit(KEY, 'name: Nightly sync', 'name: 5');
   expect(told).toContainEqual(expect.stringMatching(/components\/examples\/KeyReadWrite\.yaml:\d+:\d+ {2}.*name/));
   expect(told.at(-1)).toBe(KEPT);
   expect((await get('/api/key')).text).toContain('Nightly sync');
 });
 
-test('a file that is no YAML is told of with its line, and its mending is served', async () => {
+test('invalid YAML is reported with its line, and the corrected file is served', async () => {
   const told = await edit('openapi.yaml', 'info:', '  info:');
   expect(told).toContainEqual(
     expect.stringMatching(/openapi\.yaml:2:\d+ {2}This line is not indented like its neighbours/),

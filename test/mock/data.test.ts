@@ -2,7 +2,7 @@ import { startTestMock, type TestMock } from '../support/mock.ts';
 import { idsOf, walk } from '../support/programs.ts';
 
 const LIST = '/api/parent_programs';
-/** The first of the contract's examples. */
+/** The first example of the contract. */
 const NORDIC = '019c2291-34b8-752e-bca9-6513269e0d37';
 
 let mock: TestMock;
@@ -11,14 +11,14 @@ beforeAll(async () => {
 });
 afterAll(() => mock.close());
 
-test.each([1, 7, 25, 100])('pages of %p lead to an end, and show every item once', async (limit) => {
+test.each([1, 7, 25, 100])('list pages of %p items end, and return every item once', async (limit) => {
   const pages = await walk(mock.client, `${LIST}?limit=${limit}`);
   const ids = idsOf(pages);
   expect({ items: ids.length, different: new Set(ids).size }).toEqual({ items: 60, different: 60 });
   expect(pages.map(({ body }) => body.page.limit)).toEqual(Array(Math.ceil(60 / limit)).fill(limit));
 });
 
-test('the first items are the examples of the contract, and all of them are found by their ids', async () => {
+test('the first items are the examples of the contract, and every item is found by its id', async () => {
   const { body } = await mock.client.get(`${LIST}?limit=100`);
   const nordic = body.data.find(({ id }: { id: string }) => id === NORDIC);
   expect(nordic).toMatchObject({ name: 'Nordic Scholars Exchange', external_id: 'sis-20417' });
@@ -32,13 +32,13 @@ test('external ids are unique, as the contract says', async () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('any other id is answered with that id, in small letters', async () => {
+test('any other id returns an item with that id in lower case', async () => {
   const id = crypto.randomUUID();
   const answer = await mock.client.get(`${LIST}/${id.toUpperCase()}`);
   expect(answer.body).toMatchObject({ id, name: 'Nordic Scholars Exchange' });
 });
 
-test('a cursor of another list is refused as the server refuses it', async () => {
+test('a cursor of another list gets the same refusal as on the server', async () => {
   const { body } = await mock.client.get(`${LIST}?limit=2&sort=name`);
   const answer = await mock.client.get(`${LIST}?cursor=${body.page.next_cursor}`);
   expect(answer).toMatchObject({
@@ -47,14 +47,14 @@ test('a cursor of another list is refused as the server refuses it', async () =>
   });
 });
 
-test('a create answers what was sent, and nothing where nothing was sent', async () => {
+test('a create returns the fields sent, and the defaults for the others', async () => {
   const sent = { name: 'Aegean Fellowship', metadata: { region: 'aegean' } };
   const answer = await mock.client.post(LIST, sent);
   expect(answer.body).toMatchObject({ ...sent, description: null, external_id: null });
   expect(answer.headers['location']).toBe(`${LIST}/${answer.body.id}`);
 });
 
-test('the same create gets the same id again, and another one another', async () => {
+test('equal creates get the same id, and different creates different ids', async () => {
   const ids = await Promise.all(
     ['First', 'First', 'Second'].map(async (name) => (await mock.client.post(LIST, { name })).body.id),
   );
@@ -62,7 +62,7 @@ test('the same create gets the same id again, and another one another', async ()
   expect(ids[0]).not.toBe(ids[2]);
 });
 
-test('an update is a merge patch of the item, and moves updated_at', async () => {
+test('an update applies a merge patch to the item and changes updated_at', async () => {
   const before = (await mock.client.get(`${LIST}/${NORDIC}`)).body;
   const patch = { description: null, metadata: { region: null, colour: 'amber', new: 'x' } };
   const { body } = await mock.client.patch(`${LIST}/${NORDIC}`, patch);
@@ -72,36 +72,36 @@ test('an update is a merge patch of the item, and moves updated_at', async () =>
   });
 });
 
-test('an update that changes nothing changes nothing', async () => {
+test('an update without changes keeps updated_at', async () => {
   const before = await mock.client.get(`${LIST}/${NORDIC}`);
   const after = await mock.client.patch(`${LIST}/${NORDIC}`, {});
   expect(after).toMatchObject({ body: before.body, headers: { etag: before.headers['etag'] } });
 });
 
-test('null in place of the metadata empties it', async () => {
+test('null for metadata removes all entries', async () => {
   expect((await mock.client.patch(`${LIST}/${NORDIC}`, { metadata: null })).body.metadata).toEqual({});
 });
 
-// Attack: a member of every object, which an assignment would lose or, worse, set.
+// Attack: a property of every object, which an assignment would lose or, worse, set.
 test('a metadata entry named __proto__ is an entry like any other', async () => {
   const { body } = await mock.client.patch(`${LIST}/${NORDIC}`, '{"metadata":{"__proto__":"x"}}');
   expect(Object.entries(body.metadata)).toContainEqual(['__proto__', 'x']);
   expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
 });
 
-test('422 for what is allowed by itself, and too much with what is there', async () => {
+test('422 for a valid patch that would exceed a bound together with the existing data', async () => {
   const entries = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`entry_${i}`, 'x']));
   const answer = await mock.client.patch(`${LIST}/${NORDIC}`, { metadata: entries });
   expect(answer).toMatchObject({ status: 422, body: { errors: { metadata: [expect.any(String)] } } });
 });
 
-test('nothing is kept: a deleted or changed item is there as before', async () => {
+test('the mock stores nothing: a deleted or changed item stays as it was', async () => {
   const before = await mock.client.get(`${LIST}/${NORDIC}`);
   expect((await mock.client.delete(`${LIST}/${NORDIC}`)).status).toBe(204);
   expect((await mock.client.get(`${LIST}/${NORDIC}`)).text).toBe(before.text);
 });
 
-test('a test environment takes its own keys, and no live one', async () => {
+test('a test environment accepts test keys and no live key', async () => {
   const other = await startTestMock({ environment: 'test' });
   try {
     expect(other.key).toMatch(/^charter_test_/);

@@ -1,4 +1,4 @@
-// Generated data stays within the schema: the client holds every answer against the contract.
+// Generated data matches the schema: the test client checks every response against the contract.
 import { operations } from '../support/contract.ts';
 import { requestFor, sendTo, withQuery } from '../support/every-operation.ts';
 import { startTestMock, type TestMock } from '../support/mock.ts';
@@ -14,14 +14,14 @@ beforeAll(async () => {
 afterAll(() => Promise.all(mocks.map((mock) => mock.close())));
 
 describe.each(operations)('$operationId', (operation) => {
-  test('every status is answered within its schema, many times over', async () => {
+  test('many generated responses of every status match their schema', async () => {
     const texts = new Set<string>();
     const statuses = Object.keys(operation.responses).map(Number);
     for (const { client } of mocks) {
       for (const status of statuses) {
         for (let i = 0; i < 4; i += 1) {
           const request = requestFor(operation, { id: crypto.randomUUID() });
-          // A refusal is forced whatever the request is; for another address it has other data.
+          // A refusal can be forced for any request; another path gets other data.
           const url = status < 400 ? request.url : withQuery(request.url, `n=${i}`);
           const answer = await sendTo(client, request, { url, headers: { Prefer: `code=${status}` } });
           expect(answer.status).toBe(status);
@@ -34,7 +34,7 @@ describe.each(operations)('$operationId', (operation) => {
   });
 });
 
-test('hundreds of ids have data of their own, and the same data again', async () => {
+test('hundreds of ids each have their own data, the same on every request', async () => {
   const [{ client } = never()] = mocks;
   const names = new Set<string>();
   for (let i = 0; i < 300; i += 1) {
@@ -47,7 +47,7 @@ test('hundreds of ids have data of their own, and the same data again', async ()
   expect(names.size).toBeGreaterThan(250);
 });
 
-test('a list leads to an end, and its items are found by their ids', async () => {
+test('paging through a list ends, and every item is found by its id', async () => {
   for (const { client } of mocks) {
     const pages = await walk(client, `${LIST}?limit=7&sort=-updated_at`);
     const ids = idsOf(pages);
@@ -58,14 +58,14 @@ test('a list leads to an end, and its items are found by their ids', async () =>
   }
 });
 
-test('what was sent is in the answer', async () => {
+test('the response contains the fields sent', async () => {
   const [{ client } = never()] = mocks;
   const sent = { name: 'Aegean Fellowship', description: null, external_id: 'x', metadata: { a: 'b' } };
   expect((await client.post(LIST, sent)).body).toMatchObject(sent);
   expect((await client.patch(`${LIST}/${crypto.randomUUID()}`, { name: 'y' })).body.name).toBe('y');
 });
 
-test('the same seed makes the same data, and another one other data', async () => {
+test('the same seed generates the same data, and another seed other data', async () => {
   const again = await startTestMock({ seed: 'a' });
   try {
     const [ofA, ofB] = await Promise.all(mocks.map(async ({ client }) => (await client.get(LIST)).text));
@@ -76,7 +76,7 @@ test('the same seed makes the same data, and another one other data', async () =
   }
 });
 
-test('an example that is asked for is shown as it stands', async () => {
+test('a requested example is returned unchanged', async () => {
   const [{ client } = never()] = mocks;
   const answer = await client.get('/api/key', { headers: { Prefer: 'example=read_only' } });
   expect(answer.body).toMatchObject({ name: 'Reporting', permissions: ['parent_programs:read'] });

@@ -12,30 +12,30 @@ const get = (url: string, Prefer: string | string[], key: string | undefined = m
   mock.client.get(url, { key, headers: { Prefer } });
 
 test.each([
-  ['an example alone forces the status that has it', 'example=external_id_taken', 409],
-  ['its success goes first', 'example=full', 201],
-  ['separated by a semicolon', 'code=503; example=unavailable', 503],
-  ['in quotation marks, whatever its letters', 'CODE="503"', 503],
-  ['the first of two counts', 'code=503, code=500', 503],
-  ['what others prefer is not minded', 'respond-async, wait=10, code=503', 503],
+  ['an example without a code forces the status that has the example', 'example=external_id_taken', 409],
+  ['an example of a success takes precedence', 'example=full', 201],
+  ['a semicolon separates two preferences', 'code=503; example=unavailable', 503],
+  ['quotation marks and upper case are accepted', 'CODE="503"', 503],
+  ['the first of two codes applies', 'code=503, code=500', 503],
+  ['unknown preferences are ignored', 'respond-async, wait=10, code=503', 503],
 ])('%s', async (_, Prefer, status) => {
   expect((await mock.client.post(LIST, { name: 'x' }, { headers: { Prefer } })).status).toBe(status);
 });
 
-test('two Prefer headers are one', async () => {
+test('two Prefer headers are combined', async () => {
   expect((await get(LIST, ['respond-async', 'code=503'])).status).toBe(503);
 });
 
-test('a refusal is forced whatever else the request is', async () => {
+test('a refusal can be forced for any request', async () => {
   expect((await get(`${LIST}?verbose=1`, 'code=503', 'no-key')).status).toBe(503);
 });
 
-test('a success is not given to a request that the server would refuse', async () => {
+test('a forced success does not apply to a request that the server would refuse', async () => {
   expect((await get(`${LIST}?verbose=1`, 'code=200')).status).toBe(422);
   expect((await get(LIST, 'code=200', 'no-key')).status).toBe(401);
 });
 
-test('an example is shown as it stands, with the Link that its cursor needs', async () => {
+test('an example is returned unchanged, with a Link for its cursor', async () => {
   const last = await get(`${LIST}?limit=2`, 'example=last_page');
   expect(last.body.data).toMatchObject([{ name: 'Harbour City Apprenticeships' }]);
   expect(last.headers['link']).toBeUndefined();
@@ -54,7 +54,7 @@ test.each([
   ['code=422, example=nope', /does not have with the status 422\. It has with 422: limit, unknown_parameter, /],
   ['code=304, example=nope', /does not have with the status 304\. It has none\.$/],
   [`example=${'x'.repeat(5000)}`, /^Prefer asks for the example x+…/],
-])('422 that names what there is, for %s', async (Prefer, message) => {
+])('422 that names the available choices, for %s', async (Prefer, message) => {
   const answer = await get(LIST, Prefer);
   expect(answer.status).toBe(422);
   expect(answer.body.message).toMatch(message);
@@ -68,24 +68,24 @@ test.each([
   ['code=403, example=organization_suspended', 'www-authenticate', /error="insufficient_scope"$/],
   ['code=405', 'allow', 'GET, HEAD, POST'],
   ['code=503', 'retry-after', '5'],
-])('%s has the %s that goes with it', async (Prefer, header, value) => {
+])('%s has the matching %s', async (Prefer, header, value) => {
   expect((await get(LIST, Prefer)).headers[header]).toEqual(
     typeof value === 'string' ? value : expect.stringMatching(value),
   );
 });
 
-test('405 names the methods of the path that was called, in the message too', async () => {
+test('405 names the methods of the requested path, also in the message', async () => {
   const answer = await get('/api/key', 'code=405');
   expect(answer.headers['allow']).toBe('GET, HEAD');
   expect(answer.body.message).toContain('Allowed methods: GET, HEAD.');
 });
 
-test('HEAD gets what is forced, without the body', async () => {
+test('HEAD gets the forced response without its body', async () => {
   const answer = await mock.client.send('HEAD', LIST, { headers: { Prefer: 'code=503' } });
   expect(answer).toMatchObject({ status: 503, text: '' });
 });
 
-test('nothing is forced on a path or with a method that the contract does not have', async () => {
+test('Prefer has no effect on an unknown path or method', async () => {
   expect((await get('/api/nothing', 'code=503')).status).toBe(404);
   expect((await mock.client.send('PUT', LIST, { headers: { Prefer: 'code=503' } })).status).toBe(405);
 });

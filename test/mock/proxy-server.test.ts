@@ -1,4 +1,4 @@
-// Through the proxy the real server agrees with the contract, whatever it is sent.
+// Through the proxy, the real server conforms to the contract for every request.
 import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';
@@ -18,20 +18,23 @@ afterAll(async () => {
   await server.close();
 });
 
-test.each(operations)('$operationId: no disagreement, on any bad or fine request', async (operation) => {
-  const { ours, request } = await prepare(server, operation);
-  const client = new Client(proxy.url, ours.key, checkMockAnswer);
-  const cases = [...badRequests(operation, request, ours.key), ...goodRequests(operation, request, ours.key)];
-  const before = proxy.tally.requests;
-  for (const { what: _, ...changes } of cases) await sendTo(client, request, changes);
-  expect(proxy.lines.filter((line) => line.startsWith('! '))).toEqual([]);
-  expect(proxy.tally.requests - before).toBe(cases.length);
-});
+test.each(operations)(
+  '$operationId: the proxy reports no violation for any valid or invalid request',
+  async (operation) => {
+    const { ours, request } = await prepare(server, operation);
+    const client = new Client(proxy.url, ours.key, checkMockAnswer);
+    const cases = [...badRequests(operation, request, ours.key), ...goodRequests(operation, request, ours.key)];
+    const before = proxy.tally.requests;
+    for (const { what: _, ...changes } of cases) await sendTo(client, request, changes);
+    expect(proxy.lines.filter((line) => line.startsWith('! '))).toEqual([]);
+    expect(proxy.tally.requests - before).toBe(cases.length);
+  },
+);
 
 test.each([
-  ['a whole address in its first line', 'GET http://charter.test/api/key', 200],
-  ['no body, and no word of how long it is', 'POST /api/parent_programs', 422],
-])('a request with %s is for the proxy what it is for the server', async (_, line, status) => {
+  ['an absolute URL in its request line', 'GET http://charter.test/api/key', 200],
+  ['no body and no Content-Length', 'POST /api/parent_programs', 422],
+])('the proxy and the server read a request with %s in the same way', async (_, line, status) => {
   const ours = await createTestOrganization(server);
   const request = rawRequest(line, [`Authorization: Bearer ${ours.key}`]);
   const [direct, passed] = await Promise.all([server.url, proxy.url].map((url) => exchangeRaw(url, request)));
@@ -40,7 +43,7 @@ test.each([
   expect(proxy.lines.at(-1)).toMatch(new RegExp(`^  .* -> ${status}$`));
 });
 
-test('the answer is passed as it is, and pages of any origin may read it', async () => {
+test('the proxy forwards the response unchanged, and browsers of any origin may read it', async () => {
   const ours = await createTestOrganization(server);
   const client = new Client(proxy.url, ours.key, checkMockAnswer);
   const direct = await ours.client.get('/api/parent_programs?limit=1');

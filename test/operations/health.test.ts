@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('it is alive and ready, and says so to anybody, uncached', async () => {
+test('the server reports that it is alive and ready, without a key and uncached', async () => {
   for (const [path, status] of [
     ['/livez', 'alive'],
     ['/readyz', 'ready'],
@@ -27,7 +27,7 @@ test('it is alive and ready, and says so to anybody, uncached', async () => {
   }
 });
 
-test('a database that stops in the middle is 503, and the same process answers 200 once it is back', async () => {
+test('readiness is 503 while the database is stopped, and 200 from the same process once it is back', async () => {
   const proxy = await proxyDatabase(database.url);
   await withCharter({ DATABASE_URL: proxy.url }, async (charter) => {
     const { client } = await organizationAt(database.url, charter);
@@ -46,7 +46,7 @@ test('a database that stops in the middle is 503, and the same process answers 2
     await proxy.start();
     expect((await anonymous.get('/readyz')).status).toBe(200);
     expect((await client.get('/api/parent_programs')).body.data).toEqual([program.body]);
-    // The operator hears of it, with the ids that the callers were given.
+    // The log tells the operator, with the request ids that the callers got.
     for (const { headers } of refused) {
       const fault = { level: 50, msg: 'a request failed', requestId: headers['x-request-id'] };
       const isFault = (line: LogLine) => line['requestId'] === fault.requestId && line['msg'] === fault.msg;
@@ -56,11 +56,11 @@ test('a database that stops in the middle is 503, and the same process answers 2
   await proxy.stop();
 });
 
-// The attack: a flood of probes, each of which takes a place in the queue of those who wait for the database.
-test('while every connection is taken it is told not to be ready, in time, and however many ask, one waits', async () => {
+// The attack: a flood of probes that fills the queue for database connections.
+test('while every connection is taken, readiness fails in time, and any number of probes uses one place in the queue', async () => {
   const { pool } = server.db;
   const patience = pool.options.connectionTimeoutMillis;
-  // As long as a statement may take, and longer.
+  // Longer than the statement time-out.
   pool.options.connectionTimeoutMillis = 0;
   const held = await Promise.all(Array.from({ length: pool.options.max ?? 0 }, () => pool.connect()));
   const answers = await Promise.all(Array.from({ length: 50 }, () => server.anonymous.get('/readyz')));
@@ -74,7 +74,7 @@ test('while every connection is taken it is told not to be ready, in time, and h
 });
 
 // A load balancer must learn that the process is stopping before its port is closed.
-test('a process that stops is not ready any more, yet alive', async () => {
+test('a stopping process is alive but no longer ready', async () => {
   await withCharter({ DATABASE_URL: database.url }, async ({ url, child, printed, ended }) => {
     const anonymous = new Client(url);
     expect((await anonymous.get('/readyz')).status).toBe(200);

@@ -25,7 +25,7 @@ function lineOf(requestId: string | undefined) {
   );
 }
 
-test('every request has one line of JSON, found by the X-Request-Id that the caller got', async () => {
+test('every request is logged as one line of JSON with the X-Request-Id of its response', async () => {
   const { client } = ours;
   const answers = [
     { path: '/api/key', method: 'GET', answer: await client.get('/api/key') },
@@ -51,8 +51,8 @@ test('every request has one line of JSON, found by the X-Request-Id that the cal
   }
 });
 
-// The attack: somebody with access to the log, or to a copy of it, takes keys and private texts from it.
-test('whatever is sent, no key, header, query or body is ever printed', async () => {
+// The attack: reading keys and private data from the log or a copy of it.
+test('the log never contains a key, header, query or body of a request', async () => {
   const { client, key } = ours;
   const secret = key.slice('charter_live_'.length);
   const strange = 'charter_live_0123456789012345678901234567890123456789012345';
@@ -87,11 +87,11 @@ test('whatever is sent, no key, header, query or body is ever printed', async ()
   for (const word of [secret, strange.slice(-40), 'Bearer', 'uthorization', 'ecret-search', 'Secret', 'SECRET-1']) {
     expect({ word, isPrinted: printed.includes(word) }).toEqual({ word, isPrinted: false });
   }
-  // Nor any larger part of it.
+  // The log contains no larger part of a key either.
   for (let at = 0; at + 12 <= secret.length; at += 1) expect(printed).not.toContain(secret.slice(at, at + 12));
 });
 
-test('a request that its client gives up is told as such', async () => {
+test('a request aborted by its client is logged as aborted', async () => {
   const start = rawRequest('POST /api/parent_programs', [
     ...[`Authorization: Bearer ${ours.key}`, 'Content-Type: application/json', 'Content-Length: 100'],
   ]);

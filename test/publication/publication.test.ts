@@ -29,7 +29,7 @@ async function send(path: string, { method = 'GET', headers = {} }: Sending = {}
 test.each([
   ['/openapi.json', 'openapi.json', 'application/vnd.oai.openapi+json;version=3.1'],
   ['/openapi.yaml', 'openapi.yaml', 'application/vnd.oai.openapi+yaml;version=3.1'],
-])('%s is the contract, to the byte, for readers of every origin', async (path, file, type) => {
+])('%s is the contract, byte for byte, and readable from every origin', async (path, file, type) => {
   const { status, headers, text } = await send(path, { headers: { Origin: 'https://editor.example' } });
   expect(status).toBe(200);
   expect(text).toBe(await readFile(join(GENERATED, file), 'utf8'));
@@ -37,7 +37,7 @@ test.each([
   expect(headers.get('access-control-allow-origin')).toBe('*');
 });
 
-test.each(PATHS)('%s may be kept, is asked for again each time, and is then 304 without a body', async (path) => {
+test.each(PATHS)('%s may be cached, must be revalidated, and then gets 304 without a body', async (path) => {
   const first = await send(path);
   const entityTag = first.headers.get('etag') ?? '';
   expect(entityTag).toMatch(/^"[\w-]+"$/);
@@ -48,7 +48,7 @@ test.each(PATHS)('%s may be kept, is asked for again each time, and is then 304 
   expect((await send(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
 });
 
-test.each(PATHS)('%s answers HEAD with the headers of GET, and no other method', async (path) => {
+test.each(PATHS)('%s supports HEAD with the headers of GET, and no other method', async (path) => {
   const [got, head] = await Promise.all([send(path), send(path, { method: 'HEAD' })]);
   expect(head).toMatchObject({ status: 200, text: '' });
   const relevant = ({ headers }: { headers: Headers }) =>
@@ -63,7 +63,7 @@ test.each([
   ['br', brotliDecompressSync],
   ['gzip', gunzipSync],
 ] as const)(
-  '%s where the reader takes it: other bytes, so another tag, and the same text',
+  '%s if the client accepts it: other bytes and another ETag, and the same text',
   async (encoding, unpack) => {
     for (const path of PATHS) {
       const plain = await send(path, { headers: { 'Accept-Encoding': 'identity' } });
@@ -85,34 +85,31 @@ test.each([
   },
 );
 
-// The attack: whatever gets into the page, it runs no script that was not there when it was built.
-test.each(['/docs', '/docs/plain.html'])(
-  '%s allows its own scripts by their hashes, and loads nothing',
-  async (path) => {
-    const { headers, text } = await send(path);
-    const policy = new Map(
-      (headers.get('content-security-policy') ?? '').split('; ').map((directive): [string, string[]] => {
-        const [name = '', ...sources] = directive.split(' ');
-        return [name, sources];
-      }),
-    );
-    const scripts = [...text.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
-    const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
-    expect(policy.get('script-src')).toEqual(path === '/docs' ? [...new Set(hashes)] : ["'none'"]);
-    expect(policy.get('default-src')).toEqual(["'none'"]);
-    expect(policy.get('frame-ancestors')).toEqual(["'none'"]);
-    for (const sources of policy.values()) expect(sources.join(' ')).not.toMatch(/https?:|\*/);
-  },
-);
+// The attack: a script injected into the page. Only the scripts of the build may run.
+test.each(['/docs', '/docs/plain.html'])('%s allows only its own scripts, by hash, and loads nothing', async (path) => {
+  const { headers, text } = await send(path);
+  const policy = new Map(
+    (headers.get('content-security-policy') ?? '').split('; ').map((directive): [string, string[]] => {
+      const [name = '', ...sources] = directive.split(' ');
+      return [name, sources];
+    }),
+  );
+  const scripts = [...text.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
+  const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  expect(policy.get('script-src')).toEqual(path === '/docs' ? [...new Set(hashes)] : ["'none'"]);
+  expect(policy.get('default-src')).toEqual(["'none'"]);
+  expect(policy.get('frame-ancestors')).toEqual(["'none'"]);
+  for (const sources of policy.values()) expect(sources.join(' ')).not.toMatch(/https?:|\*/);
+});
 
-test('the pages and the documents are found from the start, in the way of RFC 8631', async () => {
+test('every page and document has links to the documentation and the contract as RFC 8631 defines', async () => {
   for (const path of ['/', ...PATHS]) {
     const { headers } = await send(path, { headers: { Accept: 'text/html' } });
     expect(headers.get('link')).toBe('</openapi.json>; rel="service-desc", </docs>; rel="service-doc"');
   }
 });
 
-test('the pages link to each other and to the documents where the server has them', async () => {
+test('the pages link to each other and to the paths of the documents on this server', async () => {
   const [docs, plain] = await Promise.all([send('/docs'), send('/docs/plain.html')]);
   expect(docs.text).toContain('<a href="/docs/plain.html">');
   for (const address of ['/docs', '/openapi.json', '/openapi.yaml']) expect(plain.text).toContain(`href="${address}"`);
@@ -122,7 +119,7 @@ test('the pages link to each other and to the documents where the server has the
   }
 });
 
-test('a page of another origin may ask whether the document has changed', async () => {
+test('a page of another origin may send a conditional request for the document', async () => {
   const { status, headers } = await send('/openapi.json', {
     method: 'OPTIONS',
     headers: { Origin: 'https://editor.example', 'Access-Control-Request-Headers': 'if-none-match' },
@@ -133,7 +130,7 @@ test('a page of another origin may ask whether the document has changed', async 
   expect(headers.get('access-control-expose-headers')).toContain('ETag');
 });
 
-test('where the documentation has not been built, the page says how; once it is, it is there', async () => {
+test('the page says how to build missing documentation, and shows it once it is built', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-unbuilt-'));
   const app = express().use(openPublication(pathToFileURL(`${folder}/`)).routes);
   const unbuilt = await listen(app, { host: '127.0.0.1', port: 0 });
@@ -147,7 +144,7 @@ test('where the documentation has not been built, the page says how; once it is,
   await rm(folder, { recursive: true });
 });
 
-test('what was prepared at the start is read and compressed before anybody asks', async () => {
+test('the server reads and compresses the prepared files at its start, before the first request', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-prepared-'));
   for (const name of ['docs', 'openapi.json', 'openapi.yaml'])
     await cp(join(GENERATED, name), join(folder, name), { recursive: true });
