@@ -4,13 +4,13 @@ import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { StartUpError } from '../src/domain/start-up-error.ts';
 import { removeCluster } from '../src/postgres/embedded-cluster.ts';
 import { joinEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { migrate } from '../src/postgres/migrate.ts';
 import { MIGRATIONS_DIR } from '../src/postgres/migrations.ts';
 import { withSchemaEngine } from '../src/postgres/schema-engine.ts';
+import { readArguments } from './arguments.ts';
 
 const HELP = `npm run migration -- --name add_something   writes the next migration for the changes of the schema
 npm run migration -- --check                fails when prisma/schema.prisma and prisma/migrations disagree
@@ -21,25 +21,28 @@ partial and trigram indexes). Never edit a migration that a database may have ap
 const SCHEMA_FILE = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
 const NAME = /^[a-z][a-z0-9_]{0,59}$/;
 
-/** The command was called with wrong options. */
-class UsageError extends Error {}
+const OPTIONS = {
+  name: { type: 'string' },
+  check: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
 
 try {
   process.exitCode = await main();
 } catch (error) {
   process.exitCode = 1;
-  if (error instanceof UsageError) console.error(`${error.message}\n\n${HELP}`);
-  else if (error instanceof StartUpError) console.error(`${error.message}\n${error.remedy}`);
+  if (error instanceof StartUpError) console.error(`${error.message}\n${error.remedy}`);
   // The engine's errors about the schema end with a stack trace of its own, which is cut off.
   else console.error(error instanceof Error ? error.message.replace(/\n +0: [\s\S]*$/, '') : error);
 }
 
 async function main(): Promise<number> {
-  const { help, check, name } = readArguments();
+  const { help, check, name } = readArguments(OPTIONS, HELP);
   if (help) {
     console.log(HELP);
     return 0;
   }
+  checkArguments(check, name);
   const sql = await findChange();
   if (sql === null) {
     console.log('The schema and the migrations agree. There is nothing to write.');
@@ -54,28 +57,11 @@ async function main(): Promise<number> {
   return 0;
 }
 
-function readArguments(): { help: boolean; check: boolean; name: string | undefined } {
-  const { help, check, name } = parse();
-  if (help) return { help, check, name };
-  if (check === (name !== undefined)) throw new UsageError('Give either --name or --check.');
+function checkArguments(check: boolean, name: string | undefined): void {
+  if (check === (name !== undefined)) throw new Error(`Give either --name or --check.\n\n${HELP}`);
   if (name !== undefined && !NAME.test(name)) {
-    throw new UsageError(
-      `"${name}" is not a valid name. Use at most 60 characters of a-z, 0-9 and _, and begin with a letter.`,
-    );
-  }
-  return { help, check, name };
-}
-
-function parse() {
-  const options = {
-    name: { type: 'string' },
-    check: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  } as const;
-  try {
-    return parseArgs({ options }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    const rule = 'Use at most 60 characters of a-z, 0-9 and _, and begin with a letter.';
+    throw new Error(`"${name}" is not a valid name. ${rule}\n\n${HELP}`);
   }
 }
 
