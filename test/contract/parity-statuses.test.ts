@@ -27,7 +27,7 @@ afterAll(() => Promise.all([server.close(), cutOff.close(), mock.close()]));
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 /** Makes the server return each status. A new status of the document needs an entry here, or the test fails. */
-const WAYS: Record<number, (prepared: Prepared, operation: (typeof operations)[number]) => Promise<Reply>> = {
+const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operations)[number]) => Promise<Reply>> = {
   200: ({ client, request }) => sendTo(client, request),
   201: ({ client, request }) => sendTo(client, request),
   204: ({ client, request }) => sendTo(client, request),
@@ -78,9 +78,9 @@ describe.each(operations)('$operationId', (operation) => {
       const prepared = await prepare(server, operation);
       // More rows than a list page holds, as on the mock.
       await insertPrograms(server, prepared.ours, Array(30).fill({ name: 'One of many' }));
-      const way = WAYS[status];
-      if (way === undefined) throw new Error(`Nobody knows how the server comes to ${status}: add a way.`);
-      const ofServer = await way(prepared, operation);
+      const send = REQUESTS[status];
+      if (send === undefined) throw new Error(`No request is known that gets ${status} from the server: add one.`);
+      const ofServer = await send(prepared, operation);
       const ofMock = await sendTo(mocked, prepared.request, { headers: { Prefer: `code=${status}` } });
       expect({ server: ofServer.status, mock: ofMock.status }).toEqual({ server: status, mock: status });
       expect(differenceOf(operation, `${status}`, { server: ofServer, mock: ofMock }, likeness)).toBeNull();
@@ -98,9 +98,9 @@ describe.each(operations)('$operationId', (operation) => {
     async (status, example) => {
       const { request } = await prepare(server, operation);
       const Prefer = `code=${status}, example=${example}`;
-      const answer = await sendTo(mocked, request, { headers: { Prefer } });
-      const shown = operation.responses[status]?.content?.['application/json']?.examples?.[example];
-      expect({ status: answer.status, body: answer.body }).toEqual({ status, body: shown?.value });
+      const response = await sendTo(mocked, request, { headers: { Prefer } });
+      const declared = operation.responses[status]?.content?.['application/json']?.examples?.[example];
+      expect({ status: response.status, body: response.body }).toEqual({ status, body: declared?.value });
     },
   );
 });

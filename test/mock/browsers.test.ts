@@ -12,17 +12,18 @@ const ORIGIN = 'https://app.example.org';
 test.each(['/api/parent_programs', '/api/parent_programs/1', '/api/nothing', '/%'])(
   'a preflight for any origin, method and header succeeds on %s without a key',
   async (url) => {
-    const answer = await fetch(`${mock.url}${url}`, {
+    const response = await fetch(`${mock.url}${url}`, {
       method: 'OPTIONS',
       headers: {
-        ...{ Origin: ORIGIN, 'Access-Control-Request-Method': 'PATCH' },
+        Origin: ORIGIN,
+        'Access-Control-Request-Method': 'PATCH',
         'Access-Control-Request-Headers': 'authorization,if-match,prefer',
       },
     });
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-allow-methods')).toBe('PATCH');
-    expect(answer.headers.get('access-control-allow-headers')).toBe('authorization,if-match,prefer');
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-methods')).toBe('PATCH');
+    expect(response.headers.get('access-control-allow-headers')).toBe('authorization,if-match,prefer');
   },
 );
 
@@ -31,12 +32,12 @@ test('an OPTIONS request that is not a preflight gets the response of the server
 });
 
 test('browsers may read every header of the contract, on successes and refusals', async () => {
-  const shown = operations.flatMap(({ responses }) =>
+  const declared = operations.flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers)),
   );
   for (const Prefer of ['', 'code=401', 'code=304', 'code=503', 'code=418']) {
     const { headers } = await mock.client.get('/api/parent_programs', { headers: { Origin: ORIGIN, Prefer } });
     expect(headers['access-control-allow-origin']).toBe('*');
-    expect(headers['access-control-expose-headers']?.split(', ')).toEqual([...new Set(shown)].sort());
+    expect(headers['access-control-expose-headers']?.split(', ')).toEqual([...new Set(declared)].sort());
   }
 });

@@ -31,14 +31,14 @@ async function edit(file: string, from: string, to: string): Promise<string[]> {
   expect(text).toContain(from);
   await writeFile(`${folder}.new`, text.replace(from, to));
   await rename(`${folder}.new`, path);
-  const told = () => lines.filter((line) => !line.includes(' -> '));
-  await until(`the edit of ${file} to be told of`, () => [SERVED, KEPT].includes(told().at(-1) ?? ''));
-  return told();
+  const printed = () => lines.filter((line) => !line.includes(' -> '));
+  await until(`the edit of ${file} to be reported`, () => [SERVED, KEPT].includes(printed().at(-1) ?? ''));
+  return printed();
 }
 
 async function get(path: string): Promise<{ status: number; text: string }> {
-  const answer = await fetch(`${mock.url}${path}`, { headers: { Authorization: `Bearer ${mock.key}` } });
-  return { status: answer.status, text: await answer.text() };
+  const response = await fetch(`${mock.url}${path}`, { headers: { Authorization: `Bearer ${mock.key}` } });
+  return { status: response.status, text: await response.text() };
 }
 
 test('a saved example is served at once', async () => {
@@ -58,15 +58,15 @@ test('an operation may require a permission that the server does not know yet', 
 });
 
 test('an example that violates its schema is reported with its file and line, and the last valid document is served', async () => {
-  const told = await edit(KEY, 'name: Nightly sync', 'name: 5');
-  expect(told).toContainEqual(expect.stringMatching(/components\/examples\/KeyReadWrite\.yaml:\d+:\d+ {2}.*name/));
-  expect(told.at(-1)).toBe(KEPT);
+  const printed = await edit(KEY, 'name: Nightly sync', 'name: 5');
+  expect(printed).toContainEqual(expect.stringMatching(/components\/examples\/KeyReadWrite\.yaml:\d+:\d+ {2}.*name/));
+  expect(printed.at(-1)).toBe(KEPT);
   expect((await get('/api/key')).text).toContain('Nightly sync');
 });
 
 test('invalid YAML is reported with its line, and the corrected file is served', async () => {
-  const told = await edit('openapi.yaml', 'info:', '  info:');
-  expect(told).toContainEqual(
+  const printed = await edit('openapi.yaml', 'info:', '  info:');
+  expect(printed).toContainEqual(
     expect.stringMatching(/openapi\.yaml:2:\d+ {2}This line is not indented like its neighbours/),
   );
   expect((await get('/api/key')).status).toBe(200);

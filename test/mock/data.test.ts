@@ -34,14 +34,14 @@ test('external ids are unique, as the contract says', async () => {
 
 test('any other id returns an item with that id in lower case', async () => {
   const id = crypto.randomUUID();
-  const answer = await mock.client.get(`${LIST}/${id.toUpperCase()}`);
-  expect(answer.body).toMatchObject({ id, name: 'Nordic Scholars Exchange' });
+  const response = await mock.client.get(`${LIST}/${id.toUpperCase()}`);
+  expect(response.body).toMatchObject({ id, name: 'Nordic Scholars Exchange' });
 });
 
 test('a cursor of another list gets the same refusal as on the server', async () => {
   const { body } = await mock.client.get(`${LIST}?limit=2&sort=name`);
-  const answer = await mock.client.get(`${LIST}?cursor=${body.page.next_cursor}`);
-  expect(answer).toMatchObject({
+  const response = await mock.client.get(`${LIST}?cursor=${body.page.next_cursor}`);
+  expect(response).toMatchObject({
     status: 422,
     body: { errors: { cursor: [expect.stringContaining('not a cursor of this list')] } },
   });
@@ -49,9 +49,9 @@ test('a cursor of another list gets the same refusal as on the server', async ()
 
 test('a create returns the fields sent, and the defaults for the others', async () => {
   const sent = { name: 'Aegean Fellowship', metadata: { region: 'aegean' } };
-  const answer = await mock.client.post(LIST, sent);
-  expect(answer.body).toMatchObject({ ...sent, description: null, external_id: null });
-  expect(answer.headers['location']).toBe(`${LIST}/${answer.body.id}`);
+  const response = await mock.client.post(LIST, sent);
+  expect(response.body).toMatchObject({ ...sent, description: null, external_id: null });
+  expect(response.headers['location']).toBe(`${LIST}/${response.body.id}`);
 });
 
 test('equal creates get the same id, and different creates different ids', async () => {
@@ -67,7 +67,9 @@ test('an update applies a merge patch to the item and changes updated_at', async
   const patch = { description: null, metadata: { region: null, colour: 'amber', new: 'x' } };
   const { body } = await mock.client.patch(`${LIST}/${NORDIC}`, patch);
   expect(body).toEqual({
-    ...{ ...before, description: null, metadata: { colour: 'amber', new: 'x' } },
+    ...before,
+    description: null,
+    metadata: { colour: 'amber', new: 'x' },
     updated_at: expect.not.stringMatching(before.updated_at),
   });
 });
@@ -91,8 +93,8 @@ test('a metadata entry named __proto__ is an entry like any other', async () => 
 
 test('422 for a valid patch that would exceed a bound together with the existing data', async () => {
   const entries = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`entry_${i}`, 'x']));
-  const answer = await mock.client.patch(`${LIST}/${NORDIC}`, { metadata: entries });
-  expect(answer).toMatchObject({ status: 422, body: { errors: { metadata: [expect.any(String)] } } });
+  const response = await mock.client.patch(`${LIST}/${NORDIC}`, { metadata: entries });
+  expect(response).toMatchObject({ status: 422, body: { errors: { metadata: [expect.any(String)] } } });
 });
 
 test('the mock stores nothing: a deleted or changed item stays as it was', async () => {

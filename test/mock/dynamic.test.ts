@@ -23,9 +23,9 @@ describe.each(operations)('$operationId', (operation) => {
           const request = requestFor(operation, { id: crypto.randomUUID() });
           // A refusal can be forced for any request; another path gets other data.
           const url = status < 400 ? request.url : withQuery(request.url, `n=${i}`);
-          const answer = await sendTo(client, request, { url, headers: { Prefer: `code=${status}` } });
-          expect(answer.status).toBe(status);
-          texts.add(answer.text);
+          const response = await sendTo(client, request, { url, headers: { Prefer: `code=${status}` } });
+          expect(response.status).toBe(status);
+          texts.add(response.text);
         }
       }
     }
@@ -78,8 +78,8 @@ test('the same seed generates the same data, and another seed other data', async
 
 test('a requested example is returned unchanged', async () => {
   const [{ client } = never()] = mocks;
-  const answer = await client.get('/api/key', { headers: { Prefer: 'example=read_only' } });
-  expect(answer.body).toMatchObject({ name: 'Reporting', permissions: ['parent_programs:read'] });
+  const response = await client.get('/api/key', { headers: { Prefer: 'example=read_only' } });
+  expect(response.body).toMatchObject({ name: 'Reporting', permissions: ['parent_programs:read'] });
 });
 
 function never(): never {

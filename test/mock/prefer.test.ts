@@ -55,10 +55,10 @@ test.each([
   ['code=304, example=nope', /does not have with the status 304\. It has none\.$/],
   [`example=${'x'.repeat(5000)}`, /^Prefer asks for the example x+…/],
 ])('422 that names the available choices, for %s', async (Prefer, message) => {
-  const answer = await get(LIST, Prefer);
-  expect(answer.status).toBe(422);
-  expect(answer.body.message).toMatch(message);
-  expect(Object.keys(answer.body.errors)).toEqual(['Prefer']);
+  const response = await get(LIST, Prefer);
+  expect(response.status).toBe(422);
+  expect(response.body.message).toMatch(message);
+  expect(Object.keys(response.body.errors)).toEqual(['Prefer']);
 });
 
 test.each([
@@ -75,14 +75,14 @@ test.each([
 });
 
 test('405 names the methods of the requested path, also in the message', async () => {
-  const answer = await get('/api/key', 'code=405');
-  expect(answer.headers['allow']).toBe('GET, HEAD');
-  expect(answer.body.message).toContain('Allowed methods: GET, HEAD.');
+  const response = await get('/api/key', 'code=405');
+  expect(response.headers['allow']).toBe('GET, HEAD');
+  expect(response.body.message).toContain('Allowed methods: GET, HEAD.');
 });
 
 test('HEAD gets the forced response without its body', async () => {
-  const answer = await mock.client.send('HEAD', LIST, { headers: { Prefer: 'code=503' } });
-  expect(answer).toMatchObject({ status: 503, text: '' });
+  const response = await mock.client.send('HEAD', LIST, { headers: { Prefer: 'code=503' } });
+  expect(response).toMatchObject({ status: 503, text: '' });
 });
 
 test('Prefer has no effect on an unknown path or method', async () => {

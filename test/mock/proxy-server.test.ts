@@ -3,15 +3,15 @@ import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';
 import { badRequests, goodRequests } from '../support/parity-cases.ts';
-import { type Watched, watch } from '../support/proxy.ts';
+import { startTestProxy, type TestProxy } from '../support/proxy.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
-let proxy: Watched;
+let proxy: TestProxy;
 beforeAll(async () => {
   server = await startServer();
-  proxy = await watch(server.url);
+  proxy = await startTestProxy(server.url);
 });
 afterAll(async () => {
   await proxy.close();
@@ -37,9 +37,9 @@ test.each([
 ])('the proxy and the server read a request with %s in the same way', async (_, line, status) => {
   const ours = await createTestOrganization(server);
   const request = rawRequest(line, [`Authorization: Bearer ${ours.key}`]);
-  const [direct, passed] = await Promise.all([server.url, proxy.url].map((url) => exchangeRaw(url, request)));
+  const [direct, forwarded] = await Promise.all([server.url, proxy.url].map((url) => exchangeRaw(url, request)));
   expect(parseRaw(direct ?? '').status).toBe(status);
-  expect(parseRaw(passed ?? '').text).toBe(parseRaw(direct ?? '').text);
+  expect(parseRaw(forwarded ?? '').text).toBe(parseRaw(direct ?? '').text);
   expect(proxy.lines.at(-1)).toMatch(new RegExp(`^  .* -> ${status}$`));
 });
 
@@ -47,10 +47,10 @@ test('the proxy forwards the response unchanged, and browsers of any origin may 
   const ours = await createTestOrganization(server);
   const client = new Client(proxy.url, ours.key, checkMockAnswer);
   const direct = await ours.client.get('/api/parent_programs?limit=1');
-  const passed = await client.get('/api/parent_programs?limit=1');
+  const forwarded = await client.get('/api/parent_programs?limit=1');
   const { 'x-request-id': _id, date: _date, ...headers } = direct.headers;
-  expect(passed).toMatchObject({ status: 200, text: direct.text, headers });
-  expect(passed.headers['access-control-allow-origin']).toBe('*');
-  const asking = { Origin: 'https://app.example.org', 'Access-Control-Request-Method': 'GET' };
-  expect((await fetch(proxy.url, { method: 'OPTIONS', headers: asking })).status).toBe(204);
+  expect(forwarded).toMatchObject({ status: 200, text: direct.text, headers });
+  expect(forwarded.headers['access-control-allow-origin']).toBe('*');
+  const preflight = { Origin: 'https://app.example.org', 'Access-Control-Request-Method': 'GET' };
+  expect((await fetch(proxy.url, { method: 'OPTIONS', headers: preflight })).status).toBe(204);
 });

@@ -1,6 +1,6 @@
 // A foreign server that violates the contract in every possible way.
 import { formatKey } from '../../src/domain/api-key.ts';
-import { type Watched, watch } from '../support/proxy.ts';
+import { startTestProxy, type TestProxy } from '../support/proxy.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const LIST = '/api/parent_programs';
@@ -12,43 +12,49 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 };
 const BODY = {
-  ...{ id: ID, name: 'Nightly sync', permissions: [], expires_at: null },
+  id: ID,
+  name: 'Nightly sync',
+  permissions: [],
+  expires_at: null,
   organization: { id: ID, name: 'Aurora' },
 };
 
-type Answer = { status?: number; headers?: Record<string, string>; body?: unknown };
-type Asked = { method?: string; url?: string; headers?: Record<string, string>; body?: unknown };
+type UpstreamResponse = { status?: number; headers?: Record<string, string>; body?: unknown };
+type SentRequest = { method?: string; url?: string; headers?: Record<string, string>; body?: unknown };
 
-let answer: Answer;
+let response: UpstreamResponse;
 let upstream: Upstream;
-let proxy: Watched;
+let proxy: TestProxy;
 beforeAll(async () => {
   upstream = await startUpstream((_, res) => {
-    res.writeHead(answer.status ?? 200, { ...HEADERS, ...answer.headers });
-    res.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? BODY));
+    res.writeHead(response.status ?? 200, { ...HEADERS, ...response.headers });
+    res.end(typeof response.body === 'string' ? response.body : JSON.stringify(response.body ?? BODY));
   });
-  proxy = await watch(upstream.url);
+  proxy = await startTestProxy(upstream.url);
 });
 afterAll(async () => {
   await proxy.close();
   await upstream.close();
 });
 beforeEach(() => {
-  answer = {};
+  response = {};
 });
 
 /** The lines that the proxy prints for one request with this response. */
-async function disagreements(given: Answer, { method = 'GET', url = '/api/key', headers, body }: Asked = {}) {
-  answer = given;
+async function disagreements(
+  given: UpstreamResponse,
+  { method = 'GET', url = '/api/key', headers, body }: SentRequest = {},
+) {
+  response = given;
   proxy.lines.length = 0;
   const before = proxy.tally.disagreements;
-  const passed = await fetch(`${proxy.url}${url}`, {
+  const forwarded = await fetch(`${proxy.url}${url}`, {
     method,
     headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json', ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   // The proxy never responds in place of the server.
-  expect(passed.status).toBe(given.status ?? 200);
+  expect(forwarded.status).toBe(given.status ?? 200);
   const marked = proxy.lines.filter((line) => line.startsWith('! '));
   expect(proxy.tally.disagreements - before).toBe(marked.length);
   return marked.map((line) => line.replace(/^! .+? -> \d+: /, ''));
@@ -59,7 +65,7 @@ test('the proxy prints nothing for a valid response', async () => {
   expect(proxy.lines).toEqual(['  GET /api/key -> 200']);
 });
 
-test.each<[string, Answer, RegExp]>([
+test.each<[string, UpstreamResponse, RegExp]>([
   // Prism's proxy would silently respond to this one from the contract.
   ['501', { status: 501, body: { message: 'Not yet.' } }, /^the contract does not show the status 501\.$/],
   ['another success', { status: 202 }, /^the contract does not show the status 202\.$/],
@@ -86,37 +92,42 @@ test('the proxy reports a missing header', async () => {
 
 test('each violation has its own line, and the value of an undeclared header is not printed', async () => {
   const given = { headers: { 'Set-Cookie': 'session=secret', 'Cache-Control': 'public' }, body: { id: 5 } };
-  const told = await disagreements(given);
-  expect(told).toHaveLength(3);
-  expect(told.join('\n')).not.toContain('secret');
+  const printed = await disagreements(given);
+  expect(printed).toHaveLength(3);
+  expect(printed.join('\n')).not.toContain('secret');
 });
 
 test('the proxy reports a path that the contract does not have', async () => {
   expect(await disagreements({}, { url: '/api/nothing' })).toEqual(['the contract does not show this path.']);
 });
 
-test.each<[string, Asked, number]>([
+test.each<[string, SentRequest, number]>([
   ['an unknown parameter', { url: '/api/key?verbose=1' }, 422],
   ['what is no key', { headers: { Authorization: 'Bearer x' } }, 401],
   ['an Accept that no response can meet', { headers: { Accept: 'text/html' } }, 406],
   ['an invalid percent-encoding', { url: '/api/key?a=%ff' }, 400],
-])('the proxy reports a request with %s that the server accepts', async (_, asked, status) => {
-  expect(await disagreements({}, asked)).toEqual([
+])('the proxy reports a request with %s that the server accepts', async (_, sent, status) => {
+  expect(await disagreements({}, sent)).toEqual([
     expect.stringMatching(`^the contract forbids this request \\(${status}: .+\\), but the server accepts it\\.$`),
   ]);
 });
 
 test('the proxy reports an invalid body that the server accepts', async () => {
   const program = {
-    ...{ id: ID, name: 'x', description: null, external_id: null, metadata: {} },
-    ...{ created_at: '2026-02-03T08:14:27.512Z', updated_at: '2026-02-03T08:14:27.512Z' },
+    id: ID,
+    name: 'x',
+    description: null,
+    external_id: null,
+    metadata: {},
+    created_at: '2026-02-03T08:14:27.512Z',
+    updated_at: '2026-02-03T08:14:27.512Z',
   };
   const given = { status: 201, headers: { ETag: '"x"', Location: `${LIST}/${ID}` }, body: program };
-  const asked = { method: 'POST', url: LIST, body: { name: 'x', colour: 'green' } };
-  expect(await disagreements(given, asked)).toEqual([
+  const sent = { method: 'POST', url: LIST, body: { name: 'x', colour: 'green' } };
+  expect(await disagreements(given, sent)).toEqual([
     expect.stringMatching(/^the contract forbids this request \(422: colour is not a field/),
   ]);
-  expect(await disagreements(given, { ...asked, body: { name: 'x' } })).toEqual([]);
+  expect(await disagreements(given, { ...sent, body: { name: 'x' } })).toEqual([]);
 });
 
 test('the proxy reports a valid request that the server refuses as malformed', async () => {
@@ -150,8 +161,8 @@ test('no printed line contains a key or a control character', async () => {
 });
 
 test('the summary groups equal violations, the most frequent first', async () => {
-  const own = await watch(upstream.url);
-  answer = { headers: { 'X-New': 'x' } };
+  const own = await startTestProxy(upstream.url);
+  response = { headers: { 'X-New': 'x' } };
   const get = (url: string) => fetch(`${own.url}${url}`, { headers: { Authorization: `Bearer ${KEY}` } });
   for (let i = 0; i < 3; i += 1) await get('/api/key');
   await get('/api/nothing');
@@ -165,7 +176,7 @@ test('the summary groups equal violations, the most frequent first', async () =>
 
 test('the proxy reports a server that disconnects or is unreachable, and keeps running', async () => {
   const broken = await startUpstream((_, res) => res.socket?.destroy());
-  const own = await watch(broken.url);
+  const own = await startTestProxy(broken.url);
   const get = () => fetch(`${own.url}/api/key`, { headers: { Authorization: `Bearer ${KEY}` } });
   expect((await get()).status).toBe(502);
   await broken.close();

@@ -16,12 +16,12 @@ async function withMock<T>(parameters: readonly string[], work: (running: Runnin
   }
 }
 
-test('it prints its address, a line to paste that works, and how to force an answer; Ctrl-C ends it with 0', async () => {
+test('it prints its address, a curl command that works, and how to select a response; Ctrl-C ends it with 0', async () => {
   await withMock([], async (running) => {
     const [, key, origin = '', path = ''] = await untilPrinted(running, CURL);
     const client = new Client(origin, key, checkMockAnswer);
-    const answer = await client.get(path);
-    expect({ status: answer.status, items: answer.body.data.length }).toEqual({ status: 200, items: 2 });
+    const response = await client.get(path);
+    expect({ status: response.status, items: response.body.data.length }).toEqual({ status: 200, items: 2 });
     await untilPrinted(running, /Prefer: code=422/);
     await untilPrinted(running, /^GET \/api\/parent_programs\?limit=2 -> 200$/m);
     running.child.kill('SIGINT');
@@ -30,7 +30,7 @@ test('it prints its address, a line to paste that works, and how to force an ans
   });
 });
 
-test('--dynamic prints its seed, with which the same data comes again', async () => {
+test('--dynamic prints its seed, which generates the same data again', async () => {
   await withMock(['--dynamic'], async (running) => {
     const [, seed = ''] = await untilPrinted(running, /--seed (\w+)/);
     const [, key, origin = ''] = await untilPrinted(running, CURL);
@@ -41,7 +41,7 @@ test('--dynamic prints its seed, with which the same data comes again', async ()
   });
 });
 
-test('--proxy counts, and sums up at Ctrl-C', async () => {
+test('--proxy prints a summary at Ctrl-C', async () => {
   const upstream = await startUpstream((_, res) => res.writeHead(501).end());
   await withMock(['--proxy', upstream.url], async (running) => {
     const [, address] = await untilPrinted(running, /(http:\S+) forwards requests to/);
@@ -79,7 +79,7 @@ test('--stock-prism serves the published contract, connects to nothing, and ends
   }
 });
 
-test('the end of the process that has started it ends it with 0', async () => {
+test('it ends with 0 when its parent process ends', async () => {
   await withMock([], async (running) => {
     await untilPrinted(running, CURL);
     running.child.disconnect();
@@ -87,7 +87,7 @@ test('the end of the process that has started it ends it with 0', async () => {
   });
 });
 
-test('--help tells how to force an answer, and ends with 0', async () => {
+test('--help describes how to select a response, and ends with 0', async () => {
   const { code, stdout } = await runFile('scripts/mock/main.ts', ['--help']);
   expect(code).toBe(0);
   for (const words of ['--port', '--proxy', '--stock-prism', '--dynamic', 'Prefer: example=', 'well-formed key']) {
@@ -95,7 +95,7 @@ test('--help tells how to force an answer, and ends with 0', async () => {
   }
 });
 
-test('what it does not take is refused with the help', async () => {
+test('invalid options are refused with the help', async () => {
   const { code, stderr } = await runFile('scripts/mock/main.ts', ['--port', '70000']);
   expect(code).toBe(1);
   expect(stderr).toContain('--port is 0 to 65535.\n');

@@ -4,7 +4,7 @@ import { checkMockAnswer } from './contract.ts';
 
 export type TestMock = Mock & { readonly client: Client };
 
-/** A mock on any free port, and a client whose answers are held against the contract. */
+/** A mock on any free port, and a client that checks every response against the contract. */
 export async function startTestMock(options: MockOptions = {}): Promise<TestMock> {
   const mock = await startMock({ port: 0, ...options });
   return { ...mock, client: new Client(mock.url, mock.key, checkMockAnswer) };
