@@ -8,7 +8,7 @@ import { useStage } from '../support/stage.ts';
 const stage = useStage();
 const WITHOUT = { javaScriptEnabled: false };
 
-test('with JavaScript off the documentation leads to the page that needs none', async () => {
+test('with JavaScript off, the documentation links to the page that works without it', async () => {
   const page = await stage.visit(WITHOUT);
   await page.goto('/docs');
   await page.getByRole('link', { name: 'The same without it' }).click();
@@ -16,7 +16,7 @@ test('with JavaScript off the documentation leads to the page that needs none', 
   await page.getByRole('link', { name: 'openapi.yaml' }).waitFor();
 });
 
-test('with JavaScript off every guide, operation, sample, schema and response can be read', async () => {
+test('with JavaScript off, every guide, operation, sample, schema and response is readable', async () => {
   const page = await stage.visit(WITHOUT);
   await page.goto('/docs/plain.html');
   const titles = await page.getByRole('heading', { level: 2 }).allTextContents();
@@ -35,7 +35,7 @@ test('with JavaScript off every guide, operation, sample, schema and response ca
   expect(schemas).toEqual(Object.keys(contract.schemas));
 });
 
-test('every link on the page leads somewhere, on the server and in the folder of files', async () => {
+test('every link on the page has a target, on the server and in the built folder', async () => {
   for (const address of ['/docs/plain.html', `${BUILT}plain.html`]) {
     const page = await stage.visit(WITHOUT);
     await page.goto(address);
@@ -54,7 +54,7 @@ test('every link on the page leads somewhere, on the server and in the folder of
   }
 });
 
-test('the page looks well, and prints without what leads elsewhere', async () => {
+test('the page passes the layout checks, and its print version hides links to other pages', async () => {
   const page = await stage.visit();
   await page.goto('/docs/plain.html');
   expect(await look(page, 'docs-plain', { fullPage: false })).toEqual([]);

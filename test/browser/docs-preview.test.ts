@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { connectBrowser, openContext } from '../support/browser.ts';
 import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';
 
-// The preview of a checkout of the test's own, whose files it may spoil.
+// Previews a private copy of the checkout, so that the test can break its files.
 
 const ROOT = join(import.meta.dirname, '../..');
 const KEY_PAGE = '#/key/getkey';
@@ -39,7 +39,7 @@ async function visit(path: string): Promise<Page> {
   return page;
 }
 
-/** Saves the file with other words, waits for what the reader then sees, and tells how long that took. */
+/** Edits the file, waits until the page shows the change, and prints the time that took. */
 async function save(
   file: string,
   [from, to]: readonly [string, string],
@@ -51,12 +51,12 @@ async function save(
   const savedAt = Date.now();
   await writeFile(path, text.replace(from, to));
   await seen();
-  // Not asserted: a machine that runs other tests meanwhile takes as long as it takes.
+  // Not asserted: on a machine that runs other tests at the same time, the duration varies.
   console.log(`${file}: shown ${Date.now() - savedAt} ms after it was saved`);
   return text;
 }
 
-test('what is saved in the contract is shown in the open page, which stays where it was', async () => {
+test('a saved change of the contract appears in the open page, which keeps its position', async () => {
   const page = await visit(`/${KEY_PAGE}`);
   await page.getByRole('heading', { name: 'Get the current key' }).first().waitFor();
   const changed = page.getByRole('heading', { name: 'Ask whose key it is' }).first();
@@ -64,13 +64,13 @@ test('what is saved in the contract is shown in the open page, which stays where
   expect(new URL(page.url()).hash).toBe(KEY_PAGE);
 });
 
-test('what is saved in a guide is shown on the page without search as well', async () => {
+test('a saved change of a guide appears on the page without search as well', async () => {
   const page = await visit('/plain.html');
   const changed = page.getByRole('heading', { name: 'Begin here' });
   await save('openapi/guides/getting-started.md', ['# Getting started', '# Begin here'], () => changed.waitFor());
 });
 
-test('a file that the editor replaces at every save is followed', async () => {
+test('the preview follows a file that the editor replaces on every save', async () => {
   const page = await visit('/plain.html');
   const path = join(checkout, 'openapi/guides/versioning.md');
   const text = await readFile(path, 'utf8');
@@ -96,7 +96,7 @@ test.each([
     /errors\.md:\d+/,
   ],
 ] as const)(
-  '%s is told on the page and on the terminal, with file and line, until it is mended',
+  '%s is reported on the page and in the terminal, with file and line, until it is fixed',
   async (_what, file, words, place) => {
     const page = await visit('/');
     const alert = page.getByRole('alert');
@@ -107,12 +107,12 @@ test.each([
   },
 );
 
-test('the contract itself is there for tools that want to follow it', async () => {
+test('the preview serves the contract for tools that follow it', async () => {
   expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
   expect((await fetch(`${url}/nothing`)).status).toBe(404);
 });
 
-test('Ctrl-C ends it with 0, though a page is still looking', async () => {
+test('Ctrl-C ends the preview with exit code 0 while a page is still connected', async () => {
   const other = startFile(join(checkout, 'scripts/docs/preview/main.ts'), ['--port', '0']);
   const [, address = ''] = await untilPrinted(other, /(http:\S+) reloads when a file of openapi\//);
   const events = await fetch(`${address}/events`);
@@ -122,7 +122,7 @@ test('Ctrl-C ends it with 0, though a page is still looking', async () => {
   expect(await cut).toBe('cut');
 });
 
-test.each([['http'], ['70000']])('port %s is refused with what is allowed', async (port) => {
+test.each([['http'], ['70000']])('port %s is refused with the range that is allowed', async (port) => {
   const { code, stderr } = await startFile('scripts/docs/preview/main.ts', ['--port', port]).ended;
   expect({ code, stderr }).toEqual({ code: 1, stderr: `--port is "${port}". Give an integer from 0 to 65535.\n` });
 });

@@ -5,8 +5,8 @@ import { BUILT, contract, guides } from '../support/docs.ts';
 import { look } from '../support/look.ts';
 import { useStage } from '../support/stage.ts';
 
-// The page of the documentation, as the server has it and as a file. A request to any other host fails the test, and so
-// does whatever the browser writes to its console of a script or a style that the policy keeps out.
+// The documentation page, from the server and as a file. A test fails on any request to another host, and on any
+// console message about a script or style that the policy blocks.
 
 const stage = useStage();
 
@@ -19,13 +19,13 @@ async function open(page: Page, place: string, title: string): Promise<void> {
   await section(page, place).getByRole('heading', { name: title }).first().waitFor();
 }
 
-/** What is to be read in a sample, whatever marks the colours need. */
+/** The text of a sample, without the markup of its colours. */
 async function sampleIn(page: Page, place: string): Promise<string> {
   const lines = await section(page, place).locator('.panel-request-samples pre .line').allTextContents();
   return lines.map((line) => line.replace(/\n$/, '')).join('\n');
 }
 
-test('every guide is shown, and each of its headings is where its address says', async () => {
+test('every guide is shown, and the anchor of each heading works', async () => {
   const page = await stage.visit();
   expect(guides.all.length).toBeGreaterThan(1);
   for (const { slug, title, headings } of guides.all) {
@@ -36,7 +36,7 @@ test('every guide is shown, and each of its headings is where its address says',
   }
 }, 120_000);
 
-test('every operation is shown, with its samples in four languages', async () => {
+test('every operation is shown with samples in four languages', async () => {
   const page = await stage.visit();
   for (const operation of contract.operations) {
     const place = operationPlace(operation);
@@ -52,13 +52,13 @@ test('every operation is shown, with its samples in four languages', async () =>
   }
 }, 120_000);
 
-/** As it is told to whoever hears the page; Playwright goes by the element's name alone. */
+/** The accessible name; Playwright’s locators match the element name alone. */
 async function levelOf(page: Page, place: string, title: string): Promise<number> {
   const heading = section(page, place).getByRole('heading', { name: title }).first();
   return Number(await heading.evaluate((element) => element.getAttribute('aria-level') ?? element.tagName.slice(1)));
 }
 
-test('whoever goes by headings finds one title, the guides below it, and their sections below them', async () => {
+test('heading navigation finds one title, the guides below it, and their sections below them', async () => {
   const page = await stage.visit();
   for (const { slug, title, headings } of guides.all) {
     await open(page, guidePlace(slug), title);
@@ -72,7 +72,7 @@ test('whoever goes by headings finds one title, the guides below it, and their s
   }
 }, 120_000);
 
-test('the address of the server is one that could be called, and no marks of Markdown are to be seen', async () => {
+test('the server URL can be called, and no Markdown syntax is visible', async () => {
   const page = await stage.visit();
   await page.goto('/docs');
   await page.getByText('http://127.0.0.1:3000', { exact: true }).first().waitFor();
@@ -95,7 +95,7 @@ test('the search finds an operation, in workers that the policy allows', async (
   await findByWord(page);
 });
 
-test('opened as a file, with the network cut off, the page is whole and the search works', async () => {
+test('opened as a file without a network, the page is complete and its search works', async () => {
   const page = await stage.visit();
   await page.context().route(/^(?!file:|data:|blob:)/, (route) => route.abort());
   await page.goto(`${BUILT}index.html`);
@@ -103,7 +103,7 @@ test('opened as a file, with the network cut off, the page is whole and the sear
   await findByWord(page);
 });
 
-test('the page looks well', async () => {
+test('the page passes the layout and accessibility checks', async () => {
   const page = await stage.visit();
   const wrong: string[] = [];
   for (const { name, place, title } of [

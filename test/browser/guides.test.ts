@@ -7,8 +7,8 @@ import { apiStatus, openMenu, openOwnKeys } from '../support/key-steps.ts';
 import { useStage } from '../support/stage.ts';
 import { NAMES } from '../support/team.ts';
 
-// The guides name buttons and pages. Here somebody looks for exactly those words, in that order, and must arrive; and
-// GUIDE_PICTURES=1 npm test -- test/browser/guides.test.ts takes the guides' pictures on the way.
+// The guides name buttons and pages. These tests follow exactly those words, in that order. With GUIDE_PICTURES=1, `npm
+// test -- test/browser/guides.test.ts` also takes the guides' pictures.
 
 const PICTURES = join(import.meta.dirname, '../../openapi/guides/images');
 const WIDTH = 1280;
@@ -16,7 +16,7 @@ const WIDE = { viewport: { width: WIDTH, height: 800 }, colorScheme: 'light' } a
 
 const stage = useStage();
 
-/** Selects each of the words in turn; a form on the way gets what it needs. */
+/** Clicks each label in turn and fills in each form on the way. */
 async function follow(page: Page, words: readonly string[]): Promise<void> {
   expect(words.length).toBeGreaterThan(0);
   for (const word of words) {
@@ -32,7 +32,7 @@ async function shownKey(page: Page): Promise<string> {
   return page.getByLabel('API key', { exact: true }).inputValue();
 }
 
-/** Run in the page: no whole key, and nothing that is only so because this is a test. */
+/** Runs in the page: hides keys and everything specific to the test. */
 const TIDY = `
   for (const field of document.querySelectorAll('textarea')) {
     field.value = field.value
@@ -43,11 +43,11 @@ const TIDY = `
   while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/northwind-\\d+/, 'northwind');
   document.activeElement.blur();`;
 
-/** How far down the last of some elements reaches. */
+/** The lowest edge of the given elements, in pixels. */
 const bottomOf = (parts: string) =>
   `Math.max(...[...document.querySelectorAll('${parts}')].map((part) => part.getBoundingClientRect().bottom))`;
 
-/** The page from its top to the last of `parts`. */
+/** Takes a picture of the page from its top to the last of `parts`. */
 async function takePicture(page: Page, name: string, parts = 'main > *'): Promise<void> {
   if (process.env['GUIDE_PICTURES'] === undefined) return;
   await page.evaluate(TIDY);
@@ -59,7 +59,7 @@ async function takePicture(page: Page, name: string, parts = 'main > *'): Promis
   await page.setViewportSize(WIDE.viewport);
 }
 
-test('"Issuing a key, for yourself" leads to a key of one\'s own that works', async () => {
+test('"Issuing a key, for yourself" leads to a working key of one\'s own', async () => {
   const { administrator } = await furnish(stage.server.db);
   const page = await stage.visitAs(administrator, WIDE);
   const [profile = '', keys = '', ...create] = stepsOf('issuing-a-key.md', 'For yourself');
@@ -98,7 +98,7 @@ test('"Rotate a key" leads to a successor', async () => {
   expect(await apiStatus(stage.server, await shownKey(page))).toBe(200);
 });
 
-test('"Revoke a key" leads to a list in which the key is revoked', async () => {
+test('"Revoke a key" leads to a list that shows the key as revoked', async () => {
   const { administrator } = await furnish(stage.server.db);
   const page = await stage.visitAs(administrator, WIDE);
   await openOwnKeys(page);

@@ -7,14 +7,14 @@ import { createKey, openOwnKeys } from '../support/key-steps.ts';
 import { signIn, useStage } from '../support/stage.ts';
 import { until } from '../support/wait.ts';
 
-// The attack: somebody at a machine that was left goes back, and the browser shows the page as it kept it in memory. Chromium
-// keeps neither what is not to be stored nor the answer to a form, but others do, and it may some day: so here the very page
-// that was shown is given to it once more, in a way in which it keeps it.
+// The attack: at an unattended machine, somebody goes back and the browser shows the page from its back/forward cache.
+// Chromium caches neither no-store pages nor responses to forms, but other browsers do, and Chromium may start to. So
+// this test serves the same page again in a form that Chromium caches.
 
 const stage = useStage();
 let browser: Browser;
 beforeAll(async () => {
-  // The headless shell keeps no pages.
+  // The headless shell has no back/forward cache.
   browser = await chromium.launch({
     ...launchOptions(findBrowser()),
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const KEPT = '/kept';
-/** What a page holds at the moment at which it is shown, before any script of ours has heard of it. */
+/** Reports what a page contains when it is shown, before any of our scripts handle the event. */
 const PROBE = `addEventListener('pageshow', ({ persisted, timeStamp }) => console.info(JSON.stringify({
   at: performance.timeOrigin + timeStamp,
   persisted,
@@ -34,7 +34,7 @@ const PROBE = `addEventListener('pageshow', ({ persisted, timeStamp }) => consol
 
 type Sight = { readonly persisted: boolean; readonly path: string; readonly holds: string; readonly pictures: number };
 
-/** Each leads to a page that shows secrets, and tells them. */
+/** Each opens a page that shows secrets, and returns them. */
 const SECRETS: Record<string, (page: Page) => Promise<string[]>> = {
   'a key': async (page) => {
     await openOwnKeys(page);
@@ -78,7 +78,7 @@ async function beginSecondFactor(page: Page): Promise<{ uri: string; secret: str
   return { uri, secret: new URL(uri).searchParams.get('secret') ?? '' };
 }
 
-test.each(Object.keys(SECRETS))('%s: gone from a page that the browser kept, back and forward', async (what) => {
+test.each(Object.keys(SECRETS))('%s: a page restored from the back/forward cache no longer shows it', async (what) => {
   const { manager } = await stage.team();
   const context = await openContext(browser, { baseURL: stage.server.url, problems: stage.problems });
   const page = await context.newPage();
@@ -92,14 +92,14 @@ test.each(Object.keys(SECRETS))('%s: gone from a page that the browser kept, bac
   const back = await step(page, () => page.goBack());
   for (const secret of secrets) expect(back).not.toContain(secret);
 
-  // A page that comes back tells once more what it has told before.
+  // A restored page repeats its earlier console messages.
   const told = new Set<string>();
   page.on('console', (message) => told.add(message.text()));
   const sights = () => [...told].map((text): Sight => JSON.parse(text));
   await context.addInitScript(PROBE);
   await page.route(KEPT, (route) => route.fulfill({ contentType: 'text/html', body }));
   const tellsOf = (count: number) => until(`${count} pages to be told of`, () => sights().length >= count);
-  // What a page tells may come after its load; left before that, it would tell of it out of turn, or not at all.
+  // A page may report after its load event; leaving earlier would mix up the reports.
   await page.goto(KEPT);
   await tellsOf(1);
   await page.goto('/profile');
@@ -110,7 +110,7 @@ test.each(Object.keys(SECRETS))('%s: gone from a page that the browser kept, bac
   expect(shown).toMatchObject({ path: KEPT, persisted: false, holds: expect.stringContaining(secrets[0] ?? '') });
   expect(kept).toMatchObject({ path: KEPT, persisted: true, pictures: 0 });
   expect(instead?.path).toMatch(/^\/(profile|people\/users)\b/);
-  // Pages that are shown from memory are not loaded again.
+  // A page restored from the cache fires no load event.
   await page.goForward({ waitUntil: 'commit' });
   await page.goBack({ waitUntil: 'commit' });
   await tellsOf(6);
@@ -118,7 +118,7 @@ test.each(Object.keys(SECRETS))('%s: gone from a page that the browser kept, bac
   await context.close();
 });
 
-test('after signing out, back shows nothing of what the browser kept', async () => {
+test('after signing out, the back button shows nothing from the back/forward cache', async () => {
   const { administrator } = await stage.team();
   const context = await openContext(browser, { baseURL: stage.server.url, problems: stage.problems });
   const page = await context.newPage();

@@ -6,13 +6,13 @@ import { useStage } from '../support/stage.ts';
 
 const stage = useStage();
 
-/** Two pixels at least: WCAG 2.2, success criterion 2.4.13. */
+/** At least two pixels: WCAG 2.2, success criterion 2.4.13. */
 const RING = `(() => {
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
   return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
 })()`;
 
-/** Presses Tab until it is there; everything on the way shows that it has the focus. */
+/** Presses Tab until the target has the focus, and checks that each element on the way shows its focus. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let presses = 0; presses < 40; presses += 1) {
@@ -34,7 +34,7 @@ async function press(page: Page, target: Locator): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-test('with the keyboard alone one signs in, makes a key, opens its menu and rotates it', async () => {
+test('the keyboard alone suffices to sign in, create a key, open its menu and rotate it', async () => {
   const { member } = await stage.team();
   const page = await stage.visit();
   await page.goto('/sign-in');
@@ -62,7 +62,7 @@ test('with the keyboard alone one signs in, makes a key, opens its menu and rota
   expect(await apiStatus(stage.server, key)).toBe(200);
 });
 
-test('Escape closes the menu and gives the focus back to its button; leaving the menu closes it', async () => {
+test('Escape closes the menu and returns the focus to its button, and leaving the menu closes it', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await page.goto('/profile/api-keys/new');
@@ -82,7 +82,7 @@ test('Escape closes the menu and gives the focus back to its button; leaving the
   await rotate.waitFor({ state: 'hidden' });
 });
 
-test('the first Tab offers to skip to the content, which then has the focus', async () => {
+test('the first Tab reaches a link that moves the focus to the content', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await press(page, page.getByRole('link', { name: 'Skip to the content' }));

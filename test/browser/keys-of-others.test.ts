@@ -29,7 +29,7 @@ test('a manager makes a key for a member: People -> Users -> (user) -> API keys 
   expect(await rowOf(own, 'For Mei').count()).toBe(1);
 });
 
-test('a manager makes a key for themselves by the same way', async () => {
+test('a manager can make their own key the same way', async () => {
   const { manager } = await stage.team();
   const page = await stage.visitAs(manager);
   await openKeysOf(page, 'Mateo Lindqvist');
@@ -46,7 +46,7 @@ test("a manager rotates a member's key: the old one gets 401 at once, the new on
   expect(await apiStatus(stage.server, key)).toBe(200);
 });
 
-test("a manager revokes an administrator's key, and is offered nothing else of it", async () => {
+test("a manager can revoke an administrator's key, and sees no other action for it", async () => {
   const { manager, administrator } = await stage.team();
   const { key } = await giveKey(stage.server.db, administrator, { name: 'Leaked' });
   const page = await stage.visitAs(manager);
@@ -61,7 +61,7 @@ test("a manager revokes an administrator's key, and is offered nothing else of i
   expect(await apiStatus(stage.server, key)).toBe(401);
 });
 
-test('of two people who rotate at once one gets the key, and the other is told who did it and when', async () => {
+test('when two people rotate a key concurrently, one gets the new key and the other learns who rotated it and when', async () => {
   const { manager, member } = await stage.team();
   const { key: old } = await giveKey(stage.server.db, member, { name: 'Shared' });
   const theirs = await stage.visitAs(manager);
@@ -85,7 +85,7 @@ test('of two people who rotate at once one gets the key, and the other is told w
   expect(await stage.server.db.prisma.apiKey.count({ where: active })).toBe(1);
 });
 
-test('rotating a key that somebody has just revoked makes none and tells who revoked it', async () => {
+test('rotating a key that was just revoked creates none and says who revoked it', async () => {
   const { manager, member } = await stage.team();
   await giveKey(stage.server.db, member, { name: 'Leaked' });
   const own = await stage.visitAs(member);

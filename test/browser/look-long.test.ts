@@ -4,7 +4,7 @@ import { useStage } from '../support/stage.ts';
 
 const stage = useStage();
 
-test('names as long as they may be, and ten keys', async () => {
+test('pages with names of the maximum length and ten keys pass the layout checks', async () => {
   const { administrator, manager, member, keyId } = await stretch(stage.server.db);
   const page = await stage.visitAs(administrator);
   const wrong: string[] = [];

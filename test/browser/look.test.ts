@@ -5,8 +5,8 @@ import { type BelievableTeam, furnish } from '../support/furnish.ts';
 import { look } from '../support/look.ts';
 import { useStage } from '../support/stage.ts';
 
-// Every page, narrow and wide, light and dark: nothing to scroll sideways from 320 px on, nothing for axe to complain of.
-// What it sees is written to generated/screenshots.
+// Every page, narrow and wide, light and dark: no horizontal scrolling from 320 px on, and no finding of axe. The
+// screenshots go to generated/screenshots.
 
 const stage = useStage();
 let team: BelievableTeam;
@@ -44,7 +44,7 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'not-found', path: () => '/profile/nowhere' },
 ];
 
-test('every page of an administrator', async () => {
+test('every page of an administrator passes the layout checks', async () => {
   const page = await stage.visitAs(team.administrator);
   const wrong: string[] = [];
   for (const { name, path } of AS_ADMINISTRATOR) {
@@ -64,7 +64,7 @@ const AS_GUEST: readonly { name: string; path: () => string }[] = [
   { name: 'welcome-dead', path: () => '/welcome/used' },
 ];
 
-test('every page of whoever is not signed in', async () => {
+test('every page without sign-in passes the layout checks', async () => {
   const page = await stage.visit();
   const wrong: string[] = [];
   for (const { name, path } of AS_GUEST) {
@@ -77,7 +77,7 @@ test('every page of whoever is not signed in', async () => {
   expect(wrong).toEqual([]);
 }, 600_000);
 
-test('the pages of a member, a manager and a viewer that differ', async () => {
+test('pages that differ for members, managers and viewers pass the layout checks', async () => {
   const wrong: string[] = [];
   for (const { role, name, path } of [
     { role: 'member', name: 'member-no-keys', path: '/profile/api-keys' },
@@ -98,8 +98,8 @@ test('the pages of a member, a manager and a viewer that differ', async () => {
   expect(wrong).toEqual([]);
 }, 600_000);
 
-test('the pages that a form leads to', async () => {
-  // Of its own, because it changes what the other tests look at.
+test('pages that a form leads to pass the layout checks', async () => {
+  // Uses its own organization, because it changes what the other tests look at.
   const { administrator, member, keyId, organizationId } = await furnish(stage.server.db);
   const page = await stage.visitAs(administrator);
   const wrong: string[] = [];
@@ -146,7 +146,7 @@ test('the pages that a form leads to', async () => {
   expect(wrong).toEqual([]);
 }, 600_000);
 
-test('a usual row of keys takes two lines at most at 1280 px', async () => {
+test('a typical row of the key list takes at most two lines at 1280 px', async () => {
   const page = await stage.visitAs(team.administrator);
   await page.goto('/profile/api-keys');
   const lines = await page.evaluate<number[]>(

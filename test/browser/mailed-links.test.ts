@@ -8,7 +8,7 @@ import { signIn } from '../support/stage.ts';
 import { createTeam } from '../support/team.ts';
 import { until } from '../support/wait.ts';
 
-// Where a mail server is configured, and people reach the dashboard under a name: this Chromium finds it there.
+// A mail server is configured, and Chromium resolves the dashboard's public name to the test server.
 
 const PUBLIC_URL = 'http://charter.localhost';
 const PASSWORD_CHOSEN = 'entirely other words 9 lamps';
@@ -45,7 +45,7 @@ async function visit(): Promise<Page> {
   return page;
 }
 
-/** The one mail that has come, and the link in it. */
+/** The only mail received, and the link in it. */
 async function readMail(): Promise<{ mail: string; link: string }> {
   const mail = await until('a mail', () => smtp.mails[0]);
   expect(smtp.mails).toHaveLength(1);
@@ -69,7 +69,7 @@ async function askForReset(page: Page, email: string): Promise<string> {
   return page.getByRole('main').innerText();
 }
 
-test('whoever has forgotten the password gets a link by mail, chooses another one, and signs in with it', async () => {
+test('a person who forgot the password gets a link by mail, sets another password and signs in with it', async () => {
   const { member } = await createTeam(dashboard.db);
   const page = await visit();
   const told = await askForReset(page, member.email);
@@ -83,14 +83,14 @@ test('whoever has forgotten the password gets a link by mail, chooses another on
   await page.getByRole('heading', { name: 'My profile' }).waitFor();
   expect((await page.goto(link))?.status()).toBe(404);
 
-  // The attack: an e-mail is tried to learn whether it has an account.
+  // The attack: try an e-mail to learn whether it has an account.
   smtp.mails.length = 0;
   expect(await askForReset(await visit(), 'nobody@northwind.example')).toBe(told);
   await outbox.settle();
   expect(smtp.mails).toEqual([]);
 });
 
-test('an invitation is mailed to whom it is for, who comes in by it', async () => {
+test('an invitation is mailed to the invited person, whose link leads to a sign-in', async () => {
   const { manager } = await createTeam(dashboard.db);
   const page = await visit();
   await signIn(page, manager);

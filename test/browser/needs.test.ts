@@ -3,7 +3,7 @@ import { focused } from '../support/browser.ts';
 import { type BelievableTeam, furnish } from '../support/furnish.ts';
 import { useStage } from '../support/stage.ts';
 
-// What people set up for themselves: larger text, other colours, no motion, a keyboard and a voice.
+// User preferences: larger text, forced colours, reduced motion, keyboard and screen reader.
 
 const stage = useStage();
 let team: BelievableTeam;
@@ -22,7 +22,7 @@ const paths = () => [
   '/organization/audit-log',
 ];
 
-test('text of twice the size is neither cut nor to be scrolled sideways', async () => {
+test('text at twice the size is not clipped and needs no horizontal scrolling', async () => {
   const page = await stage.visitAs(team.administrator);
   const wrong: string[] = [];
   for (const width of [1280, 640]) {
@@ -38,7 +38,7 @@ test('text of twice the size is neither cut nor to be scrolled sideways', async 
   expect(wrong).toEqual([]);
 });
 
-/** Buttons, labels and headings whose text is larger than they are. */
+/** Buttons, labels and headings whose text overflows them. */
 function cutTexts(page: Page): Promise<string[]> {
   return page.evaluate(`[...document.querySelectorAll('.button, label, h1, h2, h3, .badge, dd, th, .hint')]
     .filter((each) => each.checkVisibility() && getComputedStyle(each).overflow === 'hidden' ? false
@@ -46,7 +46,7 @@ function cutTexts(page: Page): Promise<string[]> {
     .map((each) => each.textContent.trim().slice(0, 40))`);
 }
 
-test('in forced colours the current tab and room are told from the others, and every badge has its edge', async () => {
+test('in forced colours the current tab and section stand out, and every badge has a border', async () => {
   const page = await stage.visitAs(team.administrator);
   await page.emulateMedia({ forcedColors: 'active' });
   await page.goto('/profile/api-keys');
@@ -64,7 +64,7 @@ test('in forced colours the current tab and room are told from the others, and e
   expect(new Set(widths)).toEqual(new Set(['1px']));
 });
 
-test('nothing moves for whoever asks for less motion', async () => {
+test('with reduced motion, nothing is animated', async () => {
   const page = await stage.visitAs(team.administrator);
   await page.goto('/profile/api-keys');
   const moving = `[...document.querySelectorAll('*')].filter((each) => {
@@ -76,7 +76,7 @@ test('nothing moves for whoever asks for less motion', async () => {
   expect(await page.evaluate<number>(moving)).toBeGreaterThan(0);
 });
 
-test('after each refused form the focus is on what is wrong, first of all on the page', async () => {
+test('after each refused form, the focus is on the error summary at the top of the page', async () => {
   const page = await stage.visitAs(team.administrator);
   const forms = [
     { path: '/profile/api-keys/new', button: 'Create API Key' },
@@ -91,7 +91,7 @@ test('after each refused form the focus is on what is wrong, first of all on the
     if (empty !== undefined) await page.getByLabel(empty).fill('');
     await page.getByRole('main').getByRole('button', { name: button }).click();
     await focused(page.getByRole('alert'));
-    // The next Tab is at the first thing to mend.
+    // The next Tab reaches the first invalid field.
     await page.keyboard.press('Tab');
     const href = await page.evaluate<string | null>('document.activeElement.getAttribute("href")');
     expect([path, href?.startsWith('#')]).toEqual([path, true]);
@@ -100,7 +100,7 @@ test('after each refused form the focus is on what is wrong, first of all on the
   }
 });
 
-test('each menu of a key is named after it, and each copy button after what it copies', async () => {
+test('each key menu is named after its key, and each copy button after what it copies', async () => {
   const page = await stage.visitAs(team.administrator);
   await page.goto('/profile/api-keys');
   expect(await page.locator('tbody summary').allInnerTexts()).toEqual(
@@ -112,7 +112,7 @@ test('each menu of a key is named after it, and each copy button after what it c
   for (const name of ['Copy API key', 'Copy command']) {
     const copy = page.getByRole('button', { name, exact: true });
     const status = page.locator('.copy', { has: copy }).getByRole('status');
-    // Empty it takes no room, and yet is there to speak.
+    // While empty, the live region takes no space but is in the document.
     expect([name, (await status.boundingBox())?.height ?? 0, await status.getAttribute('aria-live')]).toEqual([
       ...[name, 0, 'polite'],
     ]);

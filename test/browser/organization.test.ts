@@ -5,7 +5,7 @@ import { useStage } from '../support/stage.ts';
 
 const stage = useStage();
 
-test('a policy that keeps members from making keys holds from the next click on', async () => {
+test('a policy that forbids members to make keys applies from the next click on', async () => {
   const { administrator, member } = await stage.team();
   const theirs = await stage.visitAs(member);
   await openOwnKeys(theirs);
@@ -26,7 +26,7 @@ test('a policy that keeps members from making keys holds from the next click on'
   expect(await theirs.getByRole('link', { name: 'Create API Key' }).count()).toBe(0);
 });
 
-test('the longest life and "Never expires" of the policy are what the form offers', async () => {
+test('the form offers the longest lifetime of the policy and "Never expires"', async () => {
   const { administrator } = await stage.team();
   const page = await stage.visitAs(administrator);
   const offered = async () => {
@@ -42,7 +42,7 @@ test('the longest life and "Never expires" of the policy are what the form offer
   expect(words).toEqual(['7 days', '30 days', '45 days', 'Never expires']);
 });
 
-test('a life that is none is refused beside its field', async () => {
+test('an invalid lifetime is refused beside its field', async () => {
   const { administrator } = await stage.team();
   const page = await stage.visitAs(administrator);
   await page.goto('/organization');
@@ -55,7 +55,7 @@ test('a life that is none is refused beside its field', async () => {
   await focused(field);
 });
 
-test('the audit log shows who did what, by act, person and day, and exports what is filtered', async () => {
+test('the audit log filters by action, person and day, and exports the filtered events', async () => {
   const { administrator, member } = await stage.team();
   const theirs = await stage.visitAs(member);
   await openOwnKeys(theirs);
@@ -89,12 +89,12 @@ test('the audit log shows who did what, by act, person and day, and exports what
   const lines = (await text(await download.createReadStream())).trim().split('\r\n');
   expect(lines).toHaveLength(2);
   expect(lines[1]).toContain(`key.revoked,Mei Tanaka,${member.email}`);
-  // A spreadsheet must take the name for text.
+  // A spreadsheet must treat the name as text.
   expect(lines[1]).toContain(`"'=HYPERLINK(""https://evil.example"")"`);
   expect(lines.join()).not.toContain(key);
 });
 
-test('filters that fit nothing say so, and a day in the future is empty', async () => {
+test('filters without matches say so, and a day in the future is empty', async () => {
   const { administrator } = await stage.team();
   const page = await stage.visitAs(administrator);
   await page.goto('/organization/audit-log?from=2099-01-01');

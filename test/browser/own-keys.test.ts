@@ -12,7 +12,7 @@ import { useStage } from '../support/stage.ts';
 
 const stage = useStage();
 
-test('My profile -> API keys -> Create API Key shows a key that the API takes', async () => {
+test('My profile -> API keys -> Create API Key shows a key that the API accepts', async () => {
   const { administrator } = await stage.team();
   const page = await stage.visitAs(administrator);
   await openOwnKeys(page);
@@ -27,7 +27,7 @@ test('My profile -> API keys -> Create API Key shows a key that the API takes', 
   expect(await page.content()).not.toContain(key);
 });
 
-test('Rotate of the three-dot menu shows a new key, and the old one gets 401 on the very next request', async () => {
+test('Rotate in the three-dot menu shows a new key, and the old one gets 401 on the next request', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await openOwnKeys(page);
@@ -44,7 +44,7 @@ test('Rotate of the three-dot menu shows a new key, and the old one gets 401 on 
   expect(await rowOf(page, old.slice(0, 17)).innerText()).toContain('Rotated by Mei Tanaka');
 });
 
-test('a key can be rotated again and again under its name', async () => {
+test('a key can be rotated repeatedly and keeps its name', async () => {
   const { manager } = await stage.team();
   const page = await stage.visitAs(manager);
   await openOwnKeys(page);
@@ -57,7 +57,7 @@ test('a key can be rotated again and again under its name', async () => {
   expect(statuses).toEqual([401, 401, 200]);
 });
 
-test('Revoke ends the key at once, and the list keeps it with who and when', async () => {
+test('Revoke ends the key at once, and the list shows who revoked it and when', async () => {
   const { manager } = await stage.team();
   const page = await stage.visitAs(manager);
   await openOwnKeys(page);
@@ -73,7 +73,7 @@ test('Revoke ends the key at once, and the list keeps it with who and when', asy
   expect(await page.getByText('Actions for key Leaked').count()).toBe(0);
 });
 
-test('Rename gives the name and leaves the key as it is', async () => {
+test('Rename changes the name and does not affect the key', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await openOwnKeys(page);
@@ -88,7 +88,7 @@ test('Rename gives the name and leaves the key as it is', async () => {
   expect(await apiStatus(stage.server, key)).toBe(200);
 });
 
-test('a taken name is refused in the form, with what was typed and the focus on what is wrong', async () => {
+test('a taken name is refused in the form, which keeps the input and focuses the invalid field', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await openOwnKeys(page);
@@ -104,7 +104,7 @@ test('a taken name is refused in the form, with what was typed and the focus on 
   expect(await page.getByRole('checkbox', { name: 'parent_programs:write' }).isChecked()).toBe(false);
 });
 
-test('a key with read alone may read and not write', async () => {
+test('a key with only the read permission can read but not write', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await openOwnKeys(page);

@@ -17,7 +17,7 @@ const ROOMS = [
 ] as const;
 
 test.each(ROOMS)(
-  'the navigation of the $role shows $rooms; other rooms are refused with 403',
+  'the navigation of the $role shows $rooms, and other sections are refused with 403',
   async ({ role, rooms, refused }) => {
     const team = await stage.team();
     const page = await stage.visitAs(team[role]);
@@ -36,7 +36,7 @@ test.each(ROOMS)(
   },
 );
 
-test('without a key the list says what a key is for and how to make one', async () => {
+test('the empty key list says what a key is for and how to make one', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await openOwnKeys(page);
@@ -47,7 +47,7 @@ test('without a key the list says what a key is for and how to make one', async 
   expect(await apiStatus(stage.server, await createKey(page, 'The first'))).toBe(200);
 });
 
-test('a viewer is told to contact an administrator, by name and address, and cannot open the form', async () => {
+test('a viewer learns which administrator to contact, and cannot open the form', async () => {
   const { viewer, administrator } = await stage.team();
   const page = await stage.visitAs(viewer);
   await openOwnKeys(page);
@@ -61,7 +61,7 @@ test('a viewer is told to contact an administrator, by name and address, and can
   expect(await page.getByRole('link', { name: administrator.email }).count()).toBe(1);
 });
 
-test('a suspended organization is shown as such on every page, and its keys are refused with 403', async () => {
+test('every page says that the organization is suspended, and its keys get 403', async () => {
   const { administrator, organizationId } = await stage.team();
   const { key } = await giveKey(stage.server.db, administrator);
   await suspendOrganization(stage.server.db, organizationId);
@@ -75,7 +75,7 @@ test('a suspended organization is shown as such on every page, and its keys are 
   expect(await apiStatus(stage.server, key)).toBe(403);
 });
 
-test('another user who is deactivated loses the session with the next click, and the keys at once', async () => {
+test('a deactivated user loses the session with the next click, and the keys at once', async () => {
   const { administrator, member } = await stage.team();
   const { key } = await giveKey(stage.server.db, member);
   const theirs = await stage.visitAs(member);
@@ -94,7 +94,7 @@ test('another user who is deactivated loses the session with the next click, and
   expect(await apiStatus(stage.server, key)).toBe(401);
 });
 
-test('the last administrator who deactivates themselves is told why not', async () => {
+test('the last administrator cannot deactivate their own account and learns why', async () => {
   const { administrator } = await stage.team();
   const page = await stage.visitAs(administrator);
   await page.goto(`/people/users/${administrator.userId}/deactivate`);

@@ -5,7 +5,7 @@ import { signIn, useStage } from '../support/stage.ts';
 const stage = useStage();
 let aheadMs = 0;
 
-/** A code is taken once: the next one is shown a minute later. */
+/** Each code is accepted once: the next one is shown a minute later. */
 function aMinuteLater(): void {
   aheadMs += 60_000;
   stage.server.passDays(60_000 / 86_400_000);
@@ -41,7 +41,7 @@ async function giveCode(page: Page, text: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-test('once on, the password alone opens nothing; a code does, once; a recovery code does, once', async () => {
+test('with a second factor the password alone does not sign in, and a code or a recovery code does so once', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   const { uri, recoveryCodes } = await turnOn(page);
@@ -87,7 +87,7 @@ test('turning it off asks for the password, and after that the password alone si
   await page.getByRole('heading', { name: 'My profile' }).waitFor();
 });
 
-test('a wrong first code turns nothing on', async () => {
+test('a wrong first code does not turn it on', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await page.goto('/profile/second-factor');
@@ -99,7 +99,7 @@ test('a wrong first code turns nothing on', async () => {
   expect(await page.getByRole('link', { name: 'Set up the second factor' }).count()).toBe(1);
 });
 
-test('setting it up asks for the password, and signs every other browser out while this one stays', async () => {
+test('setting it up asks for the password, signs out every other browser and keeps this one', async () => {
   // The attack: an unlocked screen; a thief who is signed in elsewhere.
   const { member } = await stage.team();
   const [page, other] = [await stage.visitAs(member), await stage.visitAs(member)];
@@ -115,7 +115,7 @@ test('setting it up asks for the password, and signs every other browser out whi
   await other.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
-test('new recovery codes take the place of the earlier ones, and are shown once', async () => {
+test('new recovery codes replace the earlier ones and are shown once', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   const { recoveryCodes: old } = await turnOn(page);
@@ -137,7 +137,7 @@ test('new recovery codes take the place of the earlier ones, and are shown once'
   await page.getByText('9 recovery codes left').waitFor();
 });
 
-test('who lost the phone and the codes is let in again by an administrator, who is told what that means', async () => {
+test('an administrator who restores access after a lost phone and lost codes learns what that means', async () => {
   const { administrator, member } = await stage.team();
   const theirs = await stage.visitAs(member);
   await turnOn(theirs);

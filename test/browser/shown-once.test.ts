@@ -14,7 +14,7 @@ const keysOf = ({ userId, scope }: Actor) =>
   stage.server.db.prisma.apiKey.count({ where: { organizationId: scope.organizationId, userId } });
 
 test.each(['create', 'rotate'])(
-  '%s: reload, back and forward show the key no more and make no second one',
+  '%s: reload, back and forward neither show the key again nor create a second one',
   async (action) => {
     const { member } = await stage.team();
     const page = await stage.visitAs(member);
@@ -37,7 +37,7 @@ test.each(['create', 'rotate'])(
   },
 );
 
-test('a reload says that the form was sent already', async () => {
+test('a reload says that the form was already sent', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await openOwnKeys(page);
@@ -46,7 +46,7 @@ test('a reload says that the form was sent already', async () => {
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('This form was sent already');
 });
 
-test('back after leaving the page for the list does not show the key', async () => {
+test('back from the list does not show the key', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await openOwnKeys(page);
@@ -56,7 +56,7 @@ test('back after leaving the page for the list does not show the key', async () 
   expect(await keysOf(member)).toBe(1);
 });
 
-test('a second tab at the same address shows the list, without the key', async () => {
+test('a second tab at the same URL shows the list without the key', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await openOwnKeys(page);
@@ -78,7 +78,7 @@ test('a double click on Create makes one key', async () => {
   expect(await keysOf(member)).toBe(1);
 });
 
-test("no file of the browser's profile holds the key", async () => {
+test("no file of the browser's profile contains the key", async () => {
   const { member } = await stage.team();
   const folder = await mkdtemp(join(tmpdir(), 'charter-profile-'));
   const context = await chromium.launchPersistentContext(folder, { ...launchOptions(), baseURL: stage.server.url });
@@ -102,7 +102,7 @@ test("no file of the browser's profile holds the key", async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('the copy button puts the key on the clipboard and announces it', async () => {
+test('the copy button copies the key to the clipboard and announces it', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.server.url });

@@ -3,7 +3,7 @@ import { signIn, useStage } from '../support/stage.ts';
 
 const stage = useStage();
 
-test('whoever is not signed in is led to the sign-in, and from there to the page that was asked for', async () => {
+test('a person who is not signed in is redirected to the sign-in, and from there to the requested page', async () => {
   const { administrator } = await stage.team();
   const page = await stage.visit();
   await page.goto('/organization/audit-log?action=user.signed_in');
@@ -15,7 +15,7 @@ test('whoever is not signed in is led to the sign-in, and from there to the page
 });
 
 test.each(['//evil.example', 'https://evil.example/profile', '/\\evil.example', '/sign-out', 'javascript:alert(1)'])(
-  'next=%s leads to the profile and to nobody else',
+  'next=%s leads to the profile and to no other host',
   async (next) => {
     const { member } = await stage.team();
     const page = await stage.visit();
@@ -26,7 +26,7 @@ test.each(['//evil.example', 'https://evil.example/profile', '/\\evil.example', 
   },
 );
 
-test('a wrong password and an unknown e-mail are told in the same words; the password is not shown again', async () => {
+test('a wrong password and an unknown e-mail get the same message, and the password is not repeated', async () => {
   const { member } = await stage.team();
   const page = await stage.visit();
   const said: string[] = [];
@@ -40,7 +40,7 @@ test('a wrong password and an unknown e-mail are told in the same words; the pas
   expect(said).toEqual(Array(2).fill('The e-mail or the password is not right.'));
 });
 
-test('after signing out, back shows nothing of what was there', async () => {
+test('after signing out, back shows no earlier page', async () => {
   const { administrator } = await stage.team();
   const page = await stage.visitAs(administrator);
   await page.goto('/people/users');
@@ -81,7 +81,7 @@ test('an invitation link leads to a first sign-in, works once, and makes the inv
   expect((await theirs.goto(link))?.status()).toBe(404);
 });
 
-test('a reset link sets a new password, ends the sessions, and the old password opens nothing', async () => {
+test('a reset link sets a new password, ends the sessions and invalidates the old password', async () => {
   const { manager, member } = await stage.team();
   const before = await stage.visitAs(member);
   await before.getByRole('heading', { name: 'My profile' }).waitFor();
@@ -103,7 +103,7 @@ test('a reset link sets a new password, ends the sessions, and the old password 
   await theirs.getByRole('heading', { name: 'My profile' }).waitFor();
 });
 
-test('changing the password keeps this session and ends the other ones', async () => {
+test('changing the password keeps this session and ends the others', async () => {
   const { member } = await stage.team();
   const [page, elsewhere] = [await stage.visitAs(member), await stage.visitAs(member)];
   await elsewhere.getByRole('heading', { name: 'My profile' }).waitFor();

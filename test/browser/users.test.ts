@@ -6,7 +6,7 @@ const stage = useStage();
 const MORE = 56;
 const PAGE = 25;
 
-/** More people, of three names alternately, so that no page begins with a name of its own. */
+/** More people with three alternating names, so that no list page starts with a name of its own. */
 function addPeople(organizationId: string) {
   return stage.server.db.pool.query(
     `insert into users (organization_id, id, email, name, role)
@@ -25,7 +25,7 @@ async function emailsOn(page: Page): Promise<string[]> {
   return cells.map((text) => /\S+@\S+/.exec(text)?.[0] ?? text);
 }
 
-/** Follows "Next page" to the end; each page's e-mails. */
+/** The e-mails of each list page, found by following "Next page" to the end. */
 async function readOn(page: Page): Promise<string[][]> {
   const pages = [await emailsOn(page)];
   while ((await next(page).count()) > 0) {
@@ -37,7 +37,7 @@ async function readOn(page: Page): Promise<string[][]> {
   return pages;
 }
 
-test('People, Users, Next page: everybody comes once, in the order of their names, and back again', async () => {
+test('People, Users and Next page list everybody once, ordered by name, and the way back works', async () => {
   const { manager, organizationId } = await stage.team();
   await addPeople(organizationId);
   const { rows } = await stage.server.db.pool.query<{ email: string }>(
@@ -61,7 +61,7 @@ test('People, Users, Next page: everybody comes once, in the order of their name
   expect(await first(page).count()).toBe(0);
 });
 
-test('a search goes with its pages, and somebody on a later one is opened', async () => {
+test('a search continues on its next page, and a user found there can be opened', async () => {
   const { administrator, organizationId } = await stage.team();
   await addPeople(organizationId);
   const page = await stage.visitAs(administrator);

@@ -14,7 +14,7 @@ import { useStage } from '../support/stage.ts';
 const stage = useStage();
 const WITHOUT = { javaScriptEnabled: false };
 
-test('with JavaScript off one makes, rotates, renames and revokes a key; the menu opens, the key can be selected', async () => {
+test('with JavaScript off a key can be created, rotated, renamed and revoked, its menu opens, and its text can be selected', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member, WITHOUT);
   await openOwnKeys(page);
@@ -39,7 +39,7 @@ test('with JavaScript off one makes, rotates, renames and revokes a key; the men
   expect(await apiStatus(stage.server, second)).toBe(401);
 });
 
-test("with JavaScript off a manager makes and rotates a member's key", async () => {
+test("with JavaScript off a manager can create and rotate a member's key", async () => {
   const { manager } = await stage.team();
   const page = await stage.visitAs(manager, WITHOUT);
   await openKeysOf(page, 'Mei Tanaka');
@@ -50,7 +50,7 @@ test("with JavaScript off a manager makes and rotates a member's key", async () 
   expect(await apiStatus(stage.server, second)).toBe(200);
 });
 
-test('with JavaScript off, reload, back and forward show the key no more and make no second one', async () => {
+test('with JavaScript off, reload, back and forward neither show the key again nor create a second one', async () => {
   const { member } = await stage.team();
   const page = await stage.visitAs(member, WITHOUT);
   await openOwnKeys(page);
@@ -62,7 +62,7 @@ test('with JavaScript off, reload, back and forward show the key no more and mak
   expect(await page.getByRole('rowheader').count()).toBe(1);
 });
 
-test('with JavaScript off the menu of the narrow page leads to the rooms and out', async () => {
+test('with JavaScript off, the menu of the narrow page reaches every section and the sign-out', async () => {
   const { administrator } = await stage.team();
   const page = await stage.visitAs(administrator, { ...WITHOUT, viewport: { width: 360, height: 740 } });
   await page.getByText('Menu', { exact: true }).click();

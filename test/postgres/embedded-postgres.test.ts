@@ -6,14 +6,14 @@ import { withClient } from '../support/postgres.ts';
 import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';
 import { until } from '../support/wait.ts';
 
-// Each member is a process of its own, as servers, admin commands and tests are that share one data folder.
+// Each member is a separate process, as are servers, admin commands and tests that share one data folder.
 
 let dataDir: string;
 let members: Running[] = [];
 beforeAll(async () => {
   dataDir = await createFolder();
 });
-/** The last to leave in good order stops the server, whatever became of those before. */
+/** The last member to leave normally stops the server, even if earlier members crashed. */
 afterEach(async () => {
   await Promise.all(members.map(kill));
   members = [];
@@ -24,7 +24,7 @@ afterAll(() => removeCluster(dataDir));
 
 async function createFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-embedded-'));
-  await chmod(folder, 0o755); // for the user that PostgreSQL runs as, when we are root
+  await chmod(folder, 0o755); // for the user that runs PostgreSQL when this test runs as root
   return folder;
 }
 
@@ -37,7 +37,7 @@ async function enter(folder = dataDir): Promise<Member> {
   return { member, url };
 }
 
-/** Resolves once it has left, and has stopped the server where it was the last one. */
+/** Resolves after the member has left and, if it was the last one, has stopped the server. */
 async function leave(member: Running): Promise<void> {
   member.child.stdin?.end();
   expect((await member.ended).code).toBe(0);
@@ -47,7 +47,7 @@ function lockFileOf(folder: string): string {
   return join(folder, 'postgres', 'postmaster.pid');
 }
 
-/** Null: none runs. */
+/** Null: no server runs. */
 async function serverPid(folder = dataDir): Promise<number | null> {
   const pid = Number((await readFile(lockFileOf(folder), 'utf8').catch(() => '')).split('\n')[0]);
   return pid > 0 && isAlive(pid) ? pid : null;
@@ -61,13 +61,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What tells one run of a server from the next. */
+/** Identifies one run of a server. */
 async function startOf(url: string): Promise<string> {
   const { rows } = await withClient(url, (client) => client.query('select pg_postmaster_start_time()::text as start'));
   return rows[0].start;
 }
 
-test('of three that join an empty folder at once one makes the server, all use it, and the last to leave stops it', async () => {
+test('of three processes that join an empty folder at once, one starts the server, all use it, and the last to leave stops it', async () => {
   const folder = await createFolder();
   const joined = await Promise.all([enter(folder), enter(folder), enter(folder)]);
   expect(new Set(joined.map(({ url }) => url)).size).toBe(1);
@@ -83,9 +83,8 @@ test('of three that join an empty folder at once one makes the server, all use i
   await removeCluster(folder);
 });
 
-// The server outlives a member that was killed, for nobody was left to stop it: the next one must find it, not start a
-// second one on the same files.
-test('after kill -9 of the only member, the next one joins the server that still runs, with what was written', async () => {
+// The server survives a member that was killed. The next member must find it, not start a second one on the same files.
+test('after kill -9 of the only member, the next one joins the running server and finds the data', async () => {
   const killed = await enter();
   await withClient(killed.url, (client) => client.query('create table if not exists kept as select 1 as one'));
   const start = await startOf(killed.url);
@@ -96,7 +95,7 @@ test('after kill -9 of the only member, the next one joins the server that still
   await leave(next.member);
 });
 
-test('after kill -9 of the server itself, the next member starts it on the same data', async () => {
+test('after kill -9 of the server, the next member starts it on the same data', async () => {
   const member = await enter();
   await withClient(member.url, (client) => client.query('create table if not exists kept as select 1 as one'));
   const pid = await serverPid();
@@ -111,8 +110,8 @@ test('after kill -9 of the server itself, the next member starts it on the same 
   await leave(next.member);
 });
 
-// After a crash or in a new container, the process id of the lock file may be anybody's: here, it is this test's.
-test('a lock file that names somebody else does not keep the server from starting, nor is that one touched', async () => {
+// After a crash or in a new container, the process id in the lock file may belong to any process: here, to this test.
+test("a lock file with another process's id does not prevent the start, and that process is left alone", async () => {
   const before = await enter();
   const lockFile = await readFile(lockFileOf(dataDir), 'utf8');
   await leave(before.member);

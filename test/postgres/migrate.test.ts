@@ -7,7 +7,7 @@ const OURS = await readMigrations();
 const NAMES = OURS.map(({ name }) => name);
 const LAST = NAMES.at(-1) ?? '';
 
-/** What the operator is told; it never holds the password, whose place is in every address that is given here. */
+/** The message for the operator; it never contains the password that every URL in this file has. */
 async function refusalOf(url: string, migrations = OURS): Promise<string> {
   const error = await migrate(url, migrations).catch((thrown: unknown) => thrown);
   if (!(error instanceof StartUpError)) throw new Error('There was no StartUpError.', { cause: error });
@@ -24,7 +24,7 @@ function query(url: string, text: string) {
   return withClient(url, (client) => client.query(text));
 }
 
-test('an empty database gets every migration, a second time nothing', async () => {
+test('an empty database gets every migration, and a second run applies none', async () => {
   await withScratchDatabase(async (url) => {
     expect(await migrate(url)).toEqual({ applied: NAMES });
     expect(await migrate(url)).toEqual({ applied: [] });
@@ -32,7 +32,7 @@ test('an empty database gets every migration, a second time nothing', async () =
   }, 'empty');
 });
 
-test('of five at once exactly one migrates, and all go on afterwards', async () => {
+test('of five concurrent runs exactly one migrates, and all continue afterwards', async () => {
   await withScratchDatabase(async (url) => {
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => migrate(url)));
     expect(outcomes.flatMap(({ applied }) => applied)).toEqual(NAMES);
@@ -41,7 +41,7 @@ test('of five at once exactly one migrates, and all go on afterwards', async () 
   }, 'empty');
 });
 
-test('a database that is newer than the code is refused, with the name of what is not known', async () => {
+test('a database newer than the code is refused with the name of the unknown migration', async () => {
   await withScratchDatabase(async (url) => {
     await query(
       url,
@@ -52,19 +52,19 @@ test('a database that is newer than the code is refused, with the name of what i
   });
 });
 
-test('a migration that was edited after it had been applied is refused, with its name', async () => {
+test('a migration that was edited after its application is refused by name', async () => {
   await withScratchDatabase(async (url) => {
     const edited = OURS.map(({ name, sql }) => ({ name, sql: `${sql}-- one more thought\n` }));
     expect(await refusalOf(url, edited)).toMatch(
       new RegExp(`changed after they had been applied.*: ${NAMES.join(', ')}\\.`),
     );
-    // Other line endings, as git checks them out on Windows, are no edit.
+    // Other line endings, from a checkout on Windows, are not an edit.
     const windows = OURS.map(({ name, sql }) => ({ name, sql: sql.replaceAll('\n', '\r\n') }));
     expect(await migrate(url, windows)).toEqual({ applied: [] });
   });
 });
 
-test('a migration that fails leaves nothing of itself, is named with its reason, and can be tried again', async () => {
+test('a failed migration is rolled back, named with its reason, and can be retried', async () => {
   await withScratchDatabase(async (url) => {
     const name = '20991231000000_broken';
     const broken = [...OURS, { name, sql: 'create table half (id int);\nselect 1 / 0;\n' }];
@@ -75,7 +75,7 @@ test('a migration that fails leaves nothing of itself, is named with its reason,
       });
     }
     expect((await query(url, `select to_regclass('half') as half`)).rows).toEqual([{ half: null }]);
-    // The remedy is one to paste.
+    // The remedy can be pasted into a shell.
     const remedy = /UPDATE .*;/.exec(await refusalOf(url, broken))?.[0] ?? '';
     expect(remedy).toContain(name);
     await query(url, remedy);
@@ -83,22 +83,22 @@ test('a migration that fails leaves nothing of itself, is named with its reason,
   });
 });
 
-test('a migration that was interrupted is refused, with its name', async () => {
+test('an interrupted migration is refused by name', async () => {
   await withScratchDatabase(async (url) => {
     await query(url, `update _prisma_migrations set finished_at = null where migration_name = '${LAST}'`);
     expect(await refusalOf(url)).toMatch(new RegExp(`half-migrated: ${LAST} was started .* interrupted`));
   });
 });
 
-test('a wrong password is refused with the user, a missing database with its name', async () => {
+test("a wrong password is refused with the user's name, and a missing database with its own", async () => {
   const wrong = new URL(await serverUrl());
   wrong.password = 'guess-7f3a';
   expect(await refusalOf(wrong.href)).toMatch(/refuses the user "postgres".*\nCorrect the user and the password/);
   expect(await refusalOf(await serverUrl('charter_missing'))).toMatch(/has no database "charter_missing".*\nCreate it/);
 });
 
-// An installation whose administrator gives Charter a user that owns nothing: the usual one since PostgreSQL 15.
-test('a user who may not create tables is refused with the statement that mends it, and then served', async () => {
+// An administrator gives Charter a user without ownership, as is usual since PostgreSQL 15.
+test('a user who may not create tables is refused with the statement that grants it, which then works', async () => {
   await withScratchDatabase(async (url) => {
     const role = `role_${crypto.randomUUID().replaceAll('-', '')}`;
     const limited = new URL(url);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What the operator reads: it says what is wrong in a line or two, on the error output, and is no stack. */
+/** The message on standard error: one or two lines, without a stack trace. */
 async function refusalOf(parameters: readonly string[], env = { DATABASE_URL: database.url }): Promise<string> {
   const { code, stdout, stderr } = await runFile('scripts/admin.ts', parameters, env);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -58,18 +58,18 @@ test.each<[string, () => readonly string[], RegExp]>([
     /expiry must be .* 1 to 3650 days/,
   ],
   ['a life in words', () => [...ISSUE, taken.email, '--expires-days', 'long'], /Give 1 to 3650, or "never"/],
-])('%s is refused in a line', async (_, parameters, refusal) => {
+])('%s is refused in one line', async (_, parameters, refusal) => {
   expect(await refusalOf(parameters())).toMatch(refusal);
 });
 
-test('a database that cannot be used is refused in a line that does not hold the password', async () => {
+test('an unusable database is refused in one line without the password', async () => {
   const { password } = new URL(await serverUrl());
   const refusal = await refusalOf(['list-organizations'], { DATABASE_URL: await serverUrl('missing') });
   expect(refusal).toContain('has no database "missing"');
   expect(refusal).not.toContain(password);
 });
 
-test('an empty database is migrated, so that an operator may begin with either command', async () => {
+test('an empty database is migrated, so that either command can come first', async () => {
   const empty: ScratchDatabase = await createScratchDatabase('empty');
   const { code, stdout } = await runFile('scripts/admin.ts', ['--json', 'list-organizations'], {
     DATABASE_URL: empty.url,
@@ -78,7 +78,7 @@ test('an empty database is migrated, so that an operator may begin with either c
   await empty.drop();
 });
 
-test('a migration with a bad name, with none, or with a mistyped option is refused before anything is started', async () => {
+test('a migration with an invalid or missing name or an unknown option is refused before anything starts', async () => {
   const wrong = [['--name', 'Add Something'], ['--name', '../escape'], [], ['--nmae', 'x'], ['--check', '--name', 'x']];
   for (const { code, stderr, stdout } of await Promise.all(
     wrong.map((given) => runFile('scripts/migration.ts', given)),

@@ -14,7 +14,7 @@ function admin(...parameters: string[]) {
   return runFile('scripts/admin.ts', parameters, { DATABASE_URL: server.databaseUrl });
 }
 
-/** What the command says with --json; fails where the command does. */
+/** The command's JSON output; rejects when the command fails. */
 async function resultOf(...parameters: string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await admin('--json', ...parameters);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -30,7 +30,7 @@ async function createOrganization() {
   return { id: String(made['organization_id']), email: email.toLowerCase(), made };
 }
 
-test('an operator makes an organization and a key that works, suspends and resumes the one, revokes the other', async () => {
+test('an operator makes an organization and a working key, suspends and resumes the organization, and revokes the key', async () => {
   const { id, email, made } = await createOrganization();
   expect(made).toEqual({
     ...{ organization_id: id, name: 'Acme', administrator: email, kind: 'invitation' },
@@ -65,10 +65,10 @@ test('an operator makes an organization and a key that works, suspends and resum
     stdout: '',
     stderr: expect.stringMatching(/^The key "Staging" was revoked by an operator on .* UTC\. .*\n$/),
   });
-  // Ten processes, one after the other.
+  // Ten processes, one after another.
 });
 
-test('a key may be limited in what it may do and how long', async () => {
+test('a key can be limited in permissions and lifetime', async () => {
   const { email } = await createOrganization();
   const given = ['--permissions', 'parent_programs:read', '--expires-days', 'never'];
   const { stdout, code, stderr } = await admin('issue-key', '--user', email, '--name', 'For people to read', ...given);
@@ -80,7 +80,7 @@ test('a key may be limited in what it may do and how long', async () => {
   expect((await client.post('/api/parent_programs', { name: 'Refused' })).status).toBe(403);
 });
 
-test('an operator removes a second factor that its owner lost, and the owner signs in with the password alone', async () => {
+test('an operator removes a lost second factor, and its owner signs in with the password alone', async () => {
   const { db } = server;
   const owner = await createAccount(db, { role: 'administrator' });
   const { token } = await addSecondFactor(db, owner, new Date());
@@ -95,10 +95,10 @@ test('an operator removes a second factor that its owner lost, and the owner sig
   expect(await admin(...given)).toEqual({ code: 1, stdout: '', stderr: `${owner.email} has no second factor.\n` });
   await addSecondFactor(db, owner, new Date());
   expect(await admin(...given)).toEqual({ code: 0, stdout: `second factor removed: ${owner.email}\n`, stderr: '' });
-  // Three processes, one after the other.
+  // Three processes, one after another.
 });
 
-test('--help names every command, and what a command takes', async () => {
+test('--help names every command and its options', async () => {
   const [all, one] = await Promise.all([admin('--help'), admin('issue-key', '--help')]);
   for (const command of 'create-organization make-link list-organizations issue-key revoke-key'.split(' ')) {
     expect(all).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(command) });

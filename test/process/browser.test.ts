@@ -18,12 +18,12 @@ async function program(name: string, script = 'exit 0'): Promise<string> {
   return path;
 }
 
-test('a Chromium or a Chrome on the path is found', async () => {
+test('a Chromium or a Chrome on the PATH is found', async () => {
   const path = await program('google-chrome');
   expect(findBrowser({ PATH: `/nowhere:${folder}` }, 'linux')).toBe(path);
 });
 
-test('the headless shell is found beside it, unless CHROMIUM_PATH decides', async () => {
+test('the headless shell beside it is preferred, unless CHROMIUM_PATH is set', async () => {
   const path = await program('chromium-headless-shell');
   expect(findHeadlessShell({ PATH: folder })).toBe(path);
   expect(findBrowser({ PATH: folder }, 'linux')).toBeNull();
@@ -31,7 +31,7 @@ test('the headless shell is found beside it, unless CHROMIUM_PATH decides', asyn
   expect(findHeadlessShell({ PATH: '/nowhere' })).toBeNull();
 });
 
-test('CHROMIUM_PATH decides alone, also where it leads nowhere', async () => {
+test('CHROMIUM_PATH overrides the search, even if it does not exist', async () => {
   await program('chromium');
   const mine = await program('mine');
   expect(findBrowser({ PATH: folder, CHROMIUM_PATH: mine })).toBe(mine);
@@ -39,12 +39,12 @@ test('CHROMIUM_PATH decides alone, also where it leads nowhere', async () => {
   expect(canInstallBrowser({ PATH: folder, CHROMIUM_PATH: join(folder, 'missing') })).toBe(false);
 });
 
-test('where there is none, null', () => {
+test('the result is null where there is no browser', () => {
   expect(findBrowser({ PATH: folder }, 'a system without fixed places')).toBeNull();
   expect(canInstallBrowser({ PATH: folder })).toBe(false);
 });
 
-test('as root, Debian installs it: the lists first, without a question', async () => {
+test('as root, apt-get updates its lists and installs Chromium without prompts', async () => {
   const log = join(folder, 'log');
   await program('apt-get', `echo "$DEBIAN_FRONTEND $*" >> "${log}"`);
   const env = { PATH: `${folder}:/bin` };
@@ -57,7 +57,7 @@ test('as root, Debian installs it: the lists first, without a question', async (
   ]);
 });
 
-test('lists that cannot be fetched end the step with what apt-get said', async () => {
+test('when the lists cannot be fetched, the step fails with the output of apt-get', async () => {
   await program('apt-get', 'echo "no network" >&2; exit 100');
   const { status, stderr } = installBrowser({ PATH: `${folder}:/bin` });
   expect({ status, stderr }).toEqual({ status: 100, stderr: 'no network\n' });

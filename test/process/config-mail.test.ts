@@ -6,7 +6,7 @@ const MAIL = {
   PUBLIC_URL: 'https://charter.example.org',
 };
 
-test('reads where people reach it and how it mails, and needs neither', () => {
+test('the public URL and the mail settings are read, and both are optional', () => {
   expect(readConfig({})).toMatchObject({ publicUrl: undefined, mail: null });
   const mail = { smtpUrl: MAIL.SMTP_URL, mailFrom: MAIL.MAIL_FROM };
   expect(readConfig(MAIL)).toMatchObject({ publicUrl: 'https://charter.example.org', mail });
@@ -23,12 +23,12 @@ test.each([
   [{ ...MAIL, PUBLIC_URL: '' }, 'Mail is configured, but PUBLIC_URL is missing.'],
   [{ ...MAIL, SMTP_URL: 'https://mail.example.org' }, 'SMTP_URL is not an SMTP URL.'],
   [{ ...MAIL, MAIL_FROM: 'a@b.org\nBcc: c@d.org' }, 'MAIL_FROM is'],
-])('refuses %j', (env, message) => {
+])('%j is refused', (env, message) => {
   expect(() => readConfig(env)).toThrow(message);
 });
 
-test('a refusal repeats no password', () => {
-  // The attack: a password that a mistyped address carries into a log.
+test('a refusal never repeats a password', () => {
+  // The attack: a mistyped URL puts its password into the log.
   for (const name of ['SMTP_URL', 'PUBLIC_URL']) {
     const refusal = () => readConfig({ ...MAIL, [name]: 'ftp://charter:hunter2@mail.example.org' });
     expect(refusal).toThrow(name);

@@ -18,7 +18,7 @@ const DEFAULTS = {
   responseCheck: { mode: 'report', sampleRate: 1 },
 };
 
-test('without a variable, and with empty ones, everything has its default', () => {
+test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
     'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR RESPONSE_CACHE_MIB LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
@@ -45,7 +45,7 @@ test('every variable is read', () => {
   });
 });
 
-test('answers are checked in development, and elsewhere only where that is asked for', () => {
+test('responses are validated in development, and elsewhere only on request', () => {
   const checkOf = (env: Record<string, string>) => readConfig(env).responseCheck;
   expect(checkOf({ NODE_ENV: 'production' })).toBeNull();
   expect(checkOf({ NODE_ENV: 'test' })).toBeNull();
@@ -72,14 +72,14 @@ describe.each([
   ['RESPONSE_CHECK_SAMPLE_RATE', ['0', '1.01', '-0.1', '1%', '1e-2', 'all'], 'a number above 0 and up to 1'],
   ['TRUSTED_PROXIES', ['everybody', '10.0.0.0/33', '10.0.0', '10.0.0.0/8/8', 'true'], 'addresses and subnets'],
 ])('%s', (name, wrong, allowed) => {
-  test.each(wrong)('%j is refused with what is allowed', (value) => {
+  test.each(wrong)('%j is refused with the values that are allowed', (value) => {
     const { message, remedy } = refusalOf({ [name]: value });
     expect(message).toBe(`${name} is invalid: ${JSON.stringify(value)}.`);
     expect(remedy).toContain(allowed);
   });
 });
 
-// The attack: a password that a mistyped address carries into a log, from where everybody can read it.
+// The attack: a mistyped URL puts its password into a log that others can read.
 test.each([
   'mysql://charter:hunter-2@db.example/charter',
   'postgresql//charter:hunter-2@db.example',

@@ -5,7 +5,7 @@ import { withScratchDatabase } from '../support/postgres.ts';
 import { idsOf, walk } from '../support/programs.ts';
 import { until } from '../support/wait.ts';
 
-/** Creates one after another until the server is gone; notes each that was acknowledged. */
+/** Creates one program after another until the server is gone, and records each acknowledged one. */
 async function keepCreating(client: Client, acknowledged: string[], writer: number): Promise<void> {
   for (let i = 0; ; i += 1) {
     const answer = await client
@@ -21,7 +21,7 @@ async function keepCreating(client: Client, acknowledged: string[], writer: numb
   }
 }
 
-test('after kill -9 in the middle of many creates, every acknowledged one is there', async () => {
+test('after kill -9 during many creates, every acknowledged one exists', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     const charter = await startCharter({ DATABASE_URL });
     const { client, key } = await organizationAt(DATABASE_URL, charter);
@@ -34,7 +34,7 @@ test('after kill -9 in the middle of many creates, every acknowledged one is the
     await withCharter({ DATABASE_URL }, async ({ url }) => {
       const there = new Set(idsOf(await walk(new ClientAt(url, key), '/api/parent_programs?limit=100')));
       expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
-      // One create of each writer may have been written and not acknowledged; no other.
+      // One create per writer may have been committed without an acknowledgement, but no more.
       expect(there.size - acknowledged.length).toBeLessThanOrEqual(writers.length);
     });
   });

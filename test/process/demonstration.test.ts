@@ -38,7 +38,7 @@ function foreignProgram(url: string): Promise<string> {
   });
 }
 
-/** The welcome text, once it was printed completely. */
+/** The welcome text, once it is complete. */
 async function welcomeOf(env: Record<string, string>): Promise<{ text: string; url: string }> {
   return withCharter(env, async ({ printed, url }) => {
     const text = await until('the welcome', () => CURL.test(printed.stdout) && printed.stdout);
@@ -47,14 +47,14 @@ async function welcomeOf(env: Record<string, string>): Promise<{ text: string; u
     const client = new Client(origin, key);
     const answer = await client.get(path);
     expect({ status: answer.status, rows: answer.body.data.length }).toEqual({ status: 200, rows: 1 });
-    // And it shows isolation: the second organization is not there for it.
+    // It also demonstrates isolation: this organization cannot see the program.
     const foreign = await client.get(`/api/parent_programs/${await foreignProgram(env['DATABASE_URL'] ?? '')}`);
     expect(foreign.status).toBe(404);
     return { text, url };
   });
 }
 
-test('in development two that start at once on an empty database both serve, and seed it once; so does a later one', async () => {
+test('in development, two processes that start on an empty database both serve and seed it once, and a later one does too', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     const env = { DATABASE_URL, NODE_ENV: 'development' };
     const [{ text, url }] = await Promise.all([welcomeOf(env), welcomeOf(env)]);
@@ -68,7 +68,7 @@ test('in development two that start at once on an empty database both serve, and
   }, 'empty');
 });
 
-/** So many keys more of the demonstration's administrator, named after this. */
+/** Creates this many keys for the demonstration's administrator, numbered after this name. */
 function addKeys(url: string, count: number, name: string) {
   return withClient(url, (client) =>
     client.query(
@@ -81,8 +81,8 @@ function addKeys(url: string, count: number, name: string) {
   );
 }
 
-// Somebody starts it twenty times a day: no key is ever stored, so each start makes one, and old ones must make room.
-test("a key is there at every start, except where ten of somebody's own leave none; it serves all the same", async () => {
+// A developer starts it many times a day. Keys are never stored, so each start makes one and must make room for it.
+test("every start prints a key, except where a user's own ten keys leave no room, and it serves in both cases", async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     const env = { DATABASE_URL, NODE_ENV: 'development' };
     await welcomeOf(env);
@@ -92,7 +92,7 @@ test("a key is there at every start, except where ten of somebody's own leave no
   });
 });
 
-test('of five processes that start at once where there are ten, each gets a key that works, and ten there stay', async () => {
+test('of five processes that start with ten keys present, each gets a working key, and ten keys remain', async () => {
   const { db, close } = await openTestDatabase();
   await seed(db);
   for (let i = 0; i < 10; i += 1) await issueDemonstrationKey(db, 'live');
@@ -106,7 +106,7 @@ test('of five processes that start at once where there are ten, each gets a key 
   await close();
 });
 
-test("where the demonstration is used up by keys of somebody's own it serves all the same, without a line to paste", async () => {
+test("where a user's own keys leave no room, the server starts and prints no command to paste", async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     const env = { DATABASE_URL, NODE_ENV: 'development' };
     await welcomeOf(env);
@@ -121,8 +121,8 @@ test("where the demonstration is used up by keys of somebody's own it serves all
   });
 });
 
-// The attack: the demonstration's password, which everybody knows, on a server that is meant.
-test('in production there is no demonstration: no organization, no sign-in, no key, nothing but the log', async () => {
+// The attack: the demonstration's public password on a production server.
+test('production has no demonstration data: no organization, no sign-in and no key, only the log', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     const charter = await startCharter({ DATABASE_URL, PUBLIC_URL: 'http://localhost:3000' });
     await kill(charter);

@@ -1,16 +1,18 @@
 import { withCharter } from '../support/charter.ts';
 import { withScratchDatabase } from '../support/postgres.ts';
 
-/** At a signal, collects all as V8 does in a quiet spell, after which it lets a heap grow by a tenth only; and tells of it. */
+/**
+ * On a signal, runs the full collection that V8 makes in an idle period, after which a heap may grow by only a tenth.
+ */
 const COLLECTING = `import { setFlagsFromString } from 'node:v8';
 setFlagsFromString('--trace-gc');
 setFlagsFromString('--trace-gc-verbose');
 process.once('SIGUSR2', () => {
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-  process.exit(); // Which flushes what V8 has printed.
+  process.exit(); // flushes V8's output
 });`;
 
-test('the heap of a server may grow fourfold after a quiet spell, too', async () => {
+test('the heap of a server may grow fourfold, even after an idle period', async () => {
   const NODE_OPTIONS = `--expose-gc --import data:text/javascript,${encodeURIComponent(COLLECTING)}`;
   await withScratchDatabase((DATABASE_URL) =>
     withCharter({ DATABASE_URL, NODE_OPTIONS }, async (charter) => {

@@ -15,7 +15,7 @@ const LAG_MS = 50;
 
 const faultsIn = ({ registers }: History) => [...registers.values()].flatMap(judgeRegister);
 
-test('two processes under 64 clients: no read is older than a write that had answered, no ended key works', async () => {
+test('two processes under 64 clients never return a value older than an acknowledged write, nor accept an ended key', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     const processes = await Promise.all([startCharter({ DATABASE_URL }), startCharter({ DATABASE_URL })]);
     const db = openDatabase({ url: DATABASE_URL, poolSize: 4, onIdleError: () => {} });
@@ -24,7 +24,7 @@ test('two processes under 64 clients: no read is older than a write that had ans
       const history = await sendRandomTraffic(db, { urls, clients: CLIENTS, seconds: SECONDS, seed: 20 });
       expect(faultsIn(history)).toEqual([]);
       expect(judgeKeys(history.keyUses, history.keyEnds)).toEqual([]);
-      // There was something to judge.
+      // The history is not empty.
       expect(history.keyEnds.size).toBeGreaterThan(length({ short: 2, full: 10 }));
       expect(history.keyUses.filter(({ status }) => status === 401).length).toBeGreaterThan(
         length({ short: 2, full: 10 }),
@@ -44,14 +44,14 @@ test('two processes under 64 clients: no read is older than a write that had ans
 
 type Found = { readonly rows: readonly unknown[] };
 
-/** A row of a look-up of keys has one column, which begins with the key's hash. */
+/** A row of the key look-up has one column, which starts with the key's hash. */
 function hashOf(row: unknown): string {
   const [[hash] = []] = Array.isArray(row) ? row : [];
   if (typeof hash !== 'string') throw new Error('A key that was found does not begin with its hash.');
   return hash;
 }
 
-/** Plants a fault: for 50 ms after it was found, a row of such a statement is found again as it was. */
+/** Plants a fault: for 50 ms, the statement returns the row that it returned before. */
 function lag({ pool }: Database, isLagging: (statement: string) => boolean): void {
   const { query } = pool;
   const known = new Map<string, { at: number; found: unknown }>();
@@ -63,7 +63,7 @@ function lag({ pool }: Database, isLagging: (statement: string) => boolean): voi
   };
   const lagging = async (config: { name?: string; values?: unknown[] }) => {
     const found: Found = await Reflect.apply(query, pool, [config]);
-    // Keys are looked up in groups; each is remembered by itself.
+    // Keys are looked up in batches; each is cached separately.
     if (config.name !== 'find_keys_by_hash') return remember(JSON.stringify([config.name, config.values]), found);
     return { ...found, rows: found.rows.map((row) => remember(hashOf(row), row)) };
   };
@@ -73,9 +73,9 @@ function lag({ pool }: Database, isLagging: (statement: string) => boolean): voi
   });
 }
 
-// What judges is itself judged: a test that cannot fail proves nothing.
+// Checks the checker: a test that cannot fail proves nothing.
 describe('a planted fault is caught', () => {
-  /** Few clients, so that a request takes less than the lag; again and again, as a busy machine makes that rare. */
+  /** Few clients, so that a request takes less than the lag; several rounds, because a busy machine makes that rare. */
   async function untilCaught(isLagging: (statement: string) => boolean, faultsOf: (history: History) => string[]) {
     const server = await startServer();
     const db = openDatabase({ url: server.databaseUrl, poolSize: 4, onIdleError: () => {} });
@@ -98,13 +98,13 @@ describe('a planted fault is caught', () => {
   }
 
   test(
-    'a cache of pages that lags 50 ms',
+    'a response cache that lags by 50 ms',
     () => untilCaught((name) => /^(list|find)_parent_program/.test(name), faultsIn),
     120_000,
   );
 
   test(
-    'a key that is remembered for 50 ms',
+    'a key look-up that is cached for 50 ms',
     () =>
       untilCaught(
         (name) => name === 'find_keys_by_hash',
@@ -117,12 +117,12 @@ describe('a planted fault is caught', () => {
 const write = (value: string, sent: number, answered: number) => ({ kind: 'write', value, sent, answered }) as const;
 const read = (value: string, sent: number, answered: number) => ({ kind: 'read', value, sent, answered }) as const;
 
-describe('of small histories', () => {
+describe('small histories', () => {
   test.each([
     ['one after another', [write('a', 0, 1), read('a', 2, 3), write('b', 4, 5), read('b', 6, 7)]],
     ['a read during a write sees either', [write('a', 0, 1), write('b', 2, 9), read('a', 3, 4), read('b', 5, 6)]],
     ['writes at once, in one order', [write('a', 0, 9), write('b', 0, 9), read('b', 10, 11), read('b', 12, 13)]],
-  ])('%s: in order', (_, accesses) => {
+  ])('%s: linearizable', (_, accesses) => {
     expect(judgeRegister(accesses)).toEqual([]);
   });
 
@@ -135,7 +135,7 @@ describe('of small histories', () => {
     ['a value before it was written', [write('a', 0, 1), read('b', 2, 3), write('b', 4, 5)]],
     ['a value that nobody wrote', [write('a', 0, 1), read('x', 2, 3)]],
     ['to and fro', [write('a', 0, 9), write('b', 0, 9), read('a', 10, 11), read('b', 12, 13), read('a', 14, 15)]],
-  ])('%s: out of order', (_, accesses) => {
+  ])('%s: not linearizable', (_, accesses) => {
     expect(judgeRegister(accesses)).not.toEqual([]);
   });
 });

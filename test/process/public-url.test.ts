@@ -4,8 +4,8 @@ import { withScratchDatabase } from '../support/postgres.ts';
 import { runFile } from '../support/process.ts';
 import { until } from '../support/wait.ts';
 
-// The attack: somebody on the way reads the session's cookie, which a server that does not know that people come over
-// HTTPS gives out without "Secure", and takes the key to the address with http:// that its page shows.
+// The attack: a server that does not know of the HTTPS proxy sends session cookies without "Secure" and prints an
+// http:// URL, to which a person then sends a key in clear text.
 
 const PRODUCTION = { NODE_ENV: 'production' };
 
@@ -22,7 +22,7 @@ test.each([
   expect(readConfig({ ...PRODUCTION, ...env, PUBLIC_URL: 'https://charter.example.org' })).toMatchObject({
     publicUrl: 'https://charter.example.org',
   });
-  // In development, a trial on the network of an office is not refused.
+  // In development, a trial on an office network is not refused.
   expect(readConfig(env)).toMatchObject({ publicUrl: undefined });
 });
 
@@ -30,13 +30,13 @@ test.each(['127.0.0.1', '127.8.9.10', 'localhost', '::1'])('in production HOST=%
   expect(readConfig({ ...PRODUCTION, HOST: host })).toMatchObject({ host, publicUrl: undefined });
 });
 
-test('the refusal is one message with its remedy, and the exit code 1', async () => {
+test('the refusal is one message with its remedy, and the exit code is 1', async () => {
   const { code, stdout, stderr } = await runFile('src/main.ts', [], { ...PRODUCTION, HOST: '0.0.0.0' });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^\nCharter cannot start\. PUBLIC_URL is missing\. .*\n {2}Set PUBLIC_URL .*\n$/);
 });
 
-test('in production on loopback the log warns of the missing PUBLIC_URL, once, and not where it is set', async () => {
+test('in production on loopback the log warns once of a missing PUBLIC_URL, and not when it is set', async () => {
   const isWarning = ({ level, msg }: Readonly<Record<string, unknown>>) =>
     level === 40 && String(msg).includes('PUBLIC_URL');
   await withScratchDatabase(async (DATABASE_URL) => {

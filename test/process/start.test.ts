@@ -3,7 +3,7 @@ import { serverUrl, withClient, withScratchDatabase } from '../support/postgres.
 import { type Ended, runFile } from '../support/process.ts';
 import { startServer } from '../support/server.ts';
 
-/** What an operator reads when it does not start: one message, one remedy, no stack, no password; and the exit code 1. */
+/** What an operator sees on a failed start: one message, one remedy, no stack, no password, and exit code 1. */
 async function refusalOf(env: Record<string, string>): Promise<string> {
   const { code, stdout, stderr }: Ended = await runFile('src/main.ts', [], { PORT: '0', ...env });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -12,13 +12,13 @@ async function refusalOf(env: Record<string, string>): Promise<string> {
   return stderr;
 }
 
-test('a wrong value is refused with its name and what is allowed', async () => {
+test('an invalid value is refused with its name and the values that are allowed', async () => {
   expect(await refusalOf({ PORT: 'http' })).toBe(
     '\nCharter cannot start. PORT is invalid: "http".\n  Set it to an integer from 0 to 65535, or unset it.\n',
   );
 });
 
-test('a PostgreSQL that does not answer is told in one message', async () => {
+test('a PostgreSQL that does not respond is reported in one message', async () => {
   const proxy = await proxyDatabase(await serverUrl());
   await proxy.stop();
   expect(await refusalOf({ DATABASE_URL: proxy.url })).toMatch(
@@ -26,13 +26,13 @@ test('a PostgreSQL that does not answer is told in one message', async () => {
   );
 });
 
-test('a password that is wrong and a database that is missing are told in one message', async () => {
+test('a wrong password and a missing database are each reported in one message', async () => {
   const wrong = Object.assign(new URL(await serverUrl()), { password: 'guess-7f3a' });
   expect(await refusalOf({ DATABASE_URL: wrong.href })).toContain('refuses the user "postgres"');
   expect(await refusalOf({ DATABASE_URL: await serverUrl('missing') })).toContain('has no database "missing"');
 });
 
-test('a database that is newer than the code is told in one message', async () => {
+test('a database newer than the code is reported in one message', async () => {
   await withScratchDatabase(async (url) => {
     await withClient(url, (client) =>
       client.query(
@@ -44,7 +44,7 @@ test('a database that is newer than the code is told in one message', async () =
   });
 });
 
-test('a port in use and an address of another machine are told in one message', async () => {
+test("a port in use and another machine's address are each reported in one message", async () => {
   const other = await startServer();
   const env = { DATABASE_URL: other.databaseUrl, NODE_ENV: 'production' };
   const { port } = new URL(other.url);

@@ -3,12 +3,12 @@ import { withClient, withScratchDatabase } from '../support/postgres.ts';
 import { kill, type Running, startFile } from '../support/process.ts';
 import { until } from '../support/wait.ts';
 
-// Ctrl-C during the start, which the first time takes a while: the user sees at once that the request was received.
+// Ctrl-C during the start, whose first run takes a while: the user sees at once that the signal was received.
 
 const HEARD = '\nCharter is stopping. The current step is finished first.\n';
 const untilHeard = ({ printed }: Running) => until('a word at once', () => printed.stderr === HEARD);
 
-/** A start that waits for its migrations, which another process does, as far as it can see, until `meanwhile` is over. */
+/** A start that waits for a migration by another process (simulated) until `meanwhile` has settled. */
 async function whileStarting(env: Record<string, string>, meanwhile: (running: Running) => Promise<void>) {
   const running = startFile('src/main.ts', [], { PORT: '0', ...env });
   await withClient(env['DATABASE_URL'] ?? '', async (holder) => {
@@ -26,7 +26,7 @@ async function whileStarting(env: Record<string, string>, meanwhile: (running: R
   return running.ended;
 }
 
-test('a start that is interrupted says so at once, leaves nothing half done, and serves nobody', async () => {
+test('an interrupted start says so at once, leaves nothing incomplete, and serves no request', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     const { code, stdout, stderr } = await whileStarting({ DATABASE_URL }, async (running) => {
       running.child.kill('SIGINT');
@@ -41,7 +41,7 @@ test('a start that is interrupted says so at once, leaves nothing half done, and
   }, 'empty');
 });
 
-test('so does one whose terminal is closed, so that nobody reads what it says', async () => {
+test('an interrupted start behaves the same when its terminal has been closed', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     const { code, stdout } = await whileStarting({ DATABASE_URL }, async ({ child }) => {
       child.stderr?.destroy();
@@ -52,8 +52,8 @@ test('so does one whose terminal is closed, so that nobody reads what it says', 
   }, 'empty');
 });
 
-// On a terminal it reaches what PostgreSQL is made with as well, which then fails: that is no fault to be mended.
-test('what fails because it was interrupted is not told as a reason why Charter cannot start', async () => {
+// On a terminal, the signal also reaches the commands that set up PostgreSQL. Their failure is not an error.
+test('a failure caused by the interruption is not reported as a reason why Charter cannot start', async () => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => {
     sockets.push(socket.on('error', () => undefined));

@@ -3,7 +3,7 @@ import { withScratchDatabase } from '../support/postgres.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { until } from '../support/wait.ts';
 
-/** As a browser sends the form of our own page. */
+/** Headers and body as a browser sends them for a form on our own page. */
 async function askForReset(url: string, email: string): Promise<Response> {
   const address = `${url}/forgotten-password`;
   const shown = await fetch(address, { headers: { Accept: 'text/html' } });
@@ -13,8 +13,8 @@ async function askForReset(url: string, email: string): Promise<Response> {
   return fetch(address, { method: 'POST', headers, body: new URLSearchParams({ form_token: token, email }) });
 }
 
-// The user was told to check their mail, so a restart at that moment must not lose the mail.
-test('SIGTERM waits for a mail under way, whose link is under PUBLIC_URL, before it closes the database', async () => {
+// The page told the user to check their mail, so a restart at that moment must not lose it.
+test('SIGTERM waits for a mail in transit, whose link uses PUBLIC_URL, before it closes the database', async () => {
   const smtp = await startSmtp({ isSlow: true });
   await withScratchDatabase(async (DATABASE_URL) => {
     const mail = { SMTP_URL: smtp.url, MAIL_FROM: 'charter@example.org', PUBLIC_URL: 'http://charter.example.org' };
@@ -32,7 +32,7 @@ test('SIGTERM waits for a mail under way, whose link is under PUBLIC_URL, before
       const { code, stdout, stderr } = await charter.ended;
       expect({ code, stderr, mails: smtp.mails.length }).toEqual({ code: 0, stderr: '', mails: 1 });
       expect(smtp.mails[0]).toMatch(/http:\/\/charter\.example\.org\/welcome\/[\w-]{43}/);
-      // Its link opens the account.
+      // The link opens the account.
       expect(stdout).not.toMatch(/welcome\/[\w-]{20}|could not send/);
     });
   });

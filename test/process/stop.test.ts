@@ -17,7 +17,7 @@ const BODY = JSON.stringify({ name: 'Sent slowly' });
 
 type Sending = { readonly socket: Socket; readonly received: { text: string }; readonly closed: Promise<void> };
 
-/** A create of which the server has the head and half of the body: it is in flight for as long as we like. */
+/** A create with only its head and half of its body sent: it stays in flight until the test finishes it. */
 async function beginCreate({ url }: Charter, key: string): Promise<Sending> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -30,7 +30,7 @@ async function beginCreate({ url }: Charter, key: string): Promise<Sending> {
   const head = ['POST /api/parent_programs HTTP/1.1', 'Host: charter.test', `Authorization: Bearer ${key}`];
   const more = ['Content-Type: application/json', `Content-Length: ${BODY.length}`, 'Expect: 100-continue', '', ''];
   socket.write([...head, ...more].join('\r\n'));
-  // Node sends this when it gives the request to the application.
+  // Node sends 100 Continue when it passes the request to the application.
   await until('the request to be in flight', () => received.text.startsWith('HTTP/1.1 100'));
   socket.write(BODY.slice(0, 5));
   return { socket, received, closed };
@@ -40,7 +40,7 @@ function untilStopping({ printed }: Charter) {
   return until('it to stop', () => printed.stdout.includes('"msg":"shutting down, finishing requests in flight"'));
 }
 
-test('SIGTERM takes no new request, finishes the one in flight with its answer, and ends with 0', async () => {
+test('SIGTERM stops new requests, completes the one in flight, and exits with 0', async () => {
   await withCharter({ DATABASE_URL: database.url }, async (charter) => {
     const { key, client } = await organizationAt(database.url, charter);
     const sending = await beginCreate(charter, key);
@@ -59,8 +59,8 @@ test('SIGTERM takes no new request, finishes the one in flight with its answer, 
   });
 });
 
-// The attack: a client that never lets go of its connection, and keeps a server that was told to stop at work.
-test('a connection that was kept open gets no further request answered, and does not delay the end', async () => {
+// The attack: a client that never closes its connection keeps a stopped server running.
+test('a keep-alive connection gets no further response, and does not delay the exit', async () => {
   await withCharter({ DATABASE_URL: database.url }, async (charter) => {
     const { key } = await organizationAt(database.url, charter);
     const sending = await beginCreate(charter, key);
@@ -70,13 +70,13 @@ test('a connection that was kept open gets no further request answered, and does
     await until('the answer', () => sending.received.text.includes('HTTP/1.1 201'));
     const answeredAt = performance.now();
     await charter.ended;
-    // Node itself would wait for 5 seconds for another request.
+    // Node by itself would wait 5 seconds for another request.
     expect(performance.now() - answeredAt).toBeLessThan(2500);
   });
 });
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-  '%s ends an idle server with 0, twice in a row too',
+  '%s ends an idle server with exit code 0, also when sent twice',
   async (signal) => {
     await withCharter({ DATABASE_URL: database.url }, async (charter) => {
       await new Client(charter.url).get('/readyz');
@@ -88,7 +88,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 );
 
-test('a second SIGTERM does not cut what is in flight', async () => {
+test('a second SIGTERM does not abort the request in flight', async () => {
   await withCharter({ DATABASE_URL: database.url }, async (charter) => {
     const { key } = await organizationAt(database.url, charter);
     const sending = await beginCreate(charter, key);
@@ -102,8 +102,8 @@ test('a second SIGTERM does not cut what is in flight', async () => {
   });
 });
 
-// npm and the launcher are killed with -9: a server that stayed would hold the port and the database.
-test('the end of the process that has started it ends it with 0', async () => {
+// kill -9 of npm and the launcher: a server that stayed would keep the port and the database.
+test('it exits with 0 when its parent process ends', async () => {
   await withCharter({ DATABASE_URL: database.url }, async (charter) => {
     charter.child.disconnect();
     const { code, stdout } = await charter.ended;
@@ -112,7 +112,7 @@ test('the end of the process that has started it ends it with 0', async () => {
   });
 });
 
-test('so does its end while the server is still starting', async () => {
+test('it exits with 0 when its parent process ends during the start', async () => {
   const running = startFile('src/main.ts', [], { DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production' });
   running.child.disconnect();
   const { code, stdout } = await running.ended;
@@ -120,20 +120,17 @@ test('so does its end while the server is still starting', async () => {
   expect(stdout).toContain('"reason":"the parent process ended"');
 });
 
-// What reads the log may go first, as when the terminal is closed: after all lines, or with some unread (ECONNRESET).
-test.each([false, true])(
-  'a server whose output nobody reads any more ends with 0 all the same (unread: %p)',
-  async (isUnread) => {
-    await withCharter({ DATABASE_URL: database.url }, async ({ child, ended, url }) => {
-      if (isUnread) {
-        child.stdout?.pause();
-        await Promise.all(Array.from({ length: 40 }, () => fetch(url).then((response) => response.text())));
-      }
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-      child.disconnect();
-      await until('its end', () => child.exitCode !== null);
-      expect((await ended).code).toBe(0);
-    });
-  },
-);
+// The reader of the log may exit first, as when a terminal closes: after all lines, or with unread ones (ECONNRESET).
+test.each([false, true])('a server without a reader of its output exits with 0 (unread: %p)', async (isUnread) => {
+  await withCharter({ DATABASE_URL: database.url }, async ({ child, ended, url }) => {
+    if (isUnread) {
+      child.stdout?.pause();
+      await Promise.all(Array.from({ length: 40 }, () => fetch(url).then((response) => response.text())));
+    }
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    child.disconnect();
+    await until('its end', () => child.exitCode !== null);
+    expect((await ended).code).toBe(0);
+  });
+});

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Writes one row of these columns; resolves with PostgreSQL's error code and the constraint that refused it. */
+/** Writes one row with these columns; resolves with PostgreSQL's error code and the constraint that refused it. */
 async function insertRow(table: string, row: Record<string, unknown>): Promise<string> {
   const names = Object.keys(row);
   const text = `insert into ${table} (${names.join(', ')}) values (${names.map((_, i) => `$${i + 1}`).join(', ')})`;
@@ -47,13 +47,13 @@ const idempotencyKey = (more: object) => ({
 const ROWS = { organizations: organization, users: user, api_keys: apiKey, parent_programs: program };
 const NOWHERE = '00000000-0000-7000-8000-000000000000';
 
-test('the rows that the refusals below change one thing of are themselves written', async () => {
+test('the valid rows that the refusals below each change in one column are accepted', async () => {
   for (const [table, row] of Object.entries(ROWS)) expect(await insertRow(table, row({}))).toBe('written');
   expect(await insertRow('idempotency_keys', idempotencyKey({}))).toBe('written');
 });
 
-// The attack: a key in one's own organization that acts for, or is said to be made by, a user of another one.
-test('a key cannot point to a user of another organization', async () => {
+// The attack: a key of one's own organization whose user or creator belongs to another one.
+test('a key cannot refer to a user of another organization', async () => {
   expect(await insertRow('api_keys', apiKey({ user_id: theirs.userId }))).toBe(
     '23503 api_keys_organization_id_user_id_fkey',
   );
@@ -62,13 +62,13 @@ test('a key cannot point to a user of another organization', async () => {
   );
 });
 
-test('a user with keys cannot be moved away from under them', async () => {
+test('a user with keys cannot be moved to another organization', async () => {
   await createKeyRow(database.db, theirs);
   const remove = database.db.pool.query('delete from users where id = $1', [theirs.userId]);
   await expect(remove).rejects.toMatchObject({ code: expect.stringMatching(/^23(001|503)$/) });
 });
 
-test('no row belongs to an organization that does not exist', async () => {
+test('no row can belong to an organization that does not exist', async () => {
   const orphan = { organization_id: NOWHERE };
   expect(await insertRow('users', user(orphan))).toBe('23503 users_organization_id_fkey');
   expect(await insertRow('api_keys', apiKey(orphan))).toBe('23503 api_keys_organization_id_user_id_fkey');
@@ -94,7 +94,7 @@ test.each([
   expect(await insertRow(table, ROWS[table](change))).toBe(refusal);
 });
 
-test('an e-mail and a key are one in all organizations, an external id in its own', async () => {
+test('e-mails and key hashes are unique across organizations, external ids within one', async () => {
   const row = { email: theirs.email };
   expect(await insertRow('users', user(row))).toBe('23505 users_email_key');
   const { hash } = await createKeyRow(database.db, theirs);
@@ -108,7 +108,7 @@ test('an e-mail and a key are one in all organizations, an external id in its ow
   expect(await insertRow('parent_programs', program(foreign))).toBe('written');
 });
 
-test('of one name a user has one key that is neither rotated nor revoked, and any number that is', async () => {
+test('a user has at most one current key of a name, and any number of rotated or revoked ones', async () => {
   for (const ended of [{ revoked_at: new Date() }, { revoked_at: new Date() }, { rotated_at: new Date() }, {}]) {
     expect(await insertRow('api_keys', apiKey({ name: 'Same', ...ended }))).toBe('written');
   }

@@ -28,7 +28,7 @@ function left({ scope }: Tenant) {
   return database.db.prisma.idempotencyKey.count({ where: { organizationId: scope.organizationId } });
 }
 
-test('every key older than 24 hours is deleted, of all organizations and in any number; younger keys stay', async () => {
+test('all keys older than 24 hours are deleted in every organization, and younger keys stay', async () => {
   const { db } = database;
   const [first, second] = [await createTenant(db), await createTenant(db)];
   await deleteExpiredIdempotencyKeys(db);
@@ -41,7 +41,7 @@ test('every key older than 24 hours is deleted, of all organizations and in any 
   expect(await deleteExpiredIdempotencyKeys(db)).toBe(0);
 });
 
-test('several processes may delete at once: each key is deleted once, and none waits for a key in use', async () => {
+test('concurrent deletions delete each key once, and wait for no key in use', async () => {
   const { db } = database;
   const tenant = await createTenant(db);
   await fill(tenant, 1500, 24 * 60 + 1);
@@ -65,8 +65,8 @@ test('a used key returns its result for 24 hours, then it counts as new', async 
   expect(await claim()).toEqual({ kind: 'claimed' });
 });
 
-// The race: two creates with one key, of which the second reads before the first has written.
-test('a claim waits for the transaction that holds the key, then gets its result, or the key if it failed', async () => {
+// The race: two creates with one key; the second reads before the first has written.
+test('a claim waits for the transaction that holds the key, then gets its result, or the key if that transaction failed', async () => {
   const { db } = database;
   const tenant = await createTenant(db);
   for (const fails of [false, true]) {

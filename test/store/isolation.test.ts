@@ -25,7 +25,7 @@ const PROOFS: Record<string, Proofs> = {
   'sessions.ts': sessionProofs,
   'users.ts': { ...userProofs, ...peopleProofs },
 };
-/** Housekeeping and the writing of key uses, which work on all organizations at once. */
+/** Housekeeping and the write of key uses, which cover all organizations in one statement. */
 const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',
   'idempotency-keys.ts deleteExpiredIdempotencyKeys',
@@ -33,7 +33,7 @@ const OVER_ALL_ORGANIZATIONS = [
   'sessions.ts deleteExpiredSessions',
   'sign-in-failures.ts deleteExpiredSignInFailures',
 ];
-/** Attempts are counted before the organization is known, by hashes of what was typed. */
+/** Failed attempts are counted by hashes of the input, before the organization is known. */
 const BEFORE_ANY_ORGANIZATION = [
   'sign-in-failures.ts countAttempt',
   'sign-in-failures.ts resetAttempts',
@@ -42,7 +42,7 @@ const BEFORE_ANY_ORGANIZATION = [
   'sign-in-failures.ts remember',
   'sign-in-failures.ts takeBackAttempt',
 ];
-/** Opens the connections and runs transactions; reads no row. */
+/** Opens connections and runs transactions; reads no row. */
 const OF_THE_CONNECTION = ['database.ts'];
 
 let database: TestDatabase;
@@ -51,10 +51,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-// The attack, on each: an id, a key or a name of another organization, sent by somebody who has guessed it.
+// The attack, for each function: a guessed id, key or name of another organization.
 describe.each(Object.keys(PROOFS))('%s', (file) => {
   test.each(Object.entries(PROOFS[file] ?? {}))(
-    '%s neither sees nor changes another organization',
+    '%s neither reads nor changes another organization',
     async (_, proof) => {
       const { db } = database;
       await proof({ db, ours: await createTenant(db), theirs: await createTenant(db) });
@@ -62,7 +62,7 @@ describe.each(Object.keys(PROOFS))('%s', (file) => {
   );
 });
 
-test('every store function that takes a scope is proven here', () => {
+test('every store function with a scope parameter has a proof here', () => {
   const scoped = exportedFunctions('src/store').filter(({ parameters }) => parameters[1] === 'OrganizationScope');
   const proven = Object.entries(PROOFS).flatMap(([file, proofs]) =>
     Object.keys(proofs).map((name) => `${file} ${name}`),
@@ -70,8 +70,8 @@ test('every store function that takes a scope is proven here', () => {
   expect(scoped.map(({ file, name }) => `${file} ${name}`).sort()).toEqual(proven.sort());
 });
 
-// The attack: a look-up without the organization, in a file that nobody reviews for it.
-test('a store function without a scope stands in unscoped.ts, or is named here with its reason', () => {
+// The attack: a look-up without the organization, in a file that no review checks for it.
+test('a store function without a scope is in unscoped.ts, or is listed here with a reason', () => {
   const others = exportedFunctions('src/store').filter(
     ({ file, parameters }) =>
       /^(Database|Transaction|PrismaClient|pg\.)/.test(parameters[0] ?? '') &&

@@ -4,7 +4,7 @@ import { findKeysByHash } from '../../src/store/unscoped.ts';
 import { openExplaining, type Plan, type Planned } from '../support/plans.ts';
 import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 
-// An organization of 2,000 users, who have a key of their own each, and ten of others that an administrator made for them.
+// An organization of 2,000 users with one key each, and ten more keys that an administrator made for each.
 
 const USERS = 2000;
 const NOW = new Date('2026-05-04T12:00:00.000Z');
@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** The id of a user who has made 40 keys for others, half of which have ended. */
+/** The id of a user who has made 40 keys for others; half of them have ended. */
 async function fill({ scope: { organizationId }, userId }: Tenant): Promise<string> {
   await database.db.pool.query(
     `insert into users (organization_id, id, email, name, role)
@@ -57,7 +57,7 @@ async function fill({ scope: { organizationId }, userId }: Tenant): Promise<stri
   return id;
 }
 
-/** Asked eight times, because after five PostgreSQL may settle on another plan for a prepared statement. */
+/** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
 async function planOf(ask: () => Promise<unknown[]>, rows: number): Promise<Plan | undefined> {
   const plans = await planned.plansOf(async () => {
     for (let i = 0; i < 8; i += 1) expect(await ask()).toHaveLength(rows);
@@ -68,11 +68,11 @@ async function planOf(ask: () => Promise<unknown[]>, rows: number): Promise<Plan
 }
 
 const PAGE = 51;
-/** Four ways down an index for each row that is shown, to the people who are named beside it. */
+/** Four index look-ups for each row on the page, for the people named beside it. */
 const mostBlocks = (rows: number) => rows * 4 * 4;
 const DEEP = { createdAt: new Date('2026-01-01T00:06:00.000Z'), id: 'ffffffff-ffff-7fff-bfff-ffffffffffff' };
 
-test("keys that a user made for others are found by their maker, not among everybody's", async () => {
+test("keys that a user made for others are found through their creator, without a scan of everybody's keys", async () => {
   const query = { userId: managerId, now: NOW, after: null, limit: PAGE };
   const plan = await planOf(() => listActiveKeysMadeForOthers(planned.db, ours.scope, query), 20);
   expect(plan?.text).toContain('api_keys_creator_idx');
@@ -80,24 +80,24 @@ test("keys that a user made for others are found by their maker, not among every
 });
 
 test.each([null, DEEP])(
-  'a page of the maker of nearly every key costs no more than what is shown: %j',
+  'a list page for the creator of nearly every key costs no more than its rows: %j',
   async (after) => {
     const query = { userId: ours.userId, now: NOW, after, limit: PAGE };
     const plan = await planOf(() => listActiveKeysMadeForOthers(planned.db, ours.scope, query), PAGE);
     expect(plan?.text).toContain('api_keys_creator_idx');
-    // Of each instant there are 2,000, which are sorted by their ids.
+    // 2,000 keys share each instant; their ids decide the order.
     expect(plan?.blocks).toBeLessThan(mostBlocks(PAGE) + 2 * USERS);
   },
 );
 
-test("a user's keys are found by the user", async () => {
+test("a user's keys are found through the user", async () => {
   const query = { userId: managerId, now: NOW, after: null, limit: PAGE };
   const plan = await planOf(() => listKeysOf(planned.db, ours.scope, query), 11);
   expect(plan?.text).toContain('api_keys_organization_id_user_id_created_at_idx');
   expect(plan?.blocks).toBeLessThan(mostBlocks(11));
 });
 
-test('a page of a user with 20,000 ended keys costs no more than what is shown, wherever it lies', async () => {
+test('each list page of a user with 20,000 ended keys costs no more than its rows', async () => {
   const { rows } = await database.db.pool.query<{ id: string }>(
     'select id from users where organization_id = $1 and id <> all($2) limit 1',
     [ours.scope.organizationId, [ours.userId, managerId]],
@@ -118,15 +118,15 @@ test('a page of a user with 20,000 ended keys costs no more than what is shown, 
   }
 });
 
-test('the look-up of keys is planned once for all, however many keys it is for', async () => {
-  // The trouble: for one key it was planned anew each time, which took ten times as long as the look-up itself.
+test('the key look-up uses one plan for any number of keys', async () => {
+  // The bug: a look-up of one key was planned anew each time, which took ten times as long as the look-up.
   const { rows } = await database.db.pool.query<{ hash: string }>(
     `select encode(key_hash, 'hex') as hash from api_keys limit 3`,
   );
   const hashes = rows.map(({ hash }) => hash);
   const db = openDatabase({ url: database.url, poolSize: 1, onIdleError: () => {} });
   try {
-    // PostgreSQL plans a prepared statement five times before it may settle on a plan.
+    // PostgreSQL plans a prepared statement five times before it may choose a generic plan.
     for (let i = 0; i < 12; i += 1) expect((await findKeysByHash(db, hashes.slice(i % 3))).size).toBe(3 - (i % 3));
     const plans = await db.pool.query('select custom_plans::int, generic_plans::int from pg_prepared_statements');
     expect(plans.rows).toEqual([{ custom_plans: 5, generic_plans: 7 }]);

@@ -6,7 +6,7 @@ import { serverUrl, withClient } from '../support/postgres.ts';
 import { createTenant, openTestDatabase, type TestDatabase } from '../support/store.ts';
 import { until } from '../support/wait.ts';
 
-// Every error here is a real one, by both ways into the database: an outage is answered with 503, a bug with 500.
+// Every error here is real and comes through both ways into the database: an outage gets 503, a bug 500.
 
 let database: TestDatabase;
 let db: Database;
@@ -51,12 +51,12 @@ test('a PostgreSQL that does not listen is an outage', async () => {
 test.each([
   ['has no such database', { pathname: '/missing' }],
   ['refuses the password', { password: 'changed' }],
-])('a PostgreSQL that %s any more is an outage, for the caller can do nothing about it', async (_, change) => {
+])('a PostgreSQL that %s any more is an outage, because the client cannot fix it', async (_, change) => {
   const url = Object.assign(new URL(database.url), change);
   await withDatabase(url.href, (gone) => expectOutages(gone.pool.query('select 1'), gone.prisma.user.count()));
 });
 
-test('a connection that is cut in the middle of a statement is an outage', async () => {
+test('a connection that is cut during a statement is an outage', async () => {
   const slow = [db.pool.query('select pg_sleep(30) as cut'), db.prisma.$queryRaw`select pg_sleep(30)::text as cut`];
   const failures = failuresOf(...slow);
   const cut = new Set<number>();
@@ -74,8 +74,8 @@ test('a connection that is cut in the middle of a statement is an outage', async
   expect(await isReachable(db)).toBe(true);
 });
 
-// The attack: a reset while Prisma runs a raw statement, as each update and deletion of a program does.
-test('a connection that is reset in the middle of a raw statement is an outage', async () => {
+// The attack: a reset while Prisma runs a raw statement, as for each update and deletion of a program.
+test('a connection that is reset during a raw statement is an outage', async () => {
   const proxy = await proxyDatabase(database.url);
   await withDatabase(proxy.url, async (gone) => {
     const failures = failuresOf(gone.prisma.$queryRaw`select pg_sleep(30)::text as reset`);
@@ -92,8 +92,8 @@ test('a connection that is reset in the middle of a raw statement is an outage',
   await proxy.stop();
 });
 
-// The attack: PostgreSQL stops between two statements of a transaction, when nobody waits for an answer.
-test('the end of a connection that is in use, but idle, ends nothing else', async () => {
+// The attack: PostgreSQL stops between two statements of a transaction, while no statement runs.
+test('the end of a checked-out but idle connection does not crash the process', async () => {
   await withDatabase(database.url, async (other) => {
     const client = await other.pool.connect();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
@@ -105,7 +105,7 @@ test('the end of a connection that is in use, but idle, ends nothing else', asyn
   });
 });
 
-test('a statement that takes too long is an outage', async () => {
+test('a statement that exceeds its time limit is an outage', async () => {
   const client = await db.pool.connect();
   await client.query(`set statement_timeout = '20ms'`);
   await expectOutages(client.query('select pg_sleep(30)'));
@@ -118,7 +118,7 @@ test('a statement that takes too long is an outage', async () => {
   );
 });
 
-test('a row that another one holds for too long is an outage', async () => {
+test('a row that stays locked for too long is an outage', async () => {
   await withClient(database.url, async (holder) => {
     await holder.query('begin; lock table users');
     await expectOutages(
@@ -131,7 +131,7 @@ test('a row that another one holds for too long is an outage', async () => {
   });
 });
 
-test('no free connection within the time is an outage', async () => {
+test('a pool without a free connection within the time limit is an outage', async () => {
   await withDatabase(database.url, async (narrow) => {
     const held = await narrow.pool.connect();
     narrow.pool.options.connectionTimeoutMillis = 50;
@@ -149,7 +149,7 @@ test('a deadlock, a serialization failure and a read-only standby are outages', 
   await expectOutages(...['40P01', '40001', '25006', '53300', '57P01', '57P03', '08006'].map(raise));
 });
 
-test('a mistake of ours is a bug, not an outage', async () => {
+test('an error of ours is a bug, not an outage', async () => {
   const { scope, email } = await createTenant(db);
   const { organizationId } = scope;
   const bugs = await failuresOf(
@@ -162,12 +162,12 @@ test('a mistake of ours is a bug, not an outage', async () => {
   );
   expect(bugs).not.toContain('no failure');
   expect(bugs.map(isOutage)).toEqual(bugs.map(() => false));
-  // Of all these, one write met a unique index.
+  // Of all these, one write violated a unique index.
   expect(bugs.map(isUniqueViolation)).toEqual([false, false, false, true, false, false]);
 });
 
 test.each([undefined, null, 'ECONNREFUSED', { code: 'ECONNREFUSED' }, Object.assign(new Error('x'), { code: 57014 })])(
-  'what is no error of the database is none: %p',
+  'an error from elsewhere is not an outage: %p',
   (thrown) => {
     expect(isOutage(thrown)).toBe(false);
   },

@@ -6,8 +6,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-// The attack: more requests than the database can answer, until those of everybody wait longer than anybody will.
-test('where many wait for a connection already, one more gets 503 with Retry-After at once, and later its answer', async () => {
+// The attack: more requests than the database can serve, until everybody waits longer than is useful.
+test('with a full waiting queue, one more request gets 503 with Retry-After at once, and succeeds later', async () => {
   const { client } = await createTestOrganization(server);
   const { pool, isOverloaded } = { pool: server.db.pool, isOverloaded: () => server.db.isOverloaded() };
   const connections = pool.options.max ?? 0;
@@ -21,7 +21,7 @@ test('where many wait for a connection already, one more gets 503 with Retry-Aft
     [503, '5'],
     [503, '5'],
   ]);
-  // The liveness probe, which decides about a restart, is not refused.
+  // The liveness probe, which triggers restarts, is not refused.
   expect((await client.get('/livez')).status).toBe(200);
   // The readiness probe fails like every other request.
   expect(await server.anonymous.get('/readyz')).toMatchObject({

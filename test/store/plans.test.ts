@@ -4,7 +4,7 @@ import { findKeysByHash, findUserByEmail } from '../../src/store/unscoped.ts';
 import { openExplaining, type Plan, type Planned } from '../support/plans.ts';
 import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 
-// A statement that reads a whole table is quick in every other test, and slow on the day of the millionth row.
+// A statement that scans a whole table is fast in every other test, and slow with a million rows.
 
 const ROWS = 20_000;
 const PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: 101, after: null };
@@ -39,7 +39,7 @@ function fill(organizationId: string) {
   );
 }
 
-/** Asked eight times, because after five PostgreSQL may settle on another plan for a prepared statement. */
+/** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
 async function planOfPage(query: Partial<ListQuery>): Promise<Plan | undefined> {
   const plans = await planned.plansOf(async () => {
     for (let i = 0; i < 8; i += 1) await listParentPrograms(planned.db, ours.scope, { ...PAGE, ...query });
@@ -59,17 +59,20 @@ test.each([
   ...(['created_at', 'updated_at', 'name'] as const).flatMap((sortField) =>
     [false, true].map((descending) => ({ sortField, descending })),
   ),
-])('a page by $sortField, descending $descending, costs the same at the start and deep inside', async (order) => {
-  const first = await planOfPage(order);
-  const place = { value: DEEP[order.sortField], id: ours.userId };
-  const deep = await planOfPage({ ...order, after: positionOf(place, order.sortField) });
-  for (const plan of [first, deep]) {
-    expect(plan?.text).toContain(`parent_programs_organization_id_${order.sortField}_id_idx`);
-    expect(plan?.text).not.toContain('Sort');
-    // 101 rows, each in a block of its own at worst, and the way down the index.
-    expect(plan?.blocks).toBeLessThan(120);
-  }
-});
+])(
+  'a list page by $sortField, descending $descending, costs the same at the start and deep in the list',
+  async (order) => {
+    const first = await planOfPage(order);
+    const place = { value: DEEP[order.sortField], id: ours.userId };
+    const deep = await planOfPage({ ...order, after: positionOf(place, order.sortField) });
+    for (const plan of [first, deep]) {
+      expect(plan?.text).toContain(`parent_programs_organization_id_${order.sortField}_id_idx`);
+      expect(plan?.text).not.toContain('Sort');
+      // 101 rows, at worst each in its own block, and the descent of the index.
+      expect(plan?.blocks).toBeLessThan(120);
+    }
+  },
+);
 
 test('a search uses the trigram index', async () => {
   const plan = await planOfPage({ search: 'C4CA4238A0' });
@@ -77,12 +80,12 @@ test('a search uses the trigram index', async () => {
   expect(plan?.blocks).toBeLessThan(500);
 });
 
-test('a search that finds half of all rows is still a page by its order', async () => {
+test('a search that matches half of all rows reads a list page in index order', async () => {
   const plan = await planOfPage({ search: 'programme' });
   expect(plan?.text).toContain('parent_programs_organization_id_created_at_id_idx');
 });
 
-test('updated_since uses the index of updated_at, whatever the order', async () => {
+test('updated_since uses the index of updated_at in every sort order', async () => {
   const updatedSince = new Date('2026-01-14T20:00:00Z');
   for (const sortField of ['created_at', 'updated_at', 'name'] as const) {
     const plan = await planOfPage({ sortField, updatedSince });
@@ -115,7 +118,7 @@ test('a key is found by its hash and a user by e-mail, among many, in indexed st
   );
   await database.db.pool.query('analyze');
   const find = () => findKeysByHash(planned.db, [hash.toString('hex')]);
-  // The first look-up of a connection also reads what PostgreSQL knows of its types.
+  // The first look-up of a connection also loads PostgreSQL's type catalog.
   await find();
   const [byHash, more] = await planned.plansOf(find);
   expect(byHash?.text).toContain('api_keys_key_hash_key');

@@ -4,7 +4,7 @@ import { openExplaining, type Planned } from '../support/plans.ts';
 import { withClient } from '../support/postgres.ts';
 import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-// What a flood of guesses from many addresses leaves behind: most of it is still counted, some is past its time.
+// The rows left by a flood of guesses from many addresses: most still count, and some have expired.
 
 const COUNTED = 40_000;
 const OLD = 2500;
@@ -33,21 +33,21 @@ async function fill(): Promise<void> {
 
 const left = () => database.db.prisma.signInFailure.count();
 
-test('old failures are deleted by the index of their end, a bounded number at a time, and no others', async () => {
+test('expired failures are deleted through the index of their end, in bounded batches, and no others are', async () => {
   await fill();
   const plans = await planned.plansOf(async () => expect(await deleteExpiredSignInFailures(planned.db, NOW)).toBe(OLD));
   expect(plans).toHaveLength(Math.ceil(OLD / BATCH_ROWS));
   for (const { text, blocks } of plans) {
     expect(text).toContain('sign_in_failures_expire_idx');
     expect(text).not.toContain('Seq Scan');
-    // Each row by one index to be found, by another to be deleted.
+    // Each row takes one index look-up to find it and one to delete it.
     expect(blocks).toBeLessThan(BATCH_ROWS * 10);
   }
   expect(await left()).toBe(COUNTED);
   expect(await deleteExpiredSignInFailures(planned.db, NOW)).toBe(0);
 });
 
-test('a count that somebody is changing is left for the next round, and waited for by nobody', async () => {
+test('a count that is being changed is left for the next round, and blocks nobody', async () => {
   const key = 'password:held';
   await database.db.prisma.signInFailure.create({ data: { key, points: 1, expire: BigInt(NOW.getTime() - 1) } });
   await withClient(database.url, async (holder) => {

@@ -29,7 +29,7 @@ const CONTENT = { name: 'Program', description: null, externalId: null, metadata
 
 /** Raw SQL; `$1` is the organization. */
 const sql = (text: string) => (tenant: Tenant) => database.db.pool.query(text, [tenant.scope.organizationId]);
-/** As a tool does that copies data. */
+/** As a tool that copies data does. */
 const silently = (text: string) => (tenant: Tenant) =>
   inTransaction(database.db, async (client) => {
     await client.query('set local session_replication_role = replica');
@@ -100,7 +100,7 @@ test.each(['raw SQL inserts many', 'the service updates', 'raw SQL updates', 'ra
   },
 );
 
-test('a row that raw SQL moves changes both organizations', async () => {
+test('moving a row with raw SQL changes the versions of both organizations', async () => {
   const [ours, theirs] = [await createTenant(database.db), await createTenant(database.db)];
   await WRITES['raw SQL inserts']?.(ours, '');
   const before = [await versionOf(ours), await versionOf(theirs)];
@@ -113,7 +113,7 @@ test('a row that raw SQL moves changes both organizations', async () => {
   expect(after[1]).toBeGreaterThan(before[1] ?? 0n);
 });
 
-test('emptying the table changes every organization', async () => {
+test("truncating the table changes every organization's version", async () => {
   const own = await openTestDatabase();
   try {
     const tenants = [await createTenant(own.db), await createTenant(own.db)];
@@ -128,7 +128,7 @@ test('emptying the table changes every organization', async () => {
   }
 });
 
-test('what no answer shows leaves the version: a key, its use, an update that changes nothing', async () => {
+test('a new key, a use of it and an update without a change keep the version', async () => {
   const ours = await createTenant(database.db);
   const { db } = database;
   const program = await createParentProgram({ db, scope: ours.scope }, { content: CONTENT, idempotencyKey: undefined });
@@ -140,7 +140,7 @@ test('what no answer shows leaves the version: a key, its use, an update that ch
   expect(await versionOf(ours)).toBe(before);
 });
 
-test('a change that is rolled back leaves the version; 50 at once each count', async () => {
+test('a rolled-back change keeps the version, and 50 concurrent changes each count', async () => {
   const ours = await createTenant(database.db);
   const before = await versionOf(ours);
   await versionOfLostWrite(ours);
@@ -150,9 +150,9 @@ test('a change that is rolled back leaves the version; 50 at once each count', a
   expect(await versionOf(ours)).toBeGreaterThan(before);
 });
 
-// The attack: a page of a write that is lost with its commit, as in a failover to a standby, is still in memory when the
-// next write comes.
-test('a version that was lost never comes again', async () => {
+// The attack: a write is lost in a failover to a standby after its list page was cached, and the next write reuses its
+// version.
+test('a lost version is never reused', async () => {
   const ours = await createTenant(database.db);
   const lost = await versionOfLostWrite(ours);
   await WRITES['raw SQL inserts']?.(ours, '');

@@ -29,7 +29,7 @@ export const apiKeyProofs: Proofs = {
     expect(await listCurrentKeys(db.prisma, ours.scope, ours.userId)).toMatchObject([{ id: own.id }]);
   },
 
-  // The attack: a key in one's own organization that acts for a user of another one.
+  // The attack: a key of one's own organization that acts for a user of another one.
   async insertApiKey({ db, ours, theirs }) {
     const { id } = await createKeyRow(db, theirs, { name: 'Same' });
     const key = {
@@ -42,14 +42,14 @@ export const apiKeyProofs: Proofs = {
       ...{ ...key, userId: ours.userId, createdByUserId: theirs.userId },
     });
     await expect(foreignCreator).rejects.toMatchObject({ code: 'P2003' });
-    // The same id and name are free.
+    // The same id and name are available.
     await createKeyRow(db, ours, { id, name: 'Same' });
     expect(await listCurrentKeys(db.prisma, theirs.scope, theirs.userId)).toMatchObject([{ id }]);
   },
 
   async revokeApiKey({ db, ours, theirs }) {
     const { id } = await createKeyRow(db, theirs);
-    // With the other's user too, should the user alone be looked at.
+    // With the other user's id too, in case only the user is compared.
     for (const { userId } of [ours, theirs]) {
       expect(await revokeApiKey(db.prisma, ours.scope, { ...act(ours), id, userId })).toBeNull();
     }
@@ -67,7 +67,7 @@ export const apiKeyProofs: Proofs = {
     expect(await rowOf(db, theirs, id)).toMatchObject({ revokedAt: null });
   },
 
-  // The attack: a rotation shows the successor, and with it the power of the key that it replaces.
+  // The attack: a rotation returns the successor, and with it the power of the replaced key.
   async replaceApiKey({ db, ours, theirs }) {
     const { id } = await createKeyRow(db, theirs);
     for (const { userId } of [ours, theirs]) {

@@ -3,7 +3,7 @@ import { listAuditEvents } from '../../../src/store/audit-log.ts';
 import type { Proofs } from './proof.ts';
 
 export const auditProofs: Proofs = {
-  // The attack: an act of ours, named after a user of theirs, in the log that they read.
+  // The attack: an event of our organization in their log, through the id of one of their users.
   async recordAudit({ db, ours, theirs }) {
     const event = { action: 'user.signed_out', actorUserId: theirs.userId, targetUserId: theirs.userId } as const;
     await recordAudit(db.prisma, ours.scope, { ...event, trace: null });

@@ -11,7 +11,7 @@ function claim({ prisma }: Database, { scope }: Tenant) {
 }
 
 export const idempotencyKeyProofs: Proofs = {
-  // The attack: a guessed key of another organization, to be answered with what that one has created.
+  // The attack: guess another organization's key, to get the result of its create.
   async claimIdempotencyKey({ db, ours, theirs }) {
     await claim(db, theirs);
     await recordResult(db.prisma, theirs.scope, { key: KEY, result: 'theirs' });

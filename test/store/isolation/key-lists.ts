@@ -10,7 +10,7 @@ import type { Proofs } from './proof.ts';
 
 const NOW = new Date('2026-05-04T12:00:00.000Z');
 
-/** A user of ours under the id that theirs has: what is looked for by that id is ours, or nothing. */
+/** A user of ours with the same id as one of theirs: a look-up by that id must return ours or nothing. */
 async function withSameId({ prisma }: Database, { scope }: Tenant, { userId: id }: Tenant): Promise<string> {
   const email = `${newId()}@example.test`;
   await insertUser(prisma, scope, { id, email, name: 'Same', role: 'viewer', passwordHash: null });
@@ -68,7 +68,7 @@ export const keyListProofs: Proofs = {
 };
 
 export const keyHistoryProofs: Proofs = {
-  // The attack: a refusal that tells how a key of another organization ended, and by whose hand.
+  // The attack: a refusal that reveals how a key of another organization ended, and who ended it.
   async findKeyHistory({ db, ours, theirs }) {
     const { id } = await createKeyRow(db, theirs, { name: 'Theirs' });
     await rotate(db, theirs, id);
@@ -86,7 +86,7 @@ export const keyHistoryProofs: Proofs = {
     const { id } = await createKeyRow(db, theirs, { name: 'Theirs' });
     const successor = await rotate(db, theirs, id);
     expect(await findLiveSuccessor(db.prisma, ours.scope, { id, now: NOW })).toBeNull();
-    // Of the same ids ours has ended: the line must not go on in theirs.
+    // Our key with the same id has ended: the look-up must not continue in their organization.
     await createKeyRow(db, ours, { id, name: 'Ours' });
     await createKeyRow(db, ours, { id: successor, name: 'Ours too', expiresAt: new Date(0) });
     await db.prisma.apiKey.update({

@@ -12,7 +12,7 @@ export const organizationProofs: Proofs = {
     const scope = OrganizationScope.grant(newId());
     const made = await insertOrganization(db.prisma, scope, { name: 'Test' });
     expect(made.id).toBe(scope.organizationId);
-    // A cursor key of its own, or one organization could sign another's cursors.
+    // Each organization has a cursor secret of its own, or one could sign another's cursors.
     expect(made.cursorKey).not.toEqual(before?.cursorKey);
     expect(await findOrganization(db, theirs.scope.organizationId)).toEqual(before);
     await expect(insertOrganization(db.prisma, theirs.scope, { name: 'Taken over' })).rejects.toThrow();

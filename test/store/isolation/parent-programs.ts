@@ -31,7 +31,7 @@ export const parentProgramListProofs: Proofs = {
       ...[{}, { search: 'nordic' }, { externalId: 'NOR-1' }, { updatedSince }],
       { updatedSince, sortField: 'name' },
       { updatedSince, sortField: 'updated_at' },
-      // The attack: a position taken from another organization's rows.
+      // The attack: a cursor position from another organization's rows.
       { after: positionOf({ value: '2000-01-01T00:00:00.000Z', id: foreign.id }, 'created_at') },
     ];
     for (const search of searches) expect(await listed(search)).toEqual([own]);
@@ -54,7 +54,7 @@ export const parentProgramProofs: Proofs = {
 
   async insertParentProgram({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
-    // The same id and the same external id: neither is taken, or an organization could find out another's.
+    // The same id and the same external id are available, or an organization could find out another's.
     const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
     expect(own).toMatchObject({ id: foreign.id, externalId: 'NOR-1', name: 'Of the same id' });
     expect((await findParentProgram(db, theirs.scope, foreign.id))?.program).toEqual(foreign);
@@ -67,7 +67,7 @@ export const parentProgramProofs: Proofs = {
     const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
     await db.prisma.$transaction(async (tx) => {
       expect((await readParentProgram(tx, ours.scope, locked))?.program).toEqual(own);
-      // Theirs is not locked with ours: an organization cannot make another one wait.
+      // Their row is not locked with ours: one organization cannot make another wait.
       await db.prisma.$transaction((other) => readParentProgram(other, theirs.scope, locked), { timeout: 1000 });
     });
   },

@@ -18,7 +18,7 @@ import type { Proofs } from './proof.ts';
 
 const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 7, allowsUnendingKeys: true };
 
-/** A user of ours under the id that theirs has: what is done to the one must not happen to the other. */
+/** A user of ours with the same id as one of theirs: a change of one must not affect the other. */
 async function withSameId({ prisma }: Database, { scope }: Tenant, { userId: id }: Tenant): Promise<string> {
   const email = `${newId()}@example.test`;
   await insertUser(prisma, scope, { id, email, name: 'Same', role: 'administrator', passwordHash: null });
@@ -94,7 +94,7 @@ export const policyProofs: Proofs = {
   async lockOrganization({ db, ours, theirs }) {
     await db.prisma.$transaction(async (tx) => {
       expect(await lockOrganization(tx, ours.scope)).toMatchObject({ name: 'Test' });
-      // Theirs is not locked with ours.
+      // Their row is not locked with ours.
       await db.prisma.$transaction((other) => lockOrganization(other, theirs.scope), { timeout: 1000 });
     });
   },

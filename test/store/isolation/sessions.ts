@@ -25,7 +25,7 @@ async function openLink({ prisma }: Database, { scope, userId }: Tenant): Promis
 }
 
 export const sessionProofs: Proofs = {
-  // The attack: a session in one's own organization for a user of another one.
+  // The attack: a session of one's own organization for a user of another one.
   async insertSession({ db, ours, theirs }) {
     const session = { userId: theirs.userId, tokenHash: randomBytes(32), isComplete: true, at: AT };
     await expect(insertSession(db.prisma, ours.scope, session)).rejects.toMatchObject({ code: 'P2003' });
@@ -51,7 +51,7 @@ export const sessionProofs: Proofs = {
 };
 
 export const accessLinkProofs: Proofs = {
-  // The attack: a link in one's own organization that sets the password of a user of another one.
+  // The attack: a link of one's own organization that sets the password of a user of another one.
   async insertAccessLink({ db, ours, theirs }) {
     await expect(openLink(db, { ...theirs, scope: ours.scope })).rejects.toMatchObject({ code: 'P2003' });
   },
@@ -71,7 +71,7 @@ export const accessLinkProofs: Proofs = {
 
 export const auditLogProofs: Proofs = {
   async listAuditEvents({ db, ours, theirs }) {
-    // Each names the other's user, whose name must not be shown.
+    // Each row refers to the other organization's user, whose name must not appear.
     for (const [{ scope }, { userId }] of [
       [ours, theirs],
       [theirs, ours],

@@ -8,7 +8,7 @@ const USER = { name: 'Test', role: 'administrator', passwordHash: null } as cons
 
 export const userProofs: Proofs = {
   async insertUser({ db, ours, theirs }) {
-    // An id may be the same; an e-mail is one person's, and stays with the organization that had it first.
+    // Ids may repeat across organizations; an e-mail stays with the organization that had it first.
     await insertUser(db.prisma, ours.scope, { ...USER, id: theirs.userId, email: `${newId()}@example.test` });
     const taken = insertUser(db.prisma, ours.scope, { ...USER, id: newId(), email: theirs.email });
     expect(await taken.catch(isUniqueViolation)).toBe(true);
@@ -22,7 +22,7 @@ export const userProofs: Proofs = {
     await insertUser(db.prisma, ours.scope, { ...USER, id: theirs.userId, email });
     await db.prisma.$transaction(async (tx) => {
       expect(await lockUser(tx, ours.scope, theirs.userId)).toMatchObject({ email });
-      // Theirs, of the same id, is not locked with ours.
+      // Their row with the same id is not locked with ours.
       await db.prisma.$transaction((other) => lockUser(other, theirs.scope, theirs.userId), { timeout: 1000 });
     });
   },
