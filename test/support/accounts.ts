@@ -15,7 +15,7 @@ export const MINUTE = 60_000;
 
 let address = 0;
 
-/** A request from an address that no other test has. */
+/** A request from an address that no other test uses. */
 export function newTrace(ip?: string): Trace {
   address += 1;
   return {
@@ -27,7 +27,7 @@ export function newTrace(ip?: string): Trace {
 
 let passwordHash: Promise<string> | undefined;
 
-/** Somebody who has the password PASSWORD; alone in an organization unless one is given. */
+/** A user with the password PASSWORD; alone in an organization unless one is given. */
 export async function createAccount(
   db: Database,
   { role = 'member', scope }: { role?: Role; scope?: OrganizationScope } = {},
@@ -38,7 +38,7 @@ export async function createAccount(
   return { ...actor, trace: newTrace() };
 }
 
-/** The token of a session that nothing is outstanding of. */
+/** The token of a session without an outstanding step. */
 export async function signInAs(db: Database, { email }: Actor, { password = PASSWORD, now = new Date() } = {}) {
   const result = await signIn(db, { email, password, trace: newTrace(), now });
   if (result.kind !== 'signed-in') throw new Error(`The sign-in is ${result.kind}.`);
@@ -55,12 +55,12 @@ export function codeAt(uri: string, at: Date): string {
   return new TOTP({ secret: secret ?? '', digits: 6, period: 30 }).generate({ timestamp: at.getTime() });
 }
 
-/** The token of a session that no sign-in was needed for, nor is audited. */
+/** The token of a session that is created without a sign-in and is not audited. */
 export async function openSession(db: Database, { scope, userId }: Actor, at = new Date()): Promise<string> {
   return transaction(db, (tx) => startSession(tx, scope, { userId, isComplete: true, at }));
 }
 
-/** Sets up a second factor, with the code of a minute before `now`, so that the present ones are still to be taken. */
+/** Sets up a second factor with the code of one minute before `now`, so that the current codes are still unused. */
 export async function addSecondFactor(db: Database, actor: Actor, now: Date) {
   const { uri } = orThrow(await beginSecondFactor(db, actor, { password: PASSWORD }));
   const before = new Date(now.getTime() - 60_000);

@@ -14,7 +14,7 @@ export const NOBODY = '00000000-0000-7000-8000-000000000000';
 export const READ: readonly Permission[] = ['parent_programs:read'];
 export const READ_WRITE: readonly Permission[] = ['parent_programs:read', 'parent_programs:write'];
 
-/** An organization with nobody in it yet. */
+/** An organization without users. */
 export async function createScope({ prisma }: Database, policy: Partial<KeyPolicy> = {}): Promise<OrganizationScope> {
   const scope = OrganizationScope.grant(newId());
   await insertOrganization(prisma, scope, { name: 'Test' });
@@ -22,7 +22,7 @@ export async function createScope({ prisma }: Database, policy: Partial<KeyPolic
   return scope;
 }
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 export async function createActor(
   { prisma }: Database,
   scope: OrganizationScope,
@@ -40,7 +40,7 @@ export async function createActor(
 
 export type People = { scope: OrganizationScope } & Record<Role | 'other', Actor>;
 
-/** An organization with somebody of each role, and another administrator. */
+/** An organization with one user of each role, and a second administrator. */
 export async function createPeople(db: Database, policy: Partial<KeyPolicy> = {}): Promise<People> {
   const scope = await createScope(db, policy);
   return {
@@ -53,7 +53,7 @@ export async function createPeople(db: Database, policy: Partial<KeyPolicy> = {}
   };
 }
 
-/** A key that an operator made, whatever the user's role lets them make. */
+/** A key made by an operator, whatever the user's role allows. */
 export async function giveKey(
   db: Database,
   { scope, userId, role }: Actor,

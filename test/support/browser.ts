@@ -2,7 +2,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { findBrowser, findHeadlessShell, REMEDY } from '../../scripts/browser.mjs';
 import { sharedUrl } from './shared.ts';
 
-/** Without them, Chromium calls its maker's hosts at every start. */
+/** Without these flags, Chromium calls hosts of its vendor at every start. */
 const QUIET = [
   '--disable-gpu',
   '--disable-quic',
@@ -12,40 +12,40 @@ const QUIET = [
   '--disable-sync',
 ];
 
-/** How this machine's Chromium is started; its own sandbox is off only where it cannot work: for root. */
+/** The launch options for this machine's Chromium; its sandbox is off only for root, where it cannot work. */
 export function launchOptions(executablePath = findHeadlessShell() ?? findBrowser()) {
   if (executablePath === null) throw new Error(`There is no Chromium. ${REMEDY}`);
   return { executablePath, args: QUIET, headless: true, chromiumSandbox: process.getuid?.() !== 0 };
 }
 
-/** The Chromium of this run. To close it closes the visitors that came by this call, and nothing else. */
+/** The Chromium of this run. Closing it closes only the contexts opened through this call. */
 export async function connectBrowser(): Promise<Browser> {
   return chromium.connect(await sharedUrl('browser'));
 }
 
 export type ContextOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | 'colorScheme' | 'viewport'>;
 
-/** A visitor of their own, with their own cookies. Whatever must never happen to one is added to `problems`. */
+/** A browser context with its own cookies. Everything that must never happen in it is added to `problems`. */
 export async function openContext(
   browser: Browser,
   { baseURL, problems, ...options }: ContextOptions & { baseURL: string; problems: string[] },
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', locale: 'en-GB', ...options });
-  // Below the minutes that a test has, so that the failure names what was waited for.
+  // Shorter than a test's time limit, so that the failure names the step that was awaited.
   context.setDefaultTimeout(90_000);
   guard(context, baseURL, problems);
   return context;
 }
 
-/** What Chromium writes of every page that answers 4xx, as ours do on purpose. */
+/** Chromium logs this for every 4xx page; our tests request such pages on purpose. */
 const REFUSED_PAGE = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
-/** Waits until it has the focus: what asks for it in the page has it with the first frame alone. */
+/** Waits until the element has the focus: autofocus takes effect only with the first frame. */
 export async function focused(target: Locator): Promise<void> {
   await target.and(target.page().locator(':focus')).waitFor();
 }
 
-/** Requests to other hosts, failed assets, script errors, and whatever the console calls an error, as it does breaches of the CSP. */
+/** Requests to other hosts, failed assets, script errors, and console errors, such as violations of the CSP. */
 export function guard(context: BrowserContext, baseURL: string, problems: string[]): void {
   context.on('request', (request) => {
     const url = new URL(request.url());

@@ -5,7 +5,7 @@ import { type ClientOptions, settingsFrom } from '../../src/client/settings.ts';
 
 export type TestClock = Clock & { readonly waitsMs: number[] };
 
-/** A clock on which only waiting takes time, and none of ours. `chance` is what it says for 0 to 1. */
+/** A simulated clock that only waiting advances. `chance` is the random number that it returns, from 0 to 1. */
 export function createTestClock({ chance = 0 }: { chance?: number } = {}): TestClock {
   const waitsMs: number[] = [];
   return {
@@ -19,7 +19,7 @@ export function createTestClock({ chance = 0 }: { chance?: number } = {}): TestC
   };
 }
 
-/** As `createClient` makes it, except for the clock. */
+/** A client as `createClient` makes it, except for the clock. */
 export function createClientOn(clock: Clock, options: ClientOptions): CharterClient {
   return clientOver(createCall(settingsFrom(options), clock));
 }

@@ -6,14 +6,14 @@ export type Charter = Running & { readonly url: string };
 
 const SERVES = /"url":"(http:[^"]+)".*"msg":"Charter is listening"/;
 
-/** The server as an operator starts it, on any free port; in production, which is to say without demonstration data. */
+/** The server as an operator starts it, on any free port, in production and so without demonstration data. */
 export async function startCharter(env: Record<string, string>, life: { lifeSeconds?: number } = {}): Promise<Charter> {
   const running = startFile('src/main.ts', [], { PORT: '0', NODE_ENV: 'production', ...env }, life);
   const [, url = ''] = await untilPrinted(running, SERVES);
   return { ...running, url };
 }
 
-/** A started server for as long as the work takes. */
+/** Starts a server, runs the work and stops the server. */
 export async function withCharter<T>(env: Record<string, string>, work: (charter: Charter) => Promise<T>): Promise<T> {
   const charter = await startCharter(env);
   try {
@@ -23,7 +23,7 @@ export async function withCharter<T>(env: Record<string, string>, work: (charter
   }
 }
 
-/** An organization with a key, for a server that runs in a process of its own. */
+/** An organization with a key, for a server in another process. */
 export async function organizationAt(databaseUrl: string, { url }: { url: string }): Promise<TestOrganization> {
   const db = openDatabase({ url: databaseUrl, poolSize: 1, onIdleError: () => {} });
   try {
@@ -35,7 +35,7 @@ export async function organizationAt(databaseUrl: string, { url }: { url: string
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** What it has logged, in whole lines; fails on one that is not JSON. */
+/** The complete log lines; throws on one that is not JSON. */
 export function logOf({ printed }: Running): LogLine[] {
   return printed.stdout
     .split('\n')

@@ -9,7 +9,7 @@ import { type Ended, runFile } from './process.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 
-/** Stricter than most of those who will compile with it. */
+/** Compiler options stricter than those of most users. */
 const COMPILER_OPTIONS = {
   ...{ target: 'es2022', lib: ['es2022'], module: 'nodenext', types: ['node'], noEmit: true },
   ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, skipLibCheck: false },
@@ -18,9 +18,9 @@ const COMPILER_OPTIONS = {
 
 export type PackedClient = {
   readonly tarball: Buffer;
-  /** What is in the tarball, as it would lie in `node_modules`. */
+  /** The contents of the tarball, as installed in `node_modules`. */
   readonly contents: Package;
-  /** The same by path, from "package.json" on. */
+  /** The files by path, such as "package.json". */
   readonly files: ReadonlyMap<string, string>;
 };
 
@@ -44,7 +44,7 @@ export type Scratch = {
   remove(): Promise<void>;
 };
 
-/** A folder in which somebody has installed the client: the tarball's files, and what it depends on, from ours. */
+/** A folder with the client installed: the tarball's files, and its dependencies from our own. */
 export async function installClient({ files }: PackedClient): Promise<Scratch> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-integrator-'));
   const modules = join(folder, 'node_modules');
@@ -57,7 +57,7 @@ export async function installClient({ files }: PackedClient): Promise<Scratch> {
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Compiles these files of the folder, and with them the declarations of the package. */
+/** Compiles these files of the folder together with the package's declarations. */
 export async function typeCheck({ folder }: Scratch, files: readonly string[]): Promise<Ended> {
   await write(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, files }));
   return runFile(TSC, ['--project', folder]);

@@ -3,13 +3,13 @@ import { createTestOrganization, startServer } from './server.ts';
 
 export type Target = { readonly url: string; readonly apiKey: string; close(): Promise<void> };
 
-/** Everything that answers as the contract says; what holds of the client holds against each. */
+/** Every server that implements the contract; the client's tests run against each. */
 export const TARGETS: readonly { readonly name: string; start(): Promise<Target> }[] = [
   { name: 'the server', start: startRealServer },
   { name: 'the mock', start: startMockServer },
 ];
 
-/** With an organization that has enough parent programs for several pages. */
+/** Creates an organization with enough parent programs for several list pages. */
 async function startRealServer(): Promise<Target> {
   const server = await startServer();
   const { key, client } = await createTestOrganization(server);

@@ -6,20 +6,20 @@ export type Reply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** The parsed body; undefined where there is none. */
+  /** The parsed body; undefined without one. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and the contract has checked the shape.
   readonly body: any;
 };
 
 export type Sending = {
   key?: string | undefined;
-  /** An array sends a header that often; undefined leaves one out that would be sent by itself. */
+  /** An array sends a header several times; undefined omits a default header. */
   headers?: Record<string, string | string[] | undefined>;
   /** A string or bytes are sent as they are, anything else as JSON. */
   body?: unknown;
 };
 
-/** Sends exactly what it is told to, over node:http, and holds the answer against the contract. */
+/** Sends exactly what it is given, over node:http, and validates the response against the contract. */
 export class Client {
   readonly baseUrl: string;
   readonly key: string | undefined;

@@ -1,4 +1,4 @@
-// Holds every answer of every test against the published document.
+// Validates every response of every test against the published document.
 import { appendFileSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ const check = createConformityCheck(document);
 
 export const operations: readonly Operation[] = operationsOf(document);
 
-/** Throws where the contract does not show such an answer to such a request; notes that it was seen where it does. */
+/** Throws unless the contract documents this response to this request; records it otherwise. */
 export function checkAnswer(asked: CheckedRequest, answered: CheckedResponse): void {
   for (const operation of shownBy(asked, answered)) note(operation, answered.status);
 }
 
-/** The same of an answer that is not the server's own, so that it does not count as one that the server has given. */
+/** Validates a response of another server, which does not count towards the coverage of the contract. */
 export function checkMockAnswer(asked: CheckedRequest, { headers, ...answered }: CheckedResponse): void {
-  // Which the mock adds, for pages of any origin.
+  // The mock adds these for pages of any origin.
   const ofTheApi = Object.entries(headers).filter(([name]) => !name.startsWith('access-control-'));
   shownBy(asked, { ...answered, headers: Object.fromEntries(ofTheApi) });
 }
@@ -34,7 +34,7 @@ function shownBy(asked: CheckedRequest, answered: CheckedResponse): readonly Ope
   throw new Error(`${where}: ${disagreements.join('\n  ')}\n${answered.text}`);
 }
 
-/** Each test file is a process's own; the lines of all are put together at the end of the run. */
+/** Each test file has its own process; the lines of all are merged at the end of the run. */
 function note(operation: Operation, status: number): void {
   appendFileSync(
     join(process.env['CHARTER_TEST_FOLDER'] ?? '', 'seen-statuses'),

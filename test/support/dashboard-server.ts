@@ -17,19 +17,19 @@ export type TestDashboard = {
   readonly url: string;
   /** Every line that was logged. */
   readonly logged: string[];
-  /** Every path that the dashboard serves, as its router has it: "/people/users/:userId". */
+  /** Every path that the dashboard serves, in the router's notation: "/people/users/:userId". */
   readonly paths: readonly string[];
   readonly isSecure: boolean;
   passMinutes(minutes: number): void;
   now(): Date;
-  /** The API's answer to the key. */
+  /** The API's response to the key. */
   statusOf(key: string): Promise<number>;
   close(): Promise<void>;
 };
 
 type Options = { databaseUrl?: string; publicUrl?: string; outbox?: Outbox; trustedProxies?: readonly string[] };
 
-/** The dashboard and the API behind it, over a database of its own. Close it after the tests. */
+/** The dashboard and the API, over a database of their own. Close it after the tests. */
 export async function startDashboard({
   databaseUrl,
   publicUrl,
@@ -75,7 +75,7 @@ export async function startDashboard({
   };
 }
 
-/** A browser in which somebody is signed in; `headers` are sent each time. */
+/** A browser with a signed-in user; it sends `headers` with each request. */
 export async function browserOf(
   dashboard: TestDashboard,
   actor: Actor,
@@ -87,12 +87,12 @@ export async function browserOf(
   return browser;
 }
 
-/** A path of the router's with ids in the places of their names. */
+/** A router path with the ids filled in. */
 export function fill(path: string, { userId = '', keyId = '', token = '' }: Readonly<Record<string, string>>): string {
   return path.replace(':userId', userId).replace(':keyId', keyId).replace(':token', token);
 }
 
-/** A print of every row that an act of somebody's could change: equal before and after, nothing was. */
+/** A fingerprint of every row that a user's action could change; equal fingerprints mean that nothing changed. */
 export async function rowsOf({ pool }: Database): Promise<unknown[]> {
   const tables = ['organizations', 'users', 'api_keys', 'parent_programs', 'access_links', 'sessions', 'audit_events'];
   const print = (table: string) =>
@@ -100,7 +100,7 @@ export async function rowsOf({ pool }: Database): Promise<unknown[]> {
   return (await pool.query(tables.map(print).join(' union all '))).rows;
 }
 
-/** Read from the router itself, so that a path that is added is attacked as well. */
+/** Read from the router itself, so that the tests also attack each new path. */
 function pathsOf(router: unknown): string[] {
   const stack: unknown = isObject(router) ? Reflect.get(router, 'stack') : undefined;
   const layers: unknown[] = Array.isArray(stack) ? stack : [];

@@ -8,20 +8,20 @@ export type Page = {
   readonly text: string;
 };
 
-/** A list sends a field that often; undefined leaves one out that the page has. */
+/** A list sends a field several times; undefined omits a field of the page. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 export type Sending = {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Buffer;
 };
 
-/** Gets pages, keeps cookies, reads the forms with their hidden fields, and sends them; it follows no redirect. */
+/** Gets pages, keeps cookies, and reads and sends forms with their hidden fields; follows no redirect. */
 export class Browser {
   readonly cookies = new Map<string, string>();
   readonly url: string;
-  /** Sent each time. */
+  /** Sent with each request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The address of ours from which it connects, such as 127.0.0.2. */
+  /** The local address from which it connects, such as 127.0.0.2. */
   readonly localAddress: string;
 
   constructor(url: string, { headers = {}, localAddress = '127.0.0.1' }: BrowserOptions = {}) {
@@ -32,7 +32,7 @@ export class Browser {
 
   get = (path: string, headers: Sending['headers'] = {}) => this.send('GET', path, { headers });
 
-  /** As a form of our own page is sent. */
+  /** Sends a form as our own page does. */
   post = (path: string, fields: Fields, headers: Sending['headers'] = {}) =>
     this.send('POST', path, {
       body: encode(fields),
@@ -52,7 +52,7 @@ export class Browser {
     return this.post(action, filled(await this.form(path, action), change));
   }
 
-  /** What every form of whoever is signed in must carry. */
+  /** The token that every form of a signed-in person must carry. */
   async formToken(): Promise<string> {
     const { fields } = await this.form('/profile', '/sign-out');
     return new Map(fields).get('form_token') ?? '';
@@ -131,13 +131,13 @@ function exchange(
 
 const KEY = /charter_(?:live|test)_[0-9A-Za-z]{40,}/g;
 
-/** The keys that stand anywhere in an answer, each once. */
+/** The keys that appear anywhere in a response, each once. */
 export function keysIn({ text, headers, setCookies }: Page): string[] {
   return [...new Set(`${text}${JSON.stringify(headers)}${setCookies.join('')}`.match(KEY) ?? [])];
 }
 
-/** What the page says, without its markup. */
+/** The text of the page, without its markup. */
 export function wordsOf({ text }: Page): string {
-  // A <wbr> is only a place where a word may break.
+  // A <wbr> only marks where a word may break.
   return textOf(text.replaceAll('<wbr>', '').replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
 }

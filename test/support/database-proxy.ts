@@ -2,16 +2,16 @@ import { connect, createServer, type Socket } from 'node:net';
 import { portOf } from './port.ts';
 
 export type DatabaseProxy = {
-  /** The database's address, by way of the proxy. */
+  /** The database URL that leads through the proxy. */
   readonly url: string;
-  /** As when PostgreSQL is killed: every connection is cut and no new one is taken. */
+  /** As when PostgreSQL is killed: cuts every connection and accepts no new one. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Resets every open connection, as a firewall that forgets them does. */
+  /** Resets every open connection, as a firewall that drops its state does. */
   reset(): void;
 };
 
-/** Stands between a server and its database, so that one test can stop "the database" while others go on using it. */
+/** A proxy between a server and its database, so that one test can stop "the database" while others go on using it. */
 export async function proxyDatabase(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const open = new Set<Socket>();

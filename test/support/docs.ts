@@ -5,7 +5,7 @@ import { readGuides } from '../../scripts/docs/guides.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The built pages as files, which a browser opens without any server. */
+/** The built pages as files, which a browser opens without a server. */
 export const BUILT = pathToFileURL(join(ROOT, 'generated/docs/')).href;
 
 export const contract = await readContract(join(ROOT, 'generated/openapi.json'));

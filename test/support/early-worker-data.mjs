@@ -1,6 +1,6 @@
-// Preloaded in Jest's worker processes. jest-light-runner 0.8.2 sends its configuration to all workers when the first one asks,
-// and never again: a worker that has not begun to listen by then would wait for ever. So this listens from the beginning, and
-// answers the worker's own question where the answer has already come.
+// Preloaded in Jest's worker processes. jest-light-runner 0.8.2 sends its configuration to all workers once, when the
+// first one asks. A worker that does not listen yet would wait for ever. This module therefore listens from the start,
+// and answers the worker's own question if the configuration has already arrived.
 const QUESTION = 'jest-light-runner-get-worker-data';
 
 if (process.send !== undefined) {

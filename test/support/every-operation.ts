@@ -1,5 +1,5 @@
-// A valid request for any operation of the contract, from the contract's own examples, so that what holds for every
-// operation is tested of a new one too, without anybody writing a test.
+// Builds a valid request for any operation from the contract's own examples, so that tests of all operations cover a
+// new one without a change.
 import { firstExample } from '../../src/api/document.ts';
 import type { Client, Reply, Sending } from './client.ts';
 import type { Operation } from './contract.ts';
@@ -9,7 +9,7 @@ export { successOf } from '../../src/api/document.ts';
 
 export type ValidRequest = { method: string; url: string; body: unknown; headers: Record<string, string> };
 
-/** With `id` in the path, and the contract's examples for whatever else is required. */
+/** The path with `id`, and the contract's examples for every other required value. */
 export function requestFor(operation: Operation, { id }: { id: string }): ValidRequest {
   const required = (operation.parameters ?? []).filter((parameter) => parameter.required === true);
   const given = (location: string) =>
@@ -30,7 +30,7 @@ export function requestFor(operation: Operation, { id }: { id: string }): ValidR
   };
 }
 
-/** Sends the request, with some of it replaced. */
+/** Sends the request with some parts replaced. */
 export function sendTo(
   client: Client,
   request: ValidRequest,
@@ -44,7 +44,7 @@ export function sendTo(
   });
 }
 
-/** The request, ready to be accepted, and the organization that may send it. */
+/** A valid request, and an organization that may send it. */
 export async function prepare(
   server: TestServer,
   operation: Operation,
@@ -60,12 +60,12 @@ export async function createProgram({ client }: TestOrganization, name = 'Nordic
   return body.id;
 }
 
-/** The same request with one parameter more. */
+/** The same request with one more parameter. */
 export function withQuery(url: string, parameter: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}${parameter}`;
 }
 
-/** The permission that the contract asks for, if any. */
+/** The permission that the contract requires, if any. */
 export function permissionOf({ security }: Operation): string | undefined {
   return Object.values(security[0] ?? {}).flat()[0];
 }

@@ -5,11 +5,13 @@ import ts from 'typescript';
 export type ExportedFunction = {
   readonly file: string;
   readonly name: string;
-  /** The parameters' types, as they are written. */
+  /** The parameter types as written in the source. */
   readonly parameters: readonly string[];
 };
 
-/** Every function that the files of a folder export, as a declaration or as a constant, read by the compiler's parser. */
+/**
+ * Every function that the files of a folder export, as a declaration or as a constant, read by the compiler's parser.
+ */
 export function exportedFunctions(folder: string): ExportedFunction[] {
   const root = join(import.meta.dirname, '../..', folder);
   return readdirSync(root)

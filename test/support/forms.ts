@@ -1,4 +1,4 @@
-/** A form that posts, as a browser without a script would send it: its fields in order, unchecked boxes left out. */
+/** A POST form as a browser without JavaScript would send it: its fields in order, without unchecked boxes. */
 export type PageForm = { readonly action: string; readonly fields: readonly (readonly [string, string])[] };
 
 export function formsOf(markup: string): PageForm[] {

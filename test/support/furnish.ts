@@ -15,13 +15,13 @@ export type BelievableTeam = Team & {
   /** A member without keys. */
   readonly newcomer: Actor;
   readonly deactivatedId: string;
-  /** The token of an invitation that nobody has taken. */
+  /** The token of an unused invitation. */
   readonly invitation: string;
 };
 
 const DAY_MS = 86_400_000;
 
-/** A team after a year of work: keys in every state, somebody invited, somebody gone, names long and short. */
+/** A team after a year of work: keys in every state, an invited and a deactivated user, short and long names. */
 export async function furnish(db: Database): Promise<BelievableTeam> {
   const team = await createTeam(db);
   const { administrator, manager, member } = team;
@@ -66,7 +66,7 @@ async function invite(db: Database, by: Actor, name: string) {
   return orThrow(await inviteUser(db, by, { email, name, role: 'member' })).link;
 }
 
-/** As if made and used before, for a list that looks like one. */
+/** Sets times of creation and use in the past, for a realistic list. */
 async function age(
   { prisma }: Database,
   id: string,
@@ -79,7 +79,7 @@ async function age(
 
 const LONG = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(6);
 
-/** As long as names may be, without a blank to break at: two hundred characters, of a key a hundred; and ten active keys. */
+/** Names of the maximum length without a space: 200 characters, 100 for a key; and ten active keys. */
 export async function stretch(db: Database): Promise<Team & { readonly keyId: string }> {
   const team = await createTeam(db);
   const name = LONG.slice(0, 200);

@@ -6,10 +6,10 @@ const FOLDER = join(import.meta.dirname, '../../openapi/guides');
 
 export type Block = {
   readonly guide: string;
-  /** 1 is the first line of the guide; for finding it. */
+  /** The line of the guide where the block starts, from 1. */
   readonly line: number;
   readonly language: string;
-  /** "status=200" behind the language. */
+  /** The text after the language of a code fence, such as "status=200". */
   readonly options: ReadonlyMap<string, string>;
   readonly code: string;
 };
@@ -22,7 +22,7 @@ export function readGuide(name: string): string {
   return readFileSync(join(FOLDER, name), 'utf8');
 }
 
-/** Every block of code of a guide, in the order of reading. */
+/** Every code block of a guide, in order. */
 export function blocksOf(guide: string): Block[] {
   const text = readGuide(guide);
   return [...text.matchAll(/^```(\w*)([^\n]*)\n(.*?)^```$/gms)].map(
@@ -38,7 +38,7 @@ export function blocksOf(guide: string): Block[] {
   );
 }
 
-/** What is in bold in the numbered list below a heading: what a reader is told to look for, in this order. */
+/** The bold labels in the numbered list below a heading, in the order in which a reader clicks them. */
 export function stepsOf(guide: string, heading: string): string[] {
   const [, after = ''] = readGuide(guide).split(`\n## ${heading}\n`);
   const section = after.split(/\n#+ /, 1)[0] ?? '';

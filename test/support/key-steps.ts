@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { TestServer } from './server.ts';
 
-// The given words, clicked as a person does. Each step begins where the one before it ends.
+// Clicks the named controls as a person does. Each step starts where the one before it ends.
 
 export async function openOwnKeys(page: Page): Promise<void> {
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'My profile' }).click();
@@ -23,12 +23,12 @@ export async function createKey(page: Page, name: string): Promise<string> {
   return readKey(page);
 }
 
-/** The three dots of a key in the list. */
+/** Opens the three-dot menu of a key in the list. */
 export async function openMenu(page: Page, name: string): Promise<void> {
   await page.getByText(`Actions for key ${name}`, { exact: true }).locator('xpath=ancestor::summary').click();
 }
 
-/** From the list to the page that asks whether to. */
+/** From the list to the confirmation page. */
 export async function chooseFromMenu(page: Page, name: string, word: 'Rotate' | 'Rename' | 'Revoke'): Promise<void> {
   await openMenu(page, name);
   await page.getByRole('link', { name: word, exact: true }).click();
@@ -49,7 +49,7 @@ export async function backToList(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'I have copied it' }).click();
 }
 
-/** What the API says to this key now. */
+/** The API's current response to this key. */
 export async function apiStatus({ anonymous }: TestServer, key: string): Promise<number> {
   return (await anonymous.get('/api/parent_programs', { key })).status;
 }

@@ -1,8 +1,8 @@
-// Judges a recorded history. Instants are of one clock, that of whoever sent the requests.
+// Checks a recorded history. All instants come from one clock, that of the sender.
 
-/** From just before it was sent until its answer had arrived. */
+/** From just before the request was sent until its response had arrived. */
 export type Span = { readonly sent: number; readonly answered: number };
-/** What was written or read; every write of a register writes another value. */
+/** The value written or read; every write of a register writes a distinct value. */
 export type Access = Span & { readonly kind: 'write' | 'read'; readonly value: string };
 export type KeyUse = Span & { readonly key: string; readonly status: number };
 
@@ -44,11 +44,14 @@ function zoneOf(value: string, cluster: readonly Access[]) {
   };
 }
 
-/** Uses that were accepted though sent after the key's end had been answered, and ones refused before anybody began to end it. */
+/**
+ * Uses accepted although sent after the end of the key was acknowledged, and uses refused before anybody started to
+ * end it.
+ */
 export function judgeKeys(uses: readonly KeyUse[], ends: ReadonlyMap<string, Span>): string[] {
   return uses.flatMap(({ key, sent, answered, status }) => {
     const end = ends.get(key);
-    // The history holds keys by a name of their own, never the keys.
+    // The history names keys by a label, never by the key itself.
     const isAccepted = status !== 401 && status < 500;
     if (isAccepted && end !== undefined && sent > end.answered) return [`${key} was accepted after its end`];
     if (status === 401 && (end === undefined || answered < end.sent)) return [`${key} was refused before its end`];

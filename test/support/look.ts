@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 
-/** Where every page is written to be looked at; git ignores it. */
+/** The folder for the screenshots; git ignores it. */
 const FOLDER = join(import.meta.dirname, '../../generated/screenshots');
 
-/** From 320 px on nothing may have to be scrolled sideways: WCAG 2.2, success criterion 1.4.10. */
+/** From 320 px on, no horizontal scrolling: WCAG 2.2, success criterion 1.4.10. */
 const SIGHTS = [
   { width: 1600, colorScheme: 'light' },
   { width: 768, colorScheme: 'light' },
@@ -16,7 +16,7 @@ const SIGHTS = [
   { width: 1280, colorScheme: 'light' },
 ] as const;
 
-/** Between these two, and beyond, nothing is laid out that is not at one of them. */
+/** Between these widths, and beyond, no layout occurs that one of them does not have. */
 const SEARCHED: readonly number[] = [320, 1280];
 
 type Violation = {
@@ -26,13 +26,15 @@ type Violation = {
 };
 
 export type LookOptions = {
-  /** False: what is to be seen first, of a page that is very long. */
+  /** False: only the visible part, for a very long page. */
   readonly fullPage?: boolean;
-  /** Called in each theme before it is looked at: for a page that asks for the theme only while it loads. */
+  /** Runs before each theme is checked, for a page that reads the theme only while it loads. */
   readonly again?: () => Promise<void>;
 };
 
-/** Pictures of the page in each width and theme, and whatever is wrong with any of them. Leaves it wide and light. */
+/**
+ * Takes pictures of the page in each width and theme, and returns the problems of all. Ends with the wide, light page.
+ */
 export async function look(
   page: Page,
   name: string,
@@ -55,15 +57,15 @@ export async function look(
   return wrong;
 }
 
-/** Nobody reads what is right, and on a long page it takes longest to tell. */
+/** The passes are not needed, and on a long page they take longest to report. */
 const AXE = { resultTypes: ['violations' as const] };
 
-/** What axe finds, of whatever impact. */
+/** The findings of axe, of any impact. */
 async function violations(page: Page): Promise<readonly Violation[]> {
-  // Bringing axe into the page takes longer than all that it does there.
+  // Injecting axe takes longer than its analysis.
   if (await page.evaluate<boolean>('"axe" in window'))
     return page.evaluate<Violation[]>(`axe.run(${JSON.stringify(AXE)}).then(({ violations }) => violations)`);
-  // There are no frames, for which alone it would open another page.
+  // The pages have no frames, so the mode for frames, which opens another page, is not needed.
   return (await new AxeBuilder({ page }).setLegacyMode(true).options(AXE).analyze()).violations;
 }
 

@@ -1,4 +1,4 @@
-// Every kind of request that an operation must refuse, and the fine ones beside them, made of the document.
+// Every kind of request that an operation must refuse, and valid ones, derived from the document.
 import { gzipSync } from 'node:zlib';
 import type { Json } from '../../src/api/document.ts';
 import { formatKey } from '../../src/domain/api-key.ts';
@@ -7,7 +7,7 @@ import type { Operation, Parameter } from './contract.ts';
 import { requestFor, type ValidRequest, withQuery } from './every-operation.ts';
 import { wrongJson, wrongTexts } from './wrong-values.ts';
 
-/** What a request has in place of a fine one's; the same is sent to both sides. */
+/** What a request changes in a valid one; both sides get the same request. */
 export type Case = { readonly what: string } & Partial<Omit<ValidRequest, 'headers'>> & Sending;
 
 export function badRequests(operation: Operation, request: ValidRequest, key: string): Case[] {
@@ -20,7 +20,7 @@ export function badRequests(operation: Operation, request: ValidRequest, key: st
   ];
 }
 
-/** Fine requests, in each way that a client may send one. */
+/** Valid requests, in each form that a client may send. */
 export function goodRequests(operation: Operation, request: ValidRequest, key: string): Case[] {
   const examples = (operation.parameters ?? []).filter(({ in: where, name }) => where === 'query' && name !== 'cursor');
   const bodies = Object.entries(operation.requestBody?.content['application/json']?.examples ?? {});
@@ -45,7 +45,7 @@ export function goodRequests(operation: Operation, request: ValidRequest, key: s
   ];
 }
 
-/** What is no key, though it may look like one. */
+/** Values that look like a key and are none. */
 export function badKeys(key: string): Case[] {
   const mistyped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
   const values = {
@@ -108,7 +108,7 @@ function badParameters(operation: Operation, { url }: ValidRequest): Case[] {
         url: requestFor(operation, { id }).url,
       }));
     return wrong.flatMap(({ what, value }) =>
-      // Of a header, blanks around the value are no part of it, and other characters cannot be sent.
+      // Leading and trailing blanks are not part of a header value, and other characters cannot be sent.
       /^[\x21-\x7e]*( +[\x21-\x7e]+)*$/.test(String(value))
         ? [{ what: `${name}: ${what}`, headers: { [name]: String(value) } }]
         : [],

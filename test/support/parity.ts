@@ -1,27 +1,27 @@
 import type { Json, Operation } from '../../src/api/document.ts';
 import type { Reply } from './client.ts';
 
-/** Of the connection; and what the mock adds for pages of any origin. */
+/** Headers of the connection, and those that the mock adds for pages of any origin. */
 const NOT_COMPARED = /^(date|connection|keep-alive|transfer-encoding|access-control-.+)$/;
 /** Headers whose value the contract or the kind of refusal fixes. */
 const FIXED = ['content-type', 'cache-control', 'www-authenticate', 'allow', 'retry-after'];
 
 type Sides = { readonly server: Reply; readonly mock: Reply };
 
-/** What the two sides must have in common, whatever each of them holds. */
+/** What both sides must have in common, whatever their data. */
 export function likeness(operation: Operation, { status, headers, body }: Reply): unknown {
   const schema = operation.responses[status]?.content?.['application/json']?.schema ?? {};
   return { status, headers: namesOf(headers), body: shapeOf(body, schema) };
 }
 
-/** The same, and every word of a refusal. */
+/** The same, and the complete text of a refusal. */
 export function exactLikeness(operation: Operation, reply: Reply): unknown {
   const fixed = Object.fromEntries(FIXED.map((name) => [name, reply.headers[name]]));
   const words = reply.status >= 400 ? { text: reply.text } : {};
   return { ...Object(likeness(operation, reply)), fixed, ...words };
 }
 
-/** A line that names the operation, the case and both sides; null: they are alike. */
+/** A line that names the operation, the case and both sides; null: the sides agree. */
 export function differenceOf(
   operation: Operation,
   what: string,
@@ -40,7 +40,7 @@ function namesOf(headers: Reply['headers']): string[] {
     .sort();
 }
 
-/** Keys and types as the schema has them: entries of a map are data, and null may stand where the schema says so. */
+/** Keys and types of the schema: entries of a map are data, and a nullable value may be null. */
 function shapeOf(value: unknown, schema: Json): unknown {
   const types = [schema['type']].flat();
   if (types.length > 1) return types;

@@ -1,7 +1,10 @@
 import type { Database } from '../../src/store/database.ts';
 import { inTransaction } from './transaction.ts';
 
-/** How PostgreSQL would answer it, as text; with `isPressed`, where the tables are too small for an index to pay. */
+/**
+ * The plan of a statement as text; with `isPressed`, sequential scans are disabled, because the tables are too small
+ * for an index.
+ */
 export async function planOf(
   db: Database,
   { text, values }: { text: string; values: unknown[] },

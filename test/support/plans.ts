@@ -2,15 +2,15 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { withClient } from './postgres.ts';
 
 export type Plan = {
-  /** As EXPLAIN ANALYZE prints it. */
+  /** The plan as EXPLAIN ANALYZE prints it. */
   readonly text: string;
-  /** 8 KiB blocks that were looked at. */
+  /** The number of 8 KiB blocks read. */
   readonly blocks: number;
 };
 
 export type Planned = {
   readonly db: Database;
-  /** The plans that PostgreSQL has used for what `work` has sent. */
+  /** The plans that PostgreSQL used for the statements of `work`. */
   plansOf(work: () => Promise<unknown>): Promise<Plan[]>;
 };
 
@@ -23,7 +23,7 @@ const EXPLAINING = {
   client_min_messages: 'log',
 };
 
-/** Opens a database that tells its plans: those of the statements as they are sent, not of copies of them. */
+/** Opens a database that reports the plans of the statements that are sent, not of copies of them. */
 export async function openExplaining(url: string): Promise<Planned> {
   await withClient(url, async (client) => {
     for (const [name, value] of Object.entries(EXPLAINING)) {
@@ -47,7 +47,7 @@ export async function openExplaining(url: string): Promise<Planned> {
   };
 }
 
-/** Of the outermost node, which counts those below it. */
+/** The outermost node, which includes those below it. */
 function blocksOf(plan: string): number {
   const buffers = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(plan);
   return Number(buffers?.[1] ?? 0) + Number(buffers?.[2] ?? 0);

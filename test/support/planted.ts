@@ -17,7 +17,7 @@ export type Case = {
   readonly found: readonly string[];
 };
 
-/** What stands at the path becomes something else. The steps of a path are apart by a blank; undefined is nothing. */
+/** Replaces the value at the path. Spaces separate the steps of a path; undefined removes the value. */
 export type Planted = { readonly path: string; readonly change: (old: unknown) => unknown };
 
 export function within(path: string, change: (old: unknown) => unknown): Planted {
@@ -36,7 +36,7 @@ export function append(path: string, ...values: readonly unknown[]): Planted {
   return { path, change: (old) => [...(Array.isArray(old) ? old : []), ...values] };
 }
 
-/** The list at the path without those that are equal to the value. */
+/** Removes the items equal to the value from the list at the path. */
 export function drop(path: string, value: unknown): Planted {
   const text = JSON.stringify(value);
   return { path, change: (old) => (Array.isArray(old) ? old.filter((one) => JSON.stringify(one) !== text) : old) };
@@ -47,7 +47,7 @@ export function rename(path: string, name: string, newName: string): Planted {
   return { path, change: (old) => (isObject(old) ? Object.fromEntries(renamed(old)) : old) };
 }
 
-/** Every value of the document that is equal to the first becomes the second. */
+/** Replaces every value of the document that is equal to the first by the second. */
 export function replaceEach(value: unknown, other: unknown): Planted {
   const text = JSON.stringify(value);
   return { path: '', change: (old) => JSON.parse(JSON.stringify(old).replaceAll(text, JSON.stringify(other))) };

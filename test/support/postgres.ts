@@ -3,7 +3,7 @@ import pg from 'pg';
 import { sharedUrl } from './shared.ts';
 import { until } from './wait.ts';
 
-/** A database of the PostgreSQL of this run. */
+/** A database in the PostgreSQL of this run. */
 export async function serverUrl(database = 'postgres'): Promise<string> {
   return Object.assign(new URL(await sharedUrl('postgres')), { pathname: `/${database}` }).href;
 }
@@ -18,7 +18,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Until so many statements of the client's database wait for a lock. */
+/** Waits until this many statements of the client's database wait for a lock. */
 export function untilWaiting(
   client: pg.Pool | pg.Client,
   count: number,
@@ -31,7 +31,7 @@ export function untilWaiting(
 
 export type ScratchDatabase = { readonly url: string; drop(): Promise<void> };
 
-/** A database of the test's own: with every migration applied, or without any table. */
+/** A private database of the test: with every migration applied, or empty. */
 export async function createScratchDatabase(contents: 'migrated' | 'empty' = 'migrated'): Promise<ScratchDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const template = contents === 'empty' ? 'template0' : new URL(await sharedUrl('postgres')).pathname.slice(1);
@@ -43,7 +43,7 @@ export async function createScratchDatabase(contents: 'migrated' | 'empty' = 'mi
   };
 }
 
-/** The same for as long as the work takes. */
+/** Creates such a database, runs the work and drops it. */
 export async function withScratchDatabase<T>(
   work: (url: string) => Promise<T>,
   contents: 'migrated' | 'empty' = 'migrated',

@@ -10,7 +10,7 @@ export type Row = {
   updatedAt?: Date;
 };
 
-/** Puts rows into the database as they are, past the API: with the times that a test wants. Returns their ids. */
+/** Inserts rows directly, with the times that a test wants. Returns their ids. */
 export async function insertPrograms(
   server: TestServer,
   { id: organizationId }: TestOrganization,
@@ -21,7 +21,7 @@ export async function insertPrograms(
   return data.map(({ id }) => id);
 }
 
-/** Every page from this address on, by following the Link header, which must say what `next_cursor` says. */
+/** Every list page from this URL on, by following the Link header, which must match `next_cursor`. */
 export async function walk(client: Client, url: string): Promise<Reply[]> {
   const pages: Reply[] = [];
   for (let next: string | undefined = url; next !== undefined; ) {
@@ -32,7 +32,7 @@ export async function walk(client: Client, url: string): Promise<Reply[]> {
   return pages;
 }
 
-/** The address of the next page; undefined on the last one. */
+/** The URL of the next list page; undefined on the last one. */
 export function nextOf({ status, headers, body, text }: Reply): string | undefined {
   if (status !== 200) throw new Error(`A page answered ${status}: ${text}`);
   const link = /^<([^>]+)>; rel="next"$/.exec(headers['link'] ?? '')?.[1];

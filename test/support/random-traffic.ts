@@ -10,7 +10,7 @@ import { checkAnswer } from './contract.ts';
 import type { Access, KeyUse, Span } from './linearizability.ts';
 
 export type History = {
-  /** By the program's id. */
+  /** By program id. */
   readonly registers: Map<string, Access[]>;
   readonly keyUses: KeyUse[];
   readonly keyEnds: Map<string, Span>;
@@ -18,22 +18,22 @@ export type History = {
 
 const ORGANIZATIONS = 4;
 const PROGRAMS_EACH = 3;
-/** With those that stay they fit on one page. */
+/** Together with the permanent programs, they fit on one list page. */
 const MAX_GUESTS = 10;
 const LAST_GUESTS = 10;
 const LIST = '/api/parent_programs';
 
-/** What there is to read of a program that was deleted. */
+/** What a read of a deleted program returns. */
 const GONE = 'gone';
 
 type Held = IssuedKey & { readonly name: string };
 type Place = {
   readonly actor: Actor;
-  /** Programs that stay. */
+  /** Programs that are never deleted. */
   readonly ids: readonly string[];
-  /** Programs that come and go, those that are there. */
+  /** Programs that currently exist and may be deleted. */
   guests: string[];
-  /** The last ones that came, gone or not. */
+  /** The most recent temporary programs, deleted or not. */
   lastGuests: string[];
   key: Held;
   former: Held[];
@@ -87,7 +87,7 @@ export async function sendRandomTraffic(
     if (status !== 200) return;
     const rows: { id: string; description: string }[] = JSON.parse(text).data;
     for (const { id, description } of rows) note(history, id, span, 'read', description);
-    // Who was there before the list was asked for, and is not on it, must have gone.
+    // A program that existed before the list was requested and is not on it must have been deleted.
     const missing = known.filter((guest) => rows.every(({ id }) => id !== guest));
     for (const guest of missing) note(history, guest, span, 'read', GONE);
   }
@@ -159,7 +159,7 @@ async function newKey(db: Database, actor: Actor): Promise<Held> {
   return orThrow(await issueKey(db, actor, { ...request, environment: 'live' }));
 }
 
-/** One at a time in each place; while it goes on, the others use the key. */
+/** One at a time in each place; meanwhile, the other clients use the key. */
 async function endKey(db: Database, place: Place, { keyEnds }: History, isRotation: boolean): Promise<void> {
   if (place.isEnding) return;
   place.isEnding = true;
@@ -167,7 +167,7 @@ async function endKey(db: Database, place: Place, { keyEnds }: History, isRotati
   const next = isRotation ? null : await newKey(db, actor);
   const which = { keyId: old.id, userId: actor.userId };
   const sent = performance.now();
-  // Whoever is refused while this is under way has been refused after it began.
+  // A refusal during the change was sent after the change began.
   keyEnds.set(old.id, { sent, answered: Number.POSITIVE_INFINITY });
   if (next === null) place.key = orThrow(await rotateKey(db, actor, { ...which, environment: 'live' }));
   else {
@@ -188,7 +188,7 @@ function note({ registers }: History, id: string, span: Span, kind: Access['kind
 type Sending = { agent: Agent; method: string; url: string; key: string; body: object | undefined };
 type Answer = { status: number; headers: Record<string, string | undefined>; text: string };
 
-/** Not fetch: some thousands of requests a second, and every header as it came. */
+/** Not fetch: thousands of requests a second, and every header unmodified. */
 function exchange(sending: Sending): Promise<Answer> {
   const { agent, method, url, key, body } = sending;
   const payload = body === undefined ? undefined : JSON.stringify(body);
@@ -211,13 +211,13 @@ function exchange(sending: Sending): Promise<Answer> {
       });
       res.on('error', reject);
     });
-    // The server closes what nobody has used for seconds, maybe just now; such a request never began.
+    // The server may just have closed a connection after its idle timeout; it never started such a request.
     sent.on('error', (error) => (sent.reusedSocket ? resolve(exchange(sending)) : reject(error)));
     sent.end(payload);
   });
 }
 
-/** Mulberry32: from 0 up to 1, the same for the same seed. */
+/** Mulberry32: from 0 up to 1 (exclusive), the same for the same seed. */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

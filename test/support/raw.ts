@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Answer } from './contract.ts';
 
-/** Sends the text as it stands, over a bare socket, and reads until the server closes or `isWhole` says enough. */
+/** Sends the text unchanged over a bare socket, and reads until the server closes or `isWhole` is true. */
 export function exchangeRaw(
   baseUrl: string,
   text: string | Buffer,
@@ -22,12 +22,12 @@ export function exchangeRaw(
   });
 }
 
-/** A request in HTTP/1.1's own words; the connection closes after the answer. */
+/** A request in HTTP/1.1 text; the connection closes after the response. */
 export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
   return [`${line} HTTP/1.1`, 'Host: charter.test', 'Connection: close', ...headers, '', body].join('\r\n');
 }
 
-/** The last answer of what was received: an interim 100 goes before it. */
+/** The last response received; an interim 100 may come before it. */
 export function parseRaw(received: string): Answer & { message: unknown } {
   const final = received.replace(/^HTTP\/1\.1 100 [\s\S]*?\r\n\r\n/, '');
   const end = final.indexOf('\r\n\r\n');

@@ -1,4 +1,4 @@
-// A checkout in which versions of the contract are published: our own commands, on a contract of the test's.
+// A checkout in which contract versions are published: our own commands, with a contract of the test.
 
 import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -14,9 +14,9 @@ export type Printed = { readonly code: number | null; readonly stdout: string; r
 
 export type ReleaseFolder = {
   readonly path: string;
-  /** Writes the contract with these changes, under this number, and runs the command. */
+  /** Writes the contract with these changes and this version, and runs the command. */
   readonly release: (number: string, plants: readonly Planted[], flags?: readonly string[]) => Promise<Printed>;
-  /** Every file below openapi/, with what is in it. */
+  /** Every file below openapi/, with its content. */
   readonly files: () => Promise<Record<string, string>>;
 };
 
@@ -46,7 +46,7 @@ async function release(
 ): Promise<Printed> {
   const changed = planted(contract, plants);
   const document: Json = { ...changed, info: { ...objectOf(changed['info']), version: number } };
-  // JSON is YAML too.
+  // JSON is valid YAML.
   for (const name of ['openapi.json', 'openapi.yaml'])
     await writeFile(join(path, 'generated', name), `${JSON.stringify(document, null, 2)}\n`);
   return run(join(path, 'scripts/release-contract/main.ts'), flags);

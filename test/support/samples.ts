@@ -12,7 +12,7 @@ import { until } from './wait.ts';
 
 const { operations } = await readContract(join(import.meta.dirname, '../../generated/openapi.json'));
 
-/** The id of a parent program that the contract shows, and that the samples therefore ask for. */
+/** The id of the parent program in the contract's examples, which the samples request. */
 const SHOWN_ID = String(
   firstExample(
     operations.flatMap(({ parameters = [] }) => parameters).find(({ name }) => name === 'id')?.examples ?? {},
@@ -23,13 +23,13 @@ export type RunnableSample = {
   readonly operationId: string;
   readonly label: string;
   readonly source: string;
-  /** What the server must have logged: "GET /api/key 200". */
+  /** The log line that the server must have written: "GET /api/key 200". */
   readonly request: string;
 };
 
 export const samples: readonly RunnableSample[] = operations.flatMap(runnable);
 
-/** Those of an operation whose contract shows this body. */
+/** The samples of an operation whose example body is this one. */
 export function samplesWithBody(operationId: string, body: unknown): readonly RunnableSample[] {
   return operations
     .filter((operation) => operation.operationId === operationId)
@@ -46,7 +46,7 @@ function runnable(operation: Operation): readonly RunnableSample[] {
   return samplesOf(operation).map(({ label, source }) => ({ operationId, label, source, request }));
 }
 
-/** What a reader would type, with the file that they would have pasted the sample into. */
+/** The command that a reader would type, and the file into which they would paste the sample. */
 const RUNNERS: Readonly<Record<string, readonly [program: string, extension: string]>> = {
   curl: ['bash', 'sh'],
   TypeScript: [process.execPath, 'ts'],
@@ -54,7 +54,7 @@ const RUNNERS: Readonly<Record<string, readonly [program: string, extension: str
   Python: ['python3', 'py'],
 };
 
-/** Runs it as it is shown, in an organization that has what it asks for; fails unless it ends well. Returns what it prints. */
+/** Runs the sample unchanged, in an organization with the data it needs. Returns its output; throws if it fails. */
 export async function runSample(
   dashboard: TestDashboard,
   { operationId, label, source, request }: RunnableSample,

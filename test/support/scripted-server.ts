@@ -1,4 +1,4 @@
-// A server that fails on cue: what a network, a proxy or a busy server does to a client, which the real one does not.
+// A server that fails on cue, as a network, a proxy or an overloaded server does to a client.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 
 export type Received = {
@@ -8,14 +8,14 @@ export type Received = {
   readonly body: string;
 };
 
-/** What it does with one request. */
+/** The reaction to one request. */
 export type Step = (res: ServerResponse, received: Received) => void;
 
 export type ScriptedServer = {
   readonly url: string;
   /** Every request since the last script, in order. */
   readonly received: Received[];
-  /** One step a request, and the last one for all that follow. */
+  /** One step for each request; the last step also serves all later requests. */
   play(...steps: [Step, ...Step[]]): void;
   close(): Promise<void>;
 };
@@ -45,7 +45,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
   };
 }
 
-/** Answers in JSON, with an exception's body where none is given. */
+/** Responds with JSON, by default with the body of an exception. */
 export function answers(
   status: number,
   headers: Record<string, string> = {},
@@ -61,19 +61,19 @@ export const hangsUp: Step = (res) => void res.socket?.destroy();
 
 export const staysSilent: Step = () => {};
 
-/** Begins an answer and never ends it. */
+/** Starts a response and never ends it. */
 export const stallsMidway: Step = (res) => {
   res.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' });
   res.write('{"data":');
 };
 
-/** Passes the request on to a real server and its answer back. */
+/** Forwards the request to a real server, and its response back. */
 export function passesOn(target: string): Step {
   return (res, received) =>
     void forward(target, received, (answer) => answer.pipe(res.writeHead(answer.statusCode ?? 0, answer.headers)));
 }
 
-/** Passes the request on, lets the server do it, and loses the answer. */
+/** Forwards the request, lets the server process it, and drops the response. */
 export function losesAnswerOf(target: string): Step {
   return (res, received) =>
     void forward(target, received, (answer) => answer.resume().once('end', () => res.socket?.destroy()));

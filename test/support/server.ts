@@ -10,7 +10,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { Client } from './client.ts';
 import { createScratchDatabase } from './postgres.ts';
 
-/** Says nothing, and does not listen to the output of the process that runs many tests. */
+/** Logs nothing, and adds no listener to the output of the process, which runs many tests. */
 export const SILENT = pino({ level: 'silent' }, { write() {} });
 
 export type TestServer = {
@@ -20,14 +20,14 @@ export type TestServer = {
   /** A client without a key. */
   readonly anonymous: Client;
   readonly keyUses: KeyUseWriter;
-  /** Puts the server's clock forward. */
+  /** Moves the server's clock forward. */
   passDays(days: number): void;
   close(): Promise<void>;
 };
 
 export type TestOrganization = {
   readonly id: string;
-  /** The first of its users has the role asked for. */
+  /** The first of its users has the requested role. */
   readonly email: string;
   readonly key: string;
   readonly client: Client;
@@ -71,7 +71,7 @@ export async function startServer({
 
 let made = 0;
 
-/** An organization with one user and one key of it. Each has names of its own, so that tests share a server. */
+/** An organization with one user and one key. Its names are unique, so that tests can share a server. */
 export async function createTestOrganization(
   server: Pick<TestServer, 'db' | 'url'>,
   {

@@ -1,5 +1,5 @@
-// One PostgreSQL and one Chromium for all test files of a run, in the process of the global set-up. Each starts when the
-// first test asks for it, over HTTP, so that a run that needs neither waits for neither.
+// One PostgreSQL and one Chromium for all test files of a run, in the process of the global set-up. Each starts on the
+// first request for it, over HTTP, so that a run without it does not wait for it.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { portOf } from './port.ts';
@@ -33,7 +33,10 @@ export async function shareServices(folder: string): Promise<Services> {
   };
 }
 
-/** Nothing in it outlives the run, so it need not reach the disk. Many short runs may be given one: CHARTER_TEST_SERVER. */
+/**
+ * Its data is lost after the run, so it need not reach the disk. Several short runs can share one:
+ * CHARTER_TEST_SERVER.
+ */
 async function startPostgres(folder: string): Promise<Started> {
   const { joinEmbeddedPostgres } = await import('../../src/postgres/embedded-postgres.ts');
   const postgresSettings = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
@@ -42,7 +45,7 @@ async function startPostgres(folder: string): Promise<Started> {
   return { url: await makeTemplate(own?.url ?? given ?? ''), end: async () => own?.leave() };
 }
 
-/** The database that every test's own is copied from: empty, with every migration applied. Returns its address. */
+/** The template of every test database: empty, with every migration applied. Returns its URL. */
 async function makeTemplate(serverUrl: string): Promise<string> {
   const [{ migrate }, { readMigrations }, { withClient }] = await Promise.all([
     import('../../src/postgres/migrate.ts'),

@@ -7,10 +7,10 @@ declare global {
   var charterTestServices: Services | undefined;
 }
 
-/** `seed`: of the order in which the tests of a file run. */
+/** `seed`: for the order of the tests within a file. */
 export default async function setUp({ seed = 0 }: { seed?: number } = {}): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-test-'));
-  // As root, PostgreSQL runs as another user, who must be able to reach the folder.
+  // When the tests run as root, PostgreSQL runs as another user, who must be able to reach the folder.
   await chmod(folder, 0o755);
   globalThis.charterTestServices = await shareServices(folder);
   process.env['CHARTER_TEST_FOLDER'] = folder;

@@ -3,16 +3,16 @@ import { createServer } from 'node:net';
 export type Smtp = {
   /** For SMTP_URL. */
   readonly url: string;
-  /** What was taken so far: each mail with its headers, long lines unfolded. */
+  /** The mails received so far, with headers, long lines unfolded. */
   readonly mails: string[];
-  /** True once somebody has connected. */
+  /** True once a client has connected. */
   isAsked(): boolean;
-  /** Lets whoever came to a slow one go on. */
+  /** Lets the clients of a slow server continue. */
   greet(): void;
   close(): void;
 };
 
-/** As much of SMTP (RFC 5321) as taking a mail needs; a slow one lets whoever comes wait until it is told to greet. */
+/** The part of SMTP (RFC 5321) that receives a mail; a slow server delays its greeting until it is released. */
 export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
   const mails: string[] = [];
   let greet: (() => void) | undefined;
@@ -23,7 +23,7 @@ export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
     socket.on('data', (chunk) => {
       text += chunk.toString();
       if (isData && text.includes('\r\n.\r\n')) {
-        // Long lines come folded (RFC 2045 section 6.7, and in the head RFC 5322 section 2.2.3).
+        // Long lines arrive folded (RFC 2045 section 6.7, and in the head RFC 5322 section 2.2.3).
         mails.push(text.replaceAll('=\r\n', '').replace(/\r\n[ \t]+/g, ' '));
         [text, isData] = ['', false];
         socket.write('250 taken\r\n');

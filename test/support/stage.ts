@@ -8,16 +8,16 @@ import { createTeam, type Team } from './team.ts';
 export type Stage = {
   readonly server: TestServer;
   readonly browser: Browser;
-  /** What went wrong unseen; the test fails where there is anything after it. */
+  /** Problems found in the background; a test that ends with any of them fails. */
   readonly problems: string[];
-  /** A page of a new visitor. */
+  /** A page in a new browser context. */
   visit(options?: ContextOptions): Promise<Page>;
-  /** The profile page of somebody who is signed in, by a session that needed no password. */
+  /** The profile page of a signed-in user, through a session that needed no password. */
   visitAs(actor: Actor, options?: ContextOptions): Promise<Page>;
   team(): Promise<Team>;
 };
 
-/** One server and one Chromium for the tests of a file; each test's visitors leave with it. */
+/** One server and one Chromium for the tests of a file; each test's browser contexts close with it. */
 export function useStage(): Stage {
   let server: TestServer | undefined;
   let browser: Browser | undefined;
@@ -61,7 +61,7 @@ export function useStage(): Stage {
   return stage;
 }
 
-/** Fills in the sign-in page, wherever it leads. */
+/** Fills in the sign-in page, wherever it leads afterwards. */
 export async function signIn(page: Page, { email, password = PASSWORD }: { email: string; password?: string }) {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/store/database.ts';
 
-/** What the pool is asked while the work is done. Whatever goes through Prisma counts at least once as well. */
+/** The statements that the pool runs during the work. Each call through Prisma counts at least once as well. */
 export async function countStatements(db: Database, work: () => Promise<unknown>): Promise<number> {
   let count = 0;
   const { pool } = db;
@@ -11,7 +11,7 @@ export async function countStatements(db: Database, work: () => Promise<unknown>
       return Reflect.apply(query, pool, parameters);
     },
     connect: (...parameters: unknown[]) => {
-      // The pool's own query() takes a connection with a callback; somebody who takes one to keep does not.
+      // The pool's own query() checks out a connection with a callback; a caller that keeps a connection does not.
       if (parameters.length === 0) count += 1;
       return Reflect.apply(connect, pool, parameters);
     },

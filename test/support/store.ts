@@ -10,7 +10,7 @@ import { createScratchDatabase } from './postgres.ts';
 
 export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> };
 
-/** A database of the test's own, open as the server opens it. Close it after the tests. */
+/** A database of the test's own, opened as the server opens it. Close it after the tests. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const scratch = await createScratchDatabase();
   const db = openDatabase({ url: scratch.url, poolSize: 10, onIdleError: () => {} });
@@ -38,7 +38,7 @@ async function addUser(prisma: Database['prisma'], scope: OrganizationScope, rol
   return { userId, email };
 }
 
-/** Puts a key's row there as it is, past the service: with the id and the times that a test wants. */
+/** Inserts the row of a key directly, with the id and the times that a test wants. */
 export async function createKeyRow(
   { prisma }: Database,
   { scope, userId }: Tenant,

@@ -13,13 +13,13 @@ export const NAMES: Record<Role, string> = {
 };
 export const ORGANIZATION = 'Northwind Learning Alliance';
 
-/** Somebody of each role, who signs in with PASSWORD. */
+/** One user of each role, who signs in with PASSWORD. */
 export type Team = { readonly organizationId: string } & Readonly<Record<Role, Actor>>;
 
 let passwordHash: Promise<string> | undefined;
 let made = 0;
 
-/** An organization as one meets it. Each has e-mails of its own, so that the tests of a file share a server. */
+/** A typical organization. Its e-mails are unique, so that the tests of a file can share a server. */
 export async function createTeam(db: Database): Promise<Team> {
   made += 1;
   passwordHash ??= hashPassword(PASSWORD);

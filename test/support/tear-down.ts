@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 
-/** Ends what the tests have shared; after a whole run, fails where the contract shows a status that no test has produced. */
+/** Stops the shared services; after a whole run, throws if no test has produced some status of the contract. */
 export default async function tearDown(options: {
   testPathPatterns?: { patterns: string[] };
   testNamePattern?: string;

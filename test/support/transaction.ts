@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../../src/store/database.ts';
 
-/** What is not committed is rolled back. */
+/** Rolls back at the end unless the work commits. */
 export async function inTransaction<T>({ pool }: Database, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {

@@ -3,7 +3,7 @@ import { portOf } from './port.ts';
 
 export type Upstream = { readonly url: string; close(): Promise<void> };
 
-/** Some server that is not ours, for as long as a test needs one. */
+/** A server that is not ours, for the duration of the work. */
 export async function startUpstream(listener: RequestListener): Promise<Upstream> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const EVERY_MS = 10;
 
-/** The first value that is not null, false or undefined; asked for again and again, and given up with what was awaited. */
+/**
+ * Polls until the value is not null, false or undefined, and returns it; throws with what was awaited after the limit.
+ */
 export async function until<T>(
   awaited: string,
   ask: () => Promise<T | null | false | undefined> | T | null | false | undefined,

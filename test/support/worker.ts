@@ -1,5 +1,5 @@
-// Adds to jest-light-runner what Jest's own runner has: a time limit for every test and hook, a failure for every error
-// that nothing handles, and a random order.
+// Adds to jest-light-runner what Jest's own runner has: a time limit for every test and hook, a failure for every
+// unhandled error, and a random order.
 import type { Circus } from '@jest/types';
 import { addEventHandler } from 'jest-circus';
 
@@ -12,13 +12,13 @@ addEventHandler((event, { currentDescribeBlock, rootDescribeBlock }) => {
   if (event.name === 'add_hook') limit(currentDescribeBlock.hooks.at(-1), event.timeout);
   if (shuffled.has(rootDescribeBlock)) return;
   shuffled.add(rootDescribeBlock);
-  // The runner goes through the tests after the first hooks.
+  // The runner collects the tests after the first hooks.
   const fn = () => shuffle(rootDescribeBlock, randomOf(Number(process.env['CHARTER_TEST_SEED'])));
   const hook = { type: 'beforeAll', fn, asyncError: new Error(), parent: rootDescribeBlock, seenDone: false } as const;
   rootDescribeBlock.hooks.unshift({ ...hook, timeout: undefined });
 });
 
-/** Fails after the limit, and by whatever was thrown meanwhile where nothing awaits it. */
+/** Rejects after the time limit, or with an error that was thrown meanwhile and not handled. */
 function limit(entry: { fn: unknown } | undefined, timeoutMs = LIMIT_MS): void {
   const work = entry?.fn;
   if (entry === undefined || typeof work !== 'function') return;
@@ -30,7 +30,7 @@ function limit(entry: { fn: unknown } | undefined, timeoutMs = LIMIT_MS): void {
     });
     try {
       await Promise.race([work(), tooLate]);
-      // Rejections are reported after the turn in which they happened.
+      // Rejections are reported after the turn in which they occurred.
       await new Promise(setImmediate);
       for (const [promise, reason] of unhandled) {
         unhandled.delete(promise);
@@ -45,7 +45,7 @@ function limit(entry: { fn: unknown } | undefined, timeoutMs = LIMIT_MS): void {
 
 const unhandled = new Map<Promise<unknown>, unknown>();
 let failNow: (error: unknown) => void = () => {};
-// A test may begin several things that shall fail and look at one after the other.
+// A test may start several operations that should fail, and examine them one after another.
 process.on('unhandledRejection', (reason, promise) => unhandled.set(promise, reason));
 process.on('rejectionHandled', (promise) => unhandled.delete(promise));
 process.on('uncaughtException', (error) => failNow(error));
@@ -62,7 +62,7 @@ function shuffle(block: Circus.DescribeBlock, random: () => number): void {
   for (const child of children) if (child.type === 'describeBlock') shuffle(child, random);
 }
 
-/** mulberry32: numbers from 0 to below 1, the same for the same seed. */
+/** Mulberry32: numbers from 0 up to 1 (exclusive), the same for the same seed. */
 function randomOf(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -1,18 +1,18 @@
-// Values that a schema does not allow, made of the schema, so that a new parameter or field is tested by itself.
+// Values that a schema does not allow, derived from the schema, so that tests cover a new parameter or field.
 import type { Json } from '../../src/api/document.ts';
 
 export type WrongValue = { readonly what: string; readonly value: unknown };
 
 const ODD_TEXTS = ['\u0000', ' ', '"', 'a b', 'é', '?', 'yesterday', '\ud800'];
 
-/** What is wrong as text, for a parameter. */
+/** Invalid values as text, for a parameter. */
 export function wrongTexts(schema: Json): WrongValue[] {
   const types = typesOf(schema);
   if (types.includes('integer')) return wrongIntegers(schema).map((value) => ({ what: `"${value}"`, value }));
   return ofText(schema);
 }
 
-/** What is wrong as JSON, for a field of a body. */
+/** Invalid values as JSON, for a field of a body. */
 export function wrongJson(schema: Json): WrongValue[] {
   const types = typesOf(schema);
   const ofOtherTypes = [1, true, 'x', [], {}, null].filter((value) => !types.includes(typeOf(value)));
