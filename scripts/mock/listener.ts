@@ -27,7 +27,9 @@ export type MockListenerOptions = {
 /** Responds as the server would, from the contract's examples. Rejects where the document cannot be served. */
 export async function createMockListener(document: Document, options: MockListenerOptions): Promise<RequestListener> {
   const { environment, seed, onFault } = options;
-  const [json, isDynamic, ajv] = [{ ...document }, seed !== undefined, createAjv()];
+  const json = { ...document };
+  const isDynamic = seed !== undefined;
+  const ajv = createAjv();
   const operations = operationsOf(json);
   const source = await createResponseSource(json, { ajv, seed });
   const collections = await createCollections(operations, { ajv, source, isDynamic });
