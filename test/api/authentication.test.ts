@@ -19,13 +19,13 @@ function getKeyWith(authorization: string | string[]) {
 test.each([
   ['another scheme', (key: string) => `Basic ${Buffer.from(`${key}:`).toString('base64')}`],
   ['a scheme without a key', () => 'Bearer'],
-  ['a scheme and blanks', () => 'Bearer   '],
-  ['two words behind the scheme', (key: string) => `Bearer ${key} ${key}`],
+  ['a scheme followed only by spaces', () => 'Bearer   '],
+  ['two words after the scheme', (key: string) => `Bearer ${key} ${key}`],
   ['a key without a scheme', (key: string) => key],
   ['a scheme that only begins alike', (key: string) => `Bearers ${key}`],
-  ['a comma behind the key', (key: string) => `Bearer ${key},`],
+  ['a comma after the key', (key: string) => `Bearer ${key},`],
   ['a key in quotation marks', (key: string) => `Bearer "${key}"`],
-  ['a tab for a blank', (key: string) => `Bearer\t${key}`],
+  ['a tab in place of the space', (key: string) => `Bearer\t${key}`],
   ['an empty header', () => ''],
 ])('401 invalid_token for %s, and the response does not contain the key', async (_, authorization) => {
   const answer = await getKeyWith(authorization(ours.key));

@@ -48,7 +48,7 @@ test.each(['x', 'x'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', '0b8f3c52
 test.each([
   ['an empty key', ''],
   ['a key of 256 characters', 'x'.repeat(256)],
-  ['a key with a blank', 'a b'],
+  ['a key with a space', 'a b'],
   ['a key with a tab', 'a\tb'],
   ['a key beyond ASCII', 'clé'],
   ['two headers', ['a', 'b']],

@@ -41,7 +41,7 @@ test('the server frees a sent response even if the next request arrived before i
   socket.on('data', () => answers.length < 100 && socket.write(request));
   try {
     await until('a hundred requests', () => answers.length === 100);
-    await until('the answers to be forgotten', () => {
+    await until('the responses to be freed', () => {
       collectGarbage();
       return answers.filter((answer) => answer.deref() !== undefined).length < 10;
     });

@@ -25,11 +25,11 @@ describe.each(['create', 'update'])('%s', (action) => {
   test.each([
     ['a name of 1 character', { name: 'x' }],
     ['a name of 200 emoji', { name: EMOJI.repeat(200) }],
-    ['a name with blanks around', { name: '\u00a0 x \u3000' }],
+    ['a name with surrounding whitespace', { name: '\u00a0 x \u3000' }],
     ['a description of 10,000 emoji', { name: 'x', description: EMOJI.repeat(10_000) }],
     ['an empty description', { name: 'x', description: '' }],
     ['an external_id of 255 emoji', { name: 'x', external_id: EMOJI.repeat(255) }],
-    ['an external_id of a blank', { name: 'x', external_id: ' ' }],
+    ['an external_id of one space', { name: 'x', external_id: ' ' }],
     ['50 entries', { name: 'x', metadata: entries(50) }],
     ['no entries', { name: 'x', metadata: {} }],
     ['a key of 40 emoji and a value of 500', { name: 'x', metadata: { [EMOJI.repeat(40)]: EMOJI.repeat(500) } }],

@@ -20,7 +20,7 @@ describe.each(taking)('$operationId', (operation) => {
     ['no JSON at all', 'name=x'],
     ['two values', '{} {}'],
     ['a comma too much', '{"name": "x",}'],
-    ['blanks only', '   '],
+    ['only spaces', '   '],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['UTF-16', Buffer.from('{"name":"x"}', 'utf16le')],
     ['an encoded lone surrogate', Buffer.from('7b226e616d65223a22eda08022 7d'.replace(' ', ''), 'hex')],

@@ -226,10 +226,10 @@ describe('pages', () => {
       '### Keys',
       'MD001: This heading skips a level: it has level 3 and needs level 2.',
     ],
-    ['a picture without words', '![A picture]', '![]', 'MD045: This picture has no alternative text.'],
+    ['a picture without alternative text', '![A picture]', '![]', 'MD045: This picture has no alternative text.'],
     ['a second title', '## Keys', '# Keys', 'MD025: This is a second title.'],
     ['no title', '# Sample page\n', '', 'MD041: The page does not begin with its title.'],
-    ['code without a language', '```sh status=200', '```', 'MD040: This code has no language.'],
+    ['a code block without a language', '```sh status=200', '```', 'MD040: This code has no language.'],
     [
       'a bare address',
       '[an address](https://example.org/)',

@@ -26,7 +26,7 @@ const { key } = mintKey('live');
 
 test.each<readonly [string, string, RegExp]>([
   ['nothing', '', /must not be blank/],
-  ['blanks', ' \t\u00a0\u3000', /must not be blank/],
+  ['only spaces', ' \t\u00a0\u3000', /must not be blank/],
   // The attack: a user with an invisible name in every list and in the audit log.
   ...['\u200b', '\u2060', '\ufeff', '\u00ad', '\u3164', '\u115f', '\uffa0', '\u2800', '\u200d', '\u200c', '\ufe0f'].map(
     (character) =>
@@ -77,11 +77,11 @@ test.each([
 });
 
 test.each([
-  ['blanks in a row', 'Nightly  sync'],
-  ['another blank', 'Nightly\u00a0sync'],
-  ['a wide blank', 'Nightly\u3000sync'],
+  ['repeated spaces', 'Nightly  sync'],
+  ['another kind of space', 'Nightly\u00a0sync'],
+  ['a full-width space', 'Nightly\u3000sync'],
   ['a filler character that looks like a space', 'Nightly\u3164sync'],
-  ['what is not seen', 'Night\u200bly\u00ad s\u2060ync\u200d'],
+  ['an invisible character', 'Night\u200bly\u00ad s\u2060ync\u200d'],
 ])('names that differ by %s look the same', (_, text) => {
   // The attack: two keys with the same visible name, so that someone revokes the wrong one.
   expect(lookOf(text)).toBe(lookOf('Nightly sync'));

@@ -17,15 +17,19 @@ const LIST = '/api/parent_programs';
 const auth = () => `Authorization: Bearer ${mock.key}`;
 
 test.each([
-  ['no words', '\r\n\r\n\r\nxyz\r\n\r\n', 400],
-  ['binary', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc]), 400],
+  ['a request line that is not HTTP', '\r\n\r\n\r\nxyz\r\n\r\n', 400],
+  ['binary data', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc]), 400],
   ['a space in the request target', 'GET /api/key x HTTP/1.1\r\nHost: x\r\n\r\n', 400],
   ['a header without a colon', 'GET /api/key HTTP/1.1\r\nHost x\r\n\r\n', 400],
   ['a NUL in a header', 'GET /api/key HTTP/1.1\r\nHost: x\r\nPrefer: \0\r\n\r\n', 400],
   ['headers above the size limit', `GET /api/key HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(5000)}\r\n`, 400],
   ['one huge header', `GET /api/key HTTP/1.1\r\nHost: x\r\nPrefer: ${'x'.repeat(20_000)}\r\n\r\n`, 400],
   ['a request target above the size limit', `GET /api/key?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
-  ['two lengths', 'POST /api/key HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', 400],
+  [
+    'two Content-Length headers',
+    'POST /api/key HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+    400,
+  ],
   [
     'a length and chunks',
     'POST /api/key HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
@@ -62,11 +66,11 @@ test.each([
   ['Authorization with non-ASCII bytes', [() => 'Authorization: Bearer \xff\xfe'], 401],
   ['an empty Authorization', [() => 'Authorization:'], 401],
   ['Prefer with non-ASCII bytes', [auth, () => 'Prefer: code=\xff, example="__proto__'], 422],
-  ['Prefer of nothing', [auth, () => 'Prefer: ,;=,=;"'], 200],
+  ['a Prefer header without a preference', [auth, () => 'Prefer: ,;=,=;"'], 200],
   ['Prefer with the names of built-in properties', [auth, () => 'Prefer: code=__proto__, example=constructor'], 422],
   ['an invalid If-None-Match', [auth, () => 'If-None-Match: x'], 422],
   ['an invalid Accept', [auth, () => 'Accept: ;;;'], 406],
-  ['a Host of nothing', [auth, () => 'Host:'], 200],
+  ['an empty Host', [auth, () => 'Host:'], 200],
   ['Origin with non-ASCII bytes', [auth, () => 'Origin: \xff'], 200],
 ])('%s: %p', async (_, headers, status) => {
   const text = rawRequest(
@@ -81,10 +85,10 @@ test.each([
   ['bytes that are not UTF-8', ['Content-Length: 2'], '\xff\xfe', 400],
   ['fewer bytes than its Content-Length', ['Content-Length: 500'], '{"name":', 400],
   ['chunks without a valid size', ['Transfer-Encoding: chunked'], 'zz\r\n{}\r\n', 400],
-  ['a chunk cut off', ['Transfer-Encoding: chunked'], '5\r\n{"', 400],
+  ['a truncated chunk', ['Transfer-Encoding: chunked'], '5\r\n{"', 400],
   ['chunks above the size limit', ['Transfer-Encoding: chunked'], `1a000\r\n${' '.repeat(0x1a000)}\r\n0\r\n\r\n`, 413],
   ['an unknown transfer coding', ['Transfer-Encoding: what'], '{}', 400],
-  ['the prototype', ['Content-Length: 27'], '{"__proto__":{"name":"x"}}\n', 422],
+  ['an entry named __proto__', ['Content-Length: 27'], '{"__proto__":{"name":"x"}}\n', 422],
   ['unterminated nested arrays', [`Content-Length: 20000`], '['.repeat(20_000), 400],
 ])('a body of %s: %p', async (_, headers, body, status) => {
   const head = rawRequest(`POST ${LIST}`, [auth(), 'Content-Type: application/json', ...headers]);

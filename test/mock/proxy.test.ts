@@ -103,7 +103,7 @@ test('the proxy reports a path that the contract does not have', async () => {
 
 test.each<[string, SentRequest, number]>([
   ['an unknown parameter', { url: '/api/key?verbose=1' }, 422],
-  ['what is no key', { headers: { Authorization: 'Bearer x' } }, 401],
+  ['a malformed key', { headers: { Authorization: 'Bearer x' } }, 401],
   ['an Accept that no response can meet', { headers: { Accept: 'text/html' } }, 406],
   ['an invalid percent-encoding', { url: '/api/key?a=%ff' }, 400],
 ])('the proxy reports a request with %s that the server accepts', async (_, sent, status) => {

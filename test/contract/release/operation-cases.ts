@@ -170,7 +170,7 @@ export const operationCases: readonly Case[] = [
     found: ['breaking: POST /api/parent_programs, response 202: new'],
   },
   {
-    title: 'a first answer without a body to who has one',
+    title: 'a new 304 response',
     plants: [set(`${KEY} responses 304`, { $ref: '#/components/responses/NotModified' })],
     found: ['additive: GET /api/key, response 304: new'],
   },
