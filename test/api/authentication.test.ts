@@ -28,9 +28,9 @@ test.each([
   ['a tab in place of the space', (key: string) => `Bearer\t${key}`],
   ['an empty header', () => ''],
 ])('401 invalid_token for %s, and the response does not contain the key', async (_, authorization) => {
-  const answer = await getKeyWith(authorization(ours.key));
-  expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
-  expect(answer.text).not.toContain(ours.key);
+  const response = await getKeyWith(authorization(ours.key));
+  expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
+  expect(response.text).not.toContain(ours.key);
 });
 
 test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('accepts the scheme %s', async (scheme) => {
@@ -60,16 +60,16 @@ test('401 for two Authorization headers, one valid and one not in either order, 
 
 // Attack: a key in the URL, which logs and browser histories record (RFC 6750 section 2.3), or in a form field.
 test('401 for a key in the query', async () => {
-  const answer = await server.anonymous.get(`/api/key?access_token=${ours.key}`);
-  expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="charter"' } });
+  const response = await server.anonymous.get(`/api/key?access_token=${ours.key}`);
+  expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="charter"' } });
 });
 
 test('401 that reports a mistyped key, for a key with one wrong character', async () => {
   const at = ours.key.length - 20;
   const mistyped = ours.key.slice(0, at) + (ours.key[at] === 'a' ? 'b' : 'a') + ours.key.slice(at + 1);
-  const answer = await getKeyWith(`Bearer ${mistyped}`);
-  expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
-  expect(answer.body).toEqual({ message: 'This API key is mistyped or cut short. Copy the whole key again.' });
+  const response = await getKeyWith(`Bearer ${mistyped}`);
+  expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
+  expect(response.body).toEqual({ message: 'This API key is mistyped or cut short. Copy the whole key again.' });
 });
 
 test('401 for a truncated key, and for a key followed by more characters', async () => {
@@ -80,26 +80,26 @@ test('401 for a truncated key, and for a key followed by more characters', async
 
 test('401 that names both environments, for a key of the other environment', async () => {
   const { key } = mintKey('test');
-  const answer = await getKeyWith(`Bearer ${key}`);
-  expect(answer.status).toBe(401);
-  expect(answer.body).toEqual({
+  const response = await getKeyWith(`Bearer ${key}`);
+  expect(response.status).toBe(401);
+  expect(response.body).toEqual({
     message: 'This is a test key, but this server accepts only live keys.',
   });
 });
 
 test('401 that does not repeat the key, for an unknown key', async () => {
   const { key } = mintKey('live');
-  const answer = await getKeyWith(`Bearer ${key}`);
-  expect(answer.body).toEqual({ message: 'This API key is not known. Check that the whole key was copied.' });
+  const response = await getKeyWith(`Bearer ${key}`);
+  expect(response.body).toEqual({ message: 'This API key is not known. Check that the whole key was copied.' });
 });
 
 // Attack: NUL bytes that end a string in C, or a header that fills memory.
 test('400 as the contract defines it, for NUL in the header', async () => {
-  const answer = parseRaw(
+  const response = parseRaw(
     await exchangeRaw(server.url, rawRequest('GET /api/key', [`Authorization: Bearer ${ours.key}\0`])),
   );
-  expect(answer.status).toBe(400);
-  expect(answer.message).toBe('The request is not readable HTTP/1.1.');
+  expect(response.status).toBe(400);
+  expect(response.message).toBe('The request is not readable HTTP/1.1.');
 });
 
 test('401 for a key of 12,000 characters, and 400 for headers above the size limit', async () => {

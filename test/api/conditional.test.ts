@@ -37,8 +37,8 @@ describe.each([
   ])('412 for If-Match of %s, and nothing changes', async (_, header) => {
     const { client, url, tag } = await created();
     const before = await client.get(url);
-    const answer = await client.send(method, url, { ...withBody, headers: { 'If-Match': header(tag) } });
-    expect(answer.status).toBe(412);
+    const response = await client.send(method, url, { ...withBody, headers: { 'If-Match': header(tag) } });
+    expect(response.status).toBe(412);
     expect((await client.get(url)).text).toBe(before.text);
   });
 
@@ -53,10 +53,10 @@ describe.each([
     '422 for If-Match: %s, naming it',
     async (value) => {
       const { client, url } = await created();
-      const answer = await client.send(method, url, { ...withBody, headers: { 'If-Match': value } });
-      expect(answer.status).toBe(422);
-      expect(Object.keys(answer.body.errors)).toEqual(['If-Match']);
-      expect(answer.body.message).toMatch(/^If-Match /);
+      const response = await client.send(method, url, { ...withBody, headers: { 'If-Match': value } });
+      expect(response.status).toBe(422);
+      expect(Object.keys(response.body.errors)).toEqual(['If-Match']);
+      expect(response.body.message).toMatch(/^If-Match /);
     },
   );
 
@@ -72,8 +72,8 @@ describe.each([
 test('412 takes precedence over 409', async () => {
   const { client, url } = await created();
   await client.post('/api/parent_programs', { name: 'Other', external_id: 'taken' });
-  const answer = await client.patch(url, { external_id: 'taken' }, { headers: { 'If-Match': '"stale"' } });
-  expect(answer.status).toBe(412);
+  const response = await client.patch(url, { external_id: 'taken' }, { headers: { 'If-Match': '"stale"' } });
+  expect(response.status).toBe(412);
 });
 
 test('the ETag of an update is valid as If-Match of the next update', async () => {
@@ -86,23 +86,23 @@ test('the ETag of an update is valid as If-Match of the next update', async () =
 // The race: twenty clients read the same version, and each writes as if that version were still current.
 test('of twenty concurrent updates with one ETag, one succeeds and nineteen get 412', async () => {
   const { client, url, tag } = await created();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, i) => client.patch(url, { name: `Writer ${i}` }, { headers: { 'If-Match': tag } })),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(412)]);
-  const winner = answers.find(({ status }) => status === 200);
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(412)]);
+  const winner = responses.find(({ status }) => status === 200);
   expect((await client.get(url)).text).toBe(winner?.text);
 });
 
 test('of concurrent updates and deletes with one ETag, exactly one succeeds', async () => {
   const { client, url, tag } = await created();
   const headers = { 'If-Match': tag };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, (_, i) =>
       i % 2 === 0 ? client.delete(url, { headers }) : client.patch(url, { name: `Writer ${i}` }, { headers }),
     ),
   );
-  const others = answers.map(({ status }) => status).filter((status) => status >= 300);
+  const others = responses.map(({ status }) => status).filter((status) => status >= 300);
   expect(others).toHaveLength(9);
   expect([404, 412]).toEqual(expect.arrayContaining(others));
 });
@@ -110,10 +110,10 @@ test('of concurrent updates and deletes with one ETag, exactly one succeeds', as
 // The race: two clients read the same metadata, each adds an entry and writes everything back.
 test('twenty concurrent updates without If-Match that each add a metadata entry keep all twenty', async () => {
   const { client, url } = await created();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, i) => client.patch(url, { metadata: { [`k${i}`]: 'v' } })),
   );
-  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-  expect(new Set(answers.map(({ body }) => body.updated_at)).size).toBe(20);
+  expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  expect(new Set(responses.map(({ body }) => body.updated_at)).size).toBe(20);
   expect(Object.keys((await client.get(url)).body.metadata)).toHaveLength(20);
 });

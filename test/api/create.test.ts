@@ -119,9 +119,9 @@ test.each([
 test('409 for an external_id already in use, naming it; nothing is created', async () => {
   const { client } = await createTestOrganization(server);
   await client.post(LIST, { name: 'First', external_id: 'sis-1' });
-  const answer = await client.post(LIST, { name: 'Second', external_id: 'sis-1' });
-  expect(answer.status).toBe(409);
-  expect(answer.body.message).toContain('"sis-1"');
+  const response = await client.post(LIST, { name: 'Second', external_id: 'sis-1' });
+  expect(response.status).toBe(409);
+  expect(response.body.message).toContain('"sis-1"');
   expect((await client.get(LIST)).body.data).toHaveLength(1);
 });
 
@@ -135,10 +135,10 @@ test('two organizations may use the same external_id, and two programs may have 
 
 test('of ten concurrent creates with one external_id, one succeeds and nine get 409', async () => {
   const { client } = await createTestOrganization(server);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => client.post(LIST, { name: 'x', external_id: 'once' })),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
 });
 
 test('the message of a 409 stays within its maximum length for the longest external_id', async () => {

@@ -18,8 +18,8 @@ async function send(line: string, headers: readonly string[] = [], body = '') {
   return parseRaw(await exchangeRaw(server.url, text));
 }
 
-function expectShown(answer: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
-  checkAnswer({ method, url }, answer);
+function expectShown(response: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
+  checkAnswer({ method, url }, response);
 }
 
 test.each([
@@ -31,18 +31,18 @@ test.each([
   'http://[::1/api/parent_programs',
   '/api/parent_programs?',
 ])('GET %s returns the list', async (target) => {
-  const answer = await send(`GET ${target}`);
-  expect(answer.status).toBe(200);
-  expectShown(answer);
+  const response = await send(`GET ${target}`);
+  expect(response.status).toBe(200);
+  expectShown(response);
 });
 
 // The start page. A client that does not accept HTML gets only the links to the document (RFC 8631).
 test.each(['/', 'http://charter.test', 'http://charter.test?x'])('404 with the links for GET %s', async (target) => {
-  const { headers, ...answer } = await send(`GET ${target}`);
+  const { headers, ...response } = await send(`GET ${target}`);
   const { link, ...shown } = headers;
   expect(link).toContain('rel="service-desc"');
-  expect(answer.status).toBe(404);
-  expectShown({ ...answer, headers: shown }, { url: '/unknown' });
+  expect(response.status).toBe(404);
+  expectShown({ ...response, headers: shown }, { url: '/unknown' });
 });
 
 test.each([
@@ -77,10 +77,10 @@ test.each([
   'ftp://charter.test/api/parent_programs',
   'ftp://[::1/livez',
 ])('404 as the contract defines it for GET %s', async (target) => {
-  const answer = await send(`GET ${target}`);
-  expect(answer.status).toBe(404);
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-  expectShown(answer, { url: '/unknown' });
+  const response = await send(`GET ${target}`);
+  expect(response.status).toBe(404);
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  expectShown(response, { url: '/unknown' });
 });
 
 test.each(['/', '/api', '/unknown', '/api/parent_programs/'])(

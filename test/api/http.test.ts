@@ -19,8 +19,8 @@ async function send(line: string, headers: readonly string[] = [], body = '') {
   return parseRaw(await exchangeRaw(server.url, text));
 }
 
-function expectShown(answer: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
-  checkAnswer({ method, url }, answer);
+function expectShown(response: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
+  checkAnswer({ method, url }, response);
 }
 
 test.each([
@@ -42,16 +42,16 @@ test.each([
   ],
   ['headers above the size limit', `GET /api/key HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(5000)}\r\n`],
 ])('400 as the contract defines it, and a closed connection, for %s', async (_, text) => {
-  const answer = parseRaw(await exchangeRaw(server.url, text));
-  expect(answer.status).toBe(400);
-  expectShown(answer, { url: '/api/key' });
+  const response = parseRaw(await exchangeRaw(server.url, text));
+  expect(response.status).toBe(400);
+  expectShown(response, { url: '/api/key' });
 });
 
 test("414 for a request target that exceeds the parser's own limit", async () => {
   const text = `GET /api/key?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`;
-  const answer = parseRaw(await exchangeRaw(server.url, text));
-  expect(answer.status).toBe(414);
-  expectShown(answer, { url: '/api/key' });
+  const response = parseRaw(await exchangeRaw(server.url, text));
+  expect(response.status).toBe(414);
+  expectShown(response, { url: '/api/key' });
 });
 
 // Attack on another client through a proxy that shares the connection: if the 400 is written first, the proxy takes it
@@ -65,22 +65,22 @@ test('the server does not send the 400 for pipelined garbage before the pending 
     `Content-Length: ${body.length}`,
   ];
   const good = ['POST /api/parent_programs HTTP/1.1', ...headers, '', body].join('\r\n');
-  const answer = await exchangeRaw(server.url, `${good}garbage\r\n\r\n`);
-  expect(answer).not.toContain('400 Bad Request');
+  const response = await exchangeRaw(server.url, `${good}garbage\r\n\r\n`);
+  expect(response).not.toContain('400 Bad Request');
 });
 
 test('400 for HTTP/1.1 without Host', async () => {
   const text = `GET ${LIST} HTTP/1.1\r\nAuthorization: Bearer ${ours.key}\r\nConnection: close\r\n\r\n`;
-  const answer = parseRaw(await exchangeRaw(server.url, text));
-  expect(answer.status).toBe(400);
-  expectShown(answer);
+  const response = parseRaw(await exchangeRaw(server.url, text));
+  expect(response.status).toBe(400);
+  expectShown(response);
 });
 
 test('200 for HTTP/1.0 without Host', async () => {
   const text = `GET ${LIST} HTTP/1.0\r\nAuthorization: Bearer ${ours.key}\r\n\r\n`;
-  const answer = parseRaw(await exchangeRaw(server.url, text));
-  expect(answer.status).toBe(200);
-  expectShown(answer);
+  const response = parseRaw(await exchangeRaw(server.url, text));
+  expect(response.status).toBe(200);
+  expectShown(response);
 });
 
 const JSON_BODY = ['Content-Type: application/json', 'Content-Length: 12'];
@@ -93,9 +93,9 @@ test('a request with Expect: 100-continue gets 100 Continue', async () => {
 });
 
 test('the server ignores an unknown Expect header', async () => {
-  const answer = await send(`POST ${LIST}`, [...JSON_BODY, 'Expect: the-unexpected'], '{"name":"x"}');
-  expect(answer.status).toBe(201);
-  expectShown(answer, { method: 'POST' });
+  const response = await send(`POST ${LIST}`, [...JSON_BODY, 'Expect: the-unexpected'], '{"name":"x"}');
+  expect(response.status).toBe(201);
+  expectShown(response, { method: 'POST' });
 });
 
 test('the server declines an Upgrade request', async () => {
@@ -120,8 +120,8 @@ test('the server stays healthy after fifty clients disconnect in the middle of a
       socket.on('close', () => resolve());
     });
   await Promise.all(Array.from({ length: 50 }, vanish));
-  const answer = await ours.client.get(`${LIST}?search=half`);
-  expect(answer).toMatchObject({ status: 200, body: { data: [] } });
+  const response = await ours.client.get(`${LIST}?search=half`);
+  expect(response).toMatchObject({ status: 200, body: { data: [] } });
   expect(server.db.pool.waitingCount).toBe(0);
 });
 

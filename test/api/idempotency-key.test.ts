@@ -55,8 +55,8 @@ test.each([
   ['two headers alike', ['a', 'a']],
 ])('422 naming Idempotency-Key for %s', async (_, key) => {
   const { client } = await createTestOrganization(server);
-  const answer = await create(client, BODY, key);
-  expect(answer.status).toBe(422);
-  expect(answer.body.errors).toEqual({ 'Idempotency-Key': [expect.any(String)] });
+  const response = await create(client, BODY, key);
+  expect(response.status).toBe(422);
+  expect(response.body.errors).toEqual({ 'Idempotency-Key': [expect.any(String)] });
   expect(await countOf(client)).toBe(0);
 });

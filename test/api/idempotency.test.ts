@@ -34,11 +34,11 @@ test('the same key with the same body gets the first response again, byte for by
 
 test('of fifty concurrent creates with one key, one creates a program and all get its response', async () => {
   const { client } = await createTestOrganization(server);
-  const answers = await Promise.all(Array.from({ length: 50 }, () => create(client)));
-  const [first] = answers;
+  const responses = await Promise.all(Array.from({ length: 50 }, () => create(client)));
+  const [first] = responses;
   expect(first?.status).toBe(201);
-  for (const answer of answers) expect(answer.text).toBe(first?.text);
-  expect(new Set(answers.map(({ headers }) => `${headers['location']} ${headers['etag']}`)).size).toBe(1);
+  for (const response of responses) expect(response.text).toBe(first?.text);
+  expect(new Set(responses.map(({ headers }) => `${headers['location']} ${headers['etag']}`)).size).toBe(1);
   expect(await countOf(client)).toBe(1);
 });
 
@@ -53,9 +53,9 @@ test.each([
 ])('422 naming Idempotency-Key for the same key with %s; nothing is created', async (_, body) => {
   const { client } = await createTestOrganization(server);
   await create(client);
-  const answer = await create(client, body);
-  expect(answer.status).toBe(422);
-  expect(answer.body.errors).toEqual({
+  const response = await create(client, body);
+  expect(response.status).toBe(422);
+  expect(response.body.errors).toEqual({
     'Idempotency-Key': ['was used with another body within the last 24 hours. Use a new key for a new request.'],
   });
   expect(await countOf(client)).toBe(1);
@@ -91,9 +91,9 @@ test('another key creates another program', async () => {
 test('the same key in another organization is independent', async () => {
   const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
   const first = await create(theirs.client);
-  const answer = await create(ours.client);
-  expect(answer.status).toBe(201);
-  expect(answer.body.id).not.toBe(first.body.id);
+  const response = await create(ours.client);
+  expect(response.status).toBe(201);
+  expect(response.body.id).not.toBe(first.body.id);
   expect((await create(ours.client, { name: 'Other' }, 'key-1')).status).toBe(422);
 });
 
@@ -118,9 +118,9 @@ test('a refused create does not use up its idempotency key', async () => {
 
 test('of ten concurrent creates with different keys and one external_id, one succeeds, and the other keys remain unused', async () => {
   const { client } = await createTestOrganization(server);
-  const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => create(client, BODY, `key-${i}`)));
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
-  const loser = answers.findIndex(({ status }) => status === 409);
+  const responses = await Promise.all(Array.from({ length: 10 }, (_, i) => create(client, BODY, `key-${i}`)));
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+  const loser = responses.findIndex(({ status }) => status === 409);
   expect((await create(client, { name: 'Another' }, `key-${loser}`)).status).toBe(201);
 });
 

@@ -14,10 +14,10 @@ afterAll(() => server.close());
 
 /** Compares the whole body, so that no additional detail passes unnoticed. */
 async function expectRefused(client: Client, message: string) {
-  const answer = await client.get('/api/key');
-  expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
-  expect(answer.body).toEqual({ message });
-  expect(answer.text).not.toContain(client.key);
+  const response = await client.get('/api/key');
+  expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
+  expect(response.body).toEqual({ message });
+  expect(response.text).not.toContain(client.key);
 }
 
 test('a key works until the last millisecond before its expiry, and not at its expiry', async () => {

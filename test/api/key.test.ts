@@ -8,13 +8,13 @@ afterAll(() => server.close());
 
 test("getKey returns the key's owner and permissions, and never the key itself", async () => {
   const ours = await createTestOrganization(server, { permissions: ['parent_programs:read'], lifeDays: null });
-  const answer = await ours.client.get('/api/key');
-  expect(answer.status).toBe(200);
-  expect(answer.body).toMatchObject({
+  const response = await ours.client.get('/api/key');
+  expect(response.status).toBe(200);
+  expect(response.body).toMatchObject({
     name: 'Test',
     permissions: ['parent_programs:read'],
     expires_at: null,
     organization: { id: ours.id },
   });
-  expect(answer.text).not.toContain(ours.key);
+  expect(response.text).not.toContain(ours.key);
 });

@@ -85,9 +85,9 @@ test.each(['abc', '"', '"a', 'a"', '"a" "b"', '"a",', ',"a"', '*, "a"', 'w/"a"',
   async (value) => {
     const { ours, urls } = await addresses();
     for (const url of urls) {
-      const answer = await ours.client.get(url, { headers: { 'If-None-Match': value } });
-      expect(answer.status).toBe(422);
-      expect(answer.body.errors).toEqual({
+      const response = await ours.client.get(url, { headers: { 'If-None-Match': value } });
+      expect(response.status).toBe(422);
+      expect(response.body.errors).toEqual({
         'If-None-Match': ['is not valid. Send * or a comma-separated list of entity tags, each in double quotes.'],
       });
     }
@@ -96,15 +96,15 @@ test.each(['abc', '"', '"a', 'a"', '"a" "b"', '"a",', ',"a"', '*, "a"', 'w/"a"',
 
 test('422 for an If-None-Match of 1025 characters', async () => {
   const { ours } = await addresses();
-  const answer = await ours.client.get('/api/parent_programs', {
+  const response = await ours.client.get('/api/parent_programs', {
     headers: { 'If-None-Match': `"${'a'.repeat(1023)}"` },
   });
-  expect(answer.body.errors).toEqual({ 'If-None-Match': ['must be at most 1024 characters long; it has 1025.'] });
+  expect(response.body.errors).toEqual({ 'If-None-Match': ['must be at most 1024 characters long; it has 1025.'] });
 });
 
 test('two If-None-Match headers form one list', async () => {
   const { ours } = await addresses();
   const tag = (await ours.client.get('/api/parent_programs')).headers['etag'] ?? '';
-  const answer = await ours.client.get('/api/parent_programs', { headers: { 'If-None-Match': ['"x"', tag] } });
-  expect(answer.status).toBe(304);
+  const response = await ours.client.get('/api/parent_programs', { headers: { 'If-None-Match': ['"x"', tag] } });
+  expect(response.status).toBe(304);
 });

@@ -18,15 +18,15 @@ const NOT_OURS =
 const UNREADABLE = 'is not valid. Send the next_cursor of the previous page unchanged.';
 
 async function messagesFor(query: string, client = ours.client): Promise<unknown> {
-  const answer = await client.get(`/api/parent_programs?${query}`);
-  expect(answer.status).toBe(422);
-  expect(Object.keys(answer.body.errors)).toEqual(['cursor']);
-  return answer.body.errors.cursor;
+  const response = await client.get(`/api/parent_programs?${query}`);
+  expect(response.status).toBe(422);
+  expect(Object.keys(response.body.errors)).toEqual(['cursor']);
+  return response.body.errors.cursor;
 }
 
 test('a cursor works with the parameters of the list that returned it', async () => {
-  const answer = await ours.client.get(`/api/parent_programs?sort=name&cursor=${cursor}`);
-  expect(answer.body.data).toMatchObject([{ name: 'Three' }, { name: 'Two' }]);
+  const response = await ours.client.get(`/api/parent_programs?sort=name&cursor=${cursor}`);
+  expect(response.body.data).toMatchObject([{ name: 'Three' }, { name: 'Two' }]);
 });
 
 // Attack: a forged cursor that starts at a row or a text of the attacker's choice.
@@ -110,6 +110,6 @@ test('a cursor works with another key of the same organization', async () => {
   const { key } = await issueKeyByEmail(server.db, {
     ...{ email: ours.email, name: 'Second', permissions: ['parent_programs:read'], lifeDays: 1, environment: 'live' },
   });
-  const answer = await ours.client.get(`/api/parent_programs?sort=name&cursor=${cursor}`, { key });
-  expect(answer.status).toBe(200);
+  const response = await ours.client.get(`/api/parent_programs?sort=name&cursor=${cursor}`, { key });
+  expect(response.status).toBe(200);
 });

@@ -9,9 +9,9 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 async function errorsFor(query: string): Promise<Record<string, string[]>> {
-  const answer = await ours.client.get(`/api/parent_programs?${query}`);
-  expect(answer.status).toBe(422);
-  return answer.body.errors;
+  const response = await ours.client.get(`/api/parent_programs?${query}`);
+  expect(response.status).toBe(422);
+  return response.body.errors;
 }
 
 const LIMIT = ['must be an integer from 1 to 100.'];

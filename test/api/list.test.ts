@@ -20,9 +20,9 @@ const NAMES = [
 ];
 
 async function namesFound({ client }: TestOrganization, query: string): Promise<string[]> {
-  const answer = await client.get(`/api/parent_programs?${query}`);
-  expect(answer.status).toBe(200);
-  return answer.body.data.map(({ name }: { name: string }) => name);
+  const response = await client.get(`/api/parent_programs?${query}`);
+  expect(response.status).toBe(200);
+  return response.body.data.map(({ name }: { name: string }) => name);
 }
 
 test.each([

@@ -26,24 +26,24 @@ test.each([
 
 // Attack: filling memory over one connection that always has a pending response.
 test('the server frees a sent response even if the next request arrived before it', async () => {
-  const answers: WeakRef<ServerResponse>[] = [];
+  const responses: WeakRef<ServerResponse>[] = [];
   let awaited: ServerResponse | undefined;
   const listening = await listen(
     (_, res) => {
       awaited?.end('x');
       awaited = res;
-      answers.push(new WeakRef(res));
+      responses.push(new WeakRef(res));
     },
     { host: '127.0.0.1', port: 0 },
   );
   const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
   const socket = connect(Number(new URL(listening.url).port), '127.0.0.1', () => socket.write(request.repeat(2)));
-  socket.on('data', () => answers.length < 100 && socket.write(request));
+  socket.on('data', () => responses.length < 100 && socket.write(request));
   try {
-    await until('a hundred requests', () => answers.length === 100);
+    await until('a hundred requests', () => responses.length === 100);
     await until('the responses to be freed', () => {
       collectGarbage();
-      return answers.filter((answer) => answer.deref() !== undefined).length < 10;
+      return responses.filter((response) => response.deref() !== undefined).length < 10;
     });
   } finally {
     socket.destroy();

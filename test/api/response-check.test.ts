@@ -37,14 +37,14 @@ async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched
   const faulty = {
     ...handlers,
     getKey: async (...given: Parameters<typeof handlers.getKey>) => {
-      const answer = await handlers.getKey(...given);
-      return { ...answer, body: Object.assign({}, answer.body, { key_hash: SECRET }) };
+      const response = await handlers.getKey(...given);
+      return { ...response, body: Object.assign({}, response.body, { key_hash: SECRET }) };
     },
     listParentPrograms: async (...given: Parameters<typeof handlers.listParentPrograms>) => {
-      const answer = await handlers.listParentPrograms(...given);
-      const { data, page } = JSON.parse(encodeJson(answer.body).toString());
+      const response = await handlers.listParentPrograms(...given);
+      const { data, page } = JSON.parse(encodeJson(response.body).toString());
       const wrong = data.map((program: object) => ({ ...program, metadata: { [SECRET]: 5 } }));
-      return { ...answer, body: { data: wrong, page } };
+      return { ...response, body: { data: wrong, page } };
     },
   };
   const served = { definition: await readDocument(), handlers: faulty };
@@ -66,25 +66,25 @@ test('off: an invalid response is sent and not logged', async () => {
 
 test('report: an invalid response is sent, logged and counted', async () => {
   const client = await callerOf(report);
-  const answers = [await client.get('/api/key'), await client.send('HEAD', LIST), await client.get('/api/key')];
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-  expect(answers[0]?.body.key_hash).toBe(SECRET);
+  const responses = [await client.get('/api/key'), await client.send('HEAD', LIST), await client.get('/api/key')];
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(responses[0]?.body.key_hash).toBe(SECRET);
   const told = {
     ...{ level: 40, msg: 'a response broke the contract', operation: 'getKey', status: 200 },
     disagreements: ['the body must NOT have additional properties (key_hash).'],
   };
   // A response to HEAD has no body that could be invalid.
   expect(report.lines).toEqual([
-    expect.objectContaining({ ...told, requestId: answers[0]?.headers['x-request-id'], checked: 1, broken: 1 }),
-    expect.objectContaining({ ...told, requestId: answers[2]?.headers['x-request-id'], checked: 3, broken: 2 }),
+    expect.objectContaining({ ...told, requestId: responses[0]?.headers['x-request-id'], checked: 1, broken: 1 }),
+    expect.objectContaining({ ...told, requestId: responses[2]?.headers['x-request-id'], checked: 3, broken: 2 }),
   ]);
 });
 
 test("enforce: the contract's 500 replaces an invalid response and reveals nothing of it", async () => {
   const { client } = await createTestOrganization(enforce);
-  const answer = await client.get('/api/key');
-  expect(answer).toMatchObject({ status: 500, body: { message: BUG }, headers: { 'cache-control': 'no-store' } });
-  const requestId = answer.headers['x-request-id'];
+  const response = await client.get('/api/key');
+  expect(response).toMatchObject({ status: 500, body: { message: BUG }, headers: { 'cache-control': 'no-store' } });
+  const requestId = response.headers['x-request-id'];
   expect(enforce.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
     ...{ level: 50, msg: 'a response broke the contract and was withheld', operation: 'getKey', status: 200 },
   });
@@ -95,9 +95,9 @@ test('enforce: 500 without an ETag for an invalid list page, cached or not', asy
   const ours = await createTestOrganization(enforce);
   await createProgram(ours);
   for (let i = 0; i < 2; i += 1) {
-    const answer = await ours.client.get(LIST);
-    expect(answer).toMatchObject({ status: 500, body: { message: BUG } });
-    expect(answer.headers['etag']).toBeUndefined();
+    const response = await ours.client.get(LIST);
+    expect(response).toMatchObject({ status: 500, body: { message: BUG } });
+    expect(response.headers['etag']).toBeUndefined();
   }
 });
 

@@ -34,12 +34,12 @@ test.each([
   ],
 ])('the merge patch %j changes the fields it names and keeps the others', async (patch, expected) => {
   const { client, body, url } = await created();
-  const answer = await client.patch(url, patch);
-  expect(answer.status).toBe(200);
-  expect(answer.body).toEqual({ ...body, ...expected, updated_at: answer.body.updated_at });
+  const response = await client.patch(url, patch);
+  expect(response.status).toBe(200);
+  expect(response.body).toEqual({ ...body, ...expected, updated_at: response.body.updated_at });
   const got = await client.get(url);
-  expect(got.text).toBe(answer.text);
-  expect(got.headers['etag']).toBe(answer.headers['etag']);
+  expect(got.text).toBe(response.text);
+  expect(got.headers['etag']).toBe(response.headers['etag']);
 });
 
 test.each([
@@ -52,17 +52,17 @@ test.each([
   { metadata: { region: 'nordic', colour: 'green' } },
 ])('the patch %j changes nothing, updated_at and ETag included', async (patch) => {
   const { client, body, url, tag } = await created();
-  const answer = await client.patch(url, patch);
-  expect(answer).toMatchObject({ status: 200, body, headers: { etag: tag } });
+  const response = await client.patch(url, patch);
+  expect(response).toMatchObject({ status: 200, body, headers: { etag: tag } });
 });
 
 test('updated_at grows with every change and created_at stays the same, even within one millisecond', async () => {
   const { client, body, url } = await created();
   const instants = [body.updated_at];
   for (let i = 0; i < 20; i += 1) {
-    const answer = await client.patch(url, { name: `Name ${i}` });
-    expect(answer.body.created_at).toBe(body.created_at);
-    instants.push(answer.body.updated_at);
+    const response = await client.patch(url, { name: `Name ${i}` });
+    expect(response.body.created_at).toBe(body.created_at);
+    instants.push(response.body.updated_at);
   }
   expect(instants).toEqual([...new Set(instants)].sort());
 });
@@ -78,9 +78,9 @@ test('updated_at grows even after the clock was set back', async () => {
 test('422 if more than 50 metadata entries would remain, 200 if a patch removes as many as it adds', async () => {
   const entries = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, 'v']));
   const { client, body, url } = await created({ name: 'x', metadata: entries });
-  const answer = await client.patch(url, { metadata: { more: 'v' } });
-  expect(answer.status).toBe(422);
-  expect(answer.body.errors).toEqual({
+  const response = await client.patch(url, { metadata: { more: 'v' } });
+  expect(response.status).toBe(422);
+  expect(response.body.errors).toEqual({
     metadata: ['must have at most 50 entries after the change. Remove some by setting them to null.'],
   });
   expect((await client.get(url)).body).toEqual(body);
@@ -90,9 +90,9 @@ test('422 if more than 50 metadata entries would remain, 200 if a patch removes 
 test('409 for an external_id of another program, and nothing changes', async () => {
   const { client, body, url } = await created();
   await client.post(LIST, { name: 'Other', external_id: 'taken' });
-  const answer = await client.patch(url, { name: 'Changed', external_id: 'taken' });
-  expect(answer.status).toBe(409);
-  expect(answer.body.message).toContain('"taken"');
+  const response = await client.patch(url, { name: 'Changed', external_id: 'taken' });
+  expect(response.status).toBe(409);
+  expect(response.body.message).toContain('"taken"');
   expect((await client.get(url)).body).toEqual(body);
 });
 
@@ -109,15 +109,15 @@ test('an update may use an external_id of another organization, or one that was 
 test('delete returns 204 without a body, and every later request gets 404', async () => {
   const { client, url } = await created();
   expect(await client.delete(url)).toMatchObject({ status: 204, text: '' });
-  const answers = await Promise.all([client.get(url), client.patch(url, { name: 'x' }), client.delete(url)]);
-  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+  const responses = await Promise.all([client.get(url), client.patch(url, { name: 'x' }), client.delete(url)]);
+  expect(responses.map(({ status }) => status)).toEqual([404, 404, 404]);
   expect((await client.get(LIST)).body.data).toEqual([]);
 });
 
 test('of ten concurrent deletes, one gets 204 and nine get 404', async () => {
   const { client, url } = await created();
-  const answers = await Promise.all(Array.from({ length: 10 }, () => client.delete(url)));
-  expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
+  const responses = await Promise.all(Array.from({ length: 10 }, () => client.delete(url)));
+  expect(responses.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
 });
 
 // Attack: writing to another organization's row by its id.

@@ -35,9 +35,9 @@ describe.each(['create', 'update'])('%s', (action) => {
     ['a key of 40 emoji and a value of 500', { name: 'x', metadata: { [EMOJI.repeat(40)]: EMOJI.repeat(500) } }],
     ['an empty value', { name: 'x', metadata: { k: '' } }],
   ])('accepts %s and stores it unchanged', async (_, body) => {
-    const answer = await write(body);
-    expect(answer.status).toBe(success);
-    expect(answer.body).toMatchObject(body);
+    const response = await write(body);
+    expect(response.status).toBe(success);
+    expect(response.body).toMatchObject(body);
   });
 
   test.each([
@@ -83,10 +83,10 @@ describe.each(['create', 'update'])('%s', (action) => {
     ],
     ['metadata.k\0', { metadata: { 'k\0': 'x' } }, `has a name that ${NO_NUL}`],
   ])('422 naming %s for %j', async (field, body, message) => {
-    const answer = await write({ name: 'x', ...body });
-    expect(answer.status).toBe(422);
-    expect(Object.entries(answer.body.errors)).toEqual([[field, [message]]]);
-    expect(answer.body.message).toContain(field.slice(0, 200));
+    const response = await write({ name: 'x', ...body });
+    expect(response.status).toBe(422);
+    expect(Object.entries(response.body.errors)).toEqual([[field, [message]]]);
+    expect(response.body.message).toContain(field.slice(0, 200));
   });
 
   // Attack: text that JavaScript accepts and PostgreSQL refuses, to cause a 500.
@@ -98,9 +98,9 @@ describe.each(['create', 'update'])('%s', (action) => {
     ['metadata.k', '"name":"x","metadata":{"k":"\\ud800"}', NO_NUL],
     ['metadata.\ud800', '"name":"x","metadata":{"\\ud800":"v"}', `has a name that ${NO_NUL}`],
   ])('422 naming %j for a lone surrogate in {%s}', async (field, members, message) => {
-    const answer = await write(`{${members}}`);
-    expect(answer.status).toBe(422);
-    expect(Object.entries(answer.body.errors)).toEqual([[field, [message]]]);
+    const response = await write(`{${members}}`);
+    expect(response.status).toBe(422);
+    expect(Object.entries(response.body.errors)).toEqual([[field, [message]]]);
   });
 
   // Attack: mass assignment of an id, an organization or a time.
@@ -114,24 +114,24 @@ describe.each(['create', 'update'])('%s', (action) => {
     'constructor',
     'Name',
   ])('422 for the field %s, naming it and the known fields', async (field) => {
-    const answer = await write(`{"name":"x",${JSON.stringify(field)}:"0198f000-0000-7000-8000-000000000000"}`);
-    expect(answer.status).toBe(422);
-    expect(Object.entries(answer.body.errors)).toEqual([[field, [FIELDS]]]);
+    const response = await write(`{"name":"x",${JSON.stringify(field)}:"0198f000-0000-7000-8000-000000000000"}`);
+    expect(response.status).toBe(422);
+    expect(Object.entries(response.body.errors)).toEqual([[field, [FIELDS]]]);
   });
 
   test('errors names every invalid field, and the message names the first and counts the others', async () => {
-    const answer = await write({
+    const response = await write({
       name: ' ',
       description: 1,
       external_id: '',
       metadata: { colour: 1, ok: 'x' },
       more: 1,
     });
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.errors).sort()).toEqual(
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.body.errors).sort()).toEqual(
       ['description', 'external_id', 'metadata.colour', 'more', 'name'].sort(),
     );
-    expect(answer.body.message).toMatch(/\. See errors for 4 more fields\.$/);
+    expect(response.body.message).toMatch(/\. See errors for 4 more fields\.$/);
   });
 
   // Attack: a response many times the size of the request, or beyond the contract's bounds.
@@ -146,9 +146,9 @@ describe.each(['create', 'update'])('%s', (action) => {
 
 test('create requires a name', async () => {
   const { client } = await createTestOrganization(server);
-  const answer = await client.post('/api/parent_programs', {});
-  expect(answer.status).toBe(422);
-  expect(answer.body).toEqual({ message: 'name is required.', errors: { name: ['is required.'] } });
+  const response = await client.post('/api/parent_programs', {});
+  expect(response.status).toBe(422);
+  expect(response.body).toEqual({ message: 'name is required.', errors: { name: ['is required.'] } });
 });
 
 test('create refuses null for metadata and for its entries', async () => {

@@ -57,9 +57,9 @@ describe('the client retries', () => {
     });
     test(`${title}: after a broken connection`, async () => {
       server.play(hangsUp, fine);
-      const answer = call(client());
-      if (tries === 1) await expect(answer).rejects.toBeInstanceOf(NetworkError);
-      else expect(await answer).toMatchObject({ status: 200, tries });
+      const response = call(client());
+      if (tries === 1) await expect(response).rejects.toBeInstanceOf(NetworkError);
+      else expect(await response).toMatchObject({ status: 200, tries });
       expect(server.received).toHaveLength(tries);
     });
   }
@@ -77,15 +77,15 @@ describe('the client retries', () => {
   test('not POST without an Idempotency-Key, if the contract ever has such an operation', async () => {
     server.play(busy, fine);
     const settings = settingsFrom({ baseUrl: server.url, apiKey: 'charter_test_key' });
-    const answer = await createCall(settings, createTestClock())('post', '/api/another', { body: {} });
-    expect(answer).toMatchObject({ status: 503, tries: 1 });
+    const response = await createCall(settings, createTestClock())('post', '/api/another', { body: {} });
+    expect(response).toMatchObject({ status: 503, tries: 1 });
     expect(server.received[0]?.headers).not.toHaveProperty('idempotency-key');
   });
 
   test('exactly the same request', async () => {
     server.play(busy, hangsUp, fine);
-    const answer = await client().POST(PROGRAMS, { body: { name: 'Größe', metadata: { a: 'b' } } });
-    expect(answer.tries).toBe(3);
+    const response = await client().POST(PROGRAMS, { body: { name: 'Größe', metadata: { a: 'b' } } });
+    expect(response.tries).toBe(3);
     const [first, ...others] = server.received;
     expect(JSON.parse(first?.body ?? '')).toEqual({ name: 'Größe', metadata: { a: 'b' } });
     for (const other of others) expect(other).toEqual(first);

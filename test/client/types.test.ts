@@ -17,7 +17,7 @@ const PROGRAM = '/api/parent_programs/{id}';
 const id = '019c2291-34b8-752e-bca9-6513269e0d37';
 
 /** Never called, only compiled, like every function below. */
-async function answers(charter: CharterClient): Promise<void> {
+async function responses(charter: CharterClient): Promise<void> {
   const list = await charter.GET(PROGRAMS, { params: { query: { limit: 25 } } });
   exactly<200 | 400 | 401 | 403 | 405 | 406 | 414 | 422 | 500 | 503>()(list.status);
   if (list.ok) exactly<Schemas['ParentProgramPage']>()(list.data);
@@ -45,12 +45,12 @@ async function answers(charter: CharterClient): Promise<void> {
 
 async function conditional(charter: CharterClient, etag: string | undefined): Promise<void> {
   const header = etag === undefined ? {} : { 'If-None-Match': etag };
-  const answer = await charter.GET(PROGRAM, { params: { path: { id }, header } });
-  if (answer.status === 304) exactly<false>()(answer.ok);
+  const response = await charter.GET(PROGRAM, { params: { path: { id }, header } });
+  if (response.status === 304) exactly<false>()(response.ok);
   // @ts-expect-error: a 304 is not ok and has no error
-  if (!answer.ok) accept(answer.error.message);
+  if (!response.ok) accept(response.error.message);
   // @ts-expect-error: a 304 has no data either
-  if (answer.status === 304) accept(answer.data.name);
+  if (response.status === 304) accept(response.data.name);
 
   const unconditional = await charter.GET(PROGRAM, { params: { path: { id } } });
   // @ts-expect-error: without If-None-Match there is no 304
@@ -118,7 +118,7 @@ async function lists(charter: CharterClient): Promise<void> {
 }
 
 test('the type check compiles the assertions above; they are not run', () => {
-  expect([answers, conditional, headers, refused, lists]).toHaveLength(5);
+  expect([responses, conditional, headers, refused, lists]).toHaveLength(5);
 });
 
 declare function accept(value: unknown): void;

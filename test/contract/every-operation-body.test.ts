@@ -33,9 +33,9 @@ describe.each(taking)('$operationId', (operation) => {
     const { ours, request } = await prepare(server, operation);
     const headers = [`Authorization: Bearer ${ours.key}`, 'Content-Type: application/json', 'Content-Length: 500'];
     const text = rawRequest(`${request.method} ${request.url}`, headers, '{"name": "Half');
-    const answer = parseRaw(await exchangeRaw(server.url, text, { endAfterSending: true }));
-    expect(answer.status).toBe(400);
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    const response = parseRaw(await exchangeRaw(server.url, text, { endAfterSending: true }));
+    expect(response.status).toBe(400);
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
   test.each([
@@ -95,16 +95,16 @@ describe.each(taking)('$operationId', (operation) => {
     ['no byte in chunks', undefined, { 'Content-Length': '0', 'Content-Type': 'application/json' }],
   ])('422 for %s, naming the body', async (_, body, headers) => {
     const { client, request } = await prepare(server, operation);
-    const answer = await client.send(request.method, request.url, { body, headers });
-    expect(answer.status).toBe(422);
-    expect(answer.body).toEqual({ message: 'body is required.', errors: { body: ['is required.'] } });
+    const response = await client.send(request.method, request.url, { body, headers });
+    expect(response.status).toBe(422);
+    expect(response.body).toEqual({ message: 'body is required.', errors: { body: ['is required.'] } });
   });
 
   test.each(['[]', 'null', '"x"', '3', 'true', '[{"name":"x"}]'])('422 for the body %s, naming it', async (body) => {
     const { client, request } = await prepare(server, operation);
-    const answer = await sendTo(client, request, { body });
-    expect(answer.status).toBe(422);
-    expect(answer.body.errors).toEqual({ body: ['must be an object.'] });
+    const response = await sendTo(client, request, { body });
+    expect(response.status).toBe(422);
+    expect(response.body.errors).toEqual({ body: ['must be an object.'] });
   });
 
   // Attack: deep nesting, to exhaust the stack of the parser or of the validator.
@@ -119,7 +119,7 @@ test.each(operations.filter(({ requestBody }) => requestBody === undefined))(
   '$operationId ignores any request body',
   async (operation) => {
     const { client, request } = await prepare(server, operation);
-    const answer = await sendTo(client, request, { body: '{"name":', headers: { 'Content-Type': 'text/plain' } });
-    expect(answer.status).toBe(successOf(operation));
+    const response = await sendTo(client, request, { body: '{"name":', headers: { 'Content-Type': 'text/plain' } });
+    expect(response.status).toBe(successOf(operation));
   },
 );

@@ -20,24 +20,24 @@ describe.each(operations)('$operationId', (operation) => {
   // Attack: provoking errors to learn about tables, statements and versions from their messages.
   test('500 that does not reveal the cause, if the key look-up fails', async () => {
     const { client, request } = await prepare(server, operation);
-    const answer = await whileRenamed('api_keys', () => sendTo(client, request));
-    expect(answer).toMatchObject({ status: 500, body: { message: BUG } });
+    const response = await whileRenamed('api_keys', () => sendTo(client, request));
+    expect(response).toMatchObject({ status: 500, body: { message: BUG } });
   });
 
   if (permissionOf(operation) !== undefined) {
     test("500 that does not reveal the cause, if the operation's own statement fails; it works again afterwards", async () => {
       const { client, request } = await prepare(server, operation);
-      const answer = await whileRenamed('parent_programs', () => sendTo(client, request));
-      expect(answer).toMatchObject({ status: 500, body: { message: BUG } });
+      const response = await whileRenamed('parent_programs', () => sendTo(client, request));
+      expect(response).toMatchObject({ status: 500, body: { message: BUG } });
       expect((await sendTo(client, request)).status).toBeLessThan(300);
     });
   }
 
   test('503 with Retry-After that does not reveal the cause, while the database is stopped', async () => {
     const request = requestFor(operation, { id: crypto.randomUUID() });
-    const answer = await sendTo(cutOff.anonymous, request, { key: mintKey('live').key });
-    expect(answer).toMatchObject({ status: 503, body: { message: OUTAGE } });
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    const response = await sendTo(cutOff.anonymous, request, { key: mintKey('live').key });
+    expect(response).toMatchObject({ status: 503, body: { message: OUTAGE } });
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
   });
 
   // Attack: a flood of invented keys, to keep the database busy.

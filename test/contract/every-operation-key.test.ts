@@ -22,9 +22,9 @@ describe.each(operations)('$operationId', (operation) => {
   test('401 without a key, and nothing changes', async () => {
     const { client, request } = await prepare(server, operation);
     const before = await client.get('/api/parent_programs');
-    const answer = await sendTo(server.anonymous, request);
-    expect(answer.status).toBe(401);
-    expect(answer.headers['www-authenticate']).toBe('Bearer realm="charter"');
+    const response = await sendTo(server.anonymous, request);
+    expect(response.status).toBe(401);
+    expect(response.headers['www-authenticate']).toBe('Bearer realm="charter"');
     expect((await client.get('/api/parent_programs')).text).toBe(before.text);
   });
 
@@ -32,19 +32,19 @@ describe.each(operations)('$operationId', (operation) => {
   test('401 invalid_token for an unknown key', async () => {
     const { request } = await prepare(server, operation);
     const { key } = mintKey('live');
-    const answer = await sendTo(server.anonymous, request, { key });
-    expect(answer.status).toBe(401);
-    expect(answer.headers['www-authenticate']).toBe('Bearer realm="charter", error="invalid_token"');
-    expect(answer.text).not.toContain(key);
+    const response = await sendTo(server.anonymous, request, { key });
+    expect(response.status).toBe(401);
+    expect(response.headers['www-authenticate']).toBe('Bearer realm="charter", error="invalid_token"');
+    expect(response.text).not.toContain(key);
   });
 
   test('403 for a suspended organization, without naming a scope', async () => {
     const { ours, client, request } = await prepare(server, operation);
     await suspendOrganization(server.db, ours.id);
-    const answer = await sendTo(client, request);
-    expect(answer.status).toBe(403);
-    expect(answer.headers['www-authenticate']).toBe('Bearer realm="charter", error="insufficient_scope"');
-    expect(Object.keys(answer.body)).toEqual(['message']);
+    const response = await sendTo(client, request);
+    expect(response.status).toBe(403);
+    expect(response.headers['www-authenticate']).toBe('Bearer realm="charter", error="insufficient_scope"');
+    expect(Object.keys(response.body)).toEqual(['message']);
   });
 
   // Attack: probing without a key. A difference would reveal what exists and how it is validated.
@@ -52,8 +52,8 @@ describe.each(operations)('$operationId', (operation) => {
     const { request } = await prepare(server, operation);
     const plain = await sendTo(server.anonymous, request);
     const wrong = { ...WRONG_THROUGHOUT, url: `${withQuery(request.url, 'verbose=1')}&limit=0&search=%ff` };
-    const answer = await sendTo(server.anonymous, request, wrong);
-    expect(answer).toMatchObject({ status: 401, text: plain.text });
+    const response = await sendTo(server.anonymous, request, wrong);
+    expect(response).toMatchObject({ status: 401, text: plain.text });
     const badId = request.url.replace(/[^/]{36}$/, '%ff');
     expect(await sendTo(server.anonymous, request, { ...wrong, url: badId })).toMatchObject({
       status: 401,
@@ -77,12 +77,12 @@ describe.each(operations)('$operationId', (operation) => {
   test(`403 for a key without ${permission}, and nothing changes`, async () => {
     const { ours, client, request } = await prepare(server, operation);
     await server.db.prisma.apiKey.updateMany({ where: { organizationId: ours.id }, data: { permissions: others } });
-    const answer = await sendTo(client, request);
-    expect(answer.status).toBe(403);
-    expect(answer.headers['www-authenticate']).toBe(
+    const response = await sendTo(client, request);
+    expect(response.status).toBe(403);
+    expect(response.headers['www-authenticate']).toBe(
       `Bearer realm="charter", error="insufficient_scope", scope="${permission}"`,
     );
-    expect(answer.body).toEqual({ message: `This API key lacks the permission ${permission}.` });
+    expect(response.body).toEqual({ message: `This API key lacks the permission ${permission}.` });
     const rows = await server.db.prisma.parentProgram.findMany({ where: { organizationId: ours.id } });
     expect(rows).toMatchObject([{ name: 'Nordic Scholars' }]);
   });

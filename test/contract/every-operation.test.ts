@@ -24,16 +24,16 @@ describe.each(operations)('$operationId', (operation) => {
     'application/json; charset=utf-8',
   ])('accepts Accept: %s', async (accept) => {
     const { client, request } = await prepare(server, operation);
-    const answer = await sendTo(client, request, { headers: { Accept: accept } });
-    expect(answer.status).toBe(successOf(operation));
+    const response = await sendTo(client, request, { headers: { Accept: accept } });
+    expect(response.status).toBe(successOf(operation));
   });
 
   test.each(['text/html', 'application/json;q=0', 'application/xml, application/json;q=0, */*;q=0'])(
     '406 for Accept: %s',
     async (accept) => {
       const { client, request } = await prepare(server, operation);
-      const answer = await sendTo(client, request, { headers: { Accept: accept } });
-      expect(answer.status).toBe(406);
+      const response = await sendTo(client, request, { headers: { Accept: accept } });
+      expect(response.status).toBe(406);
     },
   );
 
@@ -41,9 +41,9 @@ describe.each(operations)('$operationId', (operation) => {
     const { client, request } = await prepare(server, operation);
     const methods = operations.filter(({ path }) => path === operation.path).map((each) => each.method.toUpperCase());
     const allowed = methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]));
-    const answer = await client.send(method, request.url);
-    expect(answer.status).toBe(405);
-    expect(answer.headers['allow']?.split(', ').sort()).toEqual(allowed.sort());
+    const response = await client.send(method, request.url);
+    expect(response.status).toBe(405);
+    expect(response.headers['allow']?.split(', ').sort()).toEqual(allowed.sort());
   });
 
   test('414 for an address of 8193 bytes, and not for one of 8192', async () => {
@@ -57,18 +57,18 @@ describe.each(operations)('$operationId', (operation) => {
 
   test('422 for an unknown query parameter, naming it', async () => {
     const { client, request } = await prepare(server, operation);
-    const answer = await sendTo(client, request, { url: withQuery(request.url, 'verbose=1') });
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.errors)).toEqual(['verbose']);
-    expect(answer.body.message).toMatch(
+    const response = await sendTo(client, request, { url: withQuery(request.url, 'verbose=1') });
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.body.errors)).toEqual(['verbose']);
+    expect(response.body.message).toMatch(
       /^verbose is not (a parameter of this operation\. Allowed parameters: |allowed\. )/,
     );
   });
 
   test.each(['search=%ff', '%ff=1', 'search=%', 'search=%C3', 'search=%ED%A0%80'])('400 for ?%s', async (query) => {
     const { client, request } = await prepare(server, operation);
-    const answer = await sendTo(client, request, { url: withQuery(request.url, query) });
-    expect(answer.status).toBe(400);
+    const response = await sendTo(client, request, { url: withQuery(request.url, query) });
+    expect(response.status).toBe(400);
   });
 
   if (operation.method === 'get') {
@@ -105,9 +105,9 @@ describe.each(operations)('$operationId', (operation) => {
       '..%2f',
     ])('422 for the id %s, naming it', async (id) => {
       const { client, request } = await prepare(server, operation);
-      const answer = await sendTo(client, request, { url: requestFor(operation, { id }).url });
-      expect(answer.status).toBe(422);
-      expect(Object.keys(answer.body.errors)).toEqual(['id']);
+      const response = await sendTo(client, request, { url: requestFor(operation, { id }).url });
+      expect(response.status).toBe(422);
+      expect(Object.keys(response.body.errors)).toEqual(['id']);
     });
 
     // Attack: probing for another organization's rows. Any difference from an unknown id would reveal that a row exists.

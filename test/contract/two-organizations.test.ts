@@ -55,15 +55,15 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
     for (const { name, in: location } of parameters) {
       for (const value of values) {
         const request = requestFor(operation, { id });
-        const answer = await sendTo(
+        const response = await sendTo(
           ours.client,
           location === 'query'
             ? { ...request, url: withQuery(request.url, `${name}=${encodeURIComponent(value)}`) }
             : { ...request, headers: { ...request.headers, [name]: value } },
         );
         // The message may repeat only the values sent.
-        expect(answer.text.replaceAll(value, '')).not.toMatch(/secret-|"description":"[^"]*secret/);
-        expect(answer.text.replaceAll(value, '')).not.toContain(theirs.id);
+        expect(response.text.replaceAll(value, '')).not.toMatch(/secret-|"description":"[^"]*secret/);
+        expect(response.text.replaceAll(value, '')).not.toContain(theirs.id);
       }
     }
     expect(await snapshotOf(theirs)).toBe(snapshot);
@@ -74,18 +74,18 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
     const { theirs, snapshot } = await furnished();
     const ours = await createTestOrganization(server);
     const request = requestFor(operation, { id: crypto.randomUUID() });
-    const answer = await sendTo(ours.client, { ...request, headers: { 'Idempotency-Key': IDEMPOTENCY_KEY } });
-    expect(answer.status).toBe(successOf(operation));
-    expect(snapshot).not.toContain(answer.body.id);
+    const response = await sendTo(ours.client, { ...request, headers: { 'Idempotency-Key': IDEMPOTENCY_KEY } });
+    expect(response.status).toBe(successOf(operation));
+    expect(snapshot).not.toContain(response.body.id);
     expect(await snapshotOf(theirs)).toBe(snapshot);
   });
 
   test('a key of another organization acts on that organization, even if the request names data of ours', async () => {
     const { theirs } = await furnished();
     const { theirs: ours, id, values, snapshot } = await furnished();
-    const answer = await sendTo(theirs.client, requestFor(operation, { id }));
-    expect(answer.status).toBe(operation.path.includes('{') ? 404 : successOf(operation));
-    for (const value of values) expect(answer.text).not.toContain(value);
+    const response = await sendTo(theirs.client, requestFor(operation, { id }));
+    expect(response.status).toBe(operation.path.includes('{') ? 404 : successOf(operation));
+    for (const value of values) expect(response.text).not.toContain(value);
     expect(await snapshotOf(ours)).toBe(snapshot);
   });
 });
@@ -93,7 +93,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
 test('a cursor of another organization is refused', async () => {
   const { values } = await furnished();
   const ours = await createTestOrganization(server);
-  const answer = await ours.client.get(`${LIST}?limit=1&cursor=${values[2]}`);
-  expect(answer.status).toBe(422);
-  expect(Object.keys(answer.body.errors)).toEqual(['cursor']);
+  const response = await ours.client.get(`${LIST}?limit=1&cursor=${values[2]}`);
+  expect(response.status).toBe(422);
+  expect(Object.keys(response.body.errors)).toEqual(['cursor']);
 });

@@ -34,13 +34,13 @@ export function must(isTrue: boolean, words: string): asserts isTrue {
   if (!isTrue) throw new Error(words);
 }
 
-function mustGet(answer: Answer, status: number, why: string): void {
-  must(answer.status === status, `${why}: it must get ${status}, and got ${answer.status} ${answer.text}`);
+function mustGet(response: Answer, status: number, why: string): void {
+  must(response.status === status, `${why}: it must get ${status}, and got ${response.status} ${response.text}`);
 }
 
-function mustName(answer: Answer, field: string, why: string): void {
-  mustGet(answer, 422, why);
-  must(isDeepStrictEqual(Object.keys(answer.body.errors), [field]), `${why}: the 422 must name ${field}.`);
+function mustName(response: Answer, field: string, why: string): void {
+  mustGet(response, 422, why);
+  must(isDeepStrictEqual(Object.keys(response.body.errors), [field]), `${why}: the 422 must name ${field}.`);
 }
 
 function mustBe(program: Program, content: Content): void {
@@ -63,22 +63,22 @@ export class Create implements Command {
   async run(model: Model, { send }: Real): Promise<void> {
     const [ours, content, { key = '' }] = [model[this.who], contentOf(this.body), this];
     const headers = this.key === undefined ? {} : { 'Idempotency-Key': this.key };
-    const answer = await send(this.who, { method: 'POST', url: LIST, headers, body: this.body });
+    const response = await send(this.who, { method: 'POST', url: LIST, headers, body: this.body });
     const before = ours.answered.get(key);
     if (before !== undefined && !isSame(before.content, content)) {
-      return mustName(answer, 'Idempotency-Key', 'the key came with another body before');
+      return mustName(response, 'Idempotency-Key', 'the key came with another body before');
     }
     if (before !== undefined) {
-      mustGet(answer, 201, 'the same key and body came before');
-      return must(isDeepStrictEqual(answer.body, before.program), 'it must be the first answer again.');
+      mustGet(response, 201, 'the same key and body came before');
+      return must(isDeepStrictEqual(response.body, before.program), 'it must be the first response again.');
     }
-    if (ours.isTaken(content.external_id)) return mustGet(answer, 409, 'the external_id is taken');
-    mustGet(answer, 201, 'nothing is in the way');
-    const program: Program = answer.body;
+    if (ours.isTaken(content.external_id)) return mustGet(response, 409, 'the external_id is taken');
+    mustGet(response, 201, 'nothing is in the way');
+    const program: Program = response.body;
     mustBe(program, content);
     must(!model.some(({ ids }) => ids.includes(program.id)), 'the id must be new.');
-    must(answer.headers['location'] === `${LIST}/${program.id}`, 'the Location must lead to it.');
-    ours.keep({ program, entityTag: answer.headers['etag'] ?? '' });
+    must(response.headers['location'] === `${LIST}/${program.id}`, 'the Location must lead to it.');
+    ours.keep({ program, entityTag: response.headers['etag'] ?? '' });
     if (this.key !== undefined) ours.answered.set(this.key, { content, program });
   }
 
@@ -114,12 +114,12 @@ export class Get implements Command {
     const { id, kept } = find(model, this.chosen) ?? { id: '' };
     const tag = tagOf(this.tag, kept?.entityTag);
     const headers = tag === undefined ? {} : { 'If-None-Match': tag };
-    const answer = await send(this.chosen.who, { method: 'GET', url: `${LIST}/${id}`, headers });
-    if (kept === undefined) return mustGet(answer, 404, 'the organization has no such program');
-    must(answer.headers['etag'] === kept.entityTag, 'the ETag must be that of the last write.');
-    if (this.tag !== 'none' && this.tag !== 'other') return mustGet(answer, 304, 'nothing has changed');
-    mustGet(answer, 200, 'it is there');
-    must(isDeepStrictEqual(answer.body, kept.program), `it must be as it was written: ${answer.text}`);
+    const response = await send(this.chosen.who, { method: 'GET', url: `${LIST}/${id}`, headers });
+    if (kept === undefined) return mustGet(response, 404, 'the organization has no such program');
+    must(response.headers['etag'] === kept.entityTag, 'the ETag must be that of the last write.');
+    if (this.tag !== 'none' && this.tag !== 'other') return mustGet(response, 304, 'nothing has changed');
+    mustGet(response, 200, 'it is there');
+    must(isDeepStrictEqual(response.body, kept.program), `it must be as it was written: ${response.text}`);
   }
 
   toString = () => 'get';
@@ -146,25 +146,25 @@ export class Write implements Command {
     const headers = tag === undefined ? {} : { 'If-Match': tag };
     const method = this.patch === null ? 'DELETE' : 'PATCH';
     const body = this.patch ?? undefined;
-    const answer = await send(this.chosen.who, { method, url: `${LIST}/${id}`, headers, body });
-    if (kept === undefined) return mustGet(answer, 404, 'the organization has no such program');
-    if (this.tag === 'other' || this.tag === 'weak') return mustGet(answer, 412, 'no strong tag is the current one');
+    const response = await send(this.chosen.who, { method, url: `${LIST}/${id}`, headers, body });
+    if (kept === undefined) return mustGet(response, 404, 'the organization has no such program');
+    if (this.tag === 'other' || this.tag === 'weak') return mustGet(response, 412, 'no strong tag is the current one');
     if (this.patch === null) {
-      mustGet(answer, 204, 'it was there');
+      mustGet(response, 204, 'it was there');
       return void ours.kept.delete(id);
     }
     const content = patched(kept.program, this.patch);
-    if (content === null) return mustName(answer, 'metadata', 'too many entries would remain');
-    if (ours.isTaken(content.external_id, id)) return mustGet(answer, 409, 'the external_id is taken');
-    mustGet(answer, 200, 'nothing is in the way');
-    const program: Program = answer.body;
+    if (content === null) return mustName(response, 'metadata', 'too many entries would remain');
+    if (ours.isTaken(content.external_id, id)) return mustGet(response, 409, 'the external_id is taken');
+    mustGet(response, 200, 'nothing is in the way');
+    const program: Program = response.body;
     mustBe(program, content);
     const before = kept.program;
     must(program.id === id && program.created_at === before.created_at, 'id and created_at must stay.');
     const isTouched = program.updated_at > before.updated_at;
     must(isTouched !== isSame(before, content), 'updated_at must grow with a change, and with nothing else.');
-    must((answer.headers['etag'] === kept.entityTag) !== isTouched, 'the ETag must be new with a change only.');
-    ours.keep({ program, entityTag: answer.headers['etag'] ?? '' });
+    must((response.headers['etag'] === kept.entityTag) !== isTouched, 'the ETag must be new with a change only.');
+    ours.keep({ program, entityTag: response.headers['etag'] ?? '' });
   }
 
   toString = () => (this.patch === null ? 'delete' : 'update');

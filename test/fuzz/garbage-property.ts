@@ -35,8 +35,8 @@ const damage: fc.Arbitrary<Damage> = fc.record({
 export function garbageProperty(document: Json, world: World) {
   const operations = operationsOf(document);
   const check = createConformityCheck(document);
-  const isShown = (answer: Answer) =>
-    operations.some(({ method, path }) => check({ method, url: path }, answer).disagreements.length === 0);
+  const isShown = (response: Answer) =>
+    operations.some(({ method, path }) => check({ method, url: path }, response).disagreements.length === 0);
   const drafts = fc.oneof(...operations.map(validDraft));
   const texts = fc
     .tuple(drafts, fc.array(damage, { minLength: 1, maxLength: 4 }))
@@ -44,10 +44,10 @@ export function garbageProperty(document: Json, world: World) {
   return fc.asyncProperty(texts, async (text) => {
     const ours = await world.newOrganization();
     const line = `printf ${printfOf(text)} | curl -s -m 5 "telnet\${CHARTER_URL#http}"`;
-    for (const answer of await answersTo(text, world, ours)) {
-      if (!isShown(answer))
-        throw new Error(`the document shows no such answer: ${answer.status} ${answer.text}\n${line}`);
-      if (answer.status >= 500) throw new Error(`it got ${answer.status}.\n${line}`);
+    for (const response of await answersTo(text, world, ours)) {
+      if (!isShown(response))
+        throw new Error(`the document shows no such response: ${response.status} ${response.text}\n${line}`);
+      if (response.status >= 500) throw new Error(`it got ${response.status}.\n${line}`);
     }
     const { status } = await world.send(STILL_THERE, ours).catch((error: Error) => ({ status: error.message }));
     if (status !== 200) throw new Error(`afterwards the server answers ${status}.\n${line}`);

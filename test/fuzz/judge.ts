@@ -12,7 +12,7 @@ export function complaintsOf(
 ): string[] {
   const { status, seconds } = answer;
   return [
-    ...check({ method, url }, answer).disagreements.map((sentence) => `of its answer, ${status}: ${sentence}`),
+    ...check({ method, url }, answer).disagreements.map((sentence) => `of its response, ${status}: ${sentence}`),
     ...(statuses.includes(status) ? [] : [`the request ${words}, and got ${status}.`]),
     ...(field === undefined || status !== 422 || method === 'HEAD' || isNamed(field, answer)
       ? []

@@ -25,9 +25,9 @@ export function requestProperty(document: Json, world: World) {
       const outgoing = await outgoingOf(draft, { operations, world, ours });
       const expectation = expectationOf(draft, { url: outgoing.url, before: sent });
       sent.push(outgoing);
-      const answer = await world.send(outgoing, ours).catch((error: Error) => error);
+      const response = await world.send(outgoing, ours).catch((error: Error) => error);
       const complaints =
-        answer instanceof Error ? [answer.message] : complaintsOf(check, outgoing, answer, expectation);
+        response instanceof Error ? [response.message] : complaintsOf(check, outgoing, response, expectation);
       if (complaints.length > 0) throw new Error([...complaints, ...sent.map(curlOf)].join('\n'));
     }
   });
@@ -50,8 +50,8 @@ async function make({ path }: Operation, { operations, world, ours }: Place): Pr
   if (creation === undefined) throw new Error(`Nothing in the document adds to ${collection}.`);
   const { method, url, body } = requestFor(creation, { id: '' });
   const by: Outgoing = { method, url, headers: {}, body: JSON.stringify(body), key: 'ours', scheme: 'Bearer ' };
-  const answer = await world.send(by, ours).catch((error: Error) => {
+  const response = await world.send(by, ours).catch((error: Error) => {
     throw new Error(`${error.message}\n${curlOf(by)}`);
   });
-  return { by, id: String(answer.body.id) };
+  return { by, id: String(response.body.id) };
 }

@@ -33,7 +33,7 @@ const CASES: [what: string, plant: Planted, complaint: RegExp][] = [
   [
     'a field missing from the response',
     remove('components schemas ParentProgram properties metadata'),
-    /of its answer, 20[01]: the body .*\(metadata\)/,
+    /of its response, 20[01]: the body .*\(metadata\)/,
   ],
   ['an undeclared status', remove(`${LIST} responses 406`), /the contract does not show the status 406\./],
   [
@@ -50,7 +50,7 @@ test.each(CASES)(
     expect(found).toMatch(complaint);
     expect(line).toMatch(/^(ID=\$\(.*\); )?curl .* "\$CHARTER_URL"'\/api\//);
     expect(rest).toEqual([expect.stringMatching(/npm run fuzz -- --property requests --seed 10 --path [\d:]+$/)]);
-    const status = /(?:got|answer,) (\d+)/.exec(found)?.[1];
+    const status = /(?:got|response,) (\d+)/.exec(found)?.[1];
     expect(await pasted(line)).toContain(`HTTP/1.1 ${status} `);
   },
   MOST_SECONDS * 1000,
@@ -68,8 +68,8 @@ test(
   'a server error is a failure, even though the document declares it',
   async () => {
     const send: World['send'] = async (...sent) => {
-      const answer = await world.send(...sent);
-      return { ...answer, status: 500 };
+      const response = await world.send(...sent);
+      return { ...response, status: 500 };
     };
     expect(await failureOf(contract, { ...world, send })).toMatch(/must get [\d or]+.*, and got 500\./);
   },
@@ -128,7 +128,7 @@ test(
   async () => {
     const document = planted(contract, [remove('components responses BadRequestException headers X-Request-Id')]);
     expect(await fuzz('garbage', { document, world, runs: 150, seed: 1 })).toMatch(
-      /^the document shows no such answer: 400 .*\nprintf '.*' \| curl /,
+      /^the document shows no such response: 400 .*\nprintf '.*' \| curl /,
     );
   },
   MOST_SECONDS * 1000,

@@ -103,10 +103,10 @@ function sender({ world, check, organizations, lines }: Sender): Send {
     lines.push(curlOf({ ...outgoing, key: who === 0 ? 'ours' : 'other organization' }));
     // A repeated write would diverge from the model; the property of single requests detects slow writes.
     const isReading = method === 'GET';
-    const answer = await (isReading ? world.send : world.sendOnce)(outgoing, organizations[who]);
-    const { disagreements } = check({ method, url }, answer);
-    must(disagreements.length === 0, `of its answer, ${answer.status}: ${disagreements.join(' ')}`);
-    must(!isReading || !isSlow(answer), `it took ${answer.seconds.toFixed(1)} seconds, again and again.`);
-    return answer;
+    const response = await (isReading ? world.send : world.sendOnce)(outgoing, organizations[who]);
+    const { disagreements } = check({ method, url }, response);
+    must(disagreements.length === 0, `of its response, ${response.status}: ${disagreements.join(' ')}`);
+    must(!isReading || !isSlow(response), `it took ${response.seconds.toFixed(1)} seconds, again and again.`);
+    return response;
   };
 }

@@ -83,14 +83,14 @@ export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promi
     ...{ url, count, newOrganization, sendOnce },
     async send(outgoing, ours) {
       // A busy machine is slow occasionally; a slow server is slow on every attempt.
-      const answer = await sendOnce(outgoing, ours).catch((error: unknown) => {
+      const response = await sendOnce(outgoing, ours).catch((error: unknown) => {
         if (error instanceof NoAnswerError) return sendOnce(outgoing, ours);
         throw error;
       });
-      let { seconds } = answer;
+      let { seconds } = response;
       for (let tries = 1; seconds > SLOW_SECONDS && tries < TRIES; tries += 1)
         seconds = Math.min(seconds, (await sendOnce(outgoing, ours)).seconds);
-      return { ...answer, seconds };
+      return { ...response, seconds };
     },
     async close() {
       await kill(charter);

@@ -21,8 +21,8 @@ test('the server reports that it is alive and ready, without a key and uncached'
     ['/livez', 'alive'],
     ['/readyz', 'ready'],
   ] as const) {
-    const answer = await server.anonymous.get(path);
-    expect(answer).toMatchObject({ status: 200, body: { status }, headers: { 'cache-control': 'no-store' } });
+    const response = await server.anonymous.get(path);
+    expect(response).toMatchObject({ status: 200, body: { status }, headers: { 'cache-control': 'no-store' } });
     expect((await server.anonymous.send('HEAD', path)).status).toBe(200);
   }
 });
@@ -63,9 +63,9 @@ test('while every connection is taken, readiness fails in time, and any number o
   // Longer than the statement time-out.
   pool.options.connectionTimeoutMillis = 0;
   const held = await Promise.all(Array.from({ length: pool.options.max ?? 0 }, () => pool.connect()));
-  const answers = await Promise.all(Array.from({ length: 50 }, () => server.anonymous.get('/readyz')));
-  for (const answer of answers)
-    expect(answer).toMatchObject({ status: 503, body: { status: 'the database answers too slowly' } });
+  const responses = await Promise.all(Array.from({ length: 50 }, () => server.anonymous.get('/readyz')));
+  for (const response of responses)
+    expect(response).toMatchObject({ status: 503, body: { status: 'the database answers too slowly' } });
   expect(pool.waitingCount).toBe(1);
   expect((await server.anonymous.get('/livez')).status).toBe(200);
   for (const connection of held) connection.release();

@@ -27,7 +27,7 @@ function lineOf(requestId: string | undefined) {
 
 test('every request is logged as one line of JSON with the X-Request-Id of its response', async () => {
   const { client } = ours;
-  const answers = [
+  const responses = [
     { path: '/api/key', method: 'GET', answer: await client.get('/api/key') },
     { path: '/api/key', method: 'HEAD', answer: await client.send('HEAD', '/api/key') },
     { path: '/api/parent_programs', method: 'GET', answer: await client.get('/api/parent_programs?search=private') },
@@ -38,10 +38,10 @@ test('every request is logged as one line of JSON with the X-Request-Id of its r
     { path: '/sign-in', method: 'GET', answer: await client.get('/sign-in') },
     { path: '/openapi.json', method: 'GET', answer: await client.get('/openapi.json') },
   ];
-  const requestIds = answers.map(({ answer }) => answer.headers['x-request-id']);
-  expect(requestIds).toEqual(answers.map(() => expect.stringMatching(/^[\w-]{36}$/)));
-  expect(new Set(requestIds).size).toBe(answers.length);
-  for (const { path, method, answer } of answers) {
+  const requestIds = responses.map(({ answer }) => answer.headers['x-request-id']);
+  expect(requestIds).toEqual(responses.map(() => expect.stringMatching(/^[\w-]{36}$/)));
+  expect(new Set(requestIds).size).toBe(responses.length);
+  for (const { path, method, answer } of responses) {
     const requestId = answer.headers['x-request-id'];
     expect(await lineOf(requestId)).toEqual({
       ...{ level: 30, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), requestId },

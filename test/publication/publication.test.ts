@@ -22,8 +22,8 @@ afterAll(() => server.close());
 type Sending = { method?: string; headers?: Record<string, string> };
 
 async function send(path: string, { method = 'GET', headers = {} }: Sending = {}) {
-  const answer = await fetch(`${server.url}${path}`, { method, headers, redirect: 'manual' });
-  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  const response = await fetch(`${server.url}${path}`, { method, headers, redirect: 'manual' });
+  return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
 test.each([
