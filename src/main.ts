@@ -1,8 +1,8 @@
 import module from 'node:module';
 import { join } from 'node:path';
-import { raiseHeapGrowth } from './heap.ts';
+import { tuneGarbageCollection } from './heap.ts';
 
-raiseHeapGrowth();
+tuneGarbageCollection();
 // Caches what Node compiles from here on, which makes later starts faster.
 module.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'));
 const { run } = await import('./run.ts');

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import pg from 'pg';
-import { raiseHeapGrowth } from '../../src/heap.ts';
+import { tuneGarbageCollection } from '../../src/heap.ts';
 
 const COLUMNS = 'id, name, description, external_id, metadata, created_at, updated_at';
 const SQL = {
@@ -26,7 +26,7 @@ const SQL = {
     returning ${COLUMNS}`,
 } as const;
 
-raiseHeapGrowth();
+tuneGarbageCollection();
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
 const query = async (name: keyof typeof SQL, values: unknown[]) =>
   (await pool.query({ name, text: SQL[name], values })).rows;

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { type AppDeps, createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
-import { raiseHeapGrowth } from '../../src/heap.ts';
+import { tuneGarbageCollection } from '../../src/heap.ts';
 import { createLogger } from '../../src/operations/logs.ts';
 import { listen } from '../../src/server.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
@@ -22,7 +22,7 @@ const VARIANTS: Record<Variant, () => Promise<Partial<AppDeps>>> = {
   sampling: async () => ({ responseCheck: { mode: 'report', sampleRate: 0.01 } }),
 };
 
-raiseHeapGrowth();
+tuneGarbageCollection();
 const config = readConfig(process.env);
 const logger = createLogger(config.logLevel);
 const url = config.databaseUrl ?? '';

@@ -26,6 +26,12 @@ export type DatabaseOptions = {
 const WAITING_PER_CONNECTION = 50;
 const CONNECT_SECONDS = 5;
 const STATEMENT_SECONDS = 15;
+/** The first requests after an idle period need no new connection: opening one and preparing its statements takes about 30 ms. */
+const KEPT_CONNECTIONS = 2;
+/** Connections beyond those are closed after so many idle seconds. */
+const IDLE_SECONDS = 5 * 60;
+/** Firewalls forget a connection that is silent for some minutes, and a request would wait for its timeout. */
+const KEEP_ALIVE_SECONDS = 60;
 
 /** Timestamps and whole rows are read as text (instant.ts, parent-programs.ts), so their format must not depend on the server. */
 const SERVER_SETTINGS = [
@@ -44,11 +50,14 @@ export function openDatabase({ url, poolSize, onIdleError }: DatabaseOptions): D
   const pool = new pg.Pool({
     connectionString: withOptions(url, SERVER_SETTINGS),
     max: poolSize,
+    min: KEPT_CONNECTIONS,
+    idleTimeoutMillis: IDLE_SECONDS * 1000,
     application_name: 'charter',
     connectionTimeoutMillis: CONNECT_SECONDS * 1000,
-    stream: openSocket,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_SECONDS * 1000,
   });
+  limitSilence(pool);
   pool.on('error', onIdleError);
   // A client in use has no listener of the pool's, and one that ends between two statements of a transaction would end the
   // process. The next statement fails instead.
@@ -102,10 +111,20 @@ function withOptions(url: string, settings: readonly string[]): string {
 }
 
 /**
- * PostgreSQL cancels a long statement; if PostgreSQL cannot be reached, this timeout ends the connection a little later. A
- * socket's timer is cheap: pg's query_timeout creates a timer for each statement, which is a tenth of the cost of a list page.
+ * PostgreSQL cancels a long statement. If PostgreSQL cannot be reached, this timeout ends the connection a little later, unless
+ * it is idle in the pool. A socket's timer is cheap: pg's query_timeout creates a timer for each statement, which is a tenth of
+ * the cost of a list page.
  */
-function openSocket(): Socket {
-  const socket = new Socket();
-  return socket.setTimeout((STATEMENT_SECONDS + 2) * 1000, () => socket.destroy(new Error('Query read timeout')));
+function limitSilence(pool: pg.Pool): void {
+  const idle = new WeakSet<pg.PoolClient>();
+  pool.on('acquire', (client) => idle.delete(client));
+  pool.on('release', (_, client) => idle.add(client));
+  pool.on('connect', (client) => {
+    const { stream } = client.connection;
+    if (!(stream instanceof Socket)) return;
+    stream.setTimeout((STATEMENT_SECONDS + 2) * 1000);
+    stream.on('timeout', () => {
+      if (!idle.has(client)) stream.destroy(new Error('Query read timeout'));
+    });
+  });
 }

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { withCharter } from '../support/charter.ts';
 import { withScratchDatabase } from '../support/postgres.ts';
 
@@ -20,5 +22,19 @@ test('the heap of a server may grow fourfold, even after an idle period', async 
       const { stdout } = await charter.ended;
       expect(/Mark-Compact \(reduce\).*?\[HeapController\] factor (\S+)/s.exec(stdout)?.[1]).toBe('4.0');
     }),
+  );
+});
+
+/** Prints each flag of V8 with its value. */
+const LISTING_FLAGS = `import { setFlagsFromString } from 'node:v8';
+import { tuneGarbageCollection } from './src/heap.ts';
+tuneGarbageCollection();
+setFlagsFromString('--help');`;
+
+test('V8 keeps the optimized code of an idle server', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', LISTING_FLAGS]);
+  // V8 ignores a flag that it does not know.
+  expect(/^ *--memory-reducer-favors-memory .*\n.*default: (\S+)/m.exec(stdout)?.[1]).toBe(
+    '--no-memory-reducer-favors-memory',
   );
 });

@@ -118,6 +118,33 @@ test('a statement that exceeds its time limit is an outage', async () => {
   );
 });
 
+test('a statement without a response is cut after 17 seconds, an idle connection is not', async () => {
+  await withDatabase(database.url, async (narrow) => {
+    const client = await narrow.pool.connect();
+    const { stream } = client.connection;
+    expect(stream).toMatchObject({ timeout: 17_000 });
+    client.release();
+    stream.emit('timeout');
+    expect(stream.destroyed).toBe(false);
+    const failures = failuresOf(narrow.pool.query('select pg_sleep(30)'));
+    await until('the statement to be sent', async () => narrow.pool.idleCount === 0);
+    stream.emit('timeout');
+    expect((await failures).map(isOutage)).toEqual([true]);
+  });
+});
+
+test('two connections stay open while the server is idle', async () => {
+  await withDatabase(database.url, async (wide) => {
+    wide.pool.options.max = 5;
+    wide.pool.options.idleTimeoutMillis = 20;
+    const clients = await Promise.all(Array.from({ length: 5 }, () => wide.pool.connect()));
+    for (const client of clients) client.release();
+    expect(wide.pool.totalCount).toBe(5);
+    await until('the other connections to be closed', () => wide.pool.totalCount <= 2);
+    expect(wide.pool.totalCount).toBe(2);
+  });
+});
+
 test('a row that stays locked for too long is an outage', async () => {
   await withClient(database.url, async (holder) => {
     await holder.query('begin; lock table users');
