@@ -65,6 +65,7 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
     const handler = handlers[operationId];
     if (handler === undefined) throw new Error(`The operation ${operationId} of the contract has no handler.`);
     api.register(operationId, (_context: Context, request: ApiRequest) => respond(request, handler, cache));
+    // Compiles the validators now, so that the first request does not wait for it.
     api.validator.getRequestValidatorsForOperation(operationId);
   }
   api.registerSecurityHandler(SECURITY_SCHEME, async (_context, request: ApiRequest) => {
