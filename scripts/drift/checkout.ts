@@ -5,21 +5,21 @@ import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { joinEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 import { byOrder, parseVersion, written } from '../release-contract/version.ts';
 import { root } from '../tool.ts';
-import type { Edit, Lie } from './lie.ts';
+import type { Edit, Fault } from './fault.ts';
 import { run } from './running.ts';
 
-const OF_THE_MACHINE = new Set(['.git', '.data', '.node', 'node_modules']);
-const MADE_AFTERWARDS = ['generated', 'openapi/released', 'openapi/CHANGELOG.md'];
+const NOT_COPIED = new Set(['.git', '.data', '.node', 'node_modules']);
+const GENERATED = ['generated', 'openapi/released', 'openapi/CHANGELOG.md'];
 
-/** A copy of the tree, to lie in. */
+/** A copy of the tree, in which faults are planted. */
 export type Checkout = {
   readonly folder: string;
-  /** For what a check writes besides. */
+  /** For files that a check writes outside `folder`. */
   readonly scratch: string;
-  /** Its own PostgreSQL, which its runs of tests share; holds the password. */
+  /** Of the checkout's own PostgreSQL, which all its test runs share. Contains the password. */
   readonly databaseUrl: string;
-  /** Undone by the function that it returns. */
-  plant(lie: Lie): Promise<() => Promise<void>>;
+  /** Returns a function that removes the fault again. Throws if the fault does not fit the code. */
+  plant(fault: Fault): Promise<() => Promise<void>>;
   remove(): Promise<void>;
 };
 
@@ -29,7 +29,7 @@ export async function makeCheckout(): Promise<Checkout> {
   await chmod(scratch, 0o755);
   const folder = join(scratch, 'charter');
   await mkdir(folder);
-  const names = (await readdir(root)).filter((name) => !OF_THE_MACHINE.has(name));
+  const names = (await readdir(root)).filter((name) => !NOT_COPIED.has(name));
   await Promise.all(names.map((name) => cp(join(root, name), join(folder, name), { recursive: true })));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   const postgres = await joinEmbeddedPostgres({
@@ -37,9 +37,10 @@ export async function makeCheckout(): Promise<Checkout> {
     postgresSettings: { fsync: 'off', full_page_writes: 'off', max_connections: '300' },
   });
   return {
-    ...{ folder, scratch },
+    folder,
+    scratch,
     databaseUrl: postgres.url,
-    plant: (lie) => plant(folder, lie),
+    plant: (fault) => plant(folder, fault),
     async remove() {
       await postgres.leave();
       await removeCluster(join(scratch, 'data'));
@@ -48,14 +49,14 @@ export async function makeCheckout(): Promise<Checkout> {
   };
 }
 
-async function plant(folder: string, { edits, afterwards }: Lie): Promise<() => Promise<void>> {
+async function plant(folder: string, { edits, afterwards }: Fault): Promise<() => Promise<void>> {
   const restore = async () => {
-    const made = afterwards === undefined ? [] : MADE_AFTERWARDS;
-    for (const path of new Set([...edits.map(({ file }) => file), ...made]))
+    const generated = afterwards === undefined ? [] : GENERATED;
+    for (const path of new Set([...edits.map(({ file }) => file), ...generated]))
       await cp(join(root, path), join(folder, path), { recursive: true });
   };
   try {
-    for (const edit of edits) await write(folder, edit);
+    for (const edit of edits) await applyEdit(folder, edit);
     if (afterwards === 'build the docs') await succeed(folder, ['scripts/docs/main.ts']);
     else if (afterwards !== undefined) await succeed(folder, ['scripts/generate/main.ts']);
     if (afterwards === 'generate and release') {
@@ -73,14 +74,15 @@ async function lastReleased(folder: string): Promise<string> {
   const names = await readdir(join(folder, 'openapi/released'));
   const versions = names.flatMap((name) => parseVersion(name.replace(/\.yaml$/, '')) ?? []).sort(byOrder);
   const last = versions.at(-1);
-  if (last === undefined) throw new Error('nothing is published yet.');
+  if (last === undefined) throw new Error('No version of the contract has been published yet.');
   return join(folder, 'openapi/released', `${written(last)}.yaml`);
 }
 
-async function write(folder: string, { file, find, replace }: Edit): Promise<void> {
+async function applyEdit(folder: string, { file, find, replace }: Edit): Promise<void> {
   const text = await readFile(join(folder, file), 'utf8');
   const times = text.split(find).length - 1;
-  if (times !== 1) throw new Error(`Its text stands ${times} times in ${file}, not once. Mend the lie.`);
+  if (times !== 1)
+    throw new Error(`The text to replace occurs ${times} times in ${file}, not once. Update the planted fault.`);
   await writeFile(
     join(folder, file),
     text.replace(find, () => replace),
@@ -89,5 +91,5 @@ async function write(folder: string, { file, find, replace }: Edit): Promise<voi
 
 async function succeed(folder: string, parameters: readonly string[]): Promise<void> {
   const { code, printed } = await run(folder, parameters);
-  if (code !== 0) throw new Error(`${parameters.join(' ')} refuses it:\n${printed}`);
+  if (code !== 0) throw new Error(`${parameters.join(' ')} failed:\n${printed}`);
 }

@@ -1,4 +1,4 @@
-// The type check of a folder, kept warm: what has not changed since the last time is neither read nor checked again.
+// Checks the types of a folder on request, incrementally: it parses and checks only what changed since the last request.
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import ts from 'typescript';
@@ -11,7 +11,7 @@ const format: ts.FormatDiagnosticsHost = {
 };
 const { config } = ts.readConfigFile(join(folder, 'tsconfig.json'), ts.sys.readFile);
 const { fileNames, options } = ts.parseJsonConfigFileContent(config, ts.sys, folder);
-const host = rememberingHost();
+const host = cachingHost();
 let builder: ts.SemanticDiagnosticsBuilderProgram | undefined;
 
 parentPort?.on('message', () => {
@@ -26,19 +26,22 @@ parentPort?.on('message', () => {
   parentPort?.postMessage(ts.formatDiagnostics(diagnostics, format));
 });
 
-/** By text, not by time: a file that is put back may get the time that it had before. Packages do not change. */
-function rememberingHost(): ts.CompilerHost {
+/**
+ * Caches source files by their text, not by their modification time, which may be the same after a file is restored. Assumes
+ * that packages do not change.
+ */
+function cachingHost(): ts.CompilerHost {
   const incremental = ts.createIncrementalCompilerHost(options);
-  const known = new Map<string, { text: string; file: ts.SourceFile }>();
+  const cache = new Map<string, { text: string; file: ts.SourceFile }>();
   return {
     ...incremental,
     getSourceFile(name, ...rest) {
-      const before = known.get(name);
-      if (before !== undefined && name.includes('/node_modules/')) return before.file;
+      const cached = cache.get(name);
+      if (cached !== undefined && name.includes('/node_modules/')) return cached.file;
       const text = ts.sys.readFile(name);
-      if (before !== undefined && before.text === text) return before.file;
+      if (cached !== undefined && cached.text === text) return cached.file;
       const file = incremental.getSourceFile(name, ...rest);
-      if (file !== undefined && text !== undefined) known.set(name, { text, file });
+      if (file !== undefined && text !== undefined) cache.set(name, { text, file });
       return file;
     },
   };

@@ -2,13 +2,13 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHECKS, TESTS } from '../test/checks.ts';
 import type { Checkout } from './checkout.ts';
-import { type Catcher, isTest } from './lie.ts';
+import { type Catcher, isTest } from './fault.ts';
 import { run } from './running.ts';
 
-/** What the checks say of a folder: nothing is wrong, or what is, in a line for the table and in full. */
+/** The result of a check. `line` is the first error, for the table; `printed` is the whole output. */
 export type Verdict = { readonly isFine: boolean; readonly line: string; readonly printed: string };
 
-/** The packages lie beyond a link here, and the rules know them by their place in the folder. */
+/** node_modules is a symbolic link here, and the rules recognize packages by their path in the folder. */
 const FLAGS: Partial<Record<Catcher, readonly string[]>> = { boundaries: ['--preserve-symlinks'] };
 
 export async function judge({ folder }: Pick<Checkout, 'folder'>, check: keyof typeof CHECKS): Promise<Verdict> {
@@ -29,15 +29,15 @@ type JestReport = {
 };
 
 /**
- * By the tests of these files. They fail only where one of them does: a file that cannot even begin, because of a lie that is
- * no program, has caught nothing.
+ * Runs the test files. Throws if one of them cannot be loaded: a fault that breaks the syntax of the program is not caught by
+ * a test.
  */
 export async function judgeByTests(
   { folder, scratch, databaseUrl }: Checkout,
   files: readonly string[],
 ): Promise<Verdict> {
   const reportFile = join(scratch, 'report.json');
-  // A test that fails may leave a server behind, which would keep the run.
+  // A failed test may leave a server open, which would keep Jest running.
   const flags = [
     '--forceExit',
     '--runInBand',
@@ -55,12 +55,12 @@ export async function judgeByTests(
   const { testResults }: JestReport = JSON.parse(text);
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
   const crashed = testResults.find(({ assertionResults }) => assertionResults.length === 0);
-  if (crashed !== undefined) throw new Error(`A file of tests cannot begin:\n${crashed.message}`);
+  if (crashed !== undefined) throw new Error(`A test file cannot be loaded:\n${crashed.message}`);
   const failed = tests.find(({ status }) => status === 'failed');
   return { isFine: failed === undefined, line: failed?.fullName ?? '', printed };
 }
 
-/** As the table calls it. */
+/** The name of the catcher's kind in the table. */
 export function kindOf(catcher: Catcher): string {
   if (isTest(catcher)) return catcher.startsWith('test/fuzz/') ? 'fuzz' : 'test';
   return KINDS[catcher];

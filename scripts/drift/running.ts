@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 
-/** A lie can make a check wait for ever. The longest that ends, on a busy machine, is half of all tests without any lie. */
+/** A fault can make a check hang. The longest check that ends is half of all tests, without a fault, on a busy machine. */
 const LIMIT_SECONDS = 600;
 
 export type Ran = { readonly code: number | null; readonly printed: string };
@@ -8,19 +8,21 @@ export type Ran = { readonly code: number | null; readonly printed: string };
 const running = new Set<ChildProcess>();
 let isEnded = false;
 
-/** Somebody wants no more of it. */
+/** The user has stopped the run. */
 export class Interruption extends Error {}
 
-/** What has ended meanwhile has not ended by itself, and says nothing. */
+/** Throws an `Interruption` after `endAll`: the output of a process that was stopped proves nothing. */
 export function throwIfInterrupted(): void {
   if (isEnded) throw new Interruption('Interrupted.');
 }
 
-/** This very Node on a file of the folder. */
+/** Runs a script of the folder with the current Node. */
 export function start(folder: string, parameters: readonly string[], options: SpawnOptions = {}): ChildProcess {
   throwIfInterrupted();
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...parameters], {
-    ...{ cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], ...options },
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...options,
   });
   running.add(child);
   child.once('exit', () => running.delete(child));
@@ -43,7 +45,7 @@ export async function run(
   return { code, printed };
 }
 
-/** Ends what runs, and lets nothing more begin. SIGINT, which lets a check put its own PostgreSQL away. */
+/** Stops all running processes and prevents new ones. SIGINT lets a check stop its own PostgreSQL first. */
 export function endAll(): void {
   isEnded = true;
   for (const child of running) child.kill('SIGINT');

@@ -1,21 +1,21 @@
+import { isTest } from './fault.ts';
 import { kindOf } from './judge.ts';
-import { isTest } from './lie.ts';
 import type { Trial } from './trials.ts';
 
-/** Markdown: every trial, then how many each kind of catcher has caught. */
+/** Markdown: a table of all trials, then the number of faults that each kind of catcher caught. */
 export function tableOf(trials: readonly Trial[]): string {
-  const rows = trials.map(({ lie, isCaught, line, seconds }) => [
-    lie.title,
-    isCaught ? kindOf(lie.caughtBy) : '**nothing**',
-    isTest(lie.caughtBy) ? `\`${lie.caughtBy}\`${line === '' ? '' : `: ${line}`}` : line,
+  const rows = trials.map(({ fault, isCaught, line, seconds }) => [
+    fault.title,
+    isCaught ? kindOf(fault.caughtBy) : '**nothing**',
+    isTest(fault.caughtBy) ? `\`${fault.caughtBy}\`${line === '' ? '' : `: ${line}`}` : line,
     seconds.toFixed(1),
   ]);
   return [
-    '| lie | caught by | which says | seconds |',
+    '| planted fault | caught by | first error | seconds |',
     '|---|---|---|--:|',
     ...rows.map((cells) => `| ${cells.map(cell).join(' | ')} |`),
     '',
-    '| caught by | lies | seconds, on average | at most |',
+    '| caught by | faults | seconds, on average | at most |',
     '|---|--:|--:|--:|',
     ...totalsOf(trials).map((cells) => `| ${cells.join(' | ')} |`),
     '',
@@ -24,7 +24,7 @@ export function tableOf(trials: readonly Trial[]): string {
 
 function totalsOf(trials: readonly Trial[]): string[][] {
   const caught = trials.filter(({ isCaught }) => isCaught);
-  const byKind = Map.groupBy(caught, ({ lie }) => kindOf(lie.caughtBy));
+  const byKind = Map.groupBy(caught, ({ fault }) => kindOf(fault.caughtBy));
   const lines = [...byKind].map(([kind, those]) => {
     const seconds = those.map((trial) => trial.seconds);
     const sum = seconds.reduce((a, b) => a + b, 0);

@@ -1,14 +1,14 @@
-// Tells lies one at a time, each in a copy of the tree, and asks whoever is said to catch it.
+// Plants faults one at a time in a copy of the tree, and runs the check that should catch each one.
 import { type Checkout, makeCheckout } from './checkout.ts';
 import { startCompiler } from './compiler.ts';
+import { type Catcher, type Fault, isTest } from './fault.ts';
 import { judge, judgeByTests, type Verdict, verdictOfCompiler } from './judge.ts';
-import { type Catcher, isTest, type Lie } from './lie.ts';
 import { Interruption } from './running.ts';
 
 export type Trial = {
-  readonly lie: Lie;
+  readonly fault: Fault;
   readonly isCaught: boolean;
-  /** What the catcher says first; why it cannot say anything, where it cannot. */
+  /** The first error that the catcher reports, or why the fault could not be tried. */
   readonly line: string;
   readonly seconds: number;
 };
@@ -16,26 +16,26 @@ export type Trial = {
 type Job = (checkout: Checkout) => Promise<void>;
 
 /**
- * Two at a time, each in a checkout of its own. What catches is asked first without any lie: whoever finds fault with the
- * honest tree proves nothing. Throws where one does.
+ * Tries two faults at a time, each in a checkout of its own. First runs every catcher without a fault, and throws if one fails:
+ * a check that fails anyway proves nothing.
  */
 export async function tryAll(
-  lies: readonly Lie[],
+  faults: readonly Fault[],
   isTimeLeft: () => boolean,
   onTrial: (trial: Trial) => void,
 ): Promise<void> {
-  const catchers = [...new Set(lies.map(({ caughtBy }) => caughtBy))];
+  const catchers = [...new Set(faults.map(({ caughtBy }) => caughtBy))];
   const checkouts = await makeTwo();
   try {
-    await share(checkouts, honestyOf(catchers));
-    const forCompiler = lies.filter(({ caughtBy }) => caughtBy === 'types');
-    const others = lies.filter(({ caughtBy }) => caughtBy !== 'types');
+    await share(checkouts, baselineJobs(catchers));
+    const forCompiler = faults.filter(({ caughtBy }) => caughtBy === 'types');
+    const others = faults.filter(({ caughtBy }) => caughtBy !== 'types');
     const first: Job[] =
       forCompiler.length === 0 ? [] : [(checkout) => tryWithCompiler(checkout, forCompiler, onTrial)];
     const rest = others.map(
-      (lie): Job =>
+      (fault): Job =>
         async (checkout) => {
-          if (isTimeLeft()) onTrial(await tryOne(checkout, lie, () => askOf(checkout, lie.caughtBy)));
+          if (isTimeLeft()) onTrial(await tryOne(checkout, fault, () => runCatcher(checkout, fault.caughtBy)));
         },
     );
     await share(checkouts, [...first, ...rest]);
@@ -53,7 +53,7 @@ async function makeTwo(): Promise<readonly Checkout[]> {
   throw failed.reason;
 }
 
-/** Whoever is free takes the next job; once one has failed, no other begins. */
+/** Each checkout takes the next job when it is free. After a job has failed, no other job starts. */
 async function share(checkouts: readonly Checkout[], jobs: readonly Job[]): Promise<void> {
   const left = [...jobs];
   const results = await Promise.allSettled(
@@ -70,8 +70,11 @@ async function share(checkouts: readonly Checkout[], jobs: readonly Job[]): Prom
   if (failed !== undefined) throw failed.reason;
 }
 
-/** The compiler is asked when it is started. Of the tests two halves, so that both checkouts have the most of the work. */
-function honestyOf(catchers: readonly Catcher[]): readonly Job[] {
+/**
+ * Runs every catcher without a fault, except the compiler, which `tryWithCompiler` runs. The test files are split in two
+ * halves, one for each checkout.
+ */
+function baselineJobs(catchers: readonly Catcher[]): readonly Job[] {
   const tests = catchers.filter(isTest);
   const halves = [0, 1].map((half) => tests.filter((_, i) => i % 2 === half)).filter((files) => files.length > 0);
   const checks = catchers.flatMap((catcher) => (isTest(catcher) || catcher === 'types' ? [] : [catcher]));
@@ -79,61 +82,53 @@ function honestyOf(catchers: readonly Catcher[]): readonly Job[] {
     ...checks.map(
       (check): Job =>
         async (checkout) =>
-          refuseDishonest(await judge(checkout, check)),
+          throwIfFailed(await judge(checkout, check)),
     ),
     ...halves.map(
       (files): Job =>
         async (checkout) =>
-          refuseDishonest(await judgeByTests(checkout, files)),
+          throwIfFailed(await judgeByTests(checkout, files)),
     ),
   ];
 }
 
-function refuseDishonest({ isFine, printed }: Verdict): void {
-  if (!isFine) throw new Error(`Without any lie, this is wrong already. Mend it first.\n${printed}`);
+function throwIfFailed({ isFine, printed }: Verdict): void {
+  if (!isFine) throw new Error(`This check fails without any planted fault. Correct that first.\n${printed}`);
 }
 
-async function askOf(checkout: Checkout, catcher: Catcher): Promise<Verdict> {
+async function runCatcher(checkout: Checkout, catcher: Catcher): Promise<Verdict> {
   return isTest(catcher) ? judgeByTests(checkout, [catcher]) : judge(checkout, catcher);
 }
 
 async function tryWithCompiler(
   checkout: Checkout,
-  lies: readonly Lie[],
+  faults: readonly Fault[],
   onTrial: (trial: Trial) => void,
 ): Promise<void> {
   const compiler = startCompiler(checkout.folder);
-  const ask = async () => verdictOfCompiler(await compiler.check());
+  const check = async () => verdictOfCompiler(await compiler.check());
   try {
-    refuseDishonest(await ask());
-    for (const lie of lies) onTrial(await tryOne(checkout, lie, ask));
+    throwIfFailed(await check());
+    for (const fault of faults) onTrial(await tryOne(checkout, fault, check));
   } finally {
     await compiler.stop();
   }
 }
 
-async function tryOne(checkout: Checkout, lie: Lie, ask: () => Promise<Verdict>): Promise<Trial> {
-  return timed(lie, async (told) => {
-    const undo = await checkout.plant(lie);
-    told();
-    return ask().finally(undo);
-  });
-}
-
 /**
- * The seconds are those since it was told. A lie that cannot be told, or that nobody can judge, is not caught: its line
- * says why, and it is to be mended.
+ * Measures the time from when the fault is in place. A fault that cannot be planted, or whose check cannot run, counts as not
+ * caught; `line` says why.
  */
-async function timed(lie: Lie, work: (told: () => void) => Promise<Verdict>): Promise<Trial> {
+async function tryOne(checkout: Checkout, fault: Fault, check: () => Promise<Verdict>): Promise<Trial> {
   let startedAt = performance.now();
   const seconds = () => (performance.now() - startedAt) / 1000;
   try {
-    const { isFine, line } = await work(() => {
-      startedAt = performance.now();
-    });
-    return { lie, isCaught: !isFine, line, seconds: seconds() };
+    const remove = await checkout.plant(fault);
+    startedAt = performance.now();
+    const { isFine, line } = await check().finally(remove);
+    return { fault, isCaught: !isFine, line, seconds: seconds() };
   } catch (error) {
     if (error instanceof Interruption || !(error instanceof Error)) throw error;
-    return { lie, isCaught: false, line: error.message, seconds: seconds() };
+    return { fault, isCaught: false, line: error.message, seconds: seconds() };
   }
 }

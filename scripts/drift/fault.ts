@@ -1,18 +1,18 @@
 import type { CHECKS } from '../test/checks.ts';
 
-/** `find` stands in the file once, so that a lie that no longer fits the code is noticed, and mended. */
+/** `find` must occur exactly once in the file. `test/drift` reports faults that no longer fit the code. */
 export type Edit = { readonly file: string; readonly find: string; readonly replace: string };
 
-/** What catches a lie: one of the checks, or a file of tests. */
+/** The check or the test file that catches a fault. */
 export type Catcher = keyof typeof CHECKS | `test/${string}.test.ts`;
 
-/** One small untruth, as somebody could write it by mistake. */
-export type Lie = {
+/** A small defect that a developer could introduce by mistake. */
+export type Fault = {
   readonly title: string;
   readonly edits: readonly Edit[];
-  /** Who tells it has run this too, so that it is no longer the generated files that give it away. */
+  /** Runs after the edits, so that the fault is not caught merely because generated files are stale. */
   readonly afterwards?: 'generate' | 'generate and release' | 'build the docs';
-  /** The earliest that catches it. */
+  /** The first check of `npm test` that fails. */
   readonly caughtBy: Catcher;
 };
 

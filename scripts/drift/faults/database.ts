@@ -1,4 +1,4 @@
-import type { Lie } from '../lie.ts';
+import type { Fault } from '../fault.ts';
 
 const INIT = 'prisma/migrations/20261120120000_init/migration.sql';
 const VERSION = 'prisma/migrations/20261120154233_organization_version/migration.sql';
@@ -8,7 +8,7 @@ const KEYS = 'prisma/migrations/20261120131851_people_and_keys/migration.sql';
 const SCHEMA = 'prisma/schema.prisma';
 
 /** Faults in the database: it differs from the schema or from the contract. */
-export const DATABASE_LIES: readonly Lie[] = [
+export const DATABASE_FAULTS: readonly Fault[] = [
   {
     title: 'a migration makes a column narrower',
     edits: [{ file: INIT, find: '"description" VARCHAR(10000)', replace: '"description" VARCHAR(1000)' }],

@@ -1,10 +1,10 @@
-import type { Lie } from '../lie.ts';
+import type { Fault } from '../fault.ts';
 
 const START = 'openapi/guides/getting-started.md';
 const RETRIES = 'openapi/guides/retries-and-idempotency.md';
 
 /** Faults in what derives from the contract or describes it: guides, documentation, Postman collection and mock. */
-export const PAGE_LIES: readonly Lie[] = [
+export const PAGE_FAULTS: readonly Fault[] = [
   {
     title: 'a guide links to a missing page',
     edits: [

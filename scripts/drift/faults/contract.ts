@@ -1,4 +1,4 @@
-import type { Lie } from '../lie.ts';
+import type { Fault } from '../fault.ts';
 
 const LIST = 'openapi/paths/parent_programs.yaml';
 const ONE = 'openapi/paths/parent_programs_{id}.yaml';
@@ -16,7 +16,7 @@ const nameUpTo = (characters: number) =>
   }));
 
 /** Faults in the contract, in its generated and published copies, and in its version. */
-export const CONTRACT_LIES: readonly Lie[] = [
+export const CONTRACT_FAULTS: readonly Fault[] = [
   {
     title: 'an example has a value of another type',
     edits: [{ file: MINIMAL, find: 'metadata: {}', replace: 'metadata: []' }],

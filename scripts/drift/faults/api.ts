@@ -1,4 +1,4 @@
-import type { Lie } from '../lie.ts';
+import type { Fault } from '../fault.ts';
 
 const RESPONSE = 'src/api/response.ts';
 const CONDITIONAL = 'src/api/conditional.ts';
@@ -8,7 +8,7 @@ const QUERY = 'src/api/request-query.ts';
 const SERVICE = 'src/service/parent-programs.ts';
 
 /** Faults in what the contract promises for every operation: headers, methods, conditional requests, error responses. */
-export const API_LIES: readonly Lie[] = [
+export const API_FAULTS: readonly Fault[] = [
   {
     title: 'the ETag is constant',
     edits: [

@@ -1,11 +1,11 @@
-import type { Lie } from '../lie.ts';
+import type { Fault } from '../fault.ts';
 
 const KEY = 'src/domain/api-key.ts';
 const AUTHENTICATE = 'src/service/authenticate.ts';
 const ROLE = 'src/domain/role.ts';
 
 /** Faults in API keys: who may do what, and until when. */
-export const KEY_LIES: readonly Lie[] = [
+export const KEY_FAULTS: readonly Fault[] = [
   {
     title: 'a revoked key is accepted',
     edits: [

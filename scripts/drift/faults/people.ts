@@ -1,7 +1,7 @@
-import type { Lie } from '../lie.ts';
+import type { Fault } from '../fault.ts';
 
 /** Faults in the dashboard, and in what the operator sees. */
-export const PEOPLE_LIES: readonly Lie[] = [
+export const PEOPLE_FAULTS: readonly Fault[] = [
   {
     title: 'a foreign page can submit a form',
     edits: [

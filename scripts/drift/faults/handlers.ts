@@ -1,4 +1,4 @@
-import type { Lie } from '../lie.ts';
+import type { Fault } from '../fault.ts';
 
 const PROGRAMS = 'src/api/handlers/parent-programs.ts';
 const PAGES = 'src/store/parent-program-list.ts';
@@ -6,7 +6,7 @@ const KEY = 'src/api/handlers/key.ts';
 const EXCEPTIONS = 'src/api/exceptions.ts';
 
 /** Faults in handlers: what they accept or return differs from the contract. */
-export const HANDLER_LIES: readonly Lie[] = [
+export const HANDLER_FAULTS: readonly Fault[] = [
   {
     title: 'a handler drops a field',
     edits: [{ file: KEY, find: '    name: caller.keyName,\n', replace: '' }],

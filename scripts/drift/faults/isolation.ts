@@ -1,4 +1,4 @@
-import type { Edit, Lie } from '../lie.ts';
+import type { Edit, Fault } from '../fault.ts';
 
 const STORE: Readonly<Record<string, Edit>> = {
   findParentProgram: {
@@ -160,9 +160,9 @@ const STORE: Readonly<Record<string, Edit>> = {
  * Statements without the organization, one for each function of the store that takes a scope. If the scope is then unused,
  * the compiler reports that first; these faults check that the test finds it, too.
  */
-export const ISOLATION_LIES: readonly Lie[] = [
+export const ISOLATION_FAULTS: readonly Fault[] = [
   ...Object.entries(STORE).map(
-    ([name, { file, ...edit }]): Lie => ({
+    ([name, { file, ...edit }]): Fault => ({
       title: `${name} without the organization`,
       edits: [{ file: `src/store/${file}`, ...edit }],
       caughtBy: 'test/store/isolation.test.ts',

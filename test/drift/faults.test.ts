@@ -1,19 +1,19 @@
 // Checks the planted faults of `npm run drift` without running them, which takes minutes: each must still fit its file.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isTest } from '../../scripts/drift/lie.ts';
-import { LIES, QUICK } from '../../scripts/drift/lies/index.ts';
+import { isTest } from '../../scripts/drift/fault.ts';
+import { FAULTS, QUICK } from '../../scripts/drift/faults/index.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 test('there are at least 60 planted faults with different titles', () => {
-  const titles = LIES.map(({ title }) => title);
+  const titles = FAULTS.map(({ title }) => title);
   expect(titles.length).toBeGreaterThanOrEqual(60);
   expect(new Set(titles).size).toBe(titles.length);
 });
 
-test.each(LIES)('"$title" still matches its file exactly once and changes it', ({ edits }) => {
+test.each(FAULTS)('"$title" still matches its file exactly once and changes it', ({ edits }) => {
   for (const { file, find, replace } of edits) {
     expect(textOf(file).split(find)).toHaveLength(2);
     expect(replace).not.toBe(find);
@@ -21,7 +21,7 @@ test.each(LIES)('"$title" still matches its file exactly once and changes it', (
 });
 
 test('every test named as a catcher exists', () => {
-  const tests = LIES.map(({ caughtBy }) => caughtBy).filter(isTest);
+  const tests = FAULTS.map(({ caughtBy }) => caughtBy).filter(isTest);
   expect(tests.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 

@@ -1,11 +1,11 @@
-import type { Lie } from '../lie.ts';
+import type { Fault } from '../fault.ts';
 
 const CONTRACT = 'src/client/contract.ts';
 const RETRYING = 'src/client/retrying.ts';
 const ATTEMPT = 'src/client/attempt.ts';
 
 /** Faults in `charter-client`: its behaviour or its types differ from the contract or from its README. */
-export const CLIENT_LIES: readonly Lie[] = [
+export const CLIENT_FAULTS: readonly Fault[] = [
   {
     title: "the client's status has the type number",
     edits: [

@@ -1,0 +1,37 @@
+import type { Fault } from '../fault.ts';
+import { API_FAULTS } from './api.ts';
+import { CLIENT_FAULTS } from './client.ts';
+import { CONTRACT_FAULTS } from './contract.ts';
+import { DATABASE_FAULTS } from './database.ts';
+import { HANDLER_FAULTS } from './handlers.ts';
+import { ISOLATION_FAULTS } from './isolation.ts';
+import { KEY_FAULTS } from './keys.ts';
+import { PAGE_FAULTS } from './pages.ts';
+import { PEOPLE_FAULTS } from './people.ts';
+
+/** All planted faults. To add one, add it to one of these lists. */
+export const FAULTS: readonly Fault[] = [
+  ...CONTRACT_FAULTS,
+  ...HANDLER_FAULTS,
+  ...API_FAULTS,
+  ...KEY_FAULTS,
+  ...ISOLATION_FAULTS,
+  ...DATABASE_FAULTS,
+  ...CLIENT_FAULTS,
+  ...PAGE_FAULTS,
+  ...PEOPLE_FAULTS,
+];
+
+const QUICK_TITLES = new Set([
+  'a handler drops a field',
+  'a handler hides its result from the compiler',
+  'an example has a value of another type',
+  'a guide links to a missing page',
+  'a bound of the contract changes without new generated files',
+  'a published version is edited',
+  'a migration makes a column narrower',
+  'findParentProgram without the organization',
+]);
+
+/** One fault for nearly each kind of check, for every run of `npm test`. */
+export const QUICK: readonly Fault[] = FAULTS.filter(({ title }) => QUICK_TITLES.has(title));
