@@ -1,7 +1,7 @@
 // Proves at length what `npm test` proves in short. See --help.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { readArguments } from '../arguments.ts';
 import { TESTS } from '../test/checks.ts';
 import { root } from '../tool.ts';
@@ -75,10 +75,14 @@ function run(parameters: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => child.once('exit', (code) => resolve(code === 0)));
 }
 
-/** The test files that ask for their length. */
+/** The test files that ask for their length, by themselves or by a file of `test/support/`. */
 function longTests(): string[] {
-  return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.test.ts'))
-    .map((file) => join('test', file))
-    .filter((file) => readFileSync(join(root, file), 'utf8').includes('support/length.ts'));
+  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => ({ file: join('test', file), text: readFileSync(join(root, 'test', file), 'utf8') }));
+  const asking = files
+    .filter(({ file, text }) => file.startsWith('test/support/') && text.includes("'./length.ts'"))
+    .map(({ file }) => `support/${basename(file)}'`);
+  const isLong = (text: string) => ["support/length.ts'", ...asking].some((name) => text.includes(name));
+  return files.filter(({ file, text }) => file.endsWith('.test.ts') && isLong(text)).map(({ file }) => file);
 }

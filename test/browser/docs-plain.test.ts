@@ -2,10 +2,10 @@ import { access } from 'node:fs/promises';
 import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { BUILT, contract, guides } from '../support/docs.ts';
-import { look } from '../support/look.ts';
+import { AXE_SCRIPT, look } from '../support/look.ts';
 import { useStage } from '../support/stage.ts';
 
-const stage = useStage();
+const stage = useStage({ script: AXE_SCRIPT });
 const WITHOUT = { javaScriptEnabled: false };
 
 test('with JavaScript off, the documentation links to the page that works without it', async () => {

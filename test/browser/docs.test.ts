@@ -2,13 +2,14 @@ import type { Page } from 'playwright-core';
 import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { BUILT, contract, guides } from '../support/docs.ts';
-import { look } from '../support/look.ts';
+import { length } from '../support/length.ts';
+import { AXE_SCRIPT, look } from '../support/look.ts';
 import { useStage } from '../support/stage.ts';
 
 // The documentation page, from the server and as a file. A test fails on any request to another host, and on any
 // console message about a script or style that the policy blocks.
 
-const stage = useStage();
+const stage = useStage({ script: AXE_SCRIPT });
 
 function section(page: Page, place: string) {
   return page.locator(`[data-section-id="${place}"]`);
@@ -106,11 +107,13 @@ test('opened as a file without a network, the page is complete and its search wo
 test('the page passes the layout and accessibility checks', async () => {
   const page = await stage.visit();
   const wrong: string[] = [];
-  for (const { name, place, title } of [
+  const places = [
     { name: 'docs', place: '/', title: contract.info.title },
     { name: 'docs-guide', place: '/getting-started', title: 'Getting started' },
     { name: 'docs-operation', place: '/parent-programs/createparentprogram', title: 'Create a parent program' },
-  ]) {
+  ];
+  // Each takes seconds to search.
+  for (const { name, place, title } of length({ short: places.slice(-1), full: places })) {
     await open(page, place, title);
     const again = async () => {
       await page.reload();

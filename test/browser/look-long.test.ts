@@ -1,8 +1,8 @@
 import { stretch } from '../support/furnish.ts';
-import { look } from '../support/look.ts';
+import { AXE_SCRIPT, look } from '../support/look.ts';
 import { useStage } from '../support/stage.ts';
 
-const stage = useStage();
+const stage = useStage({ script: AXE_SCRIPT });
 
 test('pages with names of the maximum length and ten keys pass the layout checks', async () => {
   const { administrator, manager, member, keyId } = await stretch(stage.server.db);

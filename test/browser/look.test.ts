@@ -2,13 +2,13 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
 import { type BelievableTeam, furnish } from '../support/furnish.ts';
-import { look } from '../support/look.ts';
+import { AXE_SCRIPT, look } from '../support/look.ts';
 import { useStage } from '../support/stage.ts';
 
 // Every page, narrow and wide, light and dark: no horizontal scrolling from 320 px on, and no finding of axe. The
 // screenshots go to generated/screenshots.
 
-const stage = useStage();
+const stage = useStage({ script: AXE_SCRIPT });
 let team: BelievableTeam;
 let guarded: Actor;
 

@@ -28,12 +28,22 @@ export type ContextOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | '
 /** A browser context with its own cookies. Everything that must never happen in it is added to `problems`. */
 export async function openContext(
   browser: Browser,
-  { baseURL, problems, ...options }: ContextOptions & { baseURL: string; problems: string[] },
+  {
+    baseURL,
+    problems,
+    script,
+    ...options
+  }: ContextOptions & {
+    baseURL: string;
+    problems: string[];
+    script?: string | undefined;
+  },
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', locale: 'en-GB', ...options });
   // Shorter than a test's time limit, so that the failure names the step that was awaited.
   context.setDefaultTimeout(90_000);
   guard(context, baseURL, problems);
+  if (script !== undefined) await context.addInitScript({ path: script });
   return context;
 }
 

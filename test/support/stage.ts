@@ -17,8 +17,8 @@ export type Stage = {
   team(): Promise<Team>;
 };
 
-/** One server and one Chromium for the tests of a file; each test's browser contexts close with it. */
-export function useStage(): Stage {
+/** One server for the tests of a file; each test's browser contexts close with it. `script`: a file that each page runs first. */
+export function useStage({ script }: { script?: string } = {}): Stage {
   let server: TestServer | undefined;
   let browser: Browser | undefined;
   let contexts: BrowserContext[] = [];
@@ -45,7 +45,7 @@ export function useStage(): Stage {
     },
     problems,
     async visit(options = {}) {
-      const context = await openContext(stage.browser, { baseURL: stage.server.url, problems, ...options });
+      const context = await openContext(stage.browser, { baseURL: stage.server.url, problems, script, ...options });
       contexts.push(context);
       return context.newPage();
     },
