@@ -58,7 +58,8 @@ export function runFile(file: string, parameters: readonly string[], env?: Recor
 export async function untilPrinted({ child, printed }: Running, pattern: RegExp): Promise<RegExpExecArray> {
   const ask = () => {
     const found = pattern.exec(printed.stdout);
-    if (found === null && child.exitCode !== null) throw new Error(`Ended early:\n${printed.stdout}${printed.stderr}`);
+    if (found === null && (child.exitCode !== null || child.signalCode !== null))
+      throw new Error(`Ended early (${child.exitCode ?? child.signalCode}):\n${printed.stdout}${printed.stderr}`);
     return found;
   };
   // A start takes a second on an idle machine, and a dozen beside the other tests.
