@@ -3,7 +3,7 @@ import { sealCursor } from '../../src/api/cursor.ts';
 import { type ListQuery, positionOf } from '../../src/store/parent-program-list.ts';
 import type { Data, Organization } from './data.ts';
 import { COMMON_WORD, RARE_WORD, WRITTEN } from './fill.ts';
-import type { Asked, Load } from './load.ts';
+import type { Load, RequestSpec } from './load.ts';
 import type { List } from './plans.ts';
 import { findDeepRows, findRecentInstant, INSTANT, type Place, someIds } from './rows.ts';
 import type { RunningServer } from './servers.ts';
@@ -11,16 +11,18 @@ import type { RunningServer } from './servers.ts';
 export type Case = {
   readonly title: string;
   readonly subject: Load;
-  /** What the subject's rate is divided by. */
+  /** The load whose rate the subject's rate is divided by. */
   readonly base: { readonly title: string; readonly load: Load };
-  /** The ratio to reach; null: for information. */
+  /** The ratio to reach; null if the case is only for information. */
   readonly goal: number | null;
-  /** The id that the subject's first row must have. */
+  /** The expected id of the subject's first row. */
   readonly firstId?: string;
-  /** True: subject and base must answer with the same rows. */
+  /** Whether the responses of subject and base must have the same rows. */
   readonly sameRows: boolean;
-  /** What PostgreSQL is asked to explain; one Seq Scan and the case falls short, however fast it was. */
+  /** The list whose plan is checked; a sequential scan fails the case, however fast it was. */
   readonly explain: List | null;
+  /** Makes the subject the first five seconds after the server was idle for this time, and the base five seconds later. */
+  readonly idleSeconds?: number;
 };
 
 export function isAgainstRaw({ base }: Case): boolean {
@@ -29,28 +31,28 @@ export function isAgainstRaw({ base }: Case): boolean {
 
 export type Servers = {
   readonly charter: RunningServer;
-  /** Keeps no answer in memory. */
-  readonly forgetful: RunningServer;
+  /** Without the response cache. */
+  readonly uncached: RunningServer;
   readonly raw: RunningServer;
-  /** As charter, in one process. */
+  /** Two servers like `charter` in one process. */
   readonly variants: Readonly<Record<'today' | 'sampling', RunningServer>>;
-  /** In a process of its own, whose heap and compiled code nothing else shares. */
+  /** With a contract of 1,000 operations, in a process of its own. */
   readonly vast: RunningServer;
-  /** As forgetful, in one process. */
-  readonly forgetfulVariants: Readonly<Record<'today' | 'sampling', RunningServer>>;
+  /** Two servers like `uncached` in one process. */
+  readonly uncachedVariants: Readonly<Record<'today' | 'sampling', RunningServer>>;
 };
 
 export const PATH = '/api/parent_programs';
 const PAGE_ROWS = 25;
 const DEEP_PAGE = 20_000;
-/** More than a pass asks for. */
+/** More than one pass requests. */
 const DISTINCT_PAGES = 16_000;
 const READS_PER_WRITE = 9;
 const FIRST_PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: PAGE_ROWS + 1, after: null };
 
-/** Everything that is measured, in the table's order. */
+/** All cases, in the order of the table. */
 export async function listCases(servers: Servers, { large, small }: Data, client: pg.Client): Promise<Case[]> {
-  const { charter, forgetful, raw, variants, vast, forgetfulVariants } = servers;
+  const { charter, uncached, raw, variants, vast, uncachedVariants } = servers;
   const [one] = small;
   const first = { title: 'raw', load: each(raw, [one]) };
   const distinct = await distinctPages(servers, large, client);
@@ -66,10 +68,10 @@ export async function listCases(servers: Servers, { large, small }: Data, client
       ...{ subject: each(charter, [one], PATH, { 'if-none-match': await tagOf(charter, one) }), base: first },
     },
     {
-      ...{ ...against, title: 'pages never in memory (another cursor every time)', goal: 1.3 },
-      ...{ subject: distinct(forgetful), base: { title: 'raw', load: distinct(raw) } },
+      ...{ ...against, title: 'uncached pages (a different cursor each time)', goal: 1.3 },
+      ...{ subject: distinct(uncached), base: { title: 'raw', load: distinct(raw) } },
     },
-    ...(await onLarge(forgetful, large, client)),
+    ...(await onLarge(uncached, large, client)),
     {
       ...against,
       sameRows: false,
@@ -79,6 +81,14 @@ export async function listCases(servers: Servers, { large, small }: Data, client
     },
     { ...against, title: 'one parent program by id', goal: 3.3, ...(await oneProgram(servers, one, client)) },
     {
+      ...{ ...against, title: 'first 5 seconds after an idle minute, 100 keys', goal: 0.9, idleSeconds: 60 },
+      ...{ subject: each(charter, small), base: { title: 'the rate under load', load: each(charter, small) } },
+    },
+    {
+      ...{ ...against, title: 'first 5 seconds after an idle minute, uncached pages', goal: 0.9, idleSeconds: 60 },
+      ...{ subject: distinct(uncached), base: { title: 'the rate under load', load: distinct(uncached) } },
+    },
+    {
       ...{ ...against, title: 'contract with 1,000 operations', goal: 0.95, subject: each(vast, [one]) },
       base: { title: "today's contract", load: each(variants.today, [one]) },
     },
@@ -87,16 +97,16 @@ export async function listCases(servers: Servers, { large, small }: Data, client
       base: { title: 'off', load: each(variants.today, [one]) },
     },
     {
-      ...{ ...against, title: 'response check: report at 1%, pages never in memory', goal: 0.97 },
-      subject: distinct(forgetfulVariants.sampling),
-      base: { title: 'off', load: distinct(forgetfulVariants.today) },
+      ...{ ...against, title: 'response check: report at 1%, uncached pages', goal: 0.97 },
+      subject: distinct(uncachedVariants.sampling),
+      base: { title: 'off', load: distinct(uncachedVariants.today) },
     },
   ];
 }
 
 const authorized = ({ key }: Organization) => ({ authorization: `Bearer ${key}` });
 
-/** The organizations' keys in turn; every connection begins elsewhere, so that not all ask for the same at one moment. */
+/** The keys of the organizations in turn. Each connection starts with another one, so that requests at the same time differ. */
 export function each(
   server: RunningServer,
   organizations: readonly Organization[],
@@ -113,8 +123,8 @@ export function each(
   };
 }
 
-/** Every connection its own share, so that no two ever ask for the same. */
-function split(server: RunningServer, all: readonly Asked[]): Load {
+/** Each connection sends a share of its own, so that no two send the same request. */
+function split(server: RunningServer, all: readonly RequestSpec[]): Load {
   return { server, requests: (connection, connections) => all.filter((_, i) => i % connections === connection) };
 }
 
@@ -124,7 +134,7 @@ async function tagOf({ origin }: RunningServer, organization: Organization): Pro
 
 const seal = ({ cursorKey }: Organization) => ({ key: cursorKey, list: '["created_at",null,null,null]' });
 
-/** The load of each server: pages that no two connections have in common. */
+/** Returns a function from a server to its load: list pages that no two connections share. */
 async function distinctPages({ raw }: Servers, large: Organization, client: pg.Client) {
   const { rows } = await client.query<Place>(
     `select id, value from (
@@ -134,20 +144,20 @@ async function distinctPages({ raw }: Servers, large: Organization, client: pg.C
     [large.id, DISTINCT_PAGES * PAGE_ROWS, PAGE_ROWS],
   );
   const headers = authorized(large);
-  const ours = rows.map((row) => ({
+  const charterPages = rows.map((row) => ({
     headers,
     path: `${PATH}?cursor=${sealCursor(seal(large), positionOf(row, 'created_at'))}`,
   }));
-  const theirs = rows.map(({ id, value }) => ({ headers, path: `${PATH}?after=${value}&id=${id}` }));
-  return (server: RunningServer) => split(server, server === raw ? theirs : ours);
+  const rawPages = rows.map(({ id, value }) => ({ headers, path: `${PATH}?after=${value}&id=${id}` }));
+  return (server: RunningServer) => split(server, server === raw ? rawPages : charterPages);
 }
 
-/** On 1,000,000 rows and never in memory: every connection asks for another number of rows, 25 on the whole. */
-async function onLarge(forgetful: RunningServer, large: Organization, client: pg.Client): Promise<Case[]> {
+/** Uncached lists of 1,000,000 rows. Each connection requests another number of rows, 25 on average. */
+async function onLarge(uncached: RunningServer, large: Organization, client: pg.Client): Promise<Case[]> {
   const [before, first] = await findDeepRows(client, large, (DEEP_PAGE - 1) * PAGE_ROWS - 1);
   const since = await findRecentInstant(client, large);
   const pages = (parameters: Record<string, string>): Load => ({
-    server: forgetful,
+    server: uncached,
     requests: (connection, connections) => {
       const limit = String(PAGE_ROWS + connection - Math.floor(connections / 2));
       return [{ path: `${PATH}?${new URLSearchParams({ ...parameters, limit })}`, headers: authorized(large) }];
@@ -168,13 +178,13 @@ async function onLarge(forgetful: RunningServer, large: Organization, client: pg
   ];
 }
 
-/** Of the first page, a create and an update in turn; every connection updates a program of its own. */
+/** Reads of the first page, with a create and an update in turn. Each connection updates a program of its own. */
 async function writes({ charter, raw }: Servers, one: Organization, client: pg.Client) {
   const ids = await someIds(client, one, 300);
   const read = { path: PATH, headers: authorized(one) };
   const headers = { ...authorized(one), 'content-type': 'application/json' };
-  const write = (method: 'POST' | 'PATCH', path: string, body: object): Asked[] => [
-    ...Array<Asked>(READS_PER_WRITE).fill(read),
+  const write = (method: 'POST' | 'PATCH', path: string, body: object): RequestSpec[] => [
+    ...Array<RequestSpec>(READS_PER_WRITE).fill(read),
     { method, path, headers, body: JSON.stringify(body) },
   ];
   const load = (server: RunningServer): Load => ({

@@ -1,15 +1,15 @@
-import { type Drive, type Load, merge, prepare, type Sample } from './load.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Drive, type Load, merge, prepare, prepareWithoutWaking, type Sample } from './load.ts';
 import type { Pace, Rounds } from './options.ts';
 import type { RunningServer } from './servers.ts';
 
-/** Of all passes together. */
+/** The figures of all passes together. */
 export type Summary = {
   /** Requests per second. */
   readonly rate: number;
-  /** Half, and 99 in 100, of the requests took no longer. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor time for a thousand requests; NaN where the system does not tell. */
+  /** Processor time for 1,000 requests; NaN if the system does not report it. */
   readonly serverCpuMs: number;
   readonly postgresCpuMs: number;
 };
@@ -17,20 +17,21 @@ export type Summary = {
 export type Comparison = {
   readonly subject: Summary;
   readonly base: Summary;
-  /** Of the two rates. */
+  /** The rate of the subject divided by that of the base. */
   readonly ratio: number;
-  /** Each pass's own. */
   readonly ratioOfPasses: readonly number[];
+  /** p99 of the first 100 requests of each pass. */
+  readonly firstP99Ms: number;
 };
 
 export type Pair<Each> = { readonly subject: Each; readonly base: Each };
 
-/** Servers that have been busy for a while: one that has just started is a third as fast. */
+/** Servers that have been under load: a server that has just started is a third as fast. */
 const warm = new WeakSet<RunningServer>();
-/** Of that time; for a load that is new to a warm server. */
-const AGAIN = 1 / 8;
+/** The share of the warm-up time that a new load takes on a warm server. */
+const WARM_SHARE = 1 / 8;
 
-/** Makes ready what is to be compared, and the servers warm. */
+/** Prepares the loads, and warms up the servers. */
 export async function warmUp(
   { subject, base }: Pair<Load>,
   { warmUpSeconds }: Pace,
@@ -38,19 +39,19 @@ export async function warmUp(
 ): Promise<Pair<Drive>> {
   const ready = async (load: Load): Promise<Drive> => {
     const drive = prepare(load, connections);
-    await drive(warm.has(load.server) ? warmUpSeconds * AGAIN : warmUpSeconds);
+    await drive(warm.has(load.server) ? warmUpSeconds * WARM_SHARE : warmUpSeconds);
     warm.add(load.server);
     return drive;
   };
   return { subject: await ready(subject), base: await ready(base) };
 }
 
-/** One pass: in turn, so that whatever else the machine does meets both alike. */
+/** One pass: alternates between both, so that other activity of the machine affects both alike. */
 export async function alternate({ subject, base }: Pair<Drive>, { count, seconds }: Rounds): Promise<Pair<Sample>> {
   const subjects: Sample[] = [];
   const bases: Sample[] = [];
   for (let i = 0; i < count; i += 1) {
-    // Who goes first alternates: a load that always came second would always meet the other one's remains.
+    // The order alternates, too, because each load can affect the next one.
     if (i % 2 === 0) subjects.push(await subject(seconds));
     bases.push(await base(seconds));
     if (i % 2 === 1) subjects.push(await subject(seconds));
@@ -58,24 +59,42 @@ export async function alternate({ subject, base }: Pair<Drive>, { count, seconds
   return { subject: merge(subjects), base: merge(bases) };
 }
 
+const FIRST_REQUESTS = 100;
+const AFTER_IDLE_SECONDS = 5;
+
+/** One pass: the first five seconds after the server was idle, against five seconds under load. */
+export async function wake(load: Load, idleSeconds: number): Promise<Pair<Sample>> {
+  const drive = prepareWithoutWaking(load);
+  await delay(idleSeconds * 1000);
+  const subject = await drive(AFTER_IDLE_SECONDS);
+  await drive(AFTER_IDLE_SECONDS);
+  return { subject, base: await drive(AFTER_IDLE_SECONDS) };
+}
+
 export function compare(passes: readonly Pair<Sample>[]): Comparison {
   const [subject, base] = [summaryOf(passes.map((pass) => pass.subject)), summaryOf(passes.map((pass) => pass.base))];
   const ratioOfPasses = passes.map((pass) => rateOf(pass.subject) / rateOf(pass.base));
-  return { subject, base, ratio: subject.rate / base.rate, ratioOfPasses };
+  const firsts = passes.flatMap((pass) => pass.subject.milliseconds.slice(0, FIRST_REQUESTS));
+  return { subject, base, ratio: subject.rate / base.rate, ratioOfPasses, firstP99Ms: quantile(firsts, 0.99) };
 }
 
 function summaryOf(samples: readonly Sample[]): Summary {
   const all = merge(samples);
-  const sorted = Float64Array.from(all.milliseconds).sort();
-  const at = (share: number) => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
-  const ofThousand = (seconds: number) => (seconds * 1e6) / sorted.length;
+  const perThousand = (seconds: number) => (seconds * 1e6) / all.milliseconds.length;
   return {
-    ...{ rate: rateOf(all), p50Ms: at(0.5), p99Ms: at(0.99) },
-    serverCpuMs: ofThousand(all.serverCpuSeconds),
-    postgresCpuMs: ofThousand(all.postgresCpuSeconds),
+    rate: rateOf(all),
+    p50Ms: quantile(all.milliseconds, 0.5),
+    p99Ms: quantile(all.milliseconds, 0.99),
+    serverCpuMs: perThousand(all.serverCpuSeconds),
+    postgresCpuMs: perThousand(all.postgresCpuSeconds),
   };
 }
 
-function rateOf({ answers, seconds }: Sample): number {
-  return answers / seconds;
+function quantile(milliseconds: readonly number[], share: number): number {
+  const sorted = Float64Array.from(milliseconds).sort();
+  return sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
+}
+
+function rateOf({ responses, seconds }: Sample): number {
+  return responses / seconds;
 }

@@ -1,35 +1,37 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-export type Asking = {
-  /** The next request, as bytes. */
+export type SendOptions = {
+  /** Returns the next request. */
   readonly next: () => Buffer;
-  /** By performance.now(); no request is sent later. */
+  /** The time after which no request is sent, from `performance.now()`. */
   readonly until: number;
-  /** Told of each answer, and how long it took. */
-  readonly onAnswer: (status: number, milliseconds: number, isInTime: boolean) => void;
+  /** Called with the status and duration of each response. */
+  readonly onResponse: (status: number, milliseconds: number, isInTime: boolean) => void;
 };
 
 export type Connection = {
-  /** Resolves once the time is over and the last answer is there. */
-  keepAsking(asking: Asking): Promise<void>;
+  /** Resolves when the time is over and the last response has arrived. */
+  sendUntil(options: SendOptions): Promise<void>;
   close(): Promise<void>;
 };
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const HEAD_END = '\r\n\r\n';
 
 /**
- * One that is kept busy: a request, its answer, the next one. Reads no more of HTTP than that takes, which leaves most of
- * the machine to what is measured; so an answer's head must come in one piece and tell its length. Rejects when the server
- * ends the connection, or keeps it waiting for ten seconds.
+ * A keep-alive connection that sends the next request as soon as it has the response. It parses as little HTTP as possible,
+ * to leave the processor to the servers; so the head of a response must arrive in one piece and contain `Content-Length`.
+ * Rejects if the server closes the connection or sends nothing for ten seconds.
  */
 export async function openConnection(origin: string): Promise<Connection> {
   const { hostname, port } = new URL(origin);
-  const ended = Promise.withResolvers<never>();
+  const closed = Promise.withResolvers<never>();
   let read: (bytes: Buffer) => void = () => undefined;
   const socket = connect({
-    ...{ host: hostname, port: Number(port), noDelay: true },
+    host: hostname,
+    port: Number(port),
+    noDelay: true,
     onread: {
       buffer: Buffer.allocUnsafe(64 * 1024),
       callback(size, { buffer, byteOffset }) {
@@ -38,20 +40,20 @@ export async function openConnection(origin: string): Promise<Connection> {
       },
     },
   });
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`${origin} has not answered for ten seconds.`)));
-  socket.on('error', ended.reject);
-  socket.on('close', () => ended.reject(new Error(`${origin} ended a connection.`)));
-  ended.promise.catch(() => undefined); // It is heard of where somebody waits.
-  await Promise.race([once(socket, 'connect'), ended.promise]);
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`${origin} sent nothing for ten seconds.`)));
+  socket.on('error', closed.reject);
+  socket.on('close', () => closed.reject(new Error(`${origin} closed a connection.`)));
+  closed.promise.catch(() => undefined); // Those who wait for it handle the rejection.
+  await Promise.race([once(socket, 'connect'), closed.promise]);
 
-  function keepAsking({ next, until, onAnswer }: Asking): Promise<void> {
+  function sendUntil({ next, until, onResponse }: SendOptions): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let sentAt = 0;
     let status = 0;
-    /** Bytes of the answer that are still to come; null: none has come. */
+    /** Bytes of the response that have not arrived; null before the first. */
     let missing: number | null = null;
 
-    function ask(now: number): void {
+    function send(now: number): void {
       sentAt = now;
       missing = null;
       if (now < until) socket.write(next());
@@ -61,32 +63,34 @@ export async function openConnection(origin: string): Promise<Connection> {
     read = (bytes) => {
       missing = (missing ?? lengthOf(bytes)) - bytes.length;
       if (missing > 0) return;
-      if (missing < 0) return void socket.destroy(new Error(`${origin} sends more than it announced.`));
+      if (missing < 0) return void socket.destroy(new Error(`${origin} sent more than its Content-Length.`));
       const now = performance.now();
-      onAnswer(status, now - sentAt, now < until);
-      ask(now);
+      onResponse(status, now - sentAt, now < until);
+      send(now);
     };
 
-    /** Of the whole answer, by what comes of it first. */
+    /** The length of the whole response, from its head. */
     function lengthOf(bytes: Buffer): number {
       const headLength = bytes.indexOf(HEAD_END) + HEAD_END.length;
       const head = bytes.toString('latin1', 0, headLength);
       status = Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
       const length = status === 304 ? '0' : /\r\nContent-Length: (\d+)/i.exec(head)?.[1];
       if (length !== undefined) return headLength + Number(length);
-      socket.destroy(new Error(`${origin} answers ${status || 'in pieces'} without a Content-Length.`));
+      socket.destroy(
+        new Error(`The response of ${origin} (${status || 'head in several pieces'}) has no Content-Length.`),
+      );
       return Number.POSITIVE_INFINITY;
     }
 
-    ask(performance.now());
-    return Promise.race([promise, ended.promise]);
+    send(performance.now());
+    return Promise.race([promise, closed.promise]);
   }
 
   async function close(): Promise<void> {
-    const closed = once(socket, 'close');
+    const closing = once(socket, 'close');
     socket.end();
-    await closed;
+    await closing;
   }
 
-  return { keepAsking, close };
+  return { sendUntil, close };
 }

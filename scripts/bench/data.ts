@@ -19,47 +19,47 @@ export type Data = {
   readonly tiny: readonly Organization[];
 };
 
-/** Fills the database unless an earlier run has, and gives every organization a key. */
-export async function prepareData(client: pg.Client, say: (text: string) => void): Promise<Data> {
+/** Fills the database unless an earlier run has done so, and gives every organization a key. */
+export async function prepareData(client: pg.Client, report: (text: string) => void): Promise<Data> {
   if (!(await isFilled(client))) {
-    say('making 1,200,000 rows; this takes some minutes, once');
+    report('creating 1,200,000 rows; this takes some minutes, once');
     await fill(client);
   }
   const [large, first, ...others] = await issueKeys(client);
   if (large === undefined || first === undefined || others.length !== SMALL + TINY - 1) {
-    throw new Error('The data is not what this version makes. Run npm run bench -- --fresh.');
+    throw new Error('The data is not that of this version. Run npm run bench -- --fresh.');
   }
   await client.query('delete from parent_programs where organization_id = $1 and name = $2', [first.id, WRITTEN]);
-  await tidy(client);
+  await vacuum(client);
   return { large, small: [first, ...others.slice(0, SMALL - 1)], tiny: others.slice(SMALL - 1) };
 }
 
-/** Each write has left a dead version of its organization, which every look-up of a key would meet. */
-export async function tidy(client: pg.Client): Promise<void> {
+/** Removes the dead row versions that writes leave, because they slow down each look-up of a key. */
+export async function vacuum(client: pg.Client): Promise<void> {
   await client.query('vacuum organizations, parent_programs');
 }
 
-/** The last step of a fill leaves its mark, so that a fill that was cut short counts as none. */
+/** The last step of the fill sets a comment on the database, so an interrupted fill does not count. */
 async function isFilled(client: pg.Client): Promise<boolean> {
   const mark = `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = current_database()`;
   return (await client.query(mark)).rows[0]?.mark === VERSION;
 }
 
 async function fill(client: pg.Client): Promise<void> {
-  // The audit log refuses to be emptied, even here.
+  // A trigger prevents the deletion of the audit log.
   await client.query('set session_replication_role = replica');
   await client.query('truncate organizations cascade');
   await client.query('reset session_replication_role');
   await client.query(FILL_ORGANIZATIONS, [SMALL + TINY]);
   await client.query(FILL_USERS);
   await client.query(FILL_PROGRAMS, WORDS);
-  // Now, because a vacuum that starts by itself would land in the middle of a measurement.
+  // An automatic vacuum would run in the middle of a measurement.
   await client.query('vacuum analyze');
   await client.query('checkpoint');
   await client.query(`comment on database charter is '${VERSION}'`);
 }
 
-/** New ones in every run, because only their hashes are stored. The large organization is the first. */
+/** Each run needs new keys, because only their hashes are stored. The large organization is the first. */
 async function issueKeys(client: pg.Client): Promise<Organization[]> {
   await client.query('delete from api_keys');
   const found = await client.query<{ id: string; cursorKey: string }>(
@@ -72,7 +72,7 @@ async function issueKeys(client: pg.Client): Promise<Organization[]> {
      from unnest($1::uuid[], $2::bytea[], $3::text[]) as minted (id, hash, prefix)`,
     [minted.map(({ id }) => id), minted.map(({ hash }) => hash), minted.map(({ prefix }) => prefix)],
   );
-  // Or the keys of all earlier runs would be in the way of finding these.
+  // Removes the dead rows of the keys of earlier runs.
   await client.query('vacuum analyze api_keys');
   return minted.map(({ id, cursorKey, key }) => ({ id, cursorKey, key }));
 }

@@ -10,8 +10,8 @@ import { grouped } from './numbers.ts';
 import type { Pace } from './options.ts';
 import type { RunningServer } from './servers.ts';
 
-/** A measurement that is no ratio of two loads. */
-export type Figure = { readonly title: string; readonly value: string; readonly isShort?: boolean };
+/** A measurement other than the ratio of two loads. */
+export type Figure = { readonly title: string; readonly value: string; readonly isMissed?: boolean };
 
 type StartServer = (settings: Readonly<Record<string, string>>) => Promise<RunningServer>;
 
@@ -25,15 +25,15 @@ const MIB = 1024 * 1024;
 export async function listFigures(
   servers: Servers,
   data: Data,
-  { pace, startServer, say }: { pace: Pace; startServer: StartServer; say: (text: string) => void },
+  { pace, startServer, report }: { pace: Pace; startServer: StartServer; report: (text: string) => void },
 ): Promise<Figure[]> {
-  say('figures below the table');
+  report('figures below the table');
   return [
     ...(await sweepConnections(servers, data, pace)),
     await compareProcesses(servers, data, { pace, startServer }),
     await fillMemory(data, startServer),
     await timeStart('start of `node src/main.ts` to the first 200', data.small[0], () => startServer({})),
-    await timeStart('the same, with nothing compiled by earlier starts', data.small[0], () =>
+    await timeStart('the same without the compile cache of earlier starts', data.small[0], () =>
       startServer({ NODE_DISABLE_COMPILE_CACHE: '1' }),
     ),
     await timeGenerate(),
@@ -66,23 +66,23 @@ async function compareProcesses(
   await both(pace.warmUpSeconds);
   const { ratio } = compare([await alternate({ subject: both, base: prepare(each(charter, small)) }, pace.rounds)]);
   await second.stop();
-  const title = 'two processes against one, on the cores that PostgreSQL and the load take as well';
-  return { title, value: `${ratio.toFixed(2)} of one's rate` };
+  const title = 'two processes on the same two cores as PostgreSQL and the load generator';
+  return { title, value: `${ratio.toFixed(2)} of the rate of one` };
 }
 
 async function fillMemory({ small, tiny }: Data, startServer: StartServer): Promise<Figure> {
   const server = await startServer({});
   await fetchFirst(server, small[0]);
   const before = await residentBytes(server);
-  for (let asked = 0; asked < tiny.length; asked += 16) {
-    await Promise.all(tiny.slice(asked, asked + 16).map((organization) => fetchFirst(server, organization)));
+  for (let start = 0; start < tiny.length; start += 16) {
+    await Promise.all(tiny.slice(start, start + 16).map((organization) => fetchFirst(server, organization)));
   }
   const after = await residentBytes(server);
   await server.stop();
-  const [was, is] = [before, after].map((bytes) => `${(bytes / MIB).toFixed(0)} MiB`);
+  const [first, all] = [before, after].map((bytes) => `${(bytes / MIB).toFixed(0)} MiB`);
   return {
     title: `memory of a process with the first pages of ${grouped(tiny.length)} organizations`,
-    value: `${is} (with one: ${was})`,
+    value: `${all} (with one: ${first})`,
   };
 }
 
@@ -101,7 +101,7 @@ async function timeStart(title: string, one: Organization, startServer: () => Pr
     seconds.push((performance.now() - startedAt) / 1000);
     await server.stop();
   }
-  return timed(title, middleOf(seconds), START_GOAL_SECONDS);
+  return timeFigure(title, medianOf(seconds), START_GOAL_SECONDS);
 }
 
 async function timeGenerate(): Promise<Figure> {
@@ -111,20 +111,20 @@ async function timeGenerate(): Promise<Figure> {
     stdio: 'ignore',
   });
   const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error('npm run generate -- --check fails. Mend that first.');
-  return timed('npm run generate', (performance.now() - startedAt) / 1000, GENERATE_GOAL_SECONDS);
+  if (code !== 0) throw new Error('npm run generate -- --check fails. Run npm run generate first.');
+  return timeFigure('npm run generate', (performance.now() - startedAt) / 1000, GENERATE_GOAL_SECONDS);
 }
 
-function timed(title: string, seconds: number, goal: number): Figure {
-  return { title, value: `${seconds.toFixed(2)} s (goal: ${goal})`, isShort: seconds > goal };
+function timeFigure(title: string, seconds: number, goal: number): Figure {
+  return { title, value: `${seconds.toFixed(2)} s (goal: ${goal})`, isMissed: seconds > goal };
 }
 
-function middleOf(numbers: readonly number[]): number {
+function medianOf(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }
 
 async function fetchFirst({ origin }: RunningServer, { key }: Organization): Promise<void> {
   const response = await fetch(origin + PATH, { headers: { authorization: `Bearer ${key}` } });
   await response.text();
-  if (response.status !== 200) throw new Error(`${origin}${PATH} answers ${response.status}.`);
+  if (response.status !== 200) throw new Error(`${origin}${PATH} responds with ${response.status}.`);
 }

@@ -1,8 +1,8 @@
-// The rows that the bench reads: as varied in length and content as an integrator's own would be.
+// The rows that the bench reads, as varied in length and content as real ones.
 
 export const RARE_WORD = 'Zanzibar';
 export const COMMON_WORD = 'Academy';
-/** The name of what a run creates. */
+/** The name of the programs that a run creates. */
 export const WRITTEN = 'Written by the bench';
 
 const KINDS = [COMMON_WORD, 'Camp', 'Workshop', 'Fellowship', 'Residency', 'Course', 'League', 'Programme'];
@@ -25,7 +25,7 @@ const SENTENCES = [
 /** The parameters of FILL_PROGRAMS. */
 export const WORDS = [KINDS, SUBJECTS, PLACES, SENTENCES, RARE_WORD];
 
-/** Organization 0 is the large one, the next 100 are small; $1: how many follow. */
+/** Organization 0 is the large one, and the next 100 are small. $1: the number of the last one. */
 export const FILL_ORGANIZATIONS = `
   insert into organizations (id, name, cursor_key, created_at)
   select ('00000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid, 'Bench organization ' || i,
@@ -36,17 +36,14 @@ export const FILL_USERS = `
   insert into users (organization_id, id, email, name, role)
   select id, id, 'manager-' || id || '@bench.example', 'Bench manager', 'manager' from organizations`;
 
-/** What a row holds comes again after so many, so that pages 1 and 20,000 are of one length. */
+/** The contents of the rows repeat after this number of rows, so that pages 1 and 20,000 have the same length. */
 const PERIOD = 19_999 * 25;
 
-/** In [0, 1), by the row and the place in the statement: runs on different days and machines measure the same rows. */
+/** A number in [0, 1) from the row and the position in the statement, so that all runs measure the same rows. */
 const draw = (_: string, place: number) =>
   `((hashint8(${place} + 10000 * (i % ${PERIOD})::bigint) + 2147483648) / 4294967296.0)`;
 
-/**
- * Created over three years in the order of their times, as rows come to be; one in four changed since; one name in
- * 50,000 holds the rare word.
- */
+/** Programs created over three years, in order of time. One in four was updated, and one name in 50,000 has the rare word. */
 export const FILL_PROGRAMS = `
   insert into parent_programs
     (organization_id, id, name, description, external_id, metadata, created_at, updated_at)

@@ -4,76 +4,83 @@ import type { RunningServer } from './servers.ts';
 
 export const CONNECTIONS = 16;
 
-export type Asked = {
+export type RequestSpec = {
   readonly method?: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 };
 
-/** What is asked of one server. */
+/** The requests that are sent to one server. */
 export type Load = {
   readonly server: RunningServer;
-  /** What one of so many connections sends in turn, over and over. */
-  readonly requests: (connection: number, connections: number) => readonly Asked[];
+  /** The requests of one connection, which are sent in turn, again and again. */
+  readonly requests: (connection: number, connections: number) => readonly RequestSpec[];
 };
 
 export type Sample = {
   readonly seconds: number;
-  /** Answers within that time. */
-  readonly answers: number;
-  /** How long each request took, those too that were under way at its end. */
+  /** Responses within that time. */
+  readonly responses: number;
+  /** The duration of each request, in order of completion, including those in progress at the end. */
   readonly milliseconds: readonly number[];
-  /** Processor time for all of them; NaN where the system does not tell. */
+  /** Processor time for all of them; NaN if the system does not report it. */
   readonly serverCpuSeconds: number;
   readonly postgresCpuSeconds: number;
 };
 
 /**
- * Keeps the connections busy for so long, and goes on with the requests where the last time ended. Throws on any answer but
- * 200, 201 and 304: its speed would say nothing.
+ * Keeps the connections busy for a number of seconds, and continues with the requests after those of the last call. Throws
+ * on any status but 200, 201 and 304, because the speed of errors says nothing.
  */
 export type Drive = (seconds: number) => Promise<Sample>;
 
-/** By the process's id, performance.now(); absent: never. */
+/** The time at which a process was last under load, from `performance.now()`, by process id. */
 const busyUntil = new Map<number, number>();
-/** Idle for so long, a server has lost its connections to PostgreSQL, and takes some seconds to be as fast again. */
-const IDLE_SECONDS = 30;
-const WAKE_SECONDS = 20;
+/** After this time without load, a server gets some load before it is measured: raw closes its idle connections. */
+const IDLE_SECONDS = 10;
+const WAKE_SECONDS = 5;
 
-/** Makes the requests ready, which takes longer than a short round. */
-export function prepare({ server, requests }: Load, connections = CONNECTIONS): Drive {
+/** Prepares a load that first wakes a server that was idle. */
+export function prepare(load: Load, connections = CONNECTIONS): Drive {
+  const drive = prepareWithoutWaking(load, connections);
+  return async (seconds) => {
+    const idleSeconds = (performance.now() - (busyUntil.get(load.server.pid) ?? Number.NaN)) / 1000;
+    if (idleSeconds > IDLE_SECONDS) await drive(WAKE_SECONDS);
+    return drive(seconds);
+  };
+}
+
+/** Encodes the requests beforehand, because that takes longer than a short round. */
+export function prepareWithoutWaking({ server, requests }: Load, connections = CONNECTIONS): Drive {
   const { origin, pid } = server;
   const sources = Array.from({ length: connections }, (_, i) =>
-    over(requests(i, connections).map((asked) => bytesOf(asked, origin))),
+    cycle(requests(i, connections).map((request) => encode(request, origin))),
   );
-  const drive = async (seconds: number): Promise<Sample> => {
+  return async (seconds: number): Promise<Sample> => {
     const milliseconds: number[] = [];
-    const others = new Set<number>();
-    let answers = 0;
-    const onAnswer = (status: number, tookMs: number, isInTime: boolean) => {
-      milliseconds.push(tookMs);
-      if (isInTime) answers += 1;
-      if (status !== 200 && status !== 201 && status !== 304) others.add(status);
+    const unexpected = new Set<number>();
+    let responses = 0;
+    const onResponse = (status: number, durationMs: number, isInTime: boolean) => {
+      milliseconds.push(durationMs);
+      if (isInTime) responses += 1;
+      if (status !== 200 && status !== 201 && status !== 304) unexpected.add(status);
     };
     const opened = await Promise.all(sources.map(async (next) => ({ next, connection: await openConnection(origin) })));
     const before = await cpuSecondsOf(server);
     const until = performance.now() + seconds * 1000;
-    await Promise.all(opened.map(({ next, connection }) => connection.keepAsking({ next, until, onAnswer })));
+    await Promise.all(opened.map(({ next, connection }) => connection.sendUntil({ next, until, onResponse })));
     const after = await cpuSecondsOf(server);
     await Promise.all(opened.map(({ connection }) => connection.close()));
     busyUntil.set(pid, performance.now());
-    if (others.size > 0) throw new Error(`${origin} answered ${[...others].join(', ')}.`);
+    if (unexpected.size > 0) throw new Error(`${origin} responded with ${[...unexpected].join(', ')}.`);
     return {
-      ...{ seconds, answers, milliseconds },
+      seconds,
+      responses,
+      milliseconds,
       serverCpuSeconds: after.server - before.server,
       postgresCpuSeconds: after.postgres - before.postgres,
     };
-  };
-  return async (seconds) => {
-    const idleSeconds = (performance.now() - (busyUntil.get(pid) ?? Number.NaN)) / 1000;
-    if (idleSeconds > IDLE_SECONDS) await drive(WAKE_SECONDS);
-    return drive(seconds);
   };
 }
 
@@ -82,20 +89,19 @@ export function merge(samples: readonly Sample[]): Sample {
   const sum = (of: (sample: Sample) => number) => samples.reduce((total, sample) => total + of(sample), 0);
   return {
     seconds: sum(({ seconds }) => seconds),
-    answers: sum(({ answers }) => answers),
+    responses: sum(({ responses }) => responses),
     milliseconds: samples.flatMap(({ milliseconds }) => milliseconds),
     serverCpuSeconds: sum(({ serverCpuSeconds }) => serverCpuSeconds),
     postgresCpuSeconds: sum(({ postgresCpuSeconds }) => postgresCpuSeconds),
   };
 }
 
-/** In turn, over and over. */
-function over(requests: readonly Buffer[]): () => Buffer {
+function cycle(requests: readonly Buffer[]): () => Buffer {
   let turn = 0;
   return () => requests[turn++ % requests.length] ?? Buffer.alloc(0);
 }
 
-function bytesOf({ method = 'GET', path, headers, body = '' }: Asked, origin: string): Buffer {
+function encode({ method = 'GET', path, headers, body = '' }: RequestSpec, origin: string): Buffer {
   const length = method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) };
   const fields = Object.entries({ host: new URL(origin).host, ...headers, ...length });
   const lines = [`${method} ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)];

@@ -8,9 +8,9 @@ import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/postgres/
 import { migrate } from '../../src/postgres/migrate.ts';
 import { untilInterrupted } from '../interrupted.ts';
 import { type Case, listCases, type Servers } from './cases.ts';
-import { checkAnswers } from './check.ts';
-import { alternate, compare, type Pair, warmUp } from './compare.ts';
-import { prepareData, tidy } from './data.ts';
+import { checkResponses } from './check.ts';
+import { alternate, compare, type Pair, wake, warmUp } from './compare.ts';
+import { prepareData, vacuum } from './data.ts';
 import { listFigures } from './figures.ts';
 import type { Drive, Sample } from './load.ts';
 import { HELP, type Options, type Pace, readOptions } from './options.ts';
@@ -22,14 +22,14 @@ import { type Program, type RunningServer, startServer, startVariants, type Vari
 const root = join(import.meta.dirname, '../..');
 const DATA_DIR = join(root, '.data', 'bench');
 
-/** Ends what was started, the latest first, on whichever way out. Promises, because it may be starting still. */
+/** Stop what was started, in reverse order, however the run ends. */
 const endings: (() => Promise<void>)[] = [];
 
 try {
   await Promise.race([main(readOptions()), untilInterrupted()]);
 } catch (error) {
   process.exitCode ??= 1;
-  console.error(wordsOf(error));
+  console.error(messageOf(error));
 }
 for (const end of endings.reverse()) await end().catch(() => undefined);
 process.exit();
@@ -43,32 +43,32 @@ async function main({ help, json, readme, fresh, pace }: Options): Promise<void>
   client.on('error', () => undefined); // When we are interrupted, the database may stop first.
   await client.connect();
   await refuseSecondRun(client);
-  const data = await prepareData(client, say);
+  const data = await prepareData(client, report);
   const database = { databaseUrl: url, postgresPid: await postmasterPid() };
   const servers = await serveAll(database);
   const cases = (await listCases(servers, data, client)).filter(({ goal }) => !pace.isQuick || goal !== null);
   const results = await measure(cases, { pace, url, client });
   const startAnother = (settings: Readonly<Record<string, string>>) =>
     serve('src/main.ts', 'started', { ...database, settings });
-  const figures = pace.isQuick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, say });
+  const figures = pace.isQuick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, report });
   const run = { results, figures, pace, now: new Date() };
   console.log(json ? asJson(run) : asTable(run));
   if (readme) await writeReadme(run);
 }
 
-type Behind = Pick<Program, 'databaseUrl' | 'postgresPid'>;
+type DatabaseServer = Pick<Program, 'databaseUrl' | 'postgresPid'>;
 
-async function serveAll(database: Behind): Promise<Servers> {
-  const forgetting = { ...database, settings: { RESPONSE_CACHE_MIB: '0' } };
-  const [charter, forgetful, raw, variants, { vast }, forgetfulVariants] = await Promise.all([
+async function serveAll(database: DatabaseServer): Promise<Servers> {
+  const withoutCache = { ...database, settings: { RESPONSE_CACHE_MIB: '0' } };
+  const [charter, uncached, raw, variants, { vast }, uncachedVariants] = await Promise.all([
     serve('src/main.ts', 'charter', database),
-    serve('src/main.ts', 'forgetful', forgetting),
+    serve('src/main.ts', 'uncached', withoutCache),
     serve('scripts/bench/raw-server.ts', 'raw', database),
     serveVariants('variants', database, ['today', 'sampling']),
     serveVariants('vast', database, ['vast']),
-    serveVariants('forgetful-variants', forgetting, ['today', 'sampling']),
+    serveVariants('uncached-variants', withoutCache, ['today', 'sampling']),
   ]);
-  return { charter, forgetful, raw, variants, vast, forgetfulVariants };
+  return { charter, uncached, raw, variants, vast, uncachedVariants };
 }
 
 type Measuring = { readonly pace: Pace; readonly url: string; readonly client: pg.Client };
@@ -81,12 +81,13 @@ async function measure(cases: readonly Case[], { pace, url, client }: Measuring)
   });
   const begun = new Map<Case, Pair<Drive>>();
   for (let pass = 1; pass <= pace.passes; pass += 1) {
-    await tidy(client);
+    await vacuum(client);
     for (const { measured, rounds, passes } of measuring) {
-      say(`pass ${pass} of ${pace.passes}: ${measured.title}`);
+      report(`pass ${pass} of ${pace.passes}: ${measured.title}`);
       const pair = begun.get(measured) ?? (await begin(measured, pace));
       begun.set(measured, pair);
-      passes.push(await alternate(pair, rounds));
+      const { subject, idleSeconds } = measured;
+      passes.push(await (idleSeconds === undefined ? alternate(pair, rounds) : wake(subject, idleSeconds)));
     }
   }
   return Promise.all(
@@ -98,14 +99,14 @@ async function measure(cases: readonly Case[], { pace, url, client }: Measuring)
 }
 
 async function begin(measured: Case, pace: Pace): Promise<Pair<Drive>> {
-  await checkAnswers(measured);
+  await checkResponses(measured);
   return warmUp({ subject: measured.subject, base: measured.base.load }, pace);
 }
 
-/** Two at once would take each other's keys, and measure each other. The connection holds the lock to the end. */
+/** Two runs at once would replace each other's keys, and slow each other down. The connection holds the lock. */
 async function refuseSecondRun(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock(1) as got');
-  if (rows[0]?.got !== true) throw new Error('Another bench is running here. Wait for it.');
+  if (rows[0]?.got !== true) throw new Error('Another bench is running in this checkout. Wait until it ends.');
 }
 
 function joinDatabase(): Promise<EmbeddedPostgres> {
@@ -114,21 +115,21 @@ function joinDatabase(): Promise<EmbeddedPostgres> {
   return joining;
 }
 
-/** Joins first: the last to leave stops the server, even one that a killed run has left behind. */
+/** Joins first, because the last process to leave stops the server, even if a killed run has left it running. */
 async function removeData(): Promise<void> {
   await (await joinDatabase()).leave();
   await removeCluster(DATA_DIR);
 }
 
-type Served = Behind & Pick<Program, 'settings'>;
+type ServerProgram = DatabaseServer & Pick<Program, 'settings'>;
 
-function serve(script: string, name: string, program: Served): Promise<RunningServer> {
+function serve(script: string, name: string, program: ServerProgram): Promise<RunningServer> {
   const starting = startServer({ ...program, script: join(root, script), logFile: join(DATA_DIR, `${name}.log`) });
   endings.push(async () => (await starting).stop());
   return starting;
 }
 
-function serveVariants<Name extends Variant>(name: string, program: Served, names: readonly [Name, ...Name[]]) {
+function serveVariants<Name extends Variant>(name: string, program: ServerProgram, names: readonly [Name, ...Name[]]) {
   const script = join(root, 'scripts/bench/variants-server.ts');
   const starting = startVariants({ ...program, script, logFile: join(DATA_DIR, `${name}.log`) }, names);
   endings.push(async () => (await starting)[names[0]].stop());
@@ -139,14 +140,14 @@ async function postmasterPid(): Promise<number> {
   return Number((await readFile(join(DATA_DIR, 'postgres', 'postmaster.pid'), 'utf8')).split('\n', 1)[0]);
 }
 
-/** Progress, beside the result. */
-function say(text: string): void {
+/** Prints progress to standard error, apart from the result. */
+function report(text: string): void {
   console.error(`bench: ${text}`);
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof StartUpError) {
-    return `${error.message}\n  ${error.remedy}\n  Data of an earlier version of the code is thrown away by: npm run bench -- --fresh`;
+    return `${error.message}\n  ${error.remedy}\n  To delete the data of an earlier version of the code, run npm run bench -- --fresh`;
   }
   return error instanceof Error ? error.message : String(error);
 }

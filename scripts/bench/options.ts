@@ -1,33 +1,35 @@
 import { readArguments } from '../arguments.ts';
 
 export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about 25 minutes
-npm run bench -- --quick   one pass through the cases that have a goal; about a minute, in which not all of a server's
-                           code gets fast: a hint, not a result
-npm run bench -- --readme  also puts the table and its plot into the README
-npm run bench -- --fresh   throws the data of earlier runs away first
+npm run bench -- --quick   one pass through the cases that have a goal, about a minute. The servers do not get fully warm,
+                           so the result is only an indication
+npm run bench -- --readme  also writes the table and its plot into the README
+npm run bench -- --fresh   deletes the data of earlier runs first
 npm run --silent bench -- --json   prints one JSON object instead of the table
 
-The first run makes 1,200,000 rows in .data/bench, 2 GB, which takes some minutes; later runs use them again. A page has
-25 rows. Raw runs two prepared statements a request, for the key and for the same rows, and validates nothing; V8's heap
-is set as Charter's. Load comes from this process, over 16 connections; Charter (production, logging to a file, answers
-not held against the contract but where a case says so) and raw are processes of their own, and all share the machine
-with PostgreSQL, so let nothing else run. What is compared is measured in turn, in short rounds, in three passes through
-all cases: a rate is all requests by all seconds, a ratio that of two rates, with the lowest and the highest pass beside
-it. Two processes of the same code differ by some per cent: one serves both sides of the response check. Falling short
-of a goal is marked and no error; any answer but 200, 201 and 304 is one.
+The first run creates 1,200,000 rows in .data/bench (2 GB), which takes some minutes. Later runs use them again. A page
+has 25 rows. For each request, raw executes two prepared statements, one for the key and one for the same rows. It
+validates nothing, and has the same V8 heap settings as Charter. This process sends the requests, over 16 connections.
+Charter and raw are separate processes. Charter runs in production mode and logs to a file; it validates responses only in
+the cases that say so. All of them share the machine with PostgreSQL, so let nothing else run.
+
+The two sides of a comparison are measured alternately, in short rounds and three passes through all cases. A rate is all
+requests divided by all seconds, and a ratio is one rate divided by another, shown with those of the slowest and the
+fastest pass. Two processes of the same code differ by some per cent, so the response check is compared within a process.
+A missed goal is marked, but is no error. A response other than 200, 201 and 304 is an error.
 `;
 
 export type Rounds = { readonly count: number; readonly seconds: number };
 
 export type Pace = {
   readonly isQuick: boolean;
-  /** Of a server that has just started: processes of the same code differ by some per cent until they are warm. */
+  /** How long a server that has just started is warmed up. */
   readonly warmUpSeconds: number;
-  /** Times through all cases: for many seconds on end the machine may be slower, and not for all alike. */
+  /** The number of passes through all cases, because a shared machine can be slower for many seconds. */
   readonly passes: number;
-  /** Of each pass, an even number. */
+  /** The rounds of each pass, an even number. */
   readonly rounds: Rounds;
-  /** The same, where a few per cent decide about the goal: the machine's pace changes within a second, too. */
+  /** The rounds of cases for which a few per cent matter, because the speed of the machine also changes within a second. */
   readonly closeRounds: Rounds;
 };
 
@@ -54,7 +56,7 @@ const QUICK: Pace = {
   closeRounds: { count: 12, seconds: 0.125 },
 };
 
-/** Throws what is not understood, with the help. */
+/** Throws an error with the help for an unknown option. */
 export function readOptions(): Options {
   const flag = { type: 'boolean', default: false } as const;
   const help = { ...flag, short: 'h' } as const;

@@ -6,14 +6,14 @@ export type List = { readonly organizationId: string; readonly query: ListQuery 
 
 export type PlanSummary = { readonly indexes: readonly string[]; readonly hasSeqScan: boolean };
 
-/** auto_explain hands us, as a notice, the plan of the very statement that the store runs, with its very parameters. */
+/** auto_explain sends the plan of the statement that the store executes, with its parameters, as a notice. */
 const EXPLAIN_ALL = `
   load 'auto_explain';
   set auto_explain.log_min_duration = 0;
   set auto_explain.log_format = 'json';
   set client_min_messages = log`;
 
-/** How PostgreSQL finds a list's rows. */
+/** The indexes that PostgreSQL uses for a list. */
 export async function explainList(url: string, { organizationId, query }: List): Promise<PlanSummary> {
   const db = openDatabase({ url, poolSize: 1, onIdleError: () => undefined });
   const plans: string[] = [];
@@ -24,11 +24,11 @@ export async function explainList(url: string, { organizationId, query }: List):
   } finally {
     await db.close();
   }
-  // A list may be more than one statement; each counts.
-  const told = plans.filter((text) => text.includes('parent_programs')).join('\n');
-  if (told === '') throw new Error('PostgreSQL has not told the plan of a list.');
+  // A list can be more than one statement.
+  const text = plans.filter((plan) => plan.includes('parent_programs')).join('\n');
+  if (text === '') throw new Error('PostgreSQL has not sent the plan of a list.');
   return {
-    indexes: [...new Set([...told.matchAll(/"Index Name": "([^"]+)"/g)].map(([, name = '']) => name))],
-    hasSeqScan: told.includes('"Node Type": "Seq Scan"'),
+    indexes: [...new Set([...text.matchAll(/"Index Name": "([^"]+)"/g)].map(([, name = '']) => name))],
+    hasSeqScan: text.includes('"Node Type": "Seq Scan"'),
   };
 }

@@ -1,9 +1,9 @@
 export type Bar = { readonly title: string; readonly ratio: number; readonly goal: number | null };
 
-/** Narrow, each title above its bar, so that it can be read on a telephone. */
+/** Narrow, with each title above its bar, so that it is readable on a phone. */
 const WIDTH = 480;
-const HEAD = 46;
-const ROW = 44;
+const HEADER_HEIGHT = 46;
+const ROW_HEIGHT = 44;
 const TITLE_HEIGHT = 18;
 const VALUE_WIDTH = 44;
 
@@ -21,18 +21,18 @@ const STYLE = `
     .raw, .goal { stroke: #e6edf3; }
   }`;
 
-/**
- * An SVG of how many times as fast as raw each is; a dashed line across a bar is raw, a whole one its goal. Light and dark,
- * as its reader likes.
- */
+/** An SVG bar chart of the ratios to raw, in light and dark. */
 export function plot(bars: readonly Bar[]): string {
-  const most = Math.max(1, ...bars.flatMap(({ ratio, goal }) => [ratio, goal ?? 0]));
-  const x = (ratio: number) => (ratio / most) * (WIDTH - VALUE_WIDTH);
-  const height = HEAD + bars.length * ROW;
+  const largest = Math.max(1, ...bars.flatMap(({ ratio, goal }) => [ratio, goal ?? 0]));
+  const x = (ratio: number) => (ratio / largest) * (WIDTH - VALUE_WIDTH);
+  const height = HEADER_HEIGHT + bars.length * ROW_HEIGHT;
   const line = (kind: 'raw' | 'goal', ratio: number, top: number, bottom: number) =>
     `<line class="${kind}" x1="${x(ratio).toFixed(1)}" x2="${x(ratio).toFixed(1)}" y1="${top}" y2="${bottom}"/>`;
   const rows = bars.map(({ title, ratio, goal }, i) => {
-    const [top, middle] = [HEAD + i * ROW + TITLE_HEIGHT, HEAD + i * ROW + TITLE_HEIGHT + 14];
+    const [top, middle] = [
+      HEADER_HEIGHT + i * ROW_HEIGHT + TITLE_HEIGHT,
+      HEADER_HEIGHT + i * ROW_HEIGHT + TITLE_HEIGHT + 14,
+    ];
     return `<text x="0" y="${top - 4}">${escaped(title)}</text>
 <rect class="bar" x="0" y="${top}" width="${x(ratio).toFixed(1)}" height="18" rx="2"/>
 ${line('raw', 1, top - 2, top + 20)}${goal === null ? '' : line('goal', goal, top - 2, top + 20)}
@@ -40,11 +40,11 @@ ${line('raw', 1, top - 2, top + 20)}${goal === null ? '' : line('goal', goal, to
   });
   const alternative = bars.map(({ title, ratio }) => `${title}: ${ratio.toFixed(2)}`).join('; ');
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img">
-<title>Requests per second as a multiple of raw's. ${escaped(alternative)}</title>
+<title>Requests per second as a multiple of those of raw. ${escaped(alternative)}</title>
 <style>${STYLE}
 </style>
-<text class="heading" x="0" y="14">Requests per second, 16 connections, as a multiple of raw's</text>
-<text class="scale" x="0" y="34">Dashed across a bar: raw. A whole line: its goal.</text>
+<text class="heading" x="0" y="14">Requests per second, 16 connections, as a multiple of raw</text>
+<text class="scale" x="0" y="34">Dashed line: raw. Solid line: goal.</text>
 ${rows.join('\n')}
 </svg>
 `;

@@ -1,5 +1,6 @@
-// What Charter is measured against: two prepared statements a request, for the key and for the same rows, on a pool of the
-// same size, and nothing else: no validation, no permissions, no log, no headers but what HTTP needs. V8's heap is set alike.
+// The server that Charter is compared with. For each request, it executes two prepared statements, one for the key and one for
+// the same rows, with a connection pool of the same size and the same V8 heap settings. It has no validation, no permissions, no
+// logs, and only the headers that HTTP requires.
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import pg from 'pg';
@@ -32,11 +33,11 @@ const query = async (name: keyof typeof SQL, values: unknown[]) =>
   (await pool.query({ name, text: SQL[name], values })).rows;
 
 createServer((req, res) => {
-  answer(req, res).catch(() => res.writeHead(500).end());
+  respond(req, res).catch(() => res.writeHead(500).end());
 }).listen(Number(process.env['PORT']), '127.0.0.1');
 process.once('disconnect', () => process.exit());
 
-async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function respond(req: IncomingMessage, res: ServerResponse): Promise<void> {
   const hash = createHash('sha256')
     .update(String(req.headers.authorization?.slice('Bearer '.length)))
     .digest();

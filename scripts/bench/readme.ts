@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { isAgainstRaw } from './cases.ts';
 import { grouped } from './numbers.ts';
 import { plot } from './plot.ts';
-import { machine, type Result, type Run, ratioOf, shortfallsOf } from './report.ts';
+import { machine, type Result, type Run, ratioOf, remarksOf } from './report.ts';
 
 const root = join(import.meta.dirname, '../..');
-const PICTURE = 'scripts/bench/speed.svg';
+const PLOT = 'scripts/bench/speed.svg';
 const BEGIN = '<!-- Written by npm run bench -- --readme -->';
 const END = '<!-- The end of what it writes -->';
 
-/** Puts the run into the README, in the place of the last one, and draws its picture. */
+/** Replaces the last run in the README, and its plot. */
 export async function writeReadme(run: Run): Promise<void> {
   const path = join(root, 'README.md');
   const text = await readFile(path, 'utf8');
@@ -19,7 +19,7 @@ export async function writeReadme(run: Run): Promise<void> {
   const bars = run.results
     .filter(({ measured }) => isAgainstRaw(measured))
     .map(({ measured: { title, goal }, comparison: { ratio } }) => ({ title, ratio, goal }));
-  await writeFile(join(root, PICTURE), plot(bars));
+  await writeFile(join(root, PLOT), plot(bars));
   await writeFile(path, text.slice(0, before) + sectionOf(run) + text.slice(after));
 }
 
@@ -29,18 +29,16 @@ function sectionOf({ results, figures, pace, now }: Run): string {
   return `${BEGIN}
 
 ${day}, ${kind}, on \`${machine()}\`.
-Server, PostgreSQL and load share it; 16 connections, fsync on.
-CPU and SQL: the processor time that the server and PostgreSQL take for 1,000 requests. In parentheses: the lowest and
-the highest pass of ${pace.passes}; in some phases of the machine raw suffers more than Charter. Two processes of the same
-code differ by some per cent: one serves both sides of the response check.
+The server, PostgreSQL and the load generator share the machine; 16 connections, fsync on. CPU and SQL are the processor
+time of the server and of PostgreSQL for 1,000 requests. In parentheses: the lowest and the highest ratio of ${pace.passes} passes.
 
-![How many times as fast as raw; a whole line across a bar is its goal, a dashed one raw](${PICTURE})
+![Requests per second as a multiple of those of raw. A solid line across a bar is its goal, a dashed line is raw](${PLOT})
 
 | case | requests/s | p50 ms | p99 ms | CPU ms | SQL ms | ratio | goal |
 |---|--:|--:|--:|--:|--:|--:|--:|
 ${results.map(rowOf).join('\n')}
 
-${figures.map(({ title, value, isShort }) => `- ${title}: ${value}${isShort ? ', short' : ''}`).join('\n')}
+${figures.map(({ title, value, isMissed }) => `- ${title}: ${value}${isMissed ? ', missed' : ''}`).join('\n')}
 
 `;
 }
@@ -48,7 +46,7 @@ ${figures.map(({ title, value, isShort }) => `- ${title}: ${value}${isShort ? ',
 function rowOf(result: Result): string {
   const { measured, comparison } = result;
   const { rate, p50Ms, p99Ms, serverCpuMs, postgresCpuMs } = comparison.subject;
-  const goal = [measured.goal?.toFixed(2) ?? '', ...shortfallsOf(result).map((word) => word.toLowerCase())];
+  const goal = [measured.goal?.toFixed(2) ?? '', ...remarksOf(result).map((word) => word.toLowerCase())];
   const cells = [
     ...[measured.title, grouped(rate), p50Ms.toFixed(1), p99Ms.toFixed(1)],
     ...[serverCpuMs.toFixed(0), postgresCpuMs.toFixed(0)],

@@ -1,18 +1,18 @@
 import type pg from 'pg';
 import type { Organization } from './data.ts';
 
-/** A row's place as the contract shows it. */
+/** The id of a row and its time, as in a response. */
 export type Place = { readonly id: string; readonly value: string };
 
 export const INSTANT = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Past the first page, which thus stays as it is whatever becomes of them. */
+/** Ids of rows after the first page, so that updates of them do not change that page. */
 export async function someIds(client: pg.Client, { id }: Organization, count: number): Promise<string[]> {
   const text = 'select id from parent_programs where organization_id = $1 order by created_at, id offset 100 limit $2';
   return (await client.query<{ id: string }>(text, [id, count])).rows.map((row) => row.id);
 }
 
-/** The last row of the page before, and the first of the deep page: found the slow, sure way. */
+/** The last row before the deep page and its first, found with `offset`. */
 export async function findDeepRows(client: pg.Client, { id }: Organization, offset: number): Promise<[Place, Place]> {
   const { rows } = await client.query<Place>(
     `select id, ${INSTANT} as value
@@ -20,11 +20,12 @@ export async function findDeepRows(client: pg.Client, { id }: Organization, offs
     [id, offset],
   );
   const [before, first] = rows;
-  if (before === undefined || first === undefined) throw new Error('The large organization lacks rows.');
+  if (before === undefined || first === undefined)
+    throw new Error('The large organization has too few rows. Run npm run bench -- --fresh.');
   return [before, first];
 }
 
-/** A day before the last change: the data's day, as the data may be older than today. */
+/** One day before the last change, because the data may have been created earlier than today. */
 export async function findRecentInstant(client: pg.Client, { id }: Organization): Promise<Date> {
   const newest = `select max(updated_at) - interval '1 day' as since from parent_programs where organization_id = $1`;
   return (await client.query<{ since: Date }>(newest, [id])).rows[0]?.since ?? new Date();

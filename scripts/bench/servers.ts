@@ -4,21 +4,21 @@ import { open, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A contract of 1,000 operations takes a while, the more on a busy machine. */
+/** Long, because a contract of 1,000 operations takes a while on a busy machine. */
 const START_SECONDS = 180;
 const STOP_SECONDS = 5;
 
 export type Program = {
   readonly script: string;
   readonly databaseUrl: string;
-  /** Of the PostgreSQL behind it. */
+  /** The process id of its PostgreSQL. */
   readonly postgresPid: number;
   readonly settings?: Readonly<Record<string, string>>;
-  /** What it prints goes to a file: a pipe would have this process read it, which is to make the load. */
+  /** Receives its output. A pipe would cost the load generator processor time. */
   readonly logFile: string;
 };
 
-/** What variants-server.ts knows. */
+/** The variants of variants-server.ts. */
 export type Variant = 'today' | 'vast' | 'sampling';
 
 export type RunningServer = {
@@ -34,25 +34,25 @@ export async function startServer(program: Program): Promise<RunningServer> {
   return start({ ...program, settings: { ...program.settings, PORT: String(port) } }, port);
 }
 
-/** Runs variants of Charter as one process, which ends when one of them is stopped. `script` knows them by name. */
+/** Runs variants of Charter as one process. Stopping one of them ends it. */
 export async function startVariants<Name extends Variant>(
   program: Program,
   names: readonly Name[],
 ): Promise<Record<Name, RunningServer>> {
   const ports = await Promise.all(names.map(async (name) => [name, await freePort()] as const));
   const settings = { ...program.settings, VARIANTS: JSON.stringify(ports) };
-  // They begin to listen in this order.
+  // The variants start to listen in this order.
   const running = await start({ ...program, settings }, ports.at(-1)?.[1] ?? 0);
   const servers = ports.map(([name, port]) => [name, { ...running, origin: originAt(port) }] as const);
-  // `fromEntries` forgets the names.
+  // The type of `fromEntries` has no names.
   return Object.fromEntries(servers) as Record<Name, RunningServer>;
 }
 
 const originAt = (port: number) => `http://127.0.0.1:${port}`;
 
 /**
- * Resolves as soon as it listens on the port. Nothing of our environment reaches it, so that it runs on its defaults. It ends
- * when the channel to this process closes, should we be killed.
+ * Resolves when the program listens on the port. It gets none of the environment variables of this process, so it runs with
+ * the defaults. It ends when its channel to this process closes, even if this process is killed.
  */
 async function start(program: Program, port: number): Promise<RunningServer> {
   const { script, databaseUrl, postgresPid, settings = {}, logFile } = program;
@@ -63,22 +63,22 @@ async function start(program: Program, port: number): Promise<RunningServer> {
   await log.close();
   const origin = originAt(port);
   try {
-    await untilAnswers(origin, child);
+    await untilListening(origin, child);
   } catch (cause) {
     await stop(child);
-    throw new Error(`${script} does not serve. It printed:\n${await readFile(logFile, 'utf8')}`, { cause });
+    throw new Error(`${script} does not respond. Its output:\n${await readFile(logFile, 'utf8')}`, { cause });
   }
   return { origin, pid: child.pid ?? 0, postgresPid, stop: () => stop(child) };
 }
 
-async function untilAnswers(origin: string, child: ChildProcess): Promise<void> {
-  const giveUpAt = Date.now() + START_SECONDS * 1000;
-  while (Date.now() < giveUpAt && isRunning(child)) {
-    // Any status will do: it listens.
+async function untilListening(origin: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + START_SECONDS * 1000;
+  while (Date.now() < deadline && isRunning(child)) {
+    // Any status shows that it listens.
     if (await fetch(origin).catch(() => null)) return;
     await delay(5);
   }
-  throw new Error('It ended, or did not answer in time.');
+  throw new Error('It ended, or did not respond in time.');
 }
 
 async function stop(child: ChildProcess): Promise<void> {

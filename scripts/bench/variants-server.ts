@@ -1,5 +1,5 @@
-// Variants of Charter in one process, each on a port of its own: two processes of the same code differ by some per cent, and
-// here one or two decide. The setting VARIANTS has their names and ports, as JSON. Otherwise as src/main.ts.
+// Runs variants of Charter in one process, each on a port of its own, because two processes of the same code differ by some
+// per cent. The environment variable VARIANTS contains their names and ports as JSON. Otherwise like src/main.ts.
 import { readFile } from 'node:fs/promises';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { type AppDeps, createApp } from '../../src/app.ts';
@@ -16,9 +16,9 @@ const OPERATIONS = 1000;
 
 const VARIANTS: Record<Variant, () => Promise<Partial<AppDeps>>> = {
   today: async () => ({}),
-  /** With a contract of 1,000 operations: today's, and copies of it under other paths. */
+  /** With a contract of 1,000 operations: today's, and copies of them under other paths. */
   vast: async () => ({ served: await multiply() }),
-  /** Holds one answer in a hundred against the contract. */
+  /** Validates one response in a hundred. */
   sampling: async () => ({ responseCheck: { mode: 'report', sampleRate: 0.01 } }),
 };
 
