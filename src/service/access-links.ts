@@ -1,9 +1,9 @@
 import { type AccessLinkKind, isLinkOpen, mayMakerManage } from '../domain/access-link.ts';
 import type { Actor, Trace } from '../domain/actor.ts';
+import { normalEmail } from '../domain/email.ts';
 import { DomainError } from '../domain/errors.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import { passwordCharacters } from '../domain/password.ts';
-import { normalEmail } from '../domain/person.ts';
 import { hashToken } from '../domain/session.ts';
 import { useAccessLink, voidAccessLinksOf } from '../store/access-links.ts';
 import { recordAudit } from '../store/audit.ts';

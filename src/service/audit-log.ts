@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/actor.ts';
+import { normalEmail } from '../domain/email.ts';
 import { isId } from '../domain/id.ts';
-import { normalEmail } from '../domain/person.ts';
 import { type AuditFilters, type AuditRecord, listAuditEvents } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { findUserIdByEmail } from '../store/users.ts';

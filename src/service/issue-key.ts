@@ -1,9 +1,9 @@
 import { v7 as newId } from 'uuid';
 import { type ActorOrOperator, isOperator } from '../domain/actor.ts';
 import { type Environment, expiryOf, MAX_ACTIVE_KEYS, MAX_LIFE_DAYS, mintKey } from '../domain/api-key.ts';
+import { formatCount } from '../domain/format.ts';
 import { parseName } from '../domain/name.ts';
 import { type KeyPolicy, type Permission, permissionsOf, type Role } from '../domain/role.ts';
-import { count } from '../domain/words.ts';
 import { insertApiKey, listCurrentKeys } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database, Transaction } from '../store/database.ts';
@@ -118,7 +118,7 @@ function findBeyondPolicy({ lifeDays }: KeyRequest, policy: KeyPolicy): Invalid 
   if (lifeDays !== null && lifeDays > maxKeyLifeDays)
     return invalid(
       'expiry',
-      `must be at most ${count(maxKeyLifeDays, 'day')}, the longest that your organization allows.`,
+      `must be at most ${formatCount(maxKeyLifeDays, 'day')}, the longest that your organization allows.`,
     );
   return null;
 }

@@ -1,8 +1,8 @@
 import { endOf } from '../domain/api-key.ts';
 import { DomainError } from '../domain/errors.ts';
+import { formatInstant } from '../domain/format.ts';
 import { lookOf } from '../domain/name.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
-import { instantWords } from '../domain/words.ts';
 import type { Transaction } from '../store/database.ts';
 import { findKeyHistory, findLiveSuccessor } from '../store/key-history.ts';
 import { type Conflict, conflict, type NameTaken } from './outcome.ts';
@@ -19,9 +19,9 @@ export async function explainEndedKey(
   if (end === null) return conflict('The key has just changed. Try again.');
   const name = JSON.stringify(key.name);
   if (end.kind === 'expired')
-    return conflict(`The key ${name} expired on ${instantWords(end.at)}. Create a new key instead.`);
+    return conflict(`The key ${name} expired on ${formatInstant(end.at)}. Create a new key instead.`);
   const who = (end.kind === 'rotated' ? key.rotatedBy : key.revokedBy)?.name ?? 'an operator';
-  const what = `The key ${name} was ${end.kind} by ${who} on ${instantWords(end.at)}.`;
+  const what = `The key ${name} was ${end.kind} by ${who} on ${formatInstant(end.at)}.`;
   if (end.kind === 'revoked') return conflict(`${what} If you still need a key, create a new one.`);
   const successor = await findLiveSuccessor(tx, scope, { id, now });
   const since =

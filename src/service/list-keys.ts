@@ -11,7 +11,7 @@ import {
 } from '../store/key-lists.ts';
 import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
 import { noSuchKey } from './key-conflict.ts';
-import { decodePosition, encodePosition } from './position.ts';
+import { decodePosition, encodePosition } from './list-position.ts';
 
 export type KeyDetails = Pick<
   ListedKey,

@@ -1,9 +1,9 @@
 import { v7 as newId } from 'uuid';
 import type { Environment } from '../domain/api-key.ts';
+import { normalEmail } from '../domain/email.ts';
 import { DomainError, invalidField } from '../domain/errors.ts';
 import { parseName } from '../domain/name.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
-import { normalEmail } from '../domain/person.ts';
 import type { Permission } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';

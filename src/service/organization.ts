@@ -1,8 +1,8 @@
 import type { Actor } from '../domain/actor.ts';
 import { MAX_LIFE_DAYS } from '../domain/api-key.ts';
 import { ForbiddenError } from '../domain/errors.ts';
+import { formatCount } from '../domain/format.ts';
 import { type KeyPolicy, mayGovern, type Role } from '../domain/role.ts';
-import { count } from '../domain/words.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord, setPolicy } from '../store/organizations.ts';
@@ -56,7 +56,7 @@ function changesIn(before: KeyPolicy, after: KeyPolicy): Record<string, string> 
 function wordsOf({ membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy): Record<string, string> {
   return {
     'members may create keys': membersMayCreateKeys ? 'yes' : 'no',
-    'longest key life': count(maxKeyLifeDays, 'day'),
+    'longest key life': formatCount(maxKeyLifeDays, 'day'),
     'keys that never expire': allowsUnendingKeys ? 'allowed' : 'not allowed',
   };
 }

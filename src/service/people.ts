@@ -1,9 +1,9 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../domain/actor.ts';
+import { normalEmail } from '../domain/email.ts';
 import { ForbiddenError, invalidField } from '../domain/errors.ts';
 import { isId } from '../domain/id.ts';
 import { parseName } from '../domain/name.ts';
-import { normalEmail } from '../domain/person.ts';
 import { isRole, maySeePeople, type Role } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
@@ -11,10 +11,10 @@ import { isUniqueViolation } from '../store/database-errors.ts';
 import { findUser, insertUser, listUsers as listStored, type UserDetails, type UserPosition } from '../store/users.ts';
 import { claimForm, type OneTimeForm } from './form-claim.ts';
 import { noSuchUser } from './key-authority.ts';
+import { decodePosition, encodePosition } from './list-position.ts';
 import { addLink, type LinkMade } from './make-link.ts';
 import { ALREADY_SENT, type AlreadySent, type Conflict, conflict, type Invalid, parsed, runAction } from './outcome.ts';
 import { lockActor, refuseToManage } from './people-authority.ts';
-import { decodePosition, encodePosition } from './position.ts';
 
 export type { UserDetails };
 

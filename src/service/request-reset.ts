@@ -1,6 +1,6 @@
 import { linkUrl } from '../domain/access-link.ts';
 import type { Trace } from '../domain/actor.ts';
-import { normalEmail } from '../domain/person.ts';
+import { normalEmail } from '../domain/email.ts';
 import type { Database } from '../store/database.ts';
 import { makeOwnLink } from './access-links.ts';
 import { linkMail } from './link-mail.ts';

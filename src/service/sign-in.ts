@@ -1,7 +1,7 @@
 import type { Actor, Trace } from '../domain/actor.ts';
+import { normalEmail } from '../domain/email.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import { isLongEnough } from '../domain/password.ts';
-import { normalEmail } from '../domain/person.ts';
 import { hashToken, judgeSession, LAST_SEEN_SECONDS } from '../domain/session.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';

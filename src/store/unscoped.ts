@@ -1,6 +1,6 @@
 import type { AccessLinkKind, AccessLinkRecord } from '../domain/access-link.ts';
 import type { KeyRecord } from '../domain/api-key.ts';
-import { normalEmail } from '../domain/person.ts';
+import { normalEmail } from '../domain/email.ts';
 import type { Role } from '../domain/role.ts';
 import type { SessionRecord } from '../domain/session.ts';
 import type { Database } from './database.ts';

@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../../domain/errors.ts';
-import { count } from '../../domain/words.ts';
+import { formatCount } from '../../domain/format.ts';
 import type { Conflict, Invalid, NameTaken, RateLimited } from '../../service/outcome.ts';
 
 /** Why a form was refused, as the form says it when it is shown again. */
@@ -21,7 +21,7 @@ export function problemOf(refusal: Invalid | Conflict | NameTaken | RateLimited)
       return { status: 409, message: refusal.message, fields: {}, retryAfterSeconds: null };
     case 'rate-limited': {
       const { retryAfterSeconds } = refusal;
-      const minutes = count(Math.ceil(retryAfterSeconds / 60), 'minute');
+      const minutes = formatCount(Math.ceil(retryAfterSeconds / 60), 'minute');
       const message = `There were too many attempts. Try again in ${minutes}.`;
       // RFC 6585 section 4.
       return { status: 429, message, fields: {}, retryAfterSeconds };

@@ -1,6 +1,6 @@
 import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/api-key.ts';
+import { formatCount, formatDay } from '../../domain/format.ts';
 import { isPermission, type KeyPolicy, type Permission, permissionsOf } from '../../domain/role.ts';
-import { count, dayWords } from '../../domain/words.ts';
 import { issueKey } from '../../service/issue-key.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/key-access.ts';
 import { invalid } from '../../service/outcome.ts';
@@ -138,7 +138,10 @@ function lifeOptions({ maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy, now: Dat
   const lives = [...new Set([...LIVES_DAYS.filter((days) => days < maxKeyLifeDays), maxKeyLifeDays])];
   const options = lives.map((days) => {
     const until = expiryOf(now, days);
-    return { value: String(days), words: `${count(days, 'day')}${until === null ? '' : `, until ${dayWords(until)}`}` };
+    return {
+      value: String(days),
+      words: `${formatCount(days, 'day')}${until === null ? '' : `, until ${formatDay(until)}`}`,
+    };
   });
   return allowsUnendingKeys ? [...options, { value: 'never', words: 'Never expires' }] : options;
 }

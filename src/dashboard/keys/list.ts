@@ -1,4 +1,4 @@
-import { count } from '../../domain/words.ts';
+import { formatCount } from '../../domain/format.ts';
 import { type KeyDetails, type KeyList, listKeys } from '../../service/list-keys.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
@@ -77,14 +77,14 @@ function stateCell(key: KeyDetails, now: Date): Html {
   const { state, endedAt, endedBy, refusedUses } = key;
   if (state === 'active' || endedAt === null) return html`${badge('good', 'Active')}${expiry(key, now)}`;
   return html`${badge('neutral', ENDED[state])}${state !== 'expired' && html` <span class="small">by ${endedBy ?? 'an operator'}</span>`}<span class="under">${instant(endedAt)}</span>${
-    refusedUses > 0 && html`<span class="under warn-text">Refused ${count(refusedUses, 'time')} since</span>`
+    refusedUses > 0 && html`<span class="under warn-text">Refused ${formatCount(refusedUses, 'time')} since</span>`
   }`;
 }
 
 function expiry({ expiresAt, isExpiringSoon }: KeyDetails, now: Date): Html {
   if (expiresAt === null) return html`<span class="under">Never expires</span>`;
   const days = daysUntil(expiresAt, now);
-  return html`${isExpiringSoon && html` ${badge('warn', days === 0 ? 'Expires today' : `${count(days, 'day')} left`)}`}<span class="under">Expires ${day(expiresAt)}</span>`;
+  return html`${isExpiringSoon && html` ${badge('warn', days === 0 ? 'Expires today' : `${formatCount(days, 'day')} left`)}`}<span class="under">Expires ${day(expiresAt)}</span>`;
 }
 
 /** An expired key can only be revoked, which frees its name. */

@@ -1,5 +1,5 @@
+import { formatCount, formatDay, formatInstant } from '../../domain/format.ts';
 import type { Permission, Role } from '../../domain/role.ts';
-import { count, dayWords, instantWords } from '../../domain/words.ts';
 import { type Html, html } from './html.ts';
 
 export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
@@ -22,12 +22,12 @@ export function permissionChip(permission: string): Html {
 
 /** "20 Sep 2026, 14:05 UTC". */
 export function instant(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${instantWords(at)}</time>`;
+  return html`<time datetime="${at.toISOString()}">${formatInstant(at)}</time>`;
 }
 
 /** "20 Sep 2026"; the tooltip has the time of day. */
 export function day(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}" title="${instantWords(at)}">${dayWords(at)}</time>`;
+  return html`<time datetime="${at.toISOString()}" title="${formatInstant(at)}">${formatDay(at)}</time>`;
 }
 
 /** "parent_programs read, write": the short form for lists. */
@@ -50,8 +50,8 @@ export function since(at: Date, now: Date): Html {
   const seconds = Math.max(0, (now.getTime() - at.getTime()) / 1000);
   if (seconds > 30 * 86_400) return day(at);
   const step = STEPS.find((each) => seconds >= each.seconds);
-  const words = step === undefined ? 'just now' : `${count(Math.floor(seconds / step.seconds), step.unit)} ago`;
-  return html`<time datetime="${at.toISOString()}" title="${instantWords(at)}">${words}</time>`;
+  const words = step === undefined ? 'just now' : `${formatCount(Math.floor(seconds / step.seconds), step.unit)} ago`;
+  return html`<time datetime="${at.toISOString()}" title="${formatInstant(at)}">${words}</time>`;
 }
 
 /** Whole days from `now` until `at`, at least 0. */

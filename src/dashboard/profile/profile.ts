@@ -1,4 +1,4 @@
-import { count } from '../../domain/words.ts';
+import { formatCount } from '../../domain/format.ts';
 import { countRecoveryCodesLeft } from '../../service/second-factor.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
@@ -46,7 +46,7 @@ ${facts([
 <a class="button" href="/profile/second-factor">${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>
 ${
   hasSecondFactor &&
-  html`<div class="setting"><div><h3>Recovery codes</h3><p class="quiet">${count(codesLeft, 'recovery code')} left, each for one sign-in without your authenticator.</p></div>
+  html`<div class="setting"><div><h3>Recovery codes</h3><p class="quiet">${formatCount(codesLeft, 'recovery code')} left, each for one sign-in without your authenticator.</p></div>
 <a class="button" href="${RECOVERY_CODES}">Make new<span class="unseen"> recovery codes</span></a></div>`
 }</section>`;
   return page(context, { title: 'My profile', main });

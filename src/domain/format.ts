@@ -1,7 +1,7 @@
-// Formats for people, the same in every message and on every page.
+// Text for numbers and times, the same in every message and on every page.
 
 /** "1 day", "3 days". */
-export function count(number: number, unit: string): string {
+export function formatCount(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? '' : 's'}`;
 }
 
@@ -9,12 +9,12 @@ export function count(number: number, unit: string): string {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
 /** "20 Sep 2026", in UTC. */
-export function dayWords(at: Date): string {
+export function formatDay(at: Date): string {
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
 }
 
 /** "20 Sep 2026, 14:05 UTC". */
-export function instantWords(at: Date): string {
+export function formatInstant(at: Date): string {
   const [hours, minutes] = [at.getUTCHours(), at.getUTCMinutes()].map((each) => String(each).padStart(2, '0'));
-  return `${dayWords(at)}, ${hours}:${minutes} UTC`;
+  return `${formatDay(at)}, ${hours}:${minutes} UTC`;
 }

@@ -1,13 +1,13 @@
 import { isId } from '../domain/id.ts';
 
-// The position after which a list page of the dashboard starts, as text for its URL. It is no secret: an edited position shows
+// The position after which a list page of the dashboard starts, encoded for its URL. It is not secret: an edited position shows
 // no more than the list itself, and an invalid one starts the list from the beginning.
 
 export function encodePosition(...parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** The parts, the last of which is an id. Null: there is none, or it is invalid. */
+/** Splits a position into its last part, which is an id, and the parts before it. Null: the position is missing or invalid. */
 export function decodePosition(text: string | null): { readonly parts: readonly string[]; readonly id: string } | null {
   const parts = text === null ? null : parse(text);
   const id = parts?.at(-1) ?? '';
