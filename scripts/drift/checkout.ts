@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { joinEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
-import { byOrder, parseVersion, written } from '../release-contract/version.ts';
 import { root } from '../tool.ts';
 import type { Edit, Fault } from './fault.ts';
 import { run } from './running.ts';
@@ -52,6 +51,8 @@ export async function makeCheckout(): Promise<Checkout> {
 async function plant(folder: string, { edits, afterwards }: Fault): Promise<() => Promise<void>> {
   const restore = async () => {
     const generated = afterwards === undefined ? [] : GENERATED;
+    // A release adds a file.
+    if (afterwards === 'generate and release') await rm(join(folder, 'openapi/released'), { recursive: true });
     for (const path of new Set([...edits.map(({ file }) => file), ...generated]))
       await cp(join(root, path), join(folder, path), { recursive: true });
   };
@@ -59,23 +60,12 @@ async function plant(folder: string, { edits, afterwards }: Fault): Promise<() =
     for (const edit of edits) await applyEdit(folder, edit);
     if (afterwards === 'build the docs') await succeed(folder, ['scripts/docs/main.ts']);
     else if (afterwards !== undefined) await succeed(folder, ['scripts/generate/main.ts']);
-    if (afterwards === 'generate and release') {
-      await rm(await lastReleased(folder));
-      await succeed(folder, ['scripts/release-contract/main.ts']);
-    }
+    if (afterwards === 'generate and release') await succeed(folder, ['scripts/release-contract/main.ts']);
   } catch (error) {
     await restore();
     throw error;
   }
   return restore;
-}
-
-async function lastReleased(folder: string): Promise<string> {
-  const names = await readdir(join(folder, 'openapi/released'));
-  const versions = names.flatMap((name) => parseVersion(name.replace(/\.yaml$/, '')) ?? []).sort(byOrder);
-  const last = versions.at(-1);
-  if (last === undefined) throw new Error('No version of the contract has been published yet.');
-  return join(folder, 'openapi/released', `${written(last)}.yaml`);
 }
 
 async function applyEdit(folder: string, { file, find, replace }: Edit): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Fault } from '../fault.ts';
+import type { Edit, Fault } from '../fault.ts';
 
 const LIST = 'openapi/paths/parent_programs.yaml';
 const ONE = 'openapi/paths/parent_programs_{id}.yaml';
@@ -7,6 +7,9 @@ const LIMIT = 'openapi/components/parameters/Limit.yaml';
 const MINIMAL = 'openapi/components/examples/ParentProgramMinimal.yaml';
 /** The last published version, which the release check compares the contract with. */
 const RELEASED = 'openapi/released/1.0.1.yaml';
+
+/** What a breaking change requires, so that the release check accepts it. */
+const MAJOR_RELEASE: Edit = { file: 'openapi/openapi.yaml', find: 'version: 1.0.1', replace: 'version: 2.0.0' };
 
 const nameUpTo = (characters: number) =>
   ['ParentProgram', 'ParentProgramCreate', 'ParentProgramUpdate'].map((schema) => ({
@@ -141,7 +144,7 @@ export const CONTRACT_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the contract has a bound that the database does not have',
-    edits: nameUpTo(300),
+    edits: [...nameUpTo(300), MAJOR_RELEASE],
     afterwards: 'generate and release',
     caughtBy: 'test/contract/database.test.ts',
   },
@@ -153,6 +156,7 @@ export const CONTRACT_FAULTS: readonly Fault[] = [
         find: 'security:\n    - apiKey: ["parent_programs:write"]',
         replace: 'security:\n    - apiKey: ["parent_programs:read"]',
       },
+      MAJOR_RELEASE,
     ],
     afterwards: 'generate and release',
     caughtBy: 'test/contract/contract.test.ts',
