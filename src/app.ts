@@ -10,7 +10,7 @@ import type { Environment } from './domain/api-key.ts';
 import { healthRoutes } from './operations/health.ts';
 import { type Logger, logRequests } from './operations/logs.ts';
 import { openPublication, type Publication } from './publication/routes.ts';
-import { apiSecurityHeaders, securityHeaders, withoutPageHeaders } from './security-headers.ts';
+import { apiSecurityHeaders, isHttps, pageSecurityHeaders } from './security-headers.ts';
 import type { KeyUses } from './service/last-used.ts';
 import type { Outbox } from './service/mail.ts';
 import type { Database } from './store/database.ts';
@@ -59,7 +59,6 @@ export async function createApp({
     if (isWithheld) logger.error(broken, 'a response broke the contract and was withheld');
     else logger.warn(broken, 'a response broke the contract');
   };
-  const isHttps = publicUrl?.startsWith('https://') ?? false;
   const api = await createServerApi({
     db,
     environment,
@@ -69,17 +68,28 @@ export async function createApp({
     served,
     responseCheck,
     onBrokenResponse,
-    securityHeaders: apiSecurityHeaders({ isHttps }),
+    securityHeaders: apiSecurityHeaders(publicUrl),
   });
+  const setPageHeaders = pageSecurityHeaders(publicUrl);
   const rooms = express();
   rooms.disable('x-powered-by');
   rooms.disable('etag');
   rooms.set('case sensitive routing', true);
   rooms.set('trust proxy', [...trustedProxies]);
-  rooms.use(securityHeaders({ isHttps }));
-  rooms.use(healthRoutes({ db, isStopping }));
-  rooms.use(publication.routes);
-  rooms.use(dashboardRoutes({ db, environment, publicUrl, outbox, now, onFault }));
+  rooms.use(healthRoutes({ db, isStopping, setPageHeaders }));
+  rooms.use(publication.routes(setPageHeaders));
+  rooms.use(
+    dashboardRoutes({
+      db,
+      environment,
+      publicUrl,
+      isHttps: isHttps(publicUrl),
+      outbox,
+      now,
+      onFault,
+      setPageHeaders,
+    }),
+  );
 
   // A bare Express router in front: an Express application switches the prototypes of each request and response that
   // passes it, which costs an API request more than everything else that Express does.
@@ -91,8 +101,7 @@ export async function createApp({
     next();
   });
   app.use(rooms);
-  // The API answers 404 wherever nothing is.
-  app.use(withoutPageHeaders({ isHttps }));
+  // The API sends the 404 for every path that does not exist.
   app.use(api.middleware);
   app.use(errorHandler({ send: api.send, onFault }));
   return (req, res) => {

@@ -5,6 +5,7 @@ import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
 import { connect } from './postgres/connect.ts';
 import { openPublication } from './publication/routes.ts';
+import { isHttps } from './security-headers.ts';
 import { listen } from './server.ts';
 import { type KeyUses, startKeyUses } from './service/last-used.ts';
 import { createOutbox, type Outbox } from './service/mail.ts';
@@ -99,7 +100,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
 
 /** Warns about settings that are probably mistakes. */
 function warnAboutSettings({ nodeEnv, publicUrl, trustedProxies }: Config, logger: Logger): void {
-  if (publicUrl?.startsWith('https:') && trustedProxies.length === 0) {
+  if (isHttps(publicUrl) && trustedProxies.length === 0) {
     logger.warn(
       'PUBLIC_URL is https, but TRUSTED_PROXIES is not set: everyone behind the proxy shares the rate limits of its address',
     );

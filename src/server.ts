@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerUnreadable, type Unreadable } from './api/unreadable-request.ts';
 import { StartUpError } from './domain/start-up-error.ts';
+import { apiSecurityHeaders } from './security-headers.ts';
 
 const REQUEST_SECONDS = 30;
 const HEADERS_SECONDS = 10;
@@ -15,11 +16,17 @@ export type Listening = {
   stop(): Promise<void>;
 };
 
-export type ListenOptions = { host: string; port: number; onUnreadable?: (seen: Unreadable) => void };
+export type ListenOptions = {
+  host: string;
+  port: number;
+  /** The URL under which people reach the server; with https, responses tell browsers to use only HTTPS. */
+  publicUrl?: string | undefined;
+  onUnreadable?: (seen: Unreadable) => void;
+};
 
 export async function listen(
   app: RequestListener,
-  { host, port, onUnreadable = () => {} }: ListenOptions,
+  { host, port, publicUrl, onUnreadable = () => {} }: ListenOptions,
 ): Promise<Listening> {
   const timeouts = {
     requestTimeout: REQUEST_SECONDS * 1000,
@@ -29,7 +36,7 @@ export async function listen(
   // A missing Host gets a response of the contract. With optimizeEmptyRequests, a request without a body emits no 'end' event,
   // which makes a cached response a tenth cheaper.
   const server = createServer({ ...timeouts, requireHostHeader: false, optimizeEmptyRequests: true }, app);
-  answerUnreadable(server, onUnreadable);
+  answerUnreadable(server, { securityHeaders: apiSecurityHeaders(publicUrl), onUnreadable });
   // An unknown expectation may be ignored (RFC 9110 section 10.1.1). By default Node responds with 417.
   server.on('checkExpectation', app);
   await new Promise<void>((resolve, reject) => {

@@ -1,5 +1,7 @@
 import { apiSecurityHeaders } from '../src/security-headers.ts';
+import { listen } from '../src/server.ts';
 import { startDashboard, type TestDashboard } from './support/dashboard-server.ts';
+import { exchangeRaw, parseRaw } from './support/raw.ts';
 
 let plain: TestDashboard;
 let secure: TestDashboard;
@@ -32,9 +34,37 @@ test.each(['/livez', '/openapi.json', '/docs/', '/sign-in', '/profile', '/nothin
 );
 
 test('the API gets those of the headers that concern it', () => {
-  expect(apiSecurityHeaders({ isHttps: false })).toEqual({ 'X-Content-Type-Options': 'nosniff' });
-  expect(apiSecurityHeaders({ isHttps: true })).toEqual({
+  expect(apiSecurityHeaders('http://charter.example.org')).toEqual({ 'X-Content-Type-Options': 'nosniff' });
+  expect(apiSecurityHeaders('https://charter.example.org')).toEqual({
     'X-Content-Type-Options': 'nosniff',
     'Strict-Transport-Security': HSTS,
   });
+});
+
+test.each(['/nothing', '/api/nothing'])(
+  'the 404 for %s has no header of a web page, for a client that accepts JSON',
+  async (path) => {
+    const { status, headers } = await fetch(secure.url + path);
+    expect(status).toBe(404);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'strict-transport-security': HSTS,
+    });
+    for (const name of ['content-security-policy', 'x-frame-options', 'referrer-policy'])
+      expect(headers.get(name)).toBeNull();
+  },
+);
+
+test('a request that is not readable HTTP gets the headers of the API, too', async () => {
+  for (const [publicUrl, hsts] of [
+    ['http://charter.example.org', undefined],
+    ['https://charter.example.org', HSTS],
+  ]) {
+    const server = await listen(() => {}, { host: '127.0.0.1', port: 0, publicUrl });
+    const { status, headers } = parseRaw(await exchangeRaw(server.url, 'unreadable\r\n\r\n'));
+    await server.stop();
+    expect(status).toBe(400);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers['strict-transport-security']).toBe(hsts);
+  }
 });

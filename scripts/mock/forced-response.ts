@@ -4,7 +4,7 @@ import type { ContractRouter } from '../../src/api/contract-router.ts';
 import { isObject, type Operation } from '../../src/api/document.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
 import { encodeJson } from '../../src/api/json-text.ts';
-import { rawResponse, send } from '../../src/api/response.ts';
+import { rawResponse, type Send } from '../../src/api/response.ts';
 import { ForbiddenError, UnauthenticatedError } from '../../src/domain/errors.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { examplesOf, successOf } from './declared-responses.ts';
@@ -16,6 +16,7 @@ export type ForcedResponseDeps = {
   readonly operations: readonly Operation[];
   readonly source: ResponseSource;
   readonly isDynamic: boolean;
+  readonly send: Send;
 };
 
 /**
@@ -24,7 +25,7 @@ export type ForcedResponseDeps = {
  * with a 422 for a response that the operation does not have.
  */
 export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRequest) => Promise<boolean> {
-  const { router, source, isDynamic } = deps;
+  const { router, source, isDynamic, send } = deps;
   const operations = new Map(deps.operations.map((operation) => [operation.operationId, operation]));
   return async (request) => {
     const { prefer } = request.headers;

@@ -6,8 +6,9 @@ import { createAjv, type Document } from '../../src/api/contract.ts';
 import { operationsOf } from '../../src/api/document.ts';
 import { errorHandler } from '../../src/api/error-handler.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
-import { send } from '../../src/api/response.ts';
+import { createSend } from '../../src/api/response.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
+import { apiSecurityHeaders } from '../../src/security-headers.ts';
 import { createCollections } from './collection.ts';
 import { createCors } from './cors.ts';
 import { createForcedResponses } from './forced-response.ts';
@@ -33,6 +34,7 @@ export async function createMockListener(document: Document, options: MockListen
   const operations = operationsOf(json);
   const source = await createResponseSource(json, { ajv, seed });
   const collections = await createCollections(operations, { ajv, source, isDynamic });
+  const send = createSend(apiSecurityHeaders());
   const api = await createMockApi(document, {
     operations,
     handlerOf: (operation) => createHandler(operation, { ajv, source, collections }),
@@ -40,7 +42,7 @@ export async function createMockListener(document: Document, options: MockListen
     send,
   });
   const allowEveryOrigin = createCors(operations);
-  const forceResponse = createForcedResponses({ router: api.router, operations, source, isDynamic });
+  const forceResponse = createForcedResponses({ router: api.router, operations, source, isDynamic, send });
 
   const app = express();
   app.disable('x-powered-by');

@@ -74,6 +74,3 @@ export function createSend(securityHeaders: Readonly<Record<string, string>>): S
     res.end(req.method === 'HEAD' ? undefined : text, 'latin1');
   };
 }
-
-/** Sends over plain HTTP, as the mock does. */
-export const send = createSend({ 'X-Content-Type-Options': 'nosniff' });

@@ -4,6 +4,12 @@ import type { Duplex } from 'node:stream';
 import { type Exception, exceptionOf, HttpError } from './exceptions.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
 
+export type UnreadableOptions = {
+  /** By name; sent with every response. */
+  readonly securityHeaders: Readonly<Record<string, string>>;
+  readonly onUnreadable: (unreadable: Unreadable) => void;
+};
+
 export type Unreadable = { readonly requestId: string; readonly status: number; readonly code: string | undefined };
 
 /**
@@ -11,7 +17,7 @@ export type Unreadable = { readonly requestId: string; readonly status: number; 
  * middleware, and Node's own response is not in the contract. It sends nothing while an earlier request of the connection
  * still waits for its response, because the client would take this response for that one.
  */
-export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unreadable) => void): void {
+export function answerUnreadable(server: Server, { securityHeaders, onUnreadable }: UnreadableOptions): void {
   const responses = new WeakMap<Duplex, ServerResponse[]>();
   const remember = ({ socket }: IncomingMessage, res: ServerResponse) => {
     const before = responses.get(socket);
@@ -30,7 +36,7 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
     const requestId = randomUUID();
     const exception = exceptionOf(reasonOf(error));
     onUnreadable({ requestId, status: exception.status, code: error.code });
-    socket.end(messageOf(exception, requestId));
+    socket.end(messageOf(exception, { 'X-Request-Id': requestId, ...securityHeaders }));
   });
 }
 
@@ -48,11 +54,10 @@ function reasonOf({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buf
   );
 }
 
-function messageOf({ status, body }: Exception, requestId: string): string {
+function messageOf({ status, body }: Exception, ownHeaders: Readonly<Record<string, string>>): string {
   const text = JSON.stringify(body);
   const headers = {
-    'X-Request-Id': requestId,
-    'X-Content-Type-Options': 'nosniff',
+    ...ownHeaders,
     'Cache-Control': 'no-store',
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),

@@ -12,13 +12,14 @@ type AssetName = keyof typeof TYPES;
 export type AssetUrls = Readonly<Record<AssetName, string>>;
 
 /** Serves the files of `assets/`, read once. The URLs contain a hash of the content, so browsers may cache them forever. */
-export function serveAssets(): { urls: AssetUrls; router: Router } {
+export function serveAssets(setPageHeaders: (res: Response) => void): { urls: AssetUrls; router: Router } {
   const router = Router({ caseSensitive: true, strict: true });
   const serve = (name: AssetName): string => {
     const bytes = readFileSync(new URL(`assets/${name}`, import.meta.url));
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
     const url = `/assets/${name.replace('.', `.${hash}.`)}`;
     router.get(url, (_req: Request, res: Response) => {
+      setPageHeaders(res);
       res.writeHead(200, {
         'Content-Type': TYPES[name],
         'Content-Length': bytes.length,

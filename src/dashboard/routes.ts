@@ -21,9 +21,8 @@ export type { DashboardDeps };
 
 /** The dashboard's pages. Requests for other paths go on to what is mounted next. */
 export function dashboardRoutes(deps: DashboardDeps): Router {
-  const assets = serveAssets();
-  const isSecure = deps.publicUrl?.startsWith('https://') ?? false;
-  const dashboard: Dashboard = { ...deps, assets: assets.urls, isSecure };
+  const assets = serveAssets(deps.setPageHeaders);
+  const dashboard: Dashboard = { ...deps, assets: assets.urls };
   const router = Router({ caseSensitive: true, strict: true });
   router.use(assets.router);
   router.get('/', (req: Request, res: Response, next: NextFunction) => sendStartPage(dashboard, { req, res, next }));
@@ -46,7 +45,7 @@ type Handling = { req: Request; res: Response; next: NextFunction };
 async function sendStartPage(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   if (!prefersHtml(req)) return next();
   const { context } = contextOf(req, dashboard);
-  await sendView(res, redirect((await findSignedIn(context)) === null ? '/sign-in' : '/profile'));
+  await sendView(dashboard, res, redirect((await findSignedIn(context)) === null ? '/sign-in' : '/profile'));
 }
 
 const OUR_PATHS = /^\/(sign-in|sign-out|forgotten-password|welcome|profile|people|organization|assets)(\/|$)/;
@@ -67,7 +66,7 @@ async function sendError(dashboard: Dashboard, { res, context, error }: Failure)
   const { view, isFault } = errorView(error, context);
   if (isFault) dashboard.onFault(error, context.trace.requestId);
   if (res.headersSent) return void res.destroy();
-  await sendView(res, view);
+  await sendView(dashboard, res, view);
 }
 
 /** Browsers name text/html in Accept; clients that accept anything get JSON. */

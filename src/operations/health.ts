@@ -6,9 +6,19 @@ import { isReachable } from '../store/unscoped.ts';
 /** Below the usual timeouts of probes, so that they get the response. */
 const TIMEOUT_MS = 2000;
 
+export type HealthDeps = {
+  readonly db: Database;
+  readonly isStopping: () => boolean;
+  readonly setPageHeaders: (res: Response) => void;
+};
+
 /** /livez and /readyz, for supervisors and load balancers. Not part of the contract. */
-export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () => boolean }): Router {
+export function healthRoutes({ db, isStopping, setPageHeaders }: HealthDeps): Router {
   const router = Router({ caseSensitive: true, strict: true });
+  const respond = (res: Response, status: number, state: string): void => {
+    setPageHeaders(res);
+    res.status(status).set('Cache-Control', 'no-store').json({ status: state });
+  };
   const findProblem = probe(db);
   router.get('/livez', (_req: Request, res: Response) => {
     respond(res, 200, 'alive');
@@ -42,8 +52,4 @@ function probe(db: Database): () => Promise<string | null> {
       timer.abort();
     }
   };
-}
-
-function respond(res: Response, status: number, state: string): void {
-  res.status(status).set('Cache-Control', 'no-store').json({ status: state });
 }

@@ -3,7 +3,8 @@ import { type NextFunction, type Request, type Response, Router } from 'express'
 import { type Encoding, GENERATED, LINKS, type PublishedFile, readDocument, readPage } from './published-file.ts';
 
 export type Publication = {
-  readonly routes: Router;
+  /** `setPageHeaders` sets the security headers of a web page; the files replace some of them. */
+  routes(setPageHeaders: SetHeaders): Router;
   /** Reads and compresses all files, so that no request waits for that. */
   prepare(): Promise<void>;
 };
@@ -17,7 +18,7 @@ export function openPublication(generated: URL = GENERATED): Publication {
     ['/openapi.yaml', cached(() => readDocument(generated, 'openapi.yaml'))],
   ]);
   return {
-    routes: routesTo(files),
+    routes: (setPageHeaders) => routesTo(files, setPageHeaders),
     async prepare() {
       // One after the other, because a sign-in needs the same threads for its password hash.
       for (const read of files.values()) await read();
@@ -25,14 +26,19 @@ export function openPublication(generated: URL = GENERATED): Publication {
   };
 }
 
-function routesTo(files: ReadonlyMap<string, Read>): Router {
+type SetHeaders = (res: Response) => void;
+
+function routesTo(files: ReadonlyMap<string, Read>, setPageHeaders: SetHeaders): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.all('/', (_req: Request, res: Response, next: NextFunction) => {
     res.setHeader('Link', LINKS);
     next();
   });
-  for (const [path, read] of files) router.all(path, respond(read));
-  router.all(['/docs/', '/docs/index.html'], (_req: Request, res: Response) => res.redirect(308, '/docs'));
+  for (const [path, read] of files) router.all(path, respond(read, setPageHeaders));
+  router.all(['/docs/', '/docs/index.html'], (_req: Request, res: Response) => {
+    setPageHeaders(res);
+    res.redirect(308, '/docs');
+  });
   return router;
 }
 
@@ -53,8 +59,9 @@ const METHODS = 'GET, HEAD, OPTIONS';
 /** The smallest encoding first. */
 const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 
-function respond(read: Read) {
+function respond(read: Read, setPageHeaders: SetHeaders) {
   return async (req: Request, res: Response): Promise<void> => {
+    setPageHeaders(res);
     if (!METHODS.split(', ').includes(req.method)) return respondMethodNotAllowed(res);
     const file = await read();
     if (file === null) return respondMissing(res);

@@ -132,7 +132,7 @@ test('a page of another origin may send a conditional request for the document',
 
 test('the page says how to build missing documentation, and shows it once it is built', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-unbuilt-'));
-  const app = express().use(openPublication(pathToFileURL(`${folder}/`)).routes);
+  const app = express().use(openPublication(pathToFileURL(`${folder}/`)).routes(() => {}));
   const unbuilt = await listen(app, { host: '127.0.0.1', port: 0 });
   const missing = await fetch(`${unbuilt.url}/docs`);
   expect(missing.status).toBe(503);
@@ -151,7 +151,7 @@ test('the server reads and compresses the prepared files at its start, before th
   const publication = openPublication(pathToFileURL(`${folder}/`));
   await publication.prepare();
   await rm(folder, { recursive: true });
-  const prepared = await listen(express().use(publication.routes), { host: '127.0.0.1', port: 0 });
+  const prepared = await listen(express().use(publication.routes(() => {})), { host: '127.0.0.1', port: 0 });
   for (const path of PATHS) expect((await fetch(`${prepared.url}${path}`)).status).toBe(200);
   await prepared.stop();
 });

@@ -55,7 +55,17 @@ export async function startDashboard({
     trustedProxies,
     now,
   });
-  const paths = pathsOf(dashboardRoutes({ db, environment: 'live', outbox: post, now, onFault: () => {} }));
+  const paths = pathsOf(
+    dashboardRoutes({
+      db,
+      environment: 'live',
+      isHttps: false,
+      outbox: post,
+      now,
+      onFault: () => {},
+      setPageHeaders: () => {},
+    }),
+  );
   const listening = await listen(app, { host: '127.0.0.1', port: 0 });
   const client = new Client(listening.url);
   return {

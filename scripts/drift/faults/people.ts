@@ -123,7 +123,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
     caughtBy: 'types',
   },
   {
-    title: 'an audit log shows events of other organizations',
+    title: 'every role can read the audit log',
     edits: [
       {
         file: 'src/service/audit-log.ts',

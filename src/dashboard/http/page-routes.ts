@@ -72,13 +72,13 @@ function routesTo<Context extends RequestContext>(
         const entered = await gate.enter(context, page);
         if (!('kind' in entered)) known = entered;
         const view = 'kind' in entered ? entered : await respond(req, entered, { page, gate });
-        await sendView(res, { ...view, cookies: [...newCookies, ...(view.cookies ?? [])] });
+        await sendView(dashboard, res, { ...view, cookies: [...newCookies, ...(view.cookies ?? [])] });
       } catch (error) {
         const { view, isFault } = errorView(error, known);
         if (view.kind === 'page' && view.status === 405) res.setHeader('Allow', allowedMethods(page));
         if (isFault) dashboard.onFault(error, context.trace.requestId);
         if (res.headersSent || res.destroyed) res.destroy();
-        else await sendView(res, view);
+        else await sendView(dashboard, res, view);
       }
     });
   }

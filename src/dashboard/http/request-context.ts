@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import type { Actor, Trace } from '../../domain/actor.ts';
 import type { Environment } from '../../domain/api-key.ts';
@@ -15,15 +16,14 @@ export type DashboardDeps = {
   readonly publicUrl?: string | undefined;
   readonly outbox: Outbox;
   readonly now: () => Date;
+  /** Whether people reach Charter by HTTPS, which makes cookies Secure. */
+  readonly isHttps: boolean;
+  readonly setPageHeaders: (res: ServerResponse) => void;
   /** Called for every bug and outage. */
   readonly onFault: (error: unknown, requestId: string) => void;
 };
 
-export type Dashboard = DashboardDeps & {
-  readonly assets: AssetUrls;
-  /** Whether people come by HTTPS, which makes cookies Secure. */
-  readonly isSecure: boolean;
-};
+export type Dashboard = DashboardDeps & { readonly assets: AssetUrls };
 
 /** A request as a page's function gets it. */
 export type RequestContext = {
@@ -45,7 +45,7 @@ export type SignedInContext = RequestContext & { readonly actor: Actor; readonly
 
 /** The context of a request, and the cookies that the response must set. */
 export function contextOf(req: Request, dashboard: Dashboard): { context: RequestContext; newCookies: string[] } {
-  const { session, formSecret: sentSecret } = readCookies(req.headers, dashboard.isSecure);
+  const { session, formSecret: sentSecret } = readCookies(req.headers, dashboard.isHttps);
   const formSecret = sentSecret ?? newFormSecret();
   const queryStart = req.originalUrl.indexOf('?');
   const context = {
@@ -59,7 +59,7 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
     token: session,
     formToken: formTokenOf(formSecret),
   };
-  return { context, newCookies: sentSecret === null ? [formCookie(formSecret, dashboard.isSecure)] : [] };
+  return { context, newCookies: sentSecret === null ? [formCookie(formSecret, dashboard.isHttps)] : [] };
 }
 
 function traceOf(req: Request): Trace {

@@ -18,8 +18,11 @@ export function redirect(to: string, extras: Extras = {}): View {
   return { kind: 'redirect', to, ...extras };
 }
 
-/** Writes the response. The security headers are set already, for every route (security-headers.ts). */
-export async function sendView(res: ServerResponse, view: View): Promise<void> {
+type Deps = { readonly setPageHeaders: (res: ServerResponse) => void };
+
+/** Writes the response, with the security headers of a web page. */
+export async function sendView({ setPageHeaders }: Deps, res: ServerResponse, view: View): Promise<void> {
+  setPageHeaders(res);
   res.setHeader('Cache-Control', 'no-store');
   for (const [name, value] of Object.entries(view.headers ?? {})) res.setHeader(name, value);
   if (view.cookies !== undefined) res.appendHeader('Set-Cookie', view.cookies);

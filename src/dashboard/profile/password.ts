@@ -24,7 +24,7 @@ export async function changeOwnPassword(
     now,
   });
   if (outcome.kind !== 'session-renewed') return passwordPage(context, problemOf(outcome));
-  return redirect('/profile?done=password', { cookies: [sessionCookie(outcome.token, dashboard.isSecure)] });
+  return redirect('/profile?done=password', { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
 }
 
 function passwordPage(context: SignedInContext, problem: Problem | null): View {

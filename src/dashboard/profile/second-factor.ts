@@ -35,7 +35,7 @@ export async function confirm(context: SignedInContext, form: Form<'code'>): Pro
   // The session continues under a new token, which the forms of the next page must fit.
   const renewed = { ...context, token: outcome.token, formToken: formTokenOf(outcome.token) };
   const view = codesPage(renewed, 'Your second factor is on', outcome.recoveryCodes);
-  return { ...view, cookies: [sessionCookie(outcome.token, dashboard.isSecure)] };
+  return { ...view, cookies: [sessionCookie(outcome.token, dashboard.isHttps)] };
 }
 
 export async function remove(context: SignedInContext, form: Form<'password'>): Promise<View> {

@@ -24,9 +24,9 @@ export async function giveCode(context: RequestContext, form: Form<'code' | 'nex
   });
   switch (result.kind) {
     case 'signed-in':
-      return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isSecure)] });
+      return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
     case 'ended':
-      return redirect('/sign-in?done=ended', { cookies: [endedSessionCookie(dashboard.isSecure)] });
+      return redirect('/sign-in?done=ended', { cookies: [endedSessionCookie(dashboard.isHttps)] });
     case 'wrong':
       return codePage(context, { next, problem: formProblem('The code is not right, or was used already.') });
     case 'rate-limited':

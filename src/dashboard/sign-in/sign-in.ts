@@ -28,9 +28,9 @@ export async function enter(context: RequestContext, form: Form<'email' | 'passw
   const result = await signIn(dashboard.db, { email, password: form.text('password'), trace, now });
   switch (result.kind) {
     case 'signed-in':
-      return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isSecure)] });
+      return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
     case 'second-factor': {
-      const cookies = [sessionCookie(result.token, dashboard.isSecure)];
+      const cookies = [sessionCookie(result.token, dashboard.isHttps)];
       return redirect(`/sign-in/second-factor?next=${encodeURIComponent(next)}`, { cookies });
     }
     case 'new-password':
@@ -45,7 +45,7 @@ export async function enter(context: RequestContext, form: Form<'email' | 'passw
 /** Not among the public pages, because its form carries the token of the session. */
 export async function leave({ dashboard, token, trace }: SignedInContext): Promise<View> {
   await signOut(dashboard.db, token, trace);
-  return redirect('/sign-in?done=signed-out', { cookies: [endedSessionCookie(dashboard.isSecure)] });
+  return redirect('/sign-in?done=signed-out', { cookies: [endedSessionCookie(dashboard.isHttps)] });
 }
 
 type Props = { readonly email: string; readonly next: string; readonly problem: Problem | null };
