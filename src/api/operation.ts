@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { operations } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
+import type { KeyUses } from '../service/last-used.ts';
 import type { Database } from '../store/database.ts';
 import type { JsonText } from './json-text.ts';
 
 export type OperationId = keyof operations;
 
 /** What a handler may use besides its input. */
-export type HandlerDeps = { readonly db: Database };
+export type HandlerDeps = { readonly db: Database; readonly keyUses: KeyUses };
 
 /** From the operation's valid input to one of the successes that the contract shows. Refusals are thrown. */
 export type Handler<Op extends OperationId> = (input: Input<Op>, deps: HandlerDeps) => Promise<Success<Op>>;

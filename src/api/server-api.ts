@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
-import { DomainError, ForbiddenError } from '../domain/errors.ts';
+import { DomainError } from '../domain/errors.ts';
 import { PERMISSIONS } from '../domain/role.ts';
-import { authenticate, findKeysIn } from '../service/authenticate.ts';
+import { authenticate, findKeysIn, requirePermission } from '../service/authenticate.ts';
 import type { KeyUses } from '../service/last-used.ts';
 import type { Database } from '../store/database.ts';
 import { keyOf } from './authentication.ts';
@@ -60,9 +60,7 @@ function authorizeByKey(deps: Pick<ServerApiDeps, 'db' | 'environment' | 'now' |
   return async (req: IncomingMessage, permission: string | undefined): Promise<Caller> => {
     if (deps.db.isOverloaded()) throw new DomainError('unavailable', 'Too many requests wait for the database.');
     const caller = await authenticate(keyOf(req), options);
-    const held: readonly string[] = caller.permissions;
-    if (permission !== undefined && !held.includes(permission))
-      throw new ForbiddenError(`This API key lacks the permission ${permission}.`, permission);
+    requirePermission(caller.permissions, permission);
     return caller;
   };
 }

@@ -65,7 +65,7 @@ function checksum(body: string): string {
   return text;
 }
 
-/** What `judgeKey` decides from: the key, its user and its organization, read in one statement. */
+/** A key with its user and its organization, read in one statement. */
 export type KeyRecord = {
   readonly organizationId: string;
   readonly organizationName: string;
@@ -88,6 +88,19 @@ export type KeyRecord = {
 export type KeyEnd = { kind: 'expired' | 'rotated' | 'revoked'; at: Date };
 export type KeyState = 'active' | KeyEnd['kind'];
 
+/** What decides whether a key is accepted. */
+export type JudgedKey = Pick<
+  KeyRecord,
+  | 'organizationName'
+  | 'organizationSuspendedAt'
+  | 'permissions'
+  | 'expiresAt'
+  | 'rotatedAt'
+  | 'revokedAt'
+  | 'role'
+  | 'userDeactivatedAt'
+>;
+
 /** Null: the key is active. */
 export function endOf(
   { revokedAt, rotatedAt, expiresAt }: Pick<KeyRecord, 'revokedAt' | 'rotatedAt' | 'expiresAt'>,
@@ -105,7 +118,7 @@ export type Verdict =
   | { kind: 'deactivated'; at: Date };
 
 /** The permissions of an active key are those that it was given and that its user's role allows now. */
-export function judgeKey(record: KeyRecord, now: Date): Verdict {
+export function judgeKey(record: JudgedKey, now: Date): Verdict {
   const end = endOf(record, now);
   if (end !== null) return end;
   if (record.userDeactivatedAt !== null) return { kind: 'deactivated', at: record.userDeactivatedAt };

@@ -15,6 +15,11 @@ export function permissionsOf(role: Role): readonly Permission[] {
   return PERMISSIONS_OF[role];
 }
 
+/** The roles that allow a permission. */
+export function rolesWith(permission: Permission): Role[] {
+  return ROLES.filter((role) => PERMISSIONS_OF[role].includes(permission));
+}
+
 export function isPermission(text: string): text is Permission {
   return PERMISSIONS.some((permission) => permission === text);
 }

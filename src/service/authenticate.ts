@@ -1,11 +1,21 @@
-import { type Environment, hashKey, inspectKey, judgeKey, type KeyRecord, type Verdict } from '../domain/api-key.ts';
+import {
+  type Environment,
+  hashKey,
+  inspectKey,
+  type JudgedKey,
+  judgeKey,
+  type KeyRecord,
+  type Verdict,
+} from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
 import { ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Permission } from '../domain/role.ts';
 import type { Database } from '../store/database.ts';
+import type { RefusedKey } from '../store/key-of-write.ts';
 import { findKeysByHash } from '../store/unscoped.ts';
 import { batchLookUps } from './batch-look-ups.ts';
-import type { KeyUses } from './last-used.ts';
+import type { KeyUses, UsedKey } from './last-used.ts';
 
 /** Looks a key up by its SHA-256 in hexadecimal. Null: unknown key. */
 type FindKey = (hash: string) => Promise<KeyRecord | null>;
@@ -25,14 +35,9 @@ export async function authenticate(
 ): Promise<Caller> {
   refuseByFormat(key, environment);
   const record = await findKey(hashKey(key));
-  if (record === null) throw refusal('This API key is not known. Check that the whole key was copied.');
+  if (record === null) throw unknownKey();
   const at = now();
-  const verdict = judgeKey(record, at);
-  if (verdict.kind === 'rotated' || verdict.kind === 'revoked') keyUses.refused(record);
-  if (verdict.kind !== 'active') throw refusal(wordsOf(verdict));
-  if (record.organizationSuspendedAt !== null) {
-    throw new ForbiddenError(`The organization ${record.organizationName} is suspended. Contact support.`);
-  }
+  const permissions = permissionsOfAccepted(record, { id: record, at, keyUses });
   keyUses.used(record, at);
   return {
     scope: OrganizationScope.grant(record.organizationId),
@@ -41,9 +46,46 @@ export async function authenticate(
     cursorKey: record.cursorKey,
     keyId: record.id,
     keyName: record.name,
-    permissions: verdict.permissions,
+    permissions,
     expiresAt: record.expiresAt,
   };
+}
+
+type Judging = { id: UsedKey; at: Date; keyUses: KeyUses };
+
+/** Throws if the key is not accepted at that time. */
+function permissionsOfAccepted(state: JudgedKey, { id, at, keyUses }: Judging): readonly Permission[] {
+  const verdict = judgeKey(state, at);
+  if (verdict.kind === 'rotated' || verdict.kind === 'revoked') keyUses.refused(id);
+  if (verdict.kind !== 'active') throw refusal(wordsOf(verdict));
+  if (state.organizationSuspendedAt !== null) {
+    throw new ForbiddenError(`The organization ${state.organizationName} is suspended. Contact support.`);
+  }
+  return verdict.permissions;
+}
+
+/** Throws unless the permission is among those of a key. `permission`: undefined if none is needed. */
+export function requirePermission(permissions: readonly string[], permission: string | undefined): void {
+  if (permission !== undefined && !permissions.includes(permission))
+    throw new ForbiddenError(`This API key lacks the permission ${permission}.`, permission);
+}
+
+/**
+ * The refusal of a key that was accepted with the head of the request, but may no longer write: the same as if it were sent
+ * only now.
+ */
+export function refuseWriter(
+  { scope, keyId }: Pick<Caller, 'scope' | 'keyId'>,
+  { refused: { key, at }, permission, keyUses }: { refused: RefusedKey; permission: Permission; keyUses: KeyUses },
+): never {
+  if (key === null) throw unknownKey();
+  const id = { organizationId: scope.organizationId, id: keyId };
+  requirePermission(permissionsOfAccepted(key, { id, at, keyUses }), permission);
+  throw new Error('A write was refused to a key that may write.');
+}
+
+function unknownKey(): UnauthenticatedError {
+  return refusal('This API key is not known. Check that the whole key was copied.');
 }
 
 function refuseByFormat(key: string, environment: Environment): void {

@@ -75,6 +75,7 @@ export async function reactivateUser(
   { userId }: { userId: string },
 ): Promise<Done | Conflict> {
   return runAction(db, async (tx) => {
+    await lockOrganization(tx, actor.scope);
     const { current, target } = await lockToManage(tx, actor, userId);
     if (target.deactivatedAt === null) return conflict(`${target.email} is active.`);
     await changeUser(tx, actor.scope, target.id, { deactivatedAt: null });

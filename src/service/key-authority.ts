@@ -3,7 +3,7 @@ import { DomainError, ForbiddenError } from '../domain/errors.ts';
 import { isId } from '../domain/id.ts';
 import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers } from '../domain/role.ts';
 import type { Transaction } from '../store/database.ts';
-import { getOrganization, type OrganizationRecord } from '../store/organizations.ts';
+import { getOrganization, lockOrganization, type OrganizationRecord } from '../store/organizations.ts';
 import { type LockedUser, lockUsers } from '../store/users.ts';
 import { findKeyRefusal, type KeyAction, refuseKey } from './key-refusal.ts';
 import type { KeyRefused } from './outcome.ts';
@@ -19,7 +19,8 @@ export type KeyAuthority = {
 /**
  * Decides whether the actor may create, rotate or rename keys of a user. It reads the rows of both and locks them until the
  * transaction ends, so the roles that it judges are those at commit: a form that was open during a demotion is refused. The
- * organization's row is read without a lock, because actions that lock it do so before they lock users.
+ * organization's row is locked only for a rotation: a write of the API that is under way waits for the end of the rotation, or
+ * the rotation for its end. Actions that lock the organization do so before they lock users.
  */
 export async function lockForKeyAction(
   tx: Transaction,
@@ -33,7 +34,10 @@ export async function lockForKeyAction(
   return { kind: 'granted', holder, policy, actorUserId: current?.id ?? null };
 }
 
-/** The same for revoking. It gives nobody a key, so it is allowed whatever the state of the user or the organization. */
+/**
+ * The same for revoking. It gives nobody a key, so it is allowed whatever the state of the user or the organization. It locks
+ * the organization, so that no write of the key is committed after the revocation.
+ */
 export async function lockForRevocation(
   tx: Transaction,
   actor: ActorOrOperator,
@@ -57,8 +61,9 @@ async function lockActorAndHolder(
 ): Promise<Locked> {
   if (!isId(userId)) throw noSuchUser();
   const ids = isOperator(actor) ? [userId] : [...new Set([actor.userId, userId])];
+  const locked = action === 'revoke' || action === 'rotate' ? await lockOrganization(tx, actor.scope) : null;
   const users = await lockUsers(tx, actor.scope, ids);
-  const organization = await getOrganization(tx, actor.scope);
+  const organization = locked ?? (await getOrganization(tx, actor.scope));
   const current = isOperator(actor) ? null : activeActor(users.get(actor.userId));
   // Without access to others' keys the answer is 403 whether or not the user exists, so nobody can probe for users.
   if (current !== null && current.id !== userId) {

@@ -1,13 +1,13 @@
 import type { Database } from '../store/database.ts';
 import { type KeyUse, writeKeyUses } from '../store/key-uses.ts';
 
-type Key = { readonly organizationId: string; readonly id: string };
+export type UsedKey = { readonly organizationId: string; readonly id: string };
 
 /** Called for every use of a key. Costs one look-up in a Map. */
 export type KeyUses = {
-  used(key: Key, at: Date): void;
+  used(key: UsedKey, at: Date): void;
   /** The key was rotated or revoked before. */
-  refused(key: Key): void;
+  refused(key: UsedKey): void;
 };
 
 export type KeyUseWriter = KeyUses & {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { v7 as newId } from 'uuid';
+import type { Caller } from '../domain/caller.ts';
 import { DomainError, invalidField } from '../domain/errors.ts';
 import { parseJson } from '../domain/json.ts';
-import type { OrganizationScope } from '../domain/organization-scope.ts';
 import {
   applyPatch,
   contentOf,
@@ -12,9 +12,11 @@ import {
   type ParentProgram,
   type ParentProgramPatch,
 } from '../domain/parent-program.ts';
+import type { Permission } from '../domain/role.ts';
 import { type Database, type Transaction, transaction } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
 import { claimIdempotencyKey, recordResult } from '../store/idempotency-keys.ts';
+import { type Checked, checkKeyOfWrite, type Writer } from '../store/key-of-write.ts';
 import {
   deleteParentProgram,
   insertParentProgram,
@@ -22,68 +24,101 @@ import {
   readParentProgram,
   replaceParentProgram,
 } from '../store/parent-programs.ts';
+import { refuseWriter } from './authenticate.ts';
+import type { KeyUses } from './last-used.ts';
 
-type Context = { db: Database; scope: OrganizationScope };
+/** `caller`: whose key was accepted with the head of the request. Each write checks the key again. */
+export type WriteContext = {
+  readonly db: Database;
+  readonly caller: Pick<Caller, 'scope' | 'keyId'>;
+  readonly keyUses: KeyUses;
+};
+
+const PERMISSION: Permission = 'parent_programs:write';
 
 /** False: the program has changed since the caller read it. */
 export type Precondition = (current: ParentProgram) => boolean;
 
 export async function createParentProgram(
-  { db, scope }: Context,
+  context: WriteContext,
   { content, idempotencyKey }: { content: NewParentProgram; idempotencyKey: string | undefined },
 ): Promise<ParentProgram> {
+  const { db } = context;
   return withExternalIdConflict(content.externalId, async () => {
-    if (idempotencyKey === undefined) return insertParentProgram(db.prisma, scope, { id: newId(), content });
-    return transaction(db, (tx) => createOnce(tx, scope, { content, key: idempotencyKey }));
+    if (idempotencyKey === undefined) return create(db.prisma, context, content);
+    return transaction(db, (tx) => createOnce(tx, context, { content, key: idempotencyKey }));
   });
 }
 
 async function createOnce(
   tx: Transaction,
-  scope: OrganizationScope,
+  context: WriteContext,
   { content, key }: { content: NewParentProgram; key: string },
 ): Promise<ParentProgram> {
+  const { scope } = context.caller;
   const requestHash = createHash('sha256').update(contentOf(content)).digest();
   const claim = await claimIdempotencyKey(tx, scope, { key, requestHash });
   if (claim.kind === 'used') {
+    accepted(context, await checkKeyOfWrite(tx, scope, writerOf(context)));
     if (claim.requestHash.equals(requestHash)) return parseJson(claim.result);
     throw invalidField(
       'Idempotency-Key',
       'was used with another body within the last 24 hours. Use a new key for a new request.',
     );
   }
-  const program = await insertParentProgram(tx, scope, { id: newId(), content });
+  const program = await create(tx, context, content);
   await recordResult(tx, scope, { key, result: JSON.stringify(program) });
   return program;
 }
 
+async function create(tx: Transaction, context: WriteContext, content: NewParentProgram): Promise<ParentProgram> {
+  const program = { id: newId(), content, writer: writerOf(context) };
+  return accepted(context, await insertParentProgram(tx, context.caller.scope, program));
+}
+
 type Change = { id: string; patch: ParentProgramPatch; precondition: Precondition };
 
+/** Applies a merge patch to the present row. */
+export async function updateParentProgram(context: WriteContext, change: Change): Promise<ParentProgram> {
+  return withExternalIdConflict(change.patch.externalId, () =>
+    rewrite(context.db, (tx, isLocked) => tryUpdate(tx, context, { ...change, isLocked })),
+  );
+}
+
+export async function removeParentProgram(
+  context: WriteContext,
+  removal: { id: string; precondition: Precondition },
+): Promise<void> {
+  await rewrite(context.db, (tx, isLocked) => tryRemove(tx, context, { ...removal, isLocked }));
+}
+
 /**
- * Applies a merge patch to the present row. The first attempt writes by one statement without a transaction: from a write to
- * its commit all other writers of the organization wait, and a transaction would make that longer.
+ * Reads a row and writes it. The first attempt writes by one statement without a transaction: from a write to its commit all
+ * other writers of the organization wait, and a transaction would make that longer.
  */
-export async function updateParentProgram({ db, scope }: Context, change: Change): Promise<ParentProgram> {
-  return withExternalIdConflict(change.patch.externalId, async () => {
-    const changed = await tryUpdate(db.prisma, scope, { ...change, isLocked: false });
-    // Another write came between. The second attempt locks the row.
-    return changed ?? transaction(db, (tx) => updateLocked(tx, scope, change));
+async function rewrite<T>(
+  db: Database,
+  attempt: (tx: Transaction, isLocked: boolean) => Promise<T | null>,
+): Promise<T> {
+  const written = await attempt(db.prisma, false);
+  if (written !== null) return written;
+  // Another write came between. The second attempt locks the row.
+  return transaction(db, async (tx) => {
+    const rewritten = await attempt(tx, true);
+    if (rewritten === null) throw new Error('A locked parent program has changed.');
+    return rewritten;
   });
 }
 
-async function updateLocked(tx: Transaction, scope: OrganizationScope, change: Change): Promise<ParentProgram> {
-  const changed = await tryUpdate(tx, scope, { ...change, isLocked: true });
-  if (changed === null) throw new Error('A locked parent program has changed.');
-  return changed;
-}
+type Read = { id: string; isLocked: boolean; precondition: Precondition };
 
 /** Null: the row changed between the read and the write. */
 async function tryUpdate(
   tx: Transaction,
-  scope: OrganizationScope,
-  { id, isLocked, patch, precondition }: Change & { isLocked: boolean },
+  context: WriteContext,
+  { patch, ...read }: Read & { patch: ParentProgramPatch },
 ): Promise<ParentProgram | null> {
-  const before = requireMatch(await readParentProgram(tx, scope, { id, isLocked }), precondition);
+  const before = await readMatching(tx, context, read);
   const content = applyPatch(before.program, patch);
   if (Object.keys(content.metadata).length > MAX_METADATA_ENTRIES) {
     throw invalidField(
@@ -93,21 +128,24 @@ async function tryUpdate(
   }
   // No write, so that `updated_at` stays and clients that sync by `updated_since` do not fetch the program again.
   if (isSameContent(before.program, content)) return before.program;
-  return replaceParentProgram(tx, scope, { before, content });
+  const change = { before, content, writer: writerOf(context) };
+  return accepted(context, await replaceParentProgram(tx, context.caller.scope, change));
 }
 
-export async function removeParentProgram(
-  { db, scope }: Context,
-  { id, precondition }: { id: string; precondition: Precondition },
-): Promise<void> {
-  await transaction(db, async (tx) => {
-    requireMatch(await readParentProgram(tx, scope, { id, isLocked: true }), precondition);
-    await deleteParentProgram(tx, scope, id);
-  });
+/** Null: the row changed between the read and the write. */
+async function tryRemove(tx: Transaction, context: WriteContext, read: Read): Promise<object | null> {
+  const before = await readMatching(tx, context, read);
+  return accepted(context, await deleteParentProgram(tx, context.caller.scope, { before, writer: writerOf(context) }));
 }
 
 /** Throws unless the program exists and the precondition holds. */
-function requireMatch(read: ReadParentProgram | null, precondition: Precondition): ReadParentProgram {
+async function readMatching(
+  tx: Transaction,
+  context: WriteContext,
+  { id, isLocked, precondition }: Read,
+): Promise<ReadParentProgram> {
+  const checked = await readParentProgram(tx, context.caller.scope, { id, isLocked, writer: writerOf(context) });
+  const read = accepted(context, checked);
   if (read === null) throw noSuchParentProgram();
   if (!precondition(read.program)) {
     throw new DomainError(
@@ -116,6 +154,16 @@ function requireMatch(read: ReadParentProgram | null, precondition: Precondition
     );
   }
   return read;
+}
+
+function writerOf({ caller: { keyId } }: WriteContext): Writer {
+  return { keyId, permission: PERMISSION };
+}
+
+/** Throws if the key has been revoked meanwhile, or may not write for another reason. */
+function accepted<T>({ caller, keyUses }: WriteContext, checked: Checked<T>): T {
+  if (checked.kind === 'accepted') return checked.value;
+  return refuseWriter(caller, { refused: checked, permission: PERMISSION, keyUses });
 }
 
 /** The same error for a program that does not exist and one of another organization: a difference would reveal that it exists. */

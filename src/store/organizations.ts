@@ -31,8 +31,9 @@ export async function getOrganization(tx: Transaction, scope: OrganizationScope)
 }
 
 /**
- * Locks the organization until the transaction ends, for changes that must not run at the same time, such as two that each
- * remove an administrator. Inserting rows of the organization does not wait for this lock.
+ * Locks the organization until the transaction ends, for changes that must not run at the same time: two that each remove an
+ * administrator, or one that ends a key and a write of the API with that key. Lock it before any other row. Inserting rows of
+ * the organization does not wait for this lock, except parent programs.
  */
 export async function lockOrganization(tx: Transaction, scope: OrganizationScope): Promise<OrganizationRecord> {
   await tx.$queryRaw`select 1 from organizations where id = ${scope.organizationId}::uuid for no key update`;

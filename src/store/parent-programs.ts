@@ -3,9 +3,10 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { ParentProgramModel } from '../../generated/prisma/models.ts';
 import { parseJson } from '../domain/json.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
-import type { Metadata, NewParentProgram, ParentProgram } from '../domain/parent-program.ts';
+import type { NewParentProgram, ParentProgram } from '../domain/parent-program.ts';
 import type { Database, Transaction } from './database.ts';
 import { rfc3339 } from './instant.ts';
+import { type Checked, keyOfWrite, type RefusedColumn, refusedKey, type Writer } from './key-of-write.ts';
 import { VERSION } from './organization-version.ts';
 
 const TEXTS = 'id, name, description, external_id as "externalId"';
@@ -19,6 +20,10 @@ const FIND = {
 
 type Times = Pick<ParentProgramModel, 'createdAt' | 'updatedAt'>;
 type RawProgram = Omit<ParentProgramModel, 'metadata'> & { metadata: string; row: string };
+/** The key that writes, left-joined with a row: without one, all its columns are null. */
+type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
+
+type Rewrite = { readonly before: ReadParentProgram; readonly writer: Writer };
 
 /** `version`: the organization's, from the same snapshot as the program. */
 export type FoundParentProgram = { readonly program: ParentProgram; readonly version: string };
@@ -40,62 +45,101 @@ export async function findParentProgram(
 export async function insertParentProgram(
   tx: Transaction,
   scope: OrganizationScope,
-  { id, content }: { id: string; content: NewParentProgram },
-): Promise<ParentProgram> {
-  const times = await tx.parentProgram.create({
-    data: { ...content, metadata: asJson(content.metadata), id, organizationId: scope.organizationId },
-    select: { createdAt: true, updatedAt: true },
-  });
-  return asStored(id, content, times);
+  { id, content, writer }: { id: string; content: NewParentProgram; writer: Writer },
+): Promise<Checked<ParentProgram>> {
+  const { name, description, externalId, metadata } = content;
+  const [row] = await tx.$queryRaw<WriterAnd<Times>[]>`
+    with writer as materialized (${keyOfWrite(scope, writer, { isLocked: true })}),
+    written as (
+      insert into parent_programs (organization_id, id, name, description, external_id, metadata)
+      select ${scope.organizationId}::uuid, ${id}::uuid, ${name}::text, ${description}::text, ${externalId}::text,
+             ${JSON.stringify(metadata)}::jsonb
+      from writer where refused is null
+      returning ${Prisma.raw(TIMES)})
+    select * from writer left join written on true`;
+  const inserted = checked(row, (times) => asStored(id, content, times));
+  if (inserted.kind === 'refused') return inserted;
+  if (inserted.value === null) throw new Error('An insert returned no row.');
+  return { kind: 'accepted', value: inserted.value };
 }
 
 /** A program, and its whole row as PostgreSQL's text, which differs after any change. */
 export type ReadParentProgram = { readonly program: ParentProgram; readonly row: string };
 
-/** `isLocked`: locks the row until the end of the transaction, so it needs one. */
+/**
+ * Null: there is no such program. `isLocked`: locks the organization and the row until the end of the transaction, so it needs
+ * one.
+ */
 export async function readParentProgram(
   tx: Transaction,
   scope: OrganizationScope,
-  { id, isLocked }: { id: string; isLocked: boolean },
-): Promise<ReadParentProgram | null> {
-  const [raw] = await tx.$queryRaw<RawProgram[]>`
-    select ${Prisma.raw(`${TEXTS}, metadata::text, ${TIMES}`)}, parent_programs::text as row from parent_programs
-    where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
-    ${isLocked ? Prisma.sql`for update` : Prisma.empty}`;
-  if (raw === undefined) return null;
-  return { program: asStored(id, { ...raw, metadata: parseJson(raw.metadata) }, raw), row: raw.row };
+  { id, writer, isLocked }: { id: string; writer: Writer; isLocked: boolean },
+): Promise<Checked<ReadParentProgram | null>> {
+  const [row] = await tx.$queryRaw<WriterAnd<RawProgram>[]>`
+    with writer as materialized (${keyOfWrite(scope, writer, { isLocked })}),
+    found as (
+      select ${Prisma.raw(`${TEXTS}, metadata::text, ${TIMES}`)}, parent_programs::text as row
+      from writer, parent_programs
+      where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
+      ${isLocked ? Prisma.sql`for update of parent_programs` : Prisma.empty})
+    select * from writer left join found on true`;
+  return checked(row, (raw) => ({
+    program: asStored(id, { ...raw, metadata: parseJson(raw.metadata) }, raw),
+    row: raw.row,
+  }));
 }
 
 /**
- * Returns null if the row has changed since it was read. `updatedAt` becomes the present time, but at least a millisecond later
- * than before. Throws a unique violation if another program of the organization has the external id.
+ * Null: the row has changed since it was read. `updatedAt` becomes the present time, but at least a millisecond later than
+ * before. Throws a unique violation if another program of the organization has the external id.
  */
 export async function replaceParentProgram(
   tx: Transaction,
   scope: OrganizationScope,
-  { before: { program, row }, content }: { before: ReadParentProgram; content: NewParentProgram },
-): Promise<ParentProgram | null> {
+  { before: { program, row }, content, writer }: Rewrite & { content: NewParentProgram },
+): Promise<Checked<ParentProgram | null>> {
   const { name, description, externalId, metadata } = content;
-  const [times] = await tx.$queryRaw<Times[]>`
-    update parent_programs
-    set name = ${name}, description = ${description}, external_id = ${externalId},
-        metadata = ${JSON.stringify(metadata)}::jsonb,
-        updated_at = greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond')
-    where organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and parent_programs::text = ${row}
-    returning ${Prisma.raw(TIMES)}`;
-  return times === undefined ? null : asStored(program.id, content, times);
+  const [written] = await tx.$queryRaw<WriterAnd<Times>[]>`
+    with writer as materialized (${keyOfWrite(scope, writer, { isLocked: true })}),
+    written as (
+      update parent_programs
+      set name = ${name}, description = ${description}, external_id = ${externalId},
+          metadata = ${JSON.stringify(metadata)}::jsonb,
+          updated_at = greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond')
+      from writer
+      where refused is null
+        and organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and parent_programs::text = ${row}
+      returning ${Prisma.raw(TIMES)})
+    select * from writer left join written on true`;
+  return checked(written, (times) => asStored(program.id, content, times));
 }
 
-export async function deleteParentProgram(tx: Transaction, scope: OrganizationScope, id: string): Promise<void> {
-  await tx.parentProgram.deleteMany({ where: { organizationId: scope.organizationId, id } });
+/** Null: the row has changed since it was read. */
+export async function deleteParentProgram(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { before: { program, row }, writer }: Rewrite,
+): Promise<Checked<Times | null>> {
+  const [deleted] = await tx.$queryRaw<WriterAnd<Times>[]>`
+    with writer as materialized (${keyOfWrite(scope, writer, { isLocked: true })}),
+    deleted as (
+      delete from parent_programs using writer
+      where refused is null
+        and organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and parent_programs::text = ${row}
+      returning ${Prisma.raw(TIMES)})
+    select * from writer left join deleted on true`;
+  return checked(deleted, (times) => times);
 }
 
-/**
- * Prisma copies an object by assignment, which loses an entry named "__proto__". An object with toJSON is not copied; this one
- * returns the form in which Prisma itself passes JSON on, as text.
- */
-function asJson(metadata: Metadata) {
-  return { toJSON: () => ({ $type: 'Json', value: JSON.stringify(metadata) }) };
+/** What `use` makes of the row; null if there is none. */
+function checked<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (row: Row) => T): Checked<T | null> {
+  const refused = refusedKey(row);
+  if (refused !== null) return refused;
+  return { kind: 'accepted', value: row !== undefined && isWhole(row) ? use(row) : null };
+}
+
+function isWhole<Row extends Times>(row: WriterAnd<Row>): row is RefusedColumn & Row {
+  return row.createdAt !== null;
 }
 
 /** The program as it will be read back, with metadata in jsonb's order of keys, so that it has the same representation and ETag. */

@@ -5,7 +5,7 @@ import { auditProofs } from './isolation/audit.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
 import { keyHistoryProofs, keyListProofs } from './isolation/key-lists.ts';
 import { organizationProofs } from './isolation/organizations.ts';
-import { parentProgramListProofs, parentProgramProofs } from './isolation/parent-programs.ts';
+import { keyOfWriteProofs, parentProgramListProofs, parentProgramProofs } from './isolation/parent-programs.ts';
 import { peopleProofs, policyProofs } from './isolation/people.ts';
 import type { Proofs } from './isolation/proof.ts';
 import { accessLinkProofs, auditLogProofs, sessionProofs } from './isolation/sessions.ts';
@@ -19,6 +19,7 @@ const PROOFS: Record<string, Proofs> = {
   'idempotency-keys.ts': idempotencyKeyProofs,
   'key-history.ts': keyHistoryProofs,
   'key-lists.ts': keyListProofs,
+  'key-of-write.ts': keyOfWriteProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
   'parent-program-list.ts': parentProgramListProofs,
   'parent-programs.ts': parentProgramProofs,

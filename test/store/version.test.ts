@@ -1,7 +1,19 @@
 import { v7 as newId } from 'uuid';
 import { suspendOrganization } from '../../src/service/operator.ts';
-import { createParentProgram, removeParentProgram, updateParentProgram } from '../../src/service/parent-programs.ts';
-import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+import {
+  createParentProgram,
+  removeParentProgram,
+  updateParentProgram,
+  type WriteContext,
+} from '../../src/service/parent-programs.ts';
+import {
+  createKeyRow,
+  createTenant,
+  openTestDatabase,
+  type Tenant,
+  type TestDatabase,
+  writerOf,
+} from '../support/store.ts';
 import { inTransaction } from '../support/transaction.ts';
 
 let database: TestDatabase;
@@ -25,6 +37,12 @@ async function countBumps({ scope }: Tenant): Promise<number> {
   return (await database.db.pool.query(text, [scope.organizationId])).rowCount ?? 0;
 }
 
+async function writeContext(tenant: Tenant): Promise<WriteContext> {
+  const { keyId } = await writerOf(database.db, tenant);
+  const keyUses = { used() {}, refused() {} };
+  return { db: database.db, caller: { scope: tenant.scope, keyId }, keyUses };
+}
+
 const CONTENT = { name: 'Program', description: null, externalId: null, metadata: {} };
 
 /** Raw SQL; `$1` is the organization. */
@@ -39,14 +57,14 @@ const silently = (text: string) => (tenant: Tenant) =>
 const INSERT = `insert into parent_programs (organization_id, id, name)`;
 
 const WRITES: Record<string, (tenant: Tenant, id: string) => Promise<unknown>> = {
-  'the service creates': ({ scope }) =>
-    createParentProgram({ db: database.db, scope }, { content: CONTENT, idempotencyKey: undefined }),
-  'the service creates, once': ({ scope }) =>
-    createParentProgram({ db: database.db, scope }, { content: CONTENT, idempotencyKey: newId() }),
-  'the service updates': ({ scope }, id) =>
-    updateParentProgram({ db: database.db, scope }, { id, patch: { name: 'Other' }, precondition: () => true }),
-  'the service deletes': ({ scope }, id) =>
-    removeParentProgram({ db: database.db, scope }, { id, precondition: () => true }),
+  'the service creates': async (tenant) =>
+    createParentProgram(await writeContext(tenant), { content: CONTENT, idempotencyKey: undefined }),
+  'the service creates, once': async (tenant) =>
+    createParentProgram(await writeContext(tenant), { content: CONTENT, idempotencyKey: newId() }),
+  'the service updates': async (tenant, id) =>
+    updateParentProgram(await writeContext(tenant), { id, patch: { name: 'Other' }, precondition: () => true }),
+  'the service deletes': async (tenant, id) =>
+    removeParentProgram(await writeContext(tenant), { id, precondition: () => true }),
   'an operator suspends the organization': ({ scope }) => suspendOrganization(database.db, scope.organizationId),
   'raw SQL inserts': sql(`${INSERT} values ($1, gen_random_uuid(), 'x')`),
   'raw SQL inserts many': sql(`${INSERT} select $1, gen_random_uuid(), 'x' from generate_series(1, 1000)`),
@@ -76,10 +94,7 @@ const WRITES: Record<string, (tenant: Tenant, id: string) => Promise<unknown>> =
 
 test.each(Object.entries(WRITES))('%s: the version grows, of that organization only', async (_, write) => {
   const [ours, theirs] = [await createTenant(database.db), await createTenant(database.db)];
-  const { id } = await createParentProgram(
-    { db: database.db, scope: ours.scope },
-    { content: CONTENT, idempotencyKey: undefined },
-  );
+  const { id } = await createParentProgram(await writeContext(ours), { content: CONTENT, idempotencyKey: undefined });
   const [before, others] = [await versionOf(ours), await versionOf(theirs)];
   await write(ours, id);
   expect(await versionOf(ours)).toBeGreaterThan(before);
@@ -90,10 +105,7 @@ test.each(['raw SQL inserts many', 'the service updates', 'raw SQL updates', 'ra
   '%s: once',
   async (name) => {
     const ours = await createTenant(database.db);
-    const { id } = await createParentProgram(
-      { db: database.db, scope: ours.scope },
-      { content: CONTENT, idempotencyKey: undefined },
-    );
+    const { id } = await createParentProgram(await writeContext(ours), { content: CONTENT, idempotencyKey: undefined });
     const before = await countBumps(ours);
     await WRITES[name]?.(ours, id);
     expect(await countBumps(ours)).toBe(before + 1);
@@ -131,12 +143,12 @@ test("truncating the table changes every organization's version", async () => {
 test('a new key, a use of it and an update without a change keep the version', async () => {
   const ours = await createTenant(database.db);
   const { db } = database;
-  const program = await createParentProgram({ db, scope: ours.scope }, { content: CONTENT, idempotencyKey: undefined });
+  const program = await createParentProgram(await writeContext(ours), { content: CONTENT, idempotencyKey: undefined });
   const before = await versionOf(ours);
   await createKeyRow(db, ours);
   await sql('update api_keys set last_used_at = now() where organization_id = $1')(ours);
   const patch = { name: CONTENT.name };
-  await updateParentProgram({ db, scope: ours.scope }, { id: program.id, patch, precondition: () => true });
+  await updateParentProgram(await writeContext(ours), { id: program.id, patch, precondition: () => true });
   expect(await versionOf(ours)).toBe(before);
 });
 

@@ -1,9 +1,10 @@
 import { v7 as newId } from 'uuid';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
-import type { Role } from '../../src/domain/role.ts';
+import { PERMISSIONS, type Permission, type Role } from '../../src/domain/role.ts';
 import { insertApiKey } from '../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Checked, Writer } from '../../src/store/key-of-write.ts';
 import { insertOrganization } from '../../src/store/organizations.ts';
 import { insertUser } from '../../src/store/users.ts';
 import { createScratchDatabase } from './postgres.ts';
@@ -42,12 +43,29 @@ async function addUser(prisma: Database['prisma'], scope: OrganizationScope, rol
 export async function createKeyRow(
   { prisma }: Database,
   { scope, userId }: Tenant,
-  { id = newId(), name = id, expiresAt = null }: { id?: string; name?: string; expiresAt?: Date | null } = {},
+  {
+    id = newId(),
+    name = id,
+    expiresAt = null,
+    permissions = ['parent_programs:read'],
+  }: { id?: string; name?: string; expiresAt?: Date | null; permissions?: Permission[] } = {},
 ): Promise<{ id: string; key: string; hash: Buffer }> {
   const { key, hash, prefix } = mintKey('live');
   await insertApiKey(prisma, scope, {
     ...{ id, userId, name, expiresAt, createdByUserId: null, createdAt: new Date() },
-    ...{ permissions: ['parent_programs:read'], keyHash: Uint8Array.from(hash), keyPrefix: prefix },
+    ...{ permissions, keyHash: Uint8Array.from(hash), keyPrefix: prefix },
   });
   return { id, key, hash };
+}
+
+/** A new key that may write. */
+export async function writerOf(db: Database, tenant: Tenant): Promise<Writer> {
+  const { id } = await createKeyRow(db, tenant, { permissions: [...PERMISSIONS] });
+  return { keyId: id, permission: 'parent_programs:write' };
+}
+
+/** Throws if the key of the write was refused. */
+export function accepted<T>(checked: Checked<T>): T {
+  if (checked.kind === 'refused') throw new Error('The key of the write was refused.');
+  return checked.value;
 }

@@ -265,8 +265,8 @@ export const API_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/store/parent-programs.ts',
-        find: 'deleteMany({ where: { organizationId: scope.organizationId, id } })',
-        replace: "deleteMany({ where: { organizationId: scope.organizationId, id, name: '' } })",
+        find: 'delete from parent_programs using writer\n      where refused is null\n',
+        replace: "delete from parent_programs using writer\n      where refused is null and name = ''\n",
       },
     ],
     caughtBy: 'test/fuzz/fuzz.test.ts',

@@ -224,8 +224,9 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/store/parent-programs.ts',
-        find: ' and parent_programs::text = ${row}',
-        replace: ' and ${row} is not null',
+        find: 'from writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and parent_programs::text = ${row}',
+        replace:
+          'from writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and ${row}::text is not null',
       },
     ],
     caughtBy: 'test/api/conditional.test.ts',

@@ -8,18 +8,18 @@ const STORE: Readonly<Record<string, Edit>> = {
   },
   readParentProgram: {
     file: 'parent-programs.ts',
-    find: 'where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid',
-    replace: 'where id = ${id}::uuid',
+    find: 'from writer, parent_programs\n      where organization_id = ${scope.organizationId}::uuid and id',
+    replace: 'from writer, parent_programs\n      where id',
   },
   replaceParentProgram: {
     file: 'parent-programs.ts',
-    find: 'where organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and parent_programs::text',
-    replace: 'where id = ${program.id}::uuid and parent_programs::text',
+    find: 'from writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id',
+    replace: 'from writer\n      where refused is null\n        and id',
   },
   deleteParentProgram: {
     file: 'parent-programs.ts',
-    find: 'deleteMany({ where: { organizationId: scope.organizationId, id } })',
-    replace: 'deleteMany({ where: { id } })',
+    find: 'using writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id',
+    replace: 'using writer\n      where refused is null\n        and id',
   },
   listParentPrograms: {
     file: 'parent-program-list.ts',
@@ -31,6 +31,12 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: '(select * from parent_programs where organization_id = $1 and updated_at >= ${since}::timestamptz offset 0)',
     replace:
       '(select $1::uuid as organization_id, id, name, description, external_id, metadata, created_at, updated_at from parent_programs where updated_at >= ${since}::timestamptz offset 0)',
+  },
+  checkKeyOfWrite: {
+    file: 'key-of-write.ts',
+    find: 'from key_of_write(${organizationId}::uuid, ${keyId}::uuid',
+    replace:
+      'from key_of_write((select organization_id from api_keys where ${organizationId} <> id::text and id = ${keyId}::uuid), ${keyId}::uuid',
   },
   listCurrentKeys: {
     file: 'api-keys.ts',

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const KEY = 'src/domain/api-key.ts';
 const AUTHENTICATE = 'src/service/authenticate.ts';
+const KEY_OF_WRITE = 'src/store/key-of-write.ts';
 const ROLE = 'src/domain/role.ts';
 
 /** Faults in API keys: who may do what, and until when. */
@@ -82,8 +83,8 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: AUTHENTICATE,
-        find: 'if (record.organizationSuspendedAt !== null) {',
-        replace: 'if (record.organizationSuspendedAt === at) {',
+        find: 'if (state.organizationSuspendedAt !== null) {',
+        replace: 'if (state.organizationSuspendedAt === at) {',
       },
     ],
     caughtBy: 'test/api/key-state.test.ts',
@@ -136,9 +137,9 @@ export const KEY_FAULTS: readonly Fault[] = [
     title: "a key's permission is not checked",
     edits: [
       {
-        file: 'src/api/server-api.ts',
-        find: 'if (permission !== undefined && !held.includes(permission))',
-        replace: "if (permission === '' && !held.includes(permission))",
+        file: AUTHENTICATE,
+        find: 'if (permission !== undefined && !permissions.includes(permission))',
+        replace: "if (permission === '' && !permissions.includes(permission))",
       },
     ],
     caughtBy: 'test/contract/every-operation-key.test.ts',
@@ -240,5 +241,28 @@ export const KEY_FAULTS: readonly Fault[] = [
       },
     ],
     caughtBy: 'test/service/audit.test.ts',
+  },
+  {
+    title: 'a write that began before the revocation of its key is made after it',
+    edits: [{ file: KEY_OF_WRITE, find: 'case when revoked_at is null and', replace: 'case when' }],
+    caughtBy: 'test/api/revoked-meanwhile.test.ts',
+  },
+  {
+    title: 'a write checks its key without the lock of the organization',
+    edits: [
+      { file: KEY_OF_WRITE, find: '${keyId}::uuid, ${isLocked})', replace: '${keyId}::uuid, ${isLocked} and false)' },
+    ],
+    caughtBy: 'test/service/revocation-race.test.ts',
+  },
+  {
+    title: 'a revocation does not wait for the writes of the key',
+    edits: [
+      {
+        file: 'src/service/key-authority.ts',
+        find: "action === 'revoke' || action === 'rotate' ?",
+        replace: "action === 'rotate' ?",
+      },
+    ],
+    caughtBy: 'test/service/revocation-race.test.ts',
   },
 ];

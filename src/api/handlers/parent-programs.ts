@@ -44,10 +44,10 @@ export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query,
   };
 };
 
-export const createParentProgram: Handler<'createParentProgram'> = async ({ body, headers, caller }, { db }) => {
+export const createParentProgram: Handler<'createParentProgram'> = async ({ body, headers, caller }, deps) => {
   const { name, description = null, external_id: externalId = null, metadata = {} } = body;
   const program = await service.createParentProgram(
-    { db, scope: caller.scope },
+    { ...deps, caller },
     { content: { name, description, externalId, metadata }, idempotencyKey: headers['idempotency-key'] },
   );
   return { status: 201, headers: { Location: `/api/parent_programs/${program.id}` }, body: present(program) };
@@ -59,10 +59,10 @@ export const getParentProgram: Handler<'getParentProgram'> = async ({ path, call
   return { status: 200, headers: {}, body: present(found.program), version: found.version };
 };
 
-export const updateParentProgram: Handler<'updateParentProgram'> = async ({ path, body, headers, caller }, { db }) => {
+export const updateParentProgram: Handler<'updateParentProgram'> = async ({ path, body, headers, caller }, deps) => {
   const { name, description, external_id: externalId, metadata } = body;
   const program = await service.updateParentProgram(
-    { db, scope: caller.scope },
+    { ...deps, caller },
     {
       id: path.id,
       patch: { name, description, externalId, metadata },
@@ -72,9 +72,9 @@ export const updateParentProgram: Handler<'updateParentProgram'> = async ({ path
   return { status: 200, headers: {}, body: present(program) };
 };
 
-export const deleteParentProgram: Handler<'deleteParentProgram'> = async ({ path, headers, caller }, { db }) => {
+export const deleteParentProgram: Handler<'deleteParentProgram'> = async ({ path, headers, caller }, deps) => {
   await service.removeParentProgram(
-    { db, scope: caller.scope },
+    { ...deps, caller },
     { id: path.id, precondition: unchangedSince(headers['if-match']) },
   );
   return { status: 204, headers: {}, body: null };

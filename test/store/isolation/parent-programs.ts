@@ -1,6 +1,7 @@
 import { v7 as newId } from 'uuid';
 import type { NewParentProgram } from '../../../src/domain/parent-program.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { checkKeyOfWrite } from '../../../src/store/key-of-write.ts';
 import { type ListQuery, listParentPrograms, positionOf } from '../../../src/store/parent-program-list.ts';
 import {
   deleteParentProgram,
@@ -9,14 +10,15 @@ import {
   readParentProgram,
   replaceParentProgram,
 } from '../../../src/store/parent-programs.ts';
-import type { Tenant } from '../../support/store.ts';
+import { accepted, type Tenant, writerOf } from '../../support/store.ts';
 import type { Proofs } from './proof.ts';
 
 const CONTENT: NewParentProgram = { name: 'Nordic', description: null, externalId: 'NOR-1', metadata: { a: 'b' } };
 const PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: 101, after: null };
 
-function insert({ prisma }: Database, { scope }: Tenant, id = newId(), content = CONTENT) {
-  return insertParentProgram(prisma, scope, { id, content });
+async function insert(db: Database, tenant: Tenant, id = newId(), content = CONTENT) {
+  const inserted = { id, content, writer: await writerOf(db, tenant) };
+  return accepted(await insertParentProgram(db.prisma, tenant.scope, inserted));
 }
 
 export const parentProgramListProofs: Proofs = {
@@ -62,33 +64,58 @@ export const parentProgramProofs: Proofs = {
 
   async readParentProgram({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
-    const locked = { id: foreign.id, isLocked: true };
-    expect(await db.prisma.$transaction((tx) => readParentProgram(tx, ours.scope, locked))).toBeNull();
+    const [writer, theirWriter] = [await writerOf(db, ours), await writerOf(db, theirs)];
+    const locked = { id: foreign.id, isLocked: true, writer };
+    expect(accepted(await db.prisma.$transaction((tx) => readParentProgram(tx, ours.scope, locked)))).toBeNull();
     const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
     await db.prisma.$transaction(async (tx) => {
-      expect((await readParentProgram(tx, ours.scope, locked))?.program).toEqual(own);
-      // Their row is not locked with ours: one organization cannot make another wait.
-      await db.prisma.$transaction((other) => readParentProgram(other, theirs.scope, locked), { timeout: 1000 });
+      expect(accepted(await readParentProgram(tx, ours.scope, locked))?.program).toEqual(own);
+      // Their rows are not locked with ours: one organization cannot make another wait.
+      const read = { ...locked, writer: theirWriter };
+      await db.prisma.$transaction((other) => readParentProgram(other, theirs.scope, read), { timeout: 1000 });
     });
   },
 
   async replaceParentProgram({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
     const own = await insert(db, ours, foreign.id);
-    const before = await readParentProgram(db.prisma, ours.scope, { id: own.id, isLocked: false });
-    if (before === null) throw new Error('What was inserted is not there.');
-    const change = { before, content: { ...CONTENT, name: 'Changed' } };
-    expect(await replaceParentProgram(db.prisma, theirs.scope, change)).toBeNull();
-    expect(await replaceParentProgram(db.prisma, ours.scope, change)).toMatchObject({ name: 'Changed' });
+    const { change, foreignChange } = await rewrites(db, { ours, theirs, id: own.id });
+    const content = { ...CONTENT, name: 'Changed' };
+    const replaced = await replaceParentProgram(db.prisma, theirs.scope, { ...foreignChange, content });
+    expect(accepted(replaced)).toBeNull();
+    expect(accepted(await replaceParentProgram(db.prisma, ours.scope, { ...change, content }))).toMatchObject({
+      name: 'Changed',
+    });
     expect((await findParentProgram(db, theirs.scope, foreign.id))?.program).toEqual(foreign);
   },
 
   async deleteParentProgram({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
-    await insert(db, ours, foreign.id);
-    await deleteParentProgram(db.prisma, ours.scope, foreign.id);
-    expect(await findParentProgram(db, ours.scope, foreign.id)).toBeNull();
-    await deleteParentProgram(db.prisma, ours.scope, foreign.id);
+    const own = await insert(db, ours, foreign.id);
+    const { change, foreignChange } = await rewrites(db, { ours, theirs, id: own.id });
+    expect(accepted(await deleteParentProgram(db.prisma, theirs.scope, foreignChange))).toBeNull();
+    expect(accepted(await deleteParentProgram(db.prisma, ours.scope, change))).not.toBeNull();
+    expect(await findParentProgram(db, ours.scope, own.id)).toBeNull();
     expect((await findParentProgram(db, theirs.scope, foreign.id))?.program).toEqual(foreign);
+  },
+};
+
+/** Changes of our program with this id, by our key, and of the same row in their scope, by their key. */
+async function rewrites(db: Database, { ours, theirs, id }: { ours: Tenant; theirs: Tenant; id: string }) {
+  const [writer, theirWriter] = [await writerOf(db, ours), await writerOf(db, theirs)];
+  const before = accepted(await readParentProgram(db.prisma, ours.scope, { id, writer, isLocked: false }));
+  if (before === null) throw new Error('What was inserted is not there.');
+  return { change: { before, writer }, foreignChange: { before, writer: theirWriter } };
+}
+
+export const keyOfWriteProofs: Proofs = {
+  // The attack: a key that may write in its own organization, in the scope of another one.
+  async checkKeyOfWrite({ db, ours, theirs }) {
+    const writer = await writerOf(db, theirs);
+    expect(await checkKeyOfWrite(db.prisma, theirs.scope, writer)).toEqual({ kind: 'accepted', value: null });
+    expect(await checkKeyOfWrite(db.prisma, ours.scope, writer)).toMatchObject({ kind: 'refused', key: null });
+    const inserted = { id: newId(), content: CONTENT, writer };
+    expect(await insertParentProgram(db.prisma, ours.scope, inserted)).toMatchObject({ kind: 'refused', key: null });
+    expect(await findParentProgram(db, ours.scope, inserted.id)).toBeNull();
   },
 };

@@ -1,0 +1,75 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { JudgedKey } from '../domain/api-key.ts';
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import { type Permission, rolesWith } from '../domain/role.ts';
+import type { Transaction } from './database.ts';
+
+/** The key that writes, and the permission that the write needs. */
+export type Writer = { readonly keyId: string; readonly permission: Permission };
+
+/** A key that may not write; `key` is null if it does not exist. */
+export type RefusedKey = { readonly kind: 'refused'; readonly key: JudgedKey | null; readonly at: Date };
+
+export type Checked<T> = { readonly kind: 'accepted'; readonly value: T } | RefusedKey;
+
+/**
+ * A query of one row, "refused": null if the key may write, else its state as JSON. No row: there is no such key.
+ *
+ * `isLocked`: takes the lock of the organization first and keeps it to the end of the transaction. Whatever ends or limits a
+ * key takes it too, so the key may still write at the commit. Take it before the lock of any other row: all others do so.
+ */
+export function keyOfWrite(
+  { organizationId }: OrganizationScope,
+  { keyId, permission }: Writer,
+  { isLocked }: { isLocked: boolean },
+): Prisma.Sql {
+  return Prisma.sql`
+    select case when revoked_at is null and rotated_at is null
+                     and (expires_at is null or expires_at > statement_timestamp())
+                     and deactivated_at is null and suspended_at is null
+                     and ${permission}::varchar = any(permissions) and role = any(${rolesWith(permission)}::role[])
+           then null
+           else json_build_object(
+             'organizationName', organization_name, 'organizationSuspendedAt', suspended_at, 'permissions', permissions,
+             'expiresAt', expires_at, 'rotatedAt', rotated_at, 'revokedAt', revoked_at, 'role', role,
+             'userDeactivatedAt', deactivated_at, 'at', statement_timestamp())
+           end as refused
+    from key_of_write(${organizationId}::uuid, ${keyId}::uuid, ${isLocked})`;
+}
+
+type StateAsJson = {
+  readonly [Name in keyof JudgedKey]: JudgedKey[Name] extends Date | null ? string | null : JudgedKey[Name];
+};
+
+/** The column of the query above. */
+export type RefusedColumn = { readonly refused: (StateAsJson & { readonly at: string }) | null };
+
+/** Undefined: the query found no key. Null: the key may write. */
+export function refusedKey(row: RefusedColumn | undefined): RefusedKey | null {
+  if (row === undefined) return { kind: 'refused', key: null, at: new Date() };
+  if (row.refused === null) return null;
+  const { at, organizationSuspendedAt, expiresAt, rotatedAt, revokedAt, userDeactivatedAt, ...others } = row.refused;
+  const key = {
+    ...others,
+    organizationSuspendedAt: dateOf(organizationSuspendedAt),
+    expiresAt: dateOf(expiresAt),
+    rotatedAt: dateOf(rotatedAt),
+    revokedAt: dateOf(revokedAt),
+    userDeactivatedAt: dateOf(userDeactivatedAt),
+  };
+  return { kind: 'refused', key, at: new Date(at) };
+}
+
+function dateOf(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
+}
+
+/** For a request that repeats the response of an earlier write: takes no lock. */
+export async function checkKeyOfWrite(
+  tx: Transaction,
+  scope: OrganizationScope,
+  writer: Writer,
+): Promise<Checked<null>> {
+  const [row] = await tx.$queryRaw<RefusedColumn[]>(keyOfWrite(scope, writer, { isLocked: false }));
+  return refusedKey(row) ?? { kind: 'accepted', value: null };
+}
