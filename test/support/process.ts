@@ -26,8 +26,7 @@ export function startFile(
 ): Running {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters], {
     cwd: ROOT,
-    // The compile cache of a copied tree would stay in node_modules, which copies share.
-    env: { PATH: process.env['PATH'], NODE_DISABLE_COMPILE_CACHE: '1', ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     // A test that exceeds its time limit must not leave a process behind.
     ...{ timeout: lifeSeconds * 1000, killSignal: 'SIGKILL' },

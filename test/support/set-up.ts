@@ -14,6 +14,8 @@ export default async function setUp({ seed = 0 }: { seed?: number } = {}): Promi
   await chmod(folder, 0o755);
   globalThis.charterTestServices = await shareServices(folder);
   process.env['CHARTER_TEST_FOLDER'] = folder;
+  // Shared by the workers and the processes that tests start.
+  process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
   process.env['CHARTER_TEST_SERVICES'] = globalThis.charterTestServices.url;
   process.env['CHARTER_TEST_SEED'] = String(seed);
   process.env['NODE_ENV'] = 'test';
