@@ -23,11 +23,11 @@ type Sections = Pick<Contract, 'info' | 'tags'> & {
   readonly components: Pick<Contract, 'schemas' | 'securitySchemes'>;
 };
 
-/** The page on the rules for every request, which come after the introduction in the contract's description. */
-export const GENERAL = { name: 'every-request', title: 'Every request' };
+/** The page of the rules that all requests share: the part of the contract's description after the introduction. */
+export const GENERAL = { name: 'conventions', title: 'Conventions' };
 
 const SAMPLES =
-  'The samples can be run as they are shown. They read the address of the server from the environment variable `CHARTER_URL`, without a slash at the end, and the key from `CHARTER_API_KEY`.';
+  'You can run the code samples unchanged. They read the URL of the server from the environment variable `CHARTER_URL`, without a slash at the end, and the key from `CHARTER_API_KEY`.';
 
 export async function readContract(file: string): Promise<Contract> {
   const document: Json = JSON.parse(await readFile(file, 'utf8'));
@@ -47,5 +47,5 @@ export async function readContract(file: string): Promise<Contract> {
 export function descriptionOf({ info: { description } }: Contract): { introduction: string; rules: string } {
   const at = description.search(/^## /m);
   const [introduction, rules] = at < 0 ? [description, ''] : [description.slice(0, at), description.slice(at)];
-  return { introduction: introduction.trim(), rules: `${rules.trim()}\n\n## The samples\n\n${SAMPLES}` };
+  return { introduction: introduction.trim(), rules: `${rules.trim()}\n\n## Code samples\n\n${SAMPLES}` };
 }

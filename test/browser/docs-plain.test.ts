@@ -11,7 +11,7 @@ const WITHOUT = { javaScriptEnabled: false };
 test('with JavaScript off, the documentation links to the page that works without it', async () => {
   const page = await stage.visit(WITHOUT);
   await page.goto('/docs');
-  await page.getByRole('link', { name: 'The same without it' }).click();
+  await page.getByRole('link', { name: 'version without JavaScript' }).click();
   await page.getByRole('heading', { name: contract.info.title }).waitFor();
   await page.getByRole('link', { name: 'openapi.yaml' }).waitFor();
 });
@@ -59,7 +59,7 @@ test('the page passes the layout checks, and its print version hides links to ot
   await page.goto('/docs/plain.html');
   expect(await look(page, 'docs-plain', { fullPage: false })).toEqual([]);
   await page.emulateMedia({ media: 'print' });
-  expect(await page.getByRole('link', { name: 'With search' }).isVisible()).toBe(false);
+  expect(await page.getByRole('link', { name: 'Version with search' }).isVisible()).toBe(false);
   const closed = page.locator('details:not([open]) pre').first();
   expect(await closed.isVisible()).toBe(true);
 }, 180_000);

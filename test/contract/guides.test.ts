@@ -38,7 +38,7 @@ test.each(inLanguage('json'))('the JSON of $name is valid by the contract', ({ c
 });
 
 test.each(inLanguage('http'))('the response of $name is one that its operation declares', ({ code, options }) => {
-  const [operationId = '', status = ''] = options.get('answer')?.split(':') ?? [];
+  const [operationId = '', status = ''] = options.get('response')?.split(':') ?? [];
   const response = operations.find((operation) => operation.operationId === operationId)?.responses[status];
   const [line = '', ...headers] = code.trim().split('\n');
   expect(line).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [A-Z]`));

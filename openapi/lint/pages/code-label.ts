@@ -31,7 +31,7 @@ export const codeLabel: PageRule = {
     },
     { find: '```sh status=200', replace: '```sh', says: 'This curl command has no expected status.' },
     { find: '```sh status=200', replace: '```bash status=200', says: 'No test checks code in "bash".' },
-    { find: '```http answer=getKey:200', replace: '```http', says: 'This response does not name its operation.' },
+    { find: '```http response=getKey:200', replace: '```http', says: 'This response does not name its operation.' },
   ],
 };
 
@@ -60,9 +60,9 @@ function faultOf(label: string, code: string, targets: LinkTargets): Advice | nu
           }
         : null;
     case 'http':
-      return /^\w+:\d{3}$/.test(options.get('answer') ?? '')
+      return /^\w+:\d{3}$/.test(options.get('response') ?? '')
         ? null
-        : { message: 'This response does not name its operation.', remedy: 'Add the operation and the status after the language: ```http answer=getKey:200.' };
+        : { message: 'This response does not name its operation.', remedy: 'Add the operation and the status after the language: ```http response=getKey:200.' };
     case 'text':
     case '':
       return null;

@@ -16,15 +16,15 @@ export function operationSection(operation: Operation): Html {
 ${text(description, 4)}
 <p>${permission(operation)}</p>
 ${(['path', 'query', 'header'] as const).map((location) => parameterList(location, parameters))}
-${body !== undefined && html`<h4>Body</h4>${text(requestBody?.description ?? '', 5)}<p class="kind">application/json: ${kind(body.schema)}</p>${exampleList(body.examples, { open: true })}`}
-<h4>Samples</h4>
+${body !== undefined && html`<h4>Request body</h4>${text(requestBody?.description ?? '', 5)}<p class="kind">application/json: ${kind(body.schema)}</p>${exampleList(body.examples, { open: true })}`}
+<h4>Code samples</h4>
 <div class="samples">${samplesOf(operation).map(({ label, source }) => html`<figure><figcaption>${label}</figcaption>${code(source)}</figure>`)}</div>
 <h4>Responses</h4>
 ${Object.entries(responses).map(([status, response]) => responseSection(status, response))}
 </section>`;
 }
 
-const LOCATIONS = { path: 'In the path', query: 'In the query', header: 'Headers' } as const;
+const LOCATIONS = { path: 'Path parameters', query: 'Query parameters', header: 'Request headers' } as const;
 
 function parameterList(location: Parameter['in'], parameters: readonly Parameter[]): Html | null {
   const here = parameters.filter((parameter) => parameter.in === location);
@@ -37,8 +37,8 @@ function parameterList(location: Parameter['in'], parameters: readonly Parameter
 
 function permission({ security }: Operation): Html {
   const [needed] = security.flatMap((scheme) => Object.values(scheme)).flat();
-  if (needed === undefined) return html`Every valid key can call it.`;
-  return html`It requires the permission <code>${needed}</code>.`;
+  if (needed === undefined) return html`Requires any valid API key.`;
+  return html`Requires the permission <code>${needed}</code>.`;
 }
 
 function responseSection(status: string, { description, headers = {}, content = {} }: Response): Html {
@@ -46,7 +46,7 @@ function responseSection(status: string, { description, headers = {}, content = 
   return html`<section class="response">
 <h5><code>${status}</code> ${STATUS_CODES[Number(status)] ?? ''}</h5>
 ${text(description, 6)}
-<p class="kind">Headers: ${Object.entries(headers).map(([name, header], i) => html`${i > 0 && ', '}<a href="#${headerPlace(name)}"><code>${header.schema.const === undefined ? name : `${name}: ${String(header.schema.const)}`}</code></a>`)}</p>
+<p class="kind">Response headers: ${Object.entries(headers).map(([name, header], i) => html`${i > 0 && ', '}<a href="#${headerPlace(name)}"><code>${header.schema.const === undefined ? name : `${name}: ${String(header.schema.const)}`}</code></a>`)}</p>
 ${body === undefined ? html`<p class="kind">No body</p>` : html`<p class="kind">Body: ${kind(body.schema)}</p>${exampleList(body.examples, { open: status.startsWith('2') })}`}
 </section>`;
 }

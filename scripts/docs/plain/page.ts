@@ -31,7 +31,7 @@ export async function renderPlain(root: string, contract: Contract, guides: Guid
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="head"><span class="brand">${LOGO}Charter</span>
-<ul><li><a href="index.html">With search</a></li><li><a href="openapi.yaml">openapi.yaml</a></li><li><a href="openapi.json">openapi.json</a></li></ul></header>
+<ul><li><a href="index.html">Version with search</a></li><li><a href="openapi.yaml">openapi.yaml</a></li><li><a href="openapi.json">openapi.json</a></li></ul></header>
 <div class="frame">
 ${contents(contract, guides)}
 <main id="main" tabindex="-1">
@@ -88,7 +88,7 @@ function guideArticle(guide: Guide, contract: Contract, guides: Guides): Html {
   return html`<article><h2 id="${place}">${guide.title}</h2>${text(source)}</article>`;
 }
 
-/** The rules for every request, and how to authenticate. */
+/** The rules that all requests share, and how to authenticate. */
 function general(contract: Contract): Html {
   const place = guidePlace(GENERAL.name);
   const rules = withHeadings(descriptionOf(contract).rules, (heading) => anchoredHeading(place, heading));

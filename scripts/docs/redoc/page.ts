@@ -73,7 +73,7 @@ async function templateOf(root: string, { title, summary }: Contract['info'], ic
 <meta name="description" content="${escaped(summary)}">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${icon}" type="image/svg+xml">
-<link rel="alternate" href="plain.html" title="Without JavaScript">
+<link rel="alternate" href="plain.html" title="Version without JavaScript">
 {{{redocHead}}}
 <style>
 :root {
@@ -84,7 +84,7 @@ ${theme}</style>
 </head>
 <body>
 <header class="heard"><h1>${escaped(title)}</h1></header>
-<noscript><p class="plain">This page needs JavaScript. <a href="plain.html">The same without it</a>.</p></noscript>
+<noscript><p class="plain">This page needs JavaScript. Read the <a href="plain.html">version without JavaScript</a>.</p></noscript>
 {{{redocHTML}}}
 <script type="module">
 ${repairs}</script>
