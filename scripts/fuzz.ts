@@ -1,4 +1,4 @@
-// Tries the server with requests that are made of the document, for as long as one likes. See --help.
+// Sends the server requests that are generated from the contract, for a given time. See --help.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,16 +10,17 @@ import tearDown from '../test/support/tear-down.ts';
 import { untilInterrupted } from './interrupted.ts';
 
 const NAMES = Object.keys(PROPERTIES).filter(isPropertyName);
-const HELP = `npm run fuzz -- [options]   sends the server what nobody has thought of, and holds its answers against the document
+const HELP = `npm run fuzz -- [options]   sends the server generated requests, and checks each response against the contract
 
-  --minutes N       for so long, with one seed after another; 1 by default
-  --seed S          the first seed; a random one by default
-  --property NAME   one of: ${NAMES.join(', ')}; all of them by default
-  --path P          with --seed and --property: that one failure again, without shrinking
-  --help            this text
+  --minutes N       how long to run, with a new seed for each round; 1 by default
+  --seed S          the first seed; random by default
+  --property NAME   the property to check: ${NAMES.join(', ')}; all by default
+  --path P          repeats one failure without shrinking it; requires --seed and --property
+  --help            shows this text
 
-It starts a PostgreSQL and servers of its own. At the first failure it ends with 1, and prints what is wrong, the request as
-a line for bash, made as small as it could be, and the command that repeats it. The line reads CHARTER_URL and CHARTER_KEY.
+The command starts its own PostgreSQL and servers. It stops at the first failure, with exit code 1, and prints the problem,
+the smallest request that causes it as a command for bash, and the command that repeats the failure. The command for bash
+uses the environment variables CHARTER_URL and CHARTER_KEY.
 `;
 
 type Options = Start & { readonly minutes: number; readonly names: readonly PropertyName[] };
@@ -35,7 +36,7 @@ try {
   process.exitCode ??= 1;
   console.error(error instanceof Error ? error.message : error);
 }
-// Of a run that was not whole: nobody asks whether it has seen every status.
+// As after a run of some test files only: without the check that every declared status occurred.
 await tearDown({ testPathPatterns: { patterns: ['fuzz'] } });
 process.exit();
 
@@ -62,7 +63,7 @@ async function main({ minutes, names, seed, path }: Options): Promise<void> {
   }
 }
 
-/** Null: help is asked for. */
+/** Null: --help. Throws for invalid options. */
 function readOptions(): Options | null {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
@@ -70,12 +71,12 @@ function readOptions(): Options | null {
   });
   if (values.help) return null;
   const { minutes = '1', seed = String(Math.floor(Math.random() * 1_000_000_000)), property, path } = values;
-  if (!(Number(minutes) > 0)) throw new Error('--minutes is a number above 0.');
-  if (!/^-?\d{1,10}$/.test(seed)) throw new Error('--seed is an integer.');
+  if (!(Number(minutes) > 0)) throw new Error('--minutes must be a number greater than 0.');
+  if (!/^-?\d{1,10}$/.test(seed)) throw new Error('--seed must be an integer.');
   if (property !== undefined && !isPropertyName(property))
-    throw new Error(`--property is one of: ${NAMES.join(', ')}.`);
+    throw new Error(`--property must be one of: ${NAMES.join(', ')}.`);
   if (path !== undefined && (values.seed === undefined || property === undefined)) {
-    throw new Error('--path is of one --seed and one --property. Give all three.');
+    throw new Error('--path requires --seed and --property.');
   }
   return { minutes: Number(minutes), seed: Number(seed), names: property === undefined ? NAMES : [property], path };
 }
