@@ -1,11 +1,12 @@
 // Runs every command of package.json. It first installs what is missing: Node 24, the dependencies and the generated
 // code. It is plain JavaScript, because it must run on any version of Node.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser, REMEDY } from './browser.mjs';
+import { launch } from './launch.mjs';
 import { canInstallPrograms, installPrograms, missingPrograms, REMEDY as PROGRAMS_REMEDY } from './sample-programs.mjs';
 
 const NODE_VERSION = '24.21.0';
@@ -46,7 +47,7 @@ if (name === 'test' || name === 'soak') {
   ensureBrowser();
   ensureSamplePrograms();
 }
-run();
+launch(node, ['--disable-warning=ExperimentalWarning', join(root, command.entry), ...(command.flags ?? []), ...rest]);
 
 function findNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -148,25 +149,6 @@ function ensureSamplePrograms() {
   if (!canInstallPrograms()) fail(problem);
   step(`For the documentation's samples: ${missing.join(', ')}`, () => installPrograms(), PROGRAMS_REMEDY);
   if (missingPrograms().length > 0) fail(problem);
-}
-
-function run() {
-  const child = spawn(
-    node,
-    ['--disable-warning=ExperimentalWarning', join(root, command.entry), ...(command.flags ?? []), ...rest],
-    {
-      // The IPC channel closes when this process dies, so that killing npm leaves no server running.
-      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    },
-  );
-  // A terminal sends SIGINT to the whole group itself; SIGTERM and SIGHUP reach this process alone.
-  process.on('SIGINT', () => {});
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  // npm's shell does not forward signals. When it dies, this process gets another parent.
-  const parent = process.ppid;
-  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 500).unref();
-  child.on('error', (error) => fail(`${command.entry} could not be started: ${error.message}`));
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));
 }
 
 /** Runs and reports one step of the set-up. If it fails, prints its output and the remedy, and exits. */

@@ -20,6 +20,8 @@ export type Config = {
   readonly responseCacheBytes: number;
   /** Response validation; null disables it. */
   readonly responseCheck: ResponseCheck | null;
+  /** How long the server accepts new connections after a signal to stop, while /readyz returns 503. */
+  readonly drainSeconds: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly nodeEnv: (typeof NODE_ENVS)[number];
   readonly environment: Environment;
@@ -44,6 +46,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     responseCacheBytes:
       MIB * integer('RESPONSE_CACHE_MIB', given('RESPONSE_CACHE_MIB'), { fallback: 64, min: 0, max: 65536 }),
     responseCheck: responseCheck({ mode: given('RESPONSE_CHECK'), rate: given('RESPONSE_CHECK_SAMPLE_RATE'), nodeEnv }),
+    drainSeconds: integer('DRAIN_SECONDS', given('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
     logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
     nodeEnv,
     environment: oneOf('CHARTER_ENVIRONMENT', given('CHARTER_ENVIRONMENT'), {

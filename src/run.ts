@@ -3,14 +3,20 @@ import { type Config, readConfig } from './config.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
+import { endOnUnexpectedError } from './operations/unexpected-error.ts';
 import { connect } from './postgres/connect.ts';
 import { openPublication } from './publication/routes.ts';
 import { isHttps } from './security-headers.ts';
-import { listen } from './server.ts';
+import { listen, STOP_SECONDS } from './server.ts';
 import { type KeyUses, startKeyUses } from './service/last-used.ts';
 import { createOutbox, type Outbox } from './service/mail.ts';
 import { type Shutdown, watchForShutdown } from './shutdown.ts';
 import type { Database } from './store/database.ts';
+
+/** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */
+const IDLE_SECONDS = 1;
+/** For what follows the last response of a shutdown: last uses of keys, mails, the database. */
+const LEAVE_SECONDS = 60;
 
 /** Runs the server until a shutdown is requested. Then resolves, with the exit code set. */
 export async function run(): Promise<void> {
@@ -34,6 +40,8 @@ export async function run(): Promise<void> {
 async function startAndServe(shutdown: Shutdown): Promise<void> {
   const config = readConfig(process.env);
   const logger = createLogger(config.logLevel);
+  endOnUnexpectedError({ logger, shutdown });
+  void limitShutdown(shutdown, config.drainSeconds + STOP_SECONDS + LEAVE_SECONDS);
   const outbox = createOutbox(config.mail, (error) => logger.warn({ err: error }, 'could not send a mail'));
   const { db, leave } = await connect(config, (error) =>
     logger.warn({ err: error }, 'an idle database connection failed'),
@@ -79,7 +87,11 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');
   await demonstration?.seed(db);
   if (shutdown.isRequested()) return;
-  const server = await listen(app, { ...config, onUnreadable: (seen) => logger.info(seen, 'malformed HTTP request') });
+  const server = await listen(app, {
+    ...config,
+    onUnreadable: (seen) => logger.info(seen, 'malformed HTTP request'),
+    onAcceptError: (error) => logger.warn({ err: error }, 'could not accept a connection'),
+  });
   shutdown.started();
   warnAboutSettings(config, logger);
   const stopHousekeeping = startHousekeeping(db, logger);
@@ -95,7 +107,13 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   isStopping = true;
   logger.info({ reason }, 'shutting down, finishing requests in flight');
   stopHousekeeping();
-  await server.stop();
+  await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: IDLE_SECONDS });
+}
+
+/** Ends the process if its shutdown takes longer, because something that it waits for never happens. */
+async function limitShutdown({ reason }: Shutdown, seconds: number): Promise<void> {
+  await reason;
+  setTimeout(() => process.exit(1), seconds * 1000).unref();
 }
 
 /** Warns about settings that are probably mistakes. */

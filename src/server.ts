@@ -1,19 +1,31 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { answerUnreadable, type Unreadable } from './api/unreadable-request.ts';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import { setTimeout as delay, setImmediate as nextCheck } from 'node:timers/promises';
+import type { TimeLimits, Unreadable } from './api/unreadable-request.ts';
+import { type Connections, serveConnections } from './connections.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 import { apiSecurityHeaders } from './security-headers.ts';
 
-const REQUEST_SECONDS = 30;
-const HEADERS_SECONDS = 10;
+const LIMITS: TimeLimits = { headersSeconds: 10, requestSeconds: 30 };
 const CHECK_SECONDS = 2;
-const STOP_SECONDS = 25;
+/** From the end of the listener to the end of all connections. */
+export const STOP_SECONDS = 25;
 const CLOSE_IDLE_MS = 50;
+
+export type StopOptions = {
+  /** How long new connections are accepted, as load balancers need it; 0 by default. */
+  readonly drainSeconds?: number;
+  /** How long idle connections are kept after that, so that a client that uses one gets its response; 0 by default. */
+  readonly idleSeconds?: number;
+};
 
 export type Listening = {
   readonly url: string;
-  /** Graceful shutdown: accepts no new request and waits at most 25 seconds for those in flight, then closes all connections. */
-  stop(): Promise<void>;
+  /**
+   * Graceful shutdown: every response says `Connection: close` from now on. After `drainSeconds`, accepts no new connection and
+   * waits at most 25 seconds for the requests in progress, then closes all connections.
+   */
+  stop(options?: StopOptions): Promise<void>;
 };
 
 export type ListenOptions = {
@@ -21,42 +33,71 @@ export type ListenOptions = {
   port: number;
   /** The URL under which people reach the server; with https, responses tell browsers to use only HTTPS. */
   publicUrl?: string | undefined;
+  /** 10 and 30 seconds by default. */
+  limits?: TimeLimits;
   onUnreadable?: (seen: Unreadable) => void;
+  /** Called when a connection could not be accepted, for example because too many files are open. */
+  onAcceptError?: (error: Error) => void;
 };
 
 export async function listen(
   app: RequestListener,
-  { host, port, publicUrl, onUnreadable = () => {} }: ListenOptions,
+  { host, port, publicUrl, limits = LIMITS, onUnreadable = () => {}, onAcceptError = () => {} }: ListenOptions,
 ): Promise<Listening> {
-  const timeouts = {
-    requestTimeout: REQUEST_SECONDS * 1000,
-    headersTimeout: HEADERS_SECONDS * 1000,
-    connectionsCheckingInterval: CHECK_SECONDS * 1000,
-  };
   // A missing Host gets a response of the contract. With optimizeEmptyRequests, a request without a body emits no 'end' event,
   // which makes a cached response a tenth cheaper.
-  const server = createServer({ ...timeouts, requireHostHeader: false, optimizeEmptyRequests: true }, app);
-  answerUnreadable(server, { securityHeaders: apiSecurityHeaders(publicUrl), onUnreadable });
-  // An unknown expectation may be ignored (RFC 9110 section 10.1.1). By default Node responds with 417.
-  server.on('checkExpectation', app);
+  const server = createServer({
+    requestTimeout: limits.requestSeconds * 1000,
+    headersTimeout: limits.headersSeconds * 1000,
+    connectionsCheckingInterval: CHECK_SECONDS * 1000,
+    requireHostHeader: false,
+    optimizeEmptyRequests: true,
+  });
+  const securityHeaders = apiSecurityHeaders(publicUrl);
+  const connections = serveConnections(server, { app, limits, securityHeaders, onUnreadable });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(unableToListen(error, host, port)));
-    server.listen(port, host, resolve);
+    const onError = (error: Error) => reject(unableToListen(error, host, port));
+    server.once('error', onError);
+    server.listen(port, host, () => {
+      server.off('error', onError);
+      server.on('error', onAcceptError);
+      resolve();
+    });
   });
   const { port: actualPort } = addressOf(server);
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const urlHost = reachable.includes(':') ? `[${reachable}]` : reachable;
-  return { url: `http://${urlHost}:${actualPort}`, stop: () => stop(server) };
+  return { url: `http://${urlHost}:${actualPort}`, stop: (options = {}) => stop(server, connections, options) };
 }
 
-async function stop(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Repeatedly, because a connection becomes idle, and is kept alive, after the response to its last request.
-  const closeIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
+async function stop(
+  server: Server,
+  connections: Connections,
+  { drainSeconds = 0, idleSeconds = 0 }: StopOptions,
+): Promise<void> {
+  connections.drain();
+  if (drainSeconds > 0) await delay(drainSeconds * 1000);
+  // Once the connections that wait in the backlog have been accepted: closing the listener resets the others.
+  await nextCheck();
+  // The close() of node:http would also close the idle connections, with a reset if a request is arriving.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const deadline = setTimeout(() => server.closeAllConnections(), STOP_SECONDS * 1000);
+  const closeIdle = closeIdleFrom(performance.now() + idleSeconds * 1000, connections);
   await closed;
   clearInterval(closeIdle);
   clearTimeout(deadline);
+  // Only now that of node:http, which stops its check for time-outs.
+  server.close();
+}
+
+/** Repeatedly, because a connection also becomes idle after a response that was being sent when the shutdown began. */
+function closeIdleFrom(startAt: number, connections: Connections): NodeJS.Timeout {
+  const closeIdle = () => {
+    // After the requests that have arrived in the meantime have been read.
+    if (performance.now() >= startAt) setImmediate(() => connections.closeIdle());
+  };
+  closeIdle();
+  return setInterval(closeIdle, CLOSE_IDLE_MS);
 }
 
 function addressOf(server: Server): AddressInfo {

@@ -1,10 +1,18 @@
 import { apiSecurityHeaders } from '../src/security-headers.ts';
 import { listen } from '../src/server.ts';
-import { useDashboard } from './support/dashboard-server.ts';
+import { startDashboard, type TestDashboard } from './support/dashboard-server.ts';
 import { exchangeRaw, parseRaw } from './support/raw.ts';
 
-const plain = await useDashboard({ publicUrl: 'http://charter.example.org' });
-const secure = await useDashboard({ databaseUrl: plain.databaseUrl, publicUrl: 'https://charter.example.org' });
+let plain: TestDashboard;
+let secure: TestDashboard;
+beforeAll(async () => {
+  plain = await startDashboard({ publicUrl: 'http://charter.example.org' });
+  secure = await startDashboard({ databaseUrl: plain.databaseUrl, publicUrl: 'https://charter.example.org' });
+});
+afterAll(async () => {
+  await secure.close();
+  await plain.close();
+});
 
 const HSTS = 'max-age=31536000';
 

@@ -1,48 +1,52 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { STATUS_CODES } from 'node:http';
 import { type Exception, exceptionOf, HttpError } from './exceptions.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
 
-export type UnreadableOptions = {
-  /** By name; sent with every response. */
-  readonly securityHeaders: Readonly<Record<string, string>>;
-  readonly onUnreadable: (unreadable: Unreadable) => void;
+export type TimeLimits = {
+  /** Within which the headers of a request must arrive. */
+  readonly headersSeconds: number;
+  /** Within which the whole request must arrive. */
+  readonly requestSeconds: number;
 };
+
+export type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 export type Unreadable = { readonly requestId: string; readonly status: number; readonly code: string | undefined };
 
-/**
- * Answers input that is not readable HTTP with the contract's exception, and closes the connection: such input reaches no
- * middleware, and Node's own response is not in the contract. It sends nothing while an earlier request of the connection
- * still waits for its response, because the client would take this response for that one.
- */
-export function answerUnreadable(server: Server, { securityHeaders, onUnreadable }: UnreadableOptions): void {
-  const responses = new WeakMap<Duplex, ServerResponse[]>();
-  const remember = ({ socket }: IncomingMessage, res: ServerResponse) => {
-    const before = responses.get(socket);
-    if (before === undefined) return void responses.set(socket, [res]);
-    // Responses leave in the order of their requests. Without this, one connection could fill the memory.
-    while (before[0]?.writableFinished === true) before.shift();
-    before.push(res);
+export type Refusal = {
+  readonly unreadable: Unreadable;
+  /** The whole response, as it is written to the connection. */
+  readonly text: string;
+};
+
+export type RefusalOptions = {
+  readonly limits: TimeLimits;
+  /** By name; sent with every response. */
+  readonly securityHeaders: Readonly<Record<string, string>>;
+  /** Whether the headers of the request have arrived. */
+  readonly isBody: boolean;
+};
+
+/** The contract's exception for input that is not readable HTTP, or that did not arrive in time. */
+export function refusalOf(error: ParseError, options: RefusalOptions): Refusal {
+  const requestId = randomUUID();
+  const exception = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? timeout(options) : exceptionOf(reasonOf(error));
+  return {
+    unreadable: { requestId, status: exception.status, code: error.code },
+    text: messageOf(exception, { 'X-Request-Id': requestId, ...options.securityHeaders }),
   };
-  server.on('request', remember);
-  server.on('checkExpectation', remember);
-  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
-    const isAwaited =
-      responses.get(socket)?.some(({ writableFinished, req }) => !writableFinished && req.complete) === true;
-    const isAnswerable = error.code !== 'ECONNRESET' && socket.writable && !isAwaited;
-    if (!isAnswerable) return void socket.destroy();
-    const requestId = randomUUID();
-    const exception = exceptionOf(reasonOf(error));
-    onUnreadable({ requestId, status: exception.status, code: error.code });
-    socket.end(messageOf(exception, { 'X-Request-Id': requestId, ...securityHeaders }));
-  });
 }
 
-function reasonOf({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): HttpError {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new HttpError('bad_request', 'The request did not arrive within 30 seconds.');
+/** In the format of the contract, which declares no 408: as a rule, no operation is known yet. */
+function timeout({ limits, isBody }: RefusalOptions): Exception {
+  const message = isBody
+    ? `The request did not arrive within ${limits.requestSeconds} seconds.`
+    : `The headers of the request did not arrive within ${limits.headersSeconds} seconds.`;
+  return { status: 408, headers: {}, body: { message }, isFault: false };
+}
+
+function reasonOf({ code, rawPacket }: ParseError): HttpError {
   if (code !== 'HPE_HEADER_OVERFLOW') return new HttpError('bad_request', 'The request is not readable HTTP/1.1.');
   const firstLineBytes = rawPacket?.indexOf('\r\n') ?? 0;
   if (firstLineBytes < 0 || firstLineBytes > MAX_URL_BYTES) {

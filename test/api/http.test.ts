@@ -1,10 +1,15 @@
 import { connect } from 'node:net';
 import { checkAnswer } from '../support/contract.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
 
-const server = await useServer();
-const ours = await createTestOrganization(server);
+let server: TestServer;
+let ours: TestOrganization;
+beforeAll(async () => {
+  server = await startServer();
+  ours = await createTestOrganization(server);
+});
+afterAll(() => server.close());
 
 const LIST = '/api/parent_programs';
 

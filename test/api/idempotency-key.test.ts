@@ -1,7 +1,11 @@
 import type { Client } from '../support/client.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
-const server = await useServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
 
 const LIST = '/api/parent_programs';
 const BODY = { name: 'Once', description: 'd', external_id: 'e-1', metadata: { a: '1', b: '2' } };

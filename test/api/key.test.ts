@@ -1,6 +1,10 @@
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
-const server = await useServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
 
 test("getKey returns the key's owner and permissions, and never the key itself", async () => {
   const ours = await createTestOrganization(server, { permissions: ['parent_programs:read'], lifeDays: null });

@@ -1,7 +1,11 @@
 import { createProgram } from '../support/every-operation.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
-const server = await useServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
 
 /** An organization with one program, and the paths that support conditional requests. */
 async function addresses() {

@@ -1,7 +1,12 @@
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
 
-const server = await useServer();
-const ours = await createTestOrganization(server);
+let server: TestServer;
+let ours: TestOrganization;
+beforeAll(async () => {
+  server = await startServer();
+  ours = await createTestOrganization(server);
+});
+afterAll(() => server.close());
 
 async function errorsFor(query: string): Promise<Record<string, string[]>> {
   const response = await ours.client.get(`/api/parent_programs?${query}`);

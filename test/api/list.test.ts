@@ -1,7 +1,11 @@
 import { insertPrograms } from '../support/programs.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
 
-const server = await useServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
 
 const NAMES = [
   'École Élémentaire',

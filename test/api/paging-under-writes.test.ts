@@ -1,7 +1,11 @@
 import { idsOf, insertPrograms, nextOf } from '../support/programs.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
-const server = await useServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
 
 const SORTS = ['created_at', '-created_at', 'updated_at', '-updated_at', 'name', '-name'];
 const STANDING = 60;

@@ -1,6 +1,10 @@
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
-const server = await useServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
 
 const LIST = '/api/parent_programs';
 const FULL = { name: 'Full', description: 'Text', external_id: 'e-1', metadata: { colour: 'green', region: 'nordic' } };

@@ -2,12 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkPackage } from '@arethetypeswrong/core';
 import { publint } from 'publint';
-import { packClient } from '../support/client-package.ts';
+import { type PackedClient, packClient } from '../support/client-package.ts';
 
 /** `require` in Node before 22 cannot load an ES module; the package declares that it is one. */
 const OF_COMMONJS = new Set(['node10', 'node16-cjs']);
 
-const packed = await packClient();
+let packed: PackedClient;
+beforeAll(async () => {
+  packed = await packClient();
+});
 
 describe('the package', () => {
   test('contains only the files needed to use it', () => {

@@ -3,9 +3,13 @@ import { PERMISSIONS } from '../../src/domain/role.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { operations } from '../support/contract.ts';
 import { permissionOf, prepare, sendTo, withQuery } from '../support/every-operation.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
-const server = await useServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
 
 /** Invalid in every respect except its path and method. */
 const WRONG_THROUGHOUT = {

@@ -1,8 +1,12 @@
 import { csvLine } from '../../src/dashboard/audit-log/csv.ts';
 import { createPeople, giveKey } from '../support/actors.ts';
-import { browserOf, useDashboard } from '../support/dashboard-server.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 
-const dashboard = await useDashboard();
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(() => dashboard.close());
 
 const FORMULAS = ['=HYPERLINK("http://evil.example","Click")', "+1+cmd|' /C calc'!A0", '-2+3', '@SUM(1)', 'x;=4'];
 

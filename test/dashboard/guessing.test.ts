@@ -1,9 +1,13 @@
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { createScope, times } from '../support/actors.ts';
 import { Browser, wordsOf } from '../support/dashboard.ts';
-import { startDashboard, useDashboard } from '../support/dashboard-server.ts';
+import { startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 
-const dashboard = await useDashboard();
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(() => dashboard.close());
 
 let address = 0;
 

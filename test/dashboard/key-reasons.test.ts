@@ -1,8 +1,12 @@
 import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { keysIn, wordsOf } from '../support/dashboard.ts';
-import { browserOf, useDashboard } from '../support/dashboard-server.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 
-const dashboard = await useDashboard();
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(() => dashboard.close());
 
 const OWN = '/profile/api-keys';
 const suspend = ({ scope }: People) =>

@@ -1,11 +1,17 @@
 import { createPeople } from '../support/actors.ts';
-import { encode, type Fields, type Page } from '../support/dashboard.ts';
-import { browserOf, useDashboard } from '../support/dashboard-server.ts';
+import { type Browser, encode, type Fields, type Page } from '../support/dashboard.ts';
+import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 import { exchangeRaw } from '../support/raw.ts';
 
-const dashboard = await useDashboard();
-const browser = await browserOf(dashboard, (await createPeople(dashboard.db)).administrator);
-const token = await browser.formToken();
+let dashboard: TestDashboard;
+let browser: Browser;
+let token: string;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  browser = await browserOf(dashboard, (await createPeople(dashboard.db)).administrator);
+  token = await browser.formToken();
+});
+afterAll(() => dashboard.close());
 
 const FORM = 'application/x-www-form-urlencoded';
 const invite = (change: Fields = {}): Fields => ({

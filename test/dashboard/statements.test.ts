@@ -1,12 +1,19 @@
 import { createPeople, giveKey, type People } from '../support/actors.ts';
-import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
+import type { Browser } from '../support/dashboard.ts';
+import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
 import { countStatements } from '../support/statements.ts';
 
-const dashboard = await useDashboard();
-const [few, many] = [
-  await furnish({ users: 10, keys: 1, events: 10 }),
-  await furnish({ users: 1000, keys: 200, events: 3000 }),
-];
+let dashboard: TestDashboard;
+let few: { browser: Browser; ids: { userId: string; keyId: string } };
+let many: typeof few;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  [few, many] = [
+    await furnish({ users: 10, keys: 1, events: 10 }),
+    await furnish({ users: 1000, keys: 200, events: 3000 }),
+  ];
+});
+afterAll(() => dashboard.close());
 
 async function furnish({ users, keys, events }: { users: number; keys: number; events: number }) {
   const { db } = dashboard;

@@ -10,7 +10,10 @@ const MOST_SECONDS = 300;
 const SEED = 10;
 const LIST = 'paths /api/parent_programs get';
 
-const world = await openWorld({ lifeSeconds: 10 * MOST_SECONDS });
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ lifeSeconds: 10 * MOST_SECONDS });
+});
 afterAll(() => world.close());
 
 const failureOf = (document: typeof contract, tried = world) =>

@@ -1,7 +1,11 @@
 import { operations } from '../support/contract.ts';
-import { useMock } from '../support/mock.ts';
+import { startTestMock, type TestMock } from '../support/mock.ts';
 
-const mock = await useMock();
+let mock: TestMock;
+beforeAll(async () => {
+  mock = await startTestMock();
+});
+afterAll(() => mock.close());
 
 const ORIGIN = 'https://app.example.org';
 

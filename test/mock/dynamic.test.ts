@@ -1,13 +1,17 @@
 // Generated data matches the schema: the test client checks every response against the contract.
 import { operations } from '../support/contract.ts';
 import { requestFor, sendTo, withQuery } from '../support/every-operation.ts';
-import { useMock } from '../support/mock.ts';
+import { startTestMock, type TestMock } from '../support/mock.ts';
 import { idsOf, walk } from '../support/programs.ts';
 
 const LIST = '/api/parent_programs';
+const SEEDS = ['a', 'b', 'c'];
 
-const again = await useMock({ seed: 'a' });
-const mocks = [await useMock({ seed: 'a' }), await useMock({ seed: 'b' }), await useMock({ seed: 'c' })] as const;
+let mocks: readonly TestMock[];
+beforeAll(async () => {
+  mocks = await Promise.all(SEEDS.map((seed) => startTestMock({ seed })));
+});
+afterAll(() => Promise.all(mocks.map((mock) => mock.close())));
 
 describe.each(operations)('$operationId', (operation) => {
   test('many generated responses of every status match their schema', async () => {
@@ -26,12 +30,12 @@ describe.each(operations)('$operationId', (operation) => {
       }
     }
     const refusals = statuses.filter((status) => status >= 400).length;
-    expect(texts.size).toBeGreaterThan(refusals * mocks.length * 3);
+    expect(texts.size).toBeGreaterThan(refusals * SEEDS.length * 3);
   });
 });
 
 test('hundreds of ids each have their own data, the same on every request', async () => {
-  const [{ client }] = mocks;
+  const [{ client } = never()] = mocks;
   const names = new Set<string>();
   for (let i = 0; i < 300; i += 1) {
     const url = `${LIST}/${crypto.randomUUID()}`;
@@ -55,20 +59,29 @@ test('paging through a list ends, and every item is found by its id', async () =
 });
 
 test('the response contains the fields sent', async () => {
-  const [{ client }] = mocks;
+  const [{ client } = never()] = mocks;
   const sent = { name: 'Aegean Fellowship', description: null, external_id: 'x', metadata: { a: 'b' } };
   expect((await client.post(LIST, sent)).body).toMatchObject(sent);
   expect((await client.patch(`${LIST}/${crypto.randomUUID()}`, { name: 'y' })).body.name).toBe('y');
 });
 
 test('the same seed generates the same data, and another seed other data', async () => {
-  const [ofA, ofB] = await Promise.all(mocks.map(async ({ client }) => (await client.get(LIST)).text));
-  expect((await again.client.get(LIST)).text).toBe(ofA);
-  expect(ofB).not.toBe(ofA);
+  const again = await startTestMock({ seed: 'a' });
+  try {
+    const [ofA, ofB] = await Promise.all(mocks.map(async ({ client }) => (await client.get(LIST)).text));
+    expect((await again.client.get(LIST)).text).toBe(ofA);
+    expect(ofB).not.toBe(ofA);
+  } finally {
+    await again.close();
+  }
 });
 
 test('a requested example is returned unchanged', async () => {
-  const [{ client }] = mocks;
+  const [{ client } = never()] = mocks;
   const response = await client.get('/api/key', { headers: { Prefer: 'example=read_only' } });
   expect(response.body).toMatchObject({ name: 'Reporting', permissions: ['parent_programs:read'] });
 });
+
+function never(): never {
+  throw new Error('No mock was started.');
+}

@@ -1,8 +1,12 @@
-import { useMock } from '../support/mock.ts';
+import { startTestMock, type TestMock } from '../support/mock.ts';
 
 const LIST = '/api/parent_programs';
 
-const mock = await useMock();
+let mock: TestMock;
+beforeAll(async () => {
+  mock = await startTestMock();
+});
+afterAll(() => mock.close());
 
 const get = (url: string, Prefer: string | string[], key: string | undefined = mock.key) =>
   mock.client.get(url, { key, headers: { Prefer } });

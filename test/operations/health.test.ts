@@ -1,12 +1,20 @@
 import { type LogLine, logOf, organizationAt, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { proxyDatabase } from '../support/database-proxy.ts';
-import { useScratchDatabase } from '../support/postgres.ts';
-import { useServer } from '../support/server.ts';
+import { createScratchDatabase, type ScratchDatabase } from '../support/postgres.ts';
+import { startServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 
-const server = await useServer();
-const database = await useScratchDatabase();
+let server: TestServer;
+let database: ScratchDatabase;
+beforeAll(async () => {
+  server = await startServer();
+  database = await createScratchDatabase();
+});
+afterAll(async () => {
+  await server.close();
+  await database.drop();
+});
 
 test('the server reports that it is alive and ready, without a key and uncached', async () => {
   for (const [path, status] of [

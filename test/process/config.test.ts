@@ -13,6 +13,7 @@ function refusalOf(env: Record<string, string>): StartUpError {
 const DEFAULTS = {
   ...{ port: 3000, host: '127.0.0.1', databaseUrl: undefined, databasePoolSize: 10, dataDir: '.data' },
   responseCacheBytes: 64 * 1024 * 1024,
+  drainSeconds: 0,
   ...{ logLevel: 'info', nodeEnv: 'development', environment: 'live', publicUrl: undefined, mail: null },
   trustedProxies: [],
   responseCheck: { mode: 'report', sampleRate: 1 },
@@ -21,7 +22,7 @@ const DEFAULTS = {
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR RESPONSE_CACHE_MIB LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR RESPONSE_CACHE_MIB DRAIN_SECONDS LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -34,12 +35,14 @@ test('every variable is read', () => {
     ...{ LOG_LEVEL: 'silent', NODE_ENV: 'production', CHARTER_ENVIRONMENT: 'test', UNKNOWN: 'x' },
     ...{ RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '.01' },
     ...{ TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1', RESPONSE_CACHE_MIB: '1' },
+    DRAIN_SECONDS: '300',
     PUBLIC_URL: 'https://charter.example.org',
   };
   expect(readConfig(env)).toEqual({
     ...{ port: 0, host: '0.0.0.0', databaseUrl, databasePoolSize: 1000, dataDir: '/var/charter' },
     ...{ logLevel: 'silent', nodeEnv: 'production', environment: 'test', mail: null },
     ...{ publicUrl: 'https://charter.example.org', responseCacheBytes: 1024 * 1024 },
+    drainSeconds: 300,
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
     responseCheck: { mode: 'report', sampleRate: 0.01 },
   });
@@ -65,6 +68,7 @@ describe.each([
   ['PORT', ['-1', '65536', '3000x', '3e3', ' 3000', '0x10', '٣'], 'an integer from 0 to 65535'],
   ['DATABASE_POOL_SIZE', ['0', '1001', 'many', '1.5'], 'an integer from 1 to 1000'],
   ['RESPONSE_CACHE_MIB', ['-1', '65537', '64M'], 'an integer from 0 to 65536'],
+  ['DRAIN_SECONDS', ['-1', '301', '10s'], 'an integer from 0 to 300'],
   ['LOG_LEVEL', ['verbose', 'INFO'], 'one of fatal, error, warn, info, debug, trace, silent'],
   ['NODE_ENV', ['prod', 'toString'], 'one of development, production, test'],
   ['CHARTER_ENVIRONMENT', ['staging', 'Live'], 'one of live, test'],

@@ -8,12 +8,16 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import express from 'express';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
-import { useServer } from '../support/server.ts';
+import { startServer, type TestServer } from '../support/server.ts';
 
 const GENERATED = join(import.meta.dirname, '../../generated');
 const PATHS = ['/docs', '/docs/plain.html', '/openapi.json', '/openapi.yaml'];
 
-const server = await useServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
 
 type Sending = { method?: string; headers?: Record<string, string> };
 

@@ -7,6 +7,7 @@ import { orThrow } from '../../src/service/outcome.ts';
 import { inviteUser } from '../../src/service/people.ts';
 import { signIn } from '../../src/service/sign-in.ts';
 import { deleteExpiredAccessLinks } from '../../src/store/access-links.ts';
+import type { Database } from '../../src/store/database.ts';
 import {
   addSecondFactor,
   createAccount,
@@ -17,9 +18,15 @@ import {
   signInAs,
 } from '../support/accounts.ts';
 import { codeOf, NOBODY, outcomeOf, times } from '../support/actors.ts';
-import { useDatabase } from '../support/store.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-const { db } = await useDatabase();
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
 
 const NEW = 'seven purple kettles dance';
 const NOW = new Date('2026-05-01T08:00:00.000Z');

@@ -1,8 +1,12 @@
 import { recordAudit } from '../../src/store/audit.ts';
 import { createPeople, giveKey, type People } from '../support/actors.ts';
-import { useDatabase } from '../support/store.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-const database = await useDatabase();
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
 
 function eventsOf({ scope }: Pick<People, 'scope'>) {
   const { organizationId } = scope;

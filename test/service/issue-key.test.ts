@@ -5,9 +5,13 @@ import { revokeKeyById } from '../../src/service/operator.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';
 import { outcomeOf, times } from '../support/actors.ts';
-import { createKeyRow, createTenant, type Tenant, useDatabase } from '../support/store.ts';
+import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 
-const database = await useDatabase();
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
 
 function issue({ scope, userId }: Tenant, change: Partial<KeyRequest> = {}) {
   return issueKey(

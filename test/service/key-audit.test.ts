@@ -6,9 +6,13 @@ import { renameKey } from '../../src/service/rename-key.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { codeOf, createPeople, giveKey, type People, READ } from '../support/actors.ts';
-import { useDatabase } from '../support/store.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-const database = await useDatabase();
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
 
 function eventsOf({ scope }: Pick<People, 'scope'>) {
   const { organizationId } = scope;

@@ -6,9 +6,13 @@ import { renameKey } from '../../src/service/rename-key.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { changeRoleInTheTable, codeOf, createPeople, giveKey, outcomeOf, READ } from '../support/actors.ts';
-import { useDatabase } from '../support/store.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-const database = await useDatabase();
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
 
 type Action = 'create' | 'rotate' | 'rename' | 'revoke';
 const ACTIONS: readonly Action[] = ['create', 'rotate', 'rename', 'revoke'];

@@ -6,9 +6,13 @@ import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, READ, times } from '../support/actors.ts';
 import { countStatements } from '../support/statements.ts';
-import { createKeyRow, useDatabase } from '../support/store.ts';
+import { createKeyRow, openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-const database = await useDatabase();
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
 
 const DAY = 86_400_000;
 

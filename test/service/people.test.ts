@@ -3,11 +3,18 @@ import type { Role } from '../../src/domain/role.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../src/service/change-user.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { getUser, inviteUser } from '../../src/service/people.ts';
+import type { Database } from '../../src/store/database.ts';
 import { createAccount } from '../support/accounts.ts';
 import { changeRoleInTheTable, codeOf, giveKey, NOBODY, outcomeOf, times } from '../support/actors.ts';
-import { useDatabase } from '../support/store.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-const { db } = await useDatabase();
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
 
 const ROLES = ['administrator', 'manager', 'member', 'viewer'] as const;
 type Staff = Record<Role | 'other', Actor>;

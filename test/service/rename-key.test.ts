@@ -2,9 +2,13 @@ import { orThrow } from '../../src/service/outcome.ts';
 import { renameKey } from '../../src/service/rename-key.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, times } from '../support/actors.ts';
-import { useDatabase } from '../support/store.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-const database = await useDatabase();
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
 
 async function namesOf(userId: string): Promise<string[]> {
   const where = { userId, rotatedAt: null, revokedAt: null };

@@ -14,10 +14,15 @@ import {
   READ,
   times,
 } from '../support/actors.ts';
-import { useDatabase } from '../support/store.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-const database = await useDatabase();
-const people = await createPeople(database.db);
+let database: TestDatabase;
+let people: People;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  people = await createPeople(database.db);
+});
+afterAll(() => database.close());
 
 const ignoring = { used: () => {}, refused: () => {} };
 const use = (key: string) =>

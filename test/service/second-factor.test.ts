@@ -7,6 +7,7 @@ import {
   removeSecondFactor,
 } from '../../src/service/second-factor.ts';
 import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
+import type { Database } from '../../src/store/database.ts';
 import {
   addSecondFactor,
   codeAt,
@@ -18,9 +19,15 @@ import {
   PASSWORD,
 } from '../support/accounts.ts';
 import { codeOf, outcomeOf, times } from '../support/actors.ts';
-import { useDatabase } from '../support/store.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-const { db } = await useDatabase();
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
 
 // The start of a 30-second step.
 const NOW = new Date('2026-05-01T08:00:00.000Z');

@@ -2,6 +2,7 @@ import { hashToken } from '../../src/domain/session.ts';
 import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { findActor, signIn } from '../../src/service/sign-in.ts';
+import type { Database } from '../../src/store/database.ts';
 import { deleteExpiredSessions } from '../../src/store/sessions.ts';
 import {
   addSecondFactor,
@@ -13,9 +14,15 @@ import {
   signInAs,
 } from '../support/accounts.ts';
 import { planOf } from '../support/plan.ts';
-import { useDatabase } from '../support/store.ts';
+import { openTestDatabase, type TestDatabase } from '../support/store.ts';
 
-const { db } = await useDatabase();
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  db = database.db;
+});
+afterAll(() => database.close());
 
 const START = new Date('2026-05-01T08:00:00.000Z');
 const after = (minutes: number) => new Date(START.getTime() + minutes * MINUTE);

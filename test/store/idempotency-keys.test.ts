@@ -1,7 +1,11 @@
 import { claimIdempotencyKey, deleteExpiredIdempotencyKeys, recordResult } from '../../src/store/idempotency-keys.ts';
-import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
+import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
 
-const database = await useDatabase();
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
 
 const HASH = Buffer.alloc(32, 1);
 

@@ -1,6 +1,10 @@
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
-const server = await useServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
 
 // The attack: more requests than the database can serve, until everybody waits longer than is useful.
 test('with a full waiting queue, one more request gets 503 with Retry-After at once, and succeeds later', async () => {

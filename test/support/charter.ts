@@ -4,7 +4,7 @@ import { createTestOrganization, type TestOrganization } from './server.ts';
 
 export type Charter = Running & { readonly url: string };
 
-const SERVES = /"url":"(http:[^"]+)".*"msg":"Charter is listening"/;
+export const SERVES = /"url":"(http:[^"]+)".*"msg":"Charter is listening"/;
 
 /** The server as an operator starts it, on any free port, in production and so without demonstration data. */
 export async function startCharter(env: Record<string, string>, life: { lifeSeconds?: number } = {}): Promise<Charter> {

@@ -29,14 +29,7 @@ export type TestDashboard = {
 
 type Options = { databaseUrl?: string; publicUrl?: string; outbox?: Outbox; trustedProxies?: readonly string[] };
 
-/** A dashboard for the tests of a file, closed after them. */
-export async function useDashboard(options: Options = {}): Promise<TestDashboard> {
-  const dashboard = await startDashboard(options);
-  afterAll(() => dashboard.close());
-  return dashboard;
-}
-
-/** The dashboard and the API, over a database of their own. The caller closes it. */
+/** The dashboard and the API, over a database of their own. Close it after the tests. */
 export async function startDashboard({
   databaseUrl,
   publicUrl,
@@ -76,12 +69,7 @@ export async function startDashboard({
   const listening = await listen(app, { host: '127.0.0.1', port: 0 });
   const client = new Client(listening.url);
   return {
-    db,
-    databaseUrl: address,
-    url: listening.url,
-    logged,
-    paths,
-    now,
+    ...{ db, databaseUrl: address, url: listening.url, logged, paths, now },
     isSecure: publicUrl?.startsWith('https:') ?? false,
     passMinutes(minutes) {
       ahead += minutes * 60_000;

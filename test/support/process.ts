@@ -24,13 +24,31 @@ export function startFile(
   env: Record<string, string> = {},
   { lifeSeconds = LIFE_SECONDS }: { lifeSeconds?: number } = {},
 ): Running {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters], {
+  const command = ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters];
+  const child = spawn(process.execPath, command, {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     // A test that exceeds its time limit must not leave a process behind.
-    ...{ timeout: lifeSeconds * 1000, killSignal: 'SIGKILL' },
+    timeout: lifeSeconds * 1000,
+    killSignal: 'SIGKILL',
   });
+  return runningOf(child);
+}
+
+/** Runs `npm start` in a folder, in an environment of only `env` and PATH. */
+export function startNpm(folder: string, env: Record<string, string>): Running {
+  const child = spawn('npm', ['start'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    timeout: LIFE_SECONDS * 1000,
+    killSignal: 'SIGKILL',
+  });
+  return runningOf(child);
+}
+
+function runningOf(child: ChildProcess): Running {
   const printed = { stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk) => {
     printed.stdout += chunk;

@@ -1,0 +1,167 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ParseError, refusalOf, type TimeLimits, type Unreadable } from './api/unreadable-request.ts';
+
+/** How long a connection is read after its last response, unless the client closes it first. */
+const LINGER_MS = 2000;
+/** How long a client that has closed its sending side may wait: it may as well have gone, which looks the same. */
+const HALF_CLOSED_MS = 10_000;
+/** Requests after the last one that a connection serves. They are read and dropped, which takes memory for each of them. */
+const MAX_IGNORED_REQUESTS = 100;
+
+export type Connections = {
+  /** From now on, each connection is closed after its next response, which says so with `Connection: close`. */
+  drain(): void;
+  /** Closes the connections without a request. To be called repeatedly after `drain`, because others become idle. */
+  closeIdle(): void;
+};
+
+export type ConnectionsOptions = {
+  readonly app: RequestListener;
+  readonly limits: TimeLimits;
+  /** By name; sent with the responses to unreadable requests. */
+  readonly securityHeaders: Readonly<Record<string, string>>;
+  readonly onUnreadable: (unreadable: Unreadable) => void;
+};
+
+/** Passes the requests of all connections to the app, answers unreadable ones, and closes connections without a reset. */
+export function serveConnections(server: Server, { app, ...refusing }: ConnectionsOptions): Connections {
+  const connections = new Map<Duplex, Connection>();
+  let isDraining = false;
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, new Connection(socket));
+    socket.once('close', () => connections.delete(socket));
+  });
+  const serve: RequestListener = (req, res) => {
+    if (connections.get(req.socket)?.accept(req, res, { isDraining }) === true) app(req, res);
+  };
+  server.on('request', serve);
+  // An unknown expectation may be ignored (RFC 9110 section 10.1.1). By default Node responds with 417.
+  server.on('checkExpectation', serve);
+  server.on('clientError', (error, socket) => {
+    const connection = connections.get(socket);
+    if (connection === undefined) socket.destroy();
+    else connection.refuse(error, refusing);
+  });
+  // A client may close its sending side and wait for its responses. By default Node closes the connection at once.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  return {
+    drain() {
+      isDraining = true;
+      for (const connection of connections.values()) connection.drain();
+    },
+    closeIdle() {
+      for (const connection of connections.values()) connection.closeIfIdle();
+    },
+  };
+}
+
+class Connection {
+  readonly #socket: Socket;
+  /** In the order of their requests, in which they are sent. Sent ones are removed with the next request. */
+  readonly #responses: ServerResponse[] = [];
+  /** The last response has been chosen: a client must not expect a response to any later request. */
+  #isLastChosen = false;
+  #isClosing = false;
+  #ignoredRequests = 0;
+  /** Bytes received when the connection was last known to be idle or busy; more are the beginning of a request. */
+  #knownBytes = 0;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    // Node calls it after a response with `Connection: close`. Its own would answer what still arrives with a reset.
+    socket.destroySoon = () => this.#close();
+    socket.once('end', () => {
+      if (this.#pending().length === 0) return;
+      this.#closeAfterLast();
+      this.#destroyAfter(HALF_CLOSED_MS);
+    });
+  }
+
+  /** False: the request comes after the last one that this connection serves, and must not be processed. */
+  accept(req: IncomingMessage, res: ServerResponse, { isDraining }: { isDraining: boolean }): boolean {
+    if (this.#isLastChosen) {
+      this.#ignore(req);
+      return false;
+    }
+    // Without this, one connection could fill the memory.
+    while (this.#responses[0]?.writableFinished === true) this.#responses.shift();
+    this.#responses.push(res);
+    if (isDraining) this.#closeAfter(res);
+    return true;
+  }
+
+  drain(): void {
+    this.#closeAfterLast();
+    // Before the first request, all bytes belong to one that is arriving.
+    if (this.#responses.length > 0) this.#knownBytes = this.#socket.bytesRead;
+  }
+
+  closeIfIdle(): void {
+    const { bytesRead } = this.#socket;
+    if (this.#pending().length > 0) this.#knownBytes = bytesRead;
+    else if (bytesRead === this.#knownBytes) this.#close();
+  }
+
+  /**
+   * Answers input that is not readable HTTP with the contract's exception, and closes the connection: such input reaches no
+   * middleware, and Node's own response is not in the contract. It sends nothing while an earlier request of the connection
+   * still waits for its response, because the client would take this response for that one.
+   */
+  refuse(error: ParseError, { onUnreadable, ...options }: Omit<ConnectionsOptions, 'app'>): void {
+    // What arrives while the connection is being closed is not parsed to be understood.
+    if (this.#isClosing && error.code !== 'ECONNRESET') return;
+    const last = this.#responses.at(-1);
+    const isBody = last?.req.complete === false;
+    const isAwaited = this.#pending().some((response) => response.headersSent || response.req.complete);
+    if (error.code === 'ECONNRESET' || !this.#socket.writable || isAwaited) return void this.#socket.destroy();
+    // The response to a request may have been sent before its body has arrived. There must be no second one.
+    if (isBody && last?.headersSent) return void this.#close();
+    const refusal = refusalOf(error, { ...options, isBody });
+    onUnreadable(refusal.unreadable);
+    this.#close(refusal.text);
+    // Otherwise the rest of the body could arrive, and the request be carried out although it was refused.
+    if (isBody) this.#socket.pause();
+  }
+
+  #pending(): ServerResponse[] {
+    return this.#responses.filter(({ writableFinished }) => !writableFinished);
+  }
+
+  /** Of pipelined requests, those before the last one are being processed, and their responses must be sent, too. */
+  #closeAfterLast(): void {
+    const last = this.#pending().at(-1);
+    if (last !== undefined && !last.headersSent) this.#closeAfter(last);
+  }
+
+  /** RFC 9112 section 9.6: no request after the one with this response is processed. */
+  #closeAfter(response: ServerResponse): void {
+    response.setHeader('Connection', 'close');
+    this.#isLastChosen = true;
+  }
+
+  #ignore(req: IncomingMessage): void {
+    req.resume();
+    this.#ignoredRequests += 1;
+    if (this.#ignoredRequests > MAX_IGNORED_REQUESTS) this.#socket.destroy();
+  }
+
+  /**
+   * Closes the connection in stages (RFC 9112 section 9.6): first the sending side, then the rest once the client has closed
+   * its own. If data arrived on a closed connection, TCP would reset it, and the client could lose the last response.
+   */
+  #close(text = ''): void {
+    if (this.#isClosing || this.#socket.destroyed) return;
+    this.#isClosing = true;
+    this.#isLastChosen = true;
+    this.#socket.end(text);
+    this.#socket.resume();
+    this.#destroyAfter(LINGER_MS);
+  }
+
+  #destroyAfter(milliseconds: number): void {
+    const timer = setTimeout(() => this.#socket.destroy(), milliseconds);
+    this.#socket.once('close', () => clearTimeout(timer));
+  }
+}

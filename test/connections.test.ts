@@ -1,0 +1,260 @@
+// Connections that end: the server sends every response that it owes, and answers nothing with a reset (RFC 9112 section 9.6).
+import type { RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { type Listening, listen } from '../src/server.ts';
+import { until } from './support/wait.ts';
+
+type Peer = { readonly socket: Socket; readonly seen: { text: string; isEnded: boolean; error: string | undefined } };
+
+/** A client that closes nothing by itself. */
+async function connectTo({ url }: Listening): Promise<Peer> {
+  const seen: Peer['seen'] = { text: '', isEnded: false, error: undefined };
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), allowHalfOpen: true });
+  socket.on('data', (chunk) => {
+    seen.text += chunk.toString();
+  });
+  socket.on('end', () => {
+    seen.isEnded = true;
+  });
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    seen.error = error.code;
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('error', reject);
+  });
+  return { socket, seen };
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+const statuses = ({ seen }: Peer) => [...seen.text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+const closings = ({ seen }: Peer) => seen.text.match(/^Connection: close\r$/gm)?.length ?? 0;
+const untilEnded = (peer: Peer) => until('the end of the connection', () => peer.seen.isEnded, { seconds: 20 });
+
+let served: string[] = [];
+/** Requests that wait for `answerAll`. */
+let waiting: (() => void)[] = [];
+const answerAll = () => {
+  for (const answer of waiting.splice(0)) answer();
+};
+
+/** Answers /slow when told to, anything else at once. */
+const app: RequestListener = (req, res) => {
+  served.push(req.url ?? '');
+  if (req.url === '/slow') return void waiting.push(() => res.end('slow'));
+  req.resume();
+  res.end('ok');
+};
+
+let listening: Listening;
+let peers: Peer[];
+beforeEach(async () => {
+  [served, waiting, peers] = [[], [], []];
+  listening = await listen(app, { host: '127.0.0.1', port: 0 });
+});
+afterEach(async () => {
+  for (const { socket } of peers) socket.destroy();
+  await listening.stop();
+});
+
+async function open(text = ''): Promise<Peer> {
+  const peer = await connectTo(listening);
+  peers.push(peer);
+  peer.socket.write(text);
+  return peer;
+}
+
+test('a client that closes its sending side after its request gets the response, and its connection is closed', async () => {
+  const peer = await open('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+  await until('the request', () => waiting.length === 1);
+  peer.socket.end();
+  // The server reads the end of what the client sends before another connection's request.
+  const other = await open(GET);
+  await until('the other response', () => statuses(other).length === 1);
+  answerAll();
+  await untilEnded(peer);
+  expect([statuses(peer), closings(peer), peer.seen.error]).toEqual([[200], 1, undefined]);
+  await until('its end', () => peer.socket.destroyed);
+});
+
+test('a client that closes its sending side after several requests gets every response', async () => {
+  const peer = await open(GET.replace('/', '/slow') + GET + GET);
+  await until('the requests', () => served.length === 3);
+  peer.socket.end();
+  const other = await open(GET);
+  await until('the other response', () => statuses(other).length === 1);
+  answerAll();
+  await untilEnded(peer);
+  expect(statuses(peer)).toEqual([200, 200, 200]);
+});
+
+// Attack: connections that nobody closes, until the server has no more.
+test('a connection that the server has ended is freed, even if the client never closes it', async () => {
+  const peer = await open('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  const garbage = await open('what is this\r\n\r\n');
+  await Promise.all([untilEnded(peer), untilEnded(garbage)]);
+  // Only a connection that the server has freed answers with a reset.
+  await until('both to be freed', () => {
+    for (const { socket } of [peer, garbage]) if (!socket.destroyed) socket.write('x');
+    return [peer, garbage].every(({ seen }) => seen.error !== undefined);
+  });
+});
+
+const HEADERS_LATE = 'The headers of the request did not arrive within 1 seconds.';
+const BODY_LATE = 'The request did not arrive within 2 seconds.';
+const POST = 'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n';
+
+describe('requests that do not arrive in time', () => {
+  let impatient: Listening;
+  beforeEach(async () => {
+    impatient = await listen(app, {
+      host: '127.0.0.1',
+      port: 0,
+      limits: { headersSeconds: 1, requestSeconds: 2 },
+    });
+  });
+  afterEach(() => impatient.stop());
+
+  test.each([
+    ['headers', 'GET / HTTP/1.1\r\nHost: x\r\n', HEADERS_LATE],
+    ['headers after an earlier request', `${GET}GET / HTTP/1.1\r\nHost: x\r\n`, HEADERS_LATE],
+    ['a body', `${POST}12345`, BODY_LATE],
+  ])('408 that says what was late: %s', async (_, text, message) => {
+    const peer = await connectTo(impatient);
+    peer.socket.write(text);
+    await untilEnded(peer);
+    const [head = '', body = ''] = peer.seen.text.slice(peer.seen.text.lastIndexOf('HTTP/1.1')).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);
+    expect(head).toMatch(/^Cache-Control: no-store\r$/m);
+    expect(head).toMatch(/^Content-Type: application\/json; charset=utf-8\r$/m);
+    expect(head).toMatch(/^Connection: close$/m);
+    expect(JSON.parse(body)).toEqual({ message });
+    peer.socket.destroy();
+  });
+
+  // The client may repeat a request that was refused, and it would be carried out twice.
+  test('a body that arrives after the 408 is not read', async () => {
+    let whole = 0;
+    const counting = await listen((req) => void req.resume().on('end', () => (whole += 1)), {
+      host: '127.0.0.1',
+      port: 0,
+      limits: { headersSeconds: 1, requestSeconds: 1 },
+    });
+    const peer = await connectTo(counting);
+    peer.socket.write(`${POST}12345`);
+    await untilEnded(peer);
+    peer.socket.end('67890');
+    await until('the connection to be closed', () => peer.socket.destroyed);
+    expect([statuses(peer), whole]).toEqual([[408], 0]);
+    await counting.stop();
+  });
+
+  test('no 408 after the response to a request whose body is late', async () => {
+    const peer = await connectTo(impatient);
+    peer.socket.write(`${POST.replace('/slow', '/')}12345`);
+    await untilEnded(peer);
+    expect([statuses(peer), peer.seen.error]).toEqual([[200], undefined]);
+    peer.socket.destroy();
+  });
+});
+
+describe('during a shutdown', () => {
+  test('a response in progress, and one to the next request of an idle connection, say Connection: close', async () => {
+    const slow = await open('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+    const idle = await open(GET);
+    await until('both requests', () => served.length === 2 && statuses(idle).length === 1);
+    const stopped = listening.stop({ idleSeconds: 20 });
+    idle.socket.write(GET);
+    await untilEnded(idle);
+    answerAll();
+    await untilEnded(slow);
+    for (const { socket } of [slow, idle]) socket.end();
+    await stopped;
+    expect([slow, idle].map((peer) => [statuses(peer), closings(peer), peer.seen.error])).toEqual([
+      [[200], 1, undefined],
+      [[200, 200], 1, undefined],
+    ]);
+  });
+
+  test('all pipelined requests in progress get a response, and the last one says Connection: close', async () => {
+    const peer = await open(GET.replace('/', '/slow').repeat(3));
+    await until('the requests', () => waiting.length === 3);
+    const stopped = listening.stop();
+    answerAll();
+    await untilEnded(peer);
+    peer.socket.end();
+    await stopped;
+    expect(statuses(peer)).toEqual([200, 200, 200]);
+    expect(closings(peer)).toBe(1);
+    expect(peer.seen.text.lastIndexOf('HTTP/1.1')).toBeLessThan(peer.seen.text.indexOf('Connection: close'));
+  });
+
+  // A client must be able to repeat them elsewhere, without making anything twice. A reset could destroy the last response.
+  test('a request after the one with Connection: close is not processed, and resets nothing', async () => {
+    const peer = await open(GET);
+    await until('the first response', () => statuses(peer).length === 1);
+    const stopped = listening.stop({ idleSeconds: 20 });
+    peer.socket.write(GET.replace('/', '/first') + GET.replace('/', '/second') + GET.replace('/', '/third'));
+    await untilEnded(peer);
+    peer.socket.write(GET.replace('/', '/fourth'));
+    peer.socket.end();
+    await stopped;
+    expect(served).toEqual(['/', '/first']);
+    expect(peer.seen.error).toBeUndefined();
+    expect(statuses(peer)).toEqual([200, 200]);
+  });
+
+  test('an idle connection is closed without a reset, even if a request arrives at that moment', async () => {
+    const peer = await open(GET);
+    await until('the first response', () => statuses(peer).length === 1);
+    const stopped = listening.stop();
+    await untilEnded(peer);
+    peer.socket.write(GET);
+    await new Promise<void>((resolve) => peer.socket.end(resolve));
+    await stopped;
+    expect(peer.seen.error).toBeUndefined();
+    expect(served).toEqual(['/']);
+  });
+
+  test('a request that is arriving is completed', async () => {
+    const fresh = await open('GET /fre');
+    const [kept, idle] = [await open(GET), await open(GET)];
+    await until('the responses', () => [kept, idle].every((peer) => statuses(peer).length === 1));
+    const stopped = listening.stop({ idleSeconds: 0.2 });
+    kept.socket.write('GET /ke');
+    await untilEnded(idle);
+    idle.socket.end();
+    fresh.socket.write('sh HTTP/1.1\r\nHost: x\r\n\r\n');
+    kept.socket.write('pt HTTP/1.1\r\nHost: x\r\n\r\n');
+    await Promise.all([untilEnded(fresh), untilEnded(kept)]);
+    for (const { socket } of [fresh, kept]) socket.end();
+    await stopped;
+    expect([fresh, kept].map((peer) => [statuses(peer), closings(peer), peer.seen.error])).toEqual([
+      [[200], 1, undefined],
+      [[200, 200], 1, undefined],
+    ]);
+  });
+
+  test('new connections are served for drainSeconds', async () => {
+    const stopped = listening.stop({ drainSeconds: 1 });
+    const peer = await open(GET);
+    await untilEnded(peer);
+    expect([statuses(peer), closings(peer)]).toEqual([[200], 1]);
+    peer.socket.end();
+    await stopped;
+    await expect(fetch(listening.url)).rejects.toThrow();
+  });
+
+  // Attack: filling the memory with requests that the server does not serve.
+  test('a client that goes on sending requests is cut off', async () => {
+    const peer = await open(GET);
+    await until('the first response', () => statuses(peer).length === 1);
+    const startedAt = performance.now();
+    const stopped = listening.stop({ idleSeconds: 20 });
+    peer.socket.write(GET.repeat(200));
+    await stopped;
+    // Other clients have two seconds to close their connections.
+    expect(performance.now() - startedAt).toBeLessThan(1500);
+    expect(served).toEqual(['/', '/']);
+  });
+});

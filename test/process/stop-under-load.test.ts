@@ -1,0 +1,94 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Charter, organizationAt, SERVES, startCharter } from '../support/charter.ts';
+import { Client } from '../support/client.ts';
+import { length } from '../support/length.ts';
+import { createScratchDatabase, withClient } from '../support/postgres.ts';
+import { kill, startNpm, untilPrinted } from '../support/process.ts';
+import { startLoad } from '../support/steady-load.ts';
+import { until } from '../support/wait.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CLIENTS = 64;
+const STOPS = length({ short: 3, full: 20 });
+
+const database = await createScratchDatabase();
+afterAll(() => database.drop());
+
+// A deployment must be invisible to clients that heed Connection: close. An acknowledged write must not be lost, and a client
+// whose request fails without a response could not know whether it was carried out.
+async function stopUnderLoad(charter: Charter): Promise<void> {
+  try {
+    const { id, key } = await organizationAt(database.url, charter);
+    const load = startLoad(charter.url, { key, clients: CLIENTS });
+    await until('all clients to be at work', () => load.answered() > CLIENTS * 4);
+    charter.child.kill('SIGTERM');
+    const { created, problems } = await load.ended;
+    const { code } = await charter.ended;
+    expect({ problems, code }).toEqual({ problems: [], code: 0 });
+    const names = await withClient(database.url, (client) =>
+      client.query('select name from parent_programs where organization_id = $1', [id]),
+    );
+    expect(names.rows.map(({ name }) => name).sort()).toEqual(created.sort());
+  } finally {
+    await kill(charter);
+  }
+}
+
+test(`${STOPS} times SIGTERM under load: every request gets its response, and the server exits with 0`, async () => {
+  for (let i = 0; i < STOPS; i += 1) await stopUnderLoad(await startCharter({ DATABASE_URL: database.url }));
+});
+
+test(`${STOPS} times SIGTERM to npm under load: the same, and npm exits with 0 after the server`, async () => {
+  await withCommands(async (folder) => {
+    for (let i = 0; i < STOPS; i += 1) await stopUnderLoad(await startByNpm(folder));
+  });
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'npm start passes %s on, stays until the server has ended, and exits with 0',
+  async (signal) => {
+    await withCommands(async (folder) => {
+      const charter = await startByNpm(folder, { DRAIN_SECONDS: '1' });
+      charter.child.kill(signal);
+      await until('readiness to end', async () => (await new Client(charter.url).get('/readyz')).status === 503);
+      expect(charter.child.exitCode).toBeNull();
+      const { code, stdout } = await charter.ended;
+      expect(code).toBe(0);
+      expect(stdout).toContain('"msg":"stopped"');
+    });
+  },
+);
+
+test('every command of package.json gets the signals that npm passes on', async () => {
+  const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  // npm signals its shell, and a shell that has not been replaced by the command ends alone.
+  expect(Object.values<string>(scripts).filter((script) => !script.startsWith('exec node '))).toEqual([]);
+});
+
+async function startByNpm(folder: string, env: Record<string, string> = {}): Promise<Charter> {
+  const running = startNpm(folder, { DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production', ...env });
+  const [, url = ''] = await untilPrinted(running, SERVES);
+  return { ...running, url };
+}
+
+/** A folder with the commands of package.json and the launcher, but without the set-up, which would install packages. */
+async function withCommands(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-npm-'));
+  try {
+    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'charter', version: '0.0.0', scripts }));
+    await mkdir(join(folder, 'scripts'));
+    const launcher = pathToFileURL(join(ROOT, 'scripts/launch.mjs')).href;
+    const parameters = ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')];
+    await writeFile(
+      join(folder, 'scripts/run.mjs'),
+      `import { launch } from ${JSON.stringify(launcher)};\nlaunch(process.execPath, ${JSON.stringify(parameters)});\n`,
+    );
+    await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,103 @@
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { type Charter, logOf, organizationAt, withCharter } from '../support/charter.ts';
+import { Client } from '../support/client.ts';
+import { createScratchDatabase } from '../support/postgres.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
+import { until } from '../support/wait.ts';
+
+const database = await createScratchDatabase();
+afterAll(() => database.drop());
+
+const SECRET = mintKey('live').key;
+const PRELOAD = join(import.meta.dirname, '../support/reject-on-signal.mjs');
+
+const envOf = (fault: string) => ({
+  DATABASE_URL: database.url,
+  NODE_OPTIONS: `--import=${PRELOAD}`,
+  CHARTER_TEST_SECRET: SECRET,
+  CHARTER_TEST_FAULT: fault,
+});
+
+const isStopping = ({ printed }: Charter) => printed.stdout.includes('finishing requests in flight');
+
+// The state of the process is undefined, so a supervisor must get the chance to start another one; but a client whose request
+// is in progress must not suffer, and a load balancer must learn of it.
+test.each(['exception', 'rejection'])(
+  'after an unhandled %s, the server completes requests and exits with 1',
+  async (fault) => {
+    await withCharter({ ...envOf(fault), DRAIN_SECONDS: '1' }, async (charter) => {
+      const { key } = await organizationAt(database.url, charter);
+      charter.child.kill('SIGUSR2');
+      await until('it to stop', () => isStopping(charter));
+      expect((await new Client(charter.url).get('/readyz')).status).toBe(503);
+      const answer = parseRaw(
+        await exchangeRaw(charter.url, rawRequest('GET /api/key', [`Authorization: Bearer ${key}`])),
+      );
+      expect(answer.status).toBe(200);
+      const { code, stderr } = await charter.ended;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        /^\nCharter is stopping because of an unexpected error.*\n.*\n {2}Start Charter again \(npm start\)/,
+      );
+      const fatal = logOf(charter).filter(({ level }) => level === 60);
+      expect(fatal).toEqual([
+        expect.objectContaining({ error: expect.stringMatching(/^Error: Planted\.[\s\S]*\n +at /) }),
+      ]);
+      expect(logOf(charter).at(-1)).toMatchObject({ reason: 'an unexpected error', msg: 'stopped' });
+    });
+  },
+);
+
+test.each(['exception', 'rejection'])('an unhandled %s reveals no key and no password', async (fault) => {
+  await withCharter(envOf(fault), async (charter) => {
+    charter.child.kill('SIGUSR2');
+    const { stdout, stderr } = await charter.ended;
+    expect(stdout).toContain('Planted');
+    expect(`${stdout}${stderr}`).not.toMatch(/hunter2/);
+    expect(`${stdout}${stderr}`).not.toContain(SECRET.slice(20));
+  });
+});
+
+test('further errors during the shutdown are not logged and do not end it', async () => {
+  await withCharter({ ...envOf('rejection'), DRAIN_SECONDS: '1' }, async (charter) => {
+    for (let i = 0; i < 5; i += 1) {
+      charter.child.kill('SIGUSR2');
+      await delay(20); // signals that are pending at the same time count as one
+    }
+    expect((await charter.ended).code).toBe(1);
+    expect(logOf(charter).filter(({ level }) => level === 60)).toHaveLength(1);
+  });
+});
+
+// Expected errors of the network end nothing.
+test('clients that reset their connections at every stage end neither the process nor others', async () => {
+  await withCharter(envOf('rejection'), async (charter) => {
+    const { client } = await organizationAt(database.url, charter);
+    await Promise.all(STAGES.map((text) => resetAfter(charter, text)));
+    expect((await client.get('/api/key')).status).toBe(200);
+    expect(charter.child.exitCode).toBeNull();
+    expect(logOf(charter).filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+});
+
+const STAGES = [
+  '',
+  'GET /liv',
+  rawRequest('GET /livez'),
+  rawRequest('GET /docs'),
+  'garbage\r\n\r\n',
+  `${rawRequest('POST /api/parent_programs', ['Content-Length: 100'])}x`,
+];
+
+function resetAfter({ url }: Charter, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () =>
+      socket.write(text, () => socket.resetAndDestroy()),
+    );
+    socket.on('error', reject);
+    socket.on('close', () => resolve());
+  });
+}

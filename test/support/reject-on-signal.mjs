@@ -1,0 +1,7 @@
+// Loaded before the server (--import): an error that nothing catches, on SIGUSR2.
+const key = process.env.CHARTER_TEST_SECRET;
+process.on('SIGUSR2', () => {
+  const error = new Error(`Planted. Bearer ${key} at postgresql://charter:hunter2@db/charter`);
+  if (process.env.CHARTER_TEST_FAULT === 'rejection') void Promise.reject(Object.assign(error, { parameters: [key] }));
+  else throw error;
+});

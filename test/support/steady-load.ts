@@ -1,0 +1,52 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export type Load = {
+  /** Responses so far. */
+  readonly answered: () => number;
+  /** Resolves when no client can connect any more: the names of the programs that were created, and every other problem. */
+  readonly ended: Promise<{ created: string[]; problems: string[] }>;
+};
+
+/**
+ * Clients that each send one request after another over a connection of their own, and open another one after a response with
+ * `Connection: close`, until connections are refused. Half of them read, half create programs.
+ */
+export function startLoad(url: string, { key, clients }: { key: string; clients: number }): Load {
+  const [created, problems]: [string[], string[]] = [[], []];
+  let answered = 0;
+  const runClient = async (client: number) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let i = 0; ; i += 1) {
+      const name = `Client ${client}, ${i}`;
+      const isWrite = client % 2 === 0;
+      const outcome = await send(`${url}/api/parent_programs`, { agent, key, name: isWrite ? name : undefined });
+      if (outcome === 'ECONNREFUSED') return agent.destroy();
+      if (outcome === 201) created.push(name);
+      if (outcome === 200 || outcome === 201) answered += 1;
+      else problems.push(`${name}: ${outcome}`);
+      // Some are idle for a moment, so that the shutdown meets both kinds.
+      if (client % 4 === 3) await delay(20);
+    }
+  };
+  const ended = Promise.all(Array.from({ length: clients }, (_, client) => runClient(client)));
+  return { answered: () => answered, ended: ended.then(() => ({ created, problems })) };
+}
+
+type Sending = { agent: Agent; key: string; name: string | undefined };
+
+/** The status of the complete response, or the code of the error. */
+function send(url: string, { agent, key, name }: Sending): Promise<number | string> {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  return new Promise((resolve) => {
+    const fail = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
+    const sent = request(url, { agent, method: name === undefined ? 'GET' : 'POST', headers });
+    sent.on('error', fail);
+    sent.on('response', (response: IncomingMessage) => {
+      response.on('error', fail);
+      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.resume();
+    });
+    sent.end(name === undefined ? undefined : JSON.stringify({ name }));
+  });
+}
