@@ -13,7 +13,7 @@ import { withSchemaEngine } from '../src/postgres/schema-engine.ts';
 import { readArguments } from './arguments.ts';
 
 const HELP = `npm run migration -- --name add_something   writes the next migration for the changes of the schema
-npm run migration -- --check                fails when prisma/schema.prisma and prisma/migrations disagree
+npm run migration -- --check                fails if prisma/schema.prisma and prisma/migrations differ
 
 Edit prisma/schema.prisma first. Review the written file, and add by hand what Prisma cannot express (collations, checks,
 partial and trigram indexes). Never edit a migration that a database may have applied: write a new one.
@@ -58,7 +58,7 @@ async function main(): Promise<number> {
 }
 
 function checkArguments(check: boolean, name: string | undefined): void {
-  if (check === (name !== undefined)) throw new Error(`Give either --name or --check.\n\n${HELP}`);
+  if (check === (name !== undefined)) throw new Error(`Specify either --name or --check.\n\n${HELP}`);
   if (name !== undefined && !NAME.test(name)) {
     const rule = 'Use at most 60 characters of a-z, 0-9 and _, and begin with a letter.';
     throw new Error(`"${name}" is not a valid name. ${rule}\n\n${HELP}`);

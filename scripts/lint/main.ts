@@ -7,14 +7,14 @@ import { inOrder, type Problem, problemsText } from './problem.ts';
 import { measureScore, problemOfScore } from './score.ts';
 import { lintSpelling } from './spelling.ts';
 
-const HELP = `npm run lint   checks the contract and every page, and prints each problem with its place and a remedy
+const HELP = `npm run lint   checks the contract and every page, and prints each problem with its location and a remedy
 
   openapi/            the contract: the rules of OpenAPI, of Redocly and of openapi/lint/contract
   openapi/workflows/  the workflows: the rules of Arazzo and of openapi/lint/workflows
   openapi/guides/     the guides and all other Markdown files: headings, lists, tables, links, pictures, code labels
-  all of these        the spelling: British, with "-ize"; openapi/lint/words.txt holds further words
+  all of these        the spelling: British, with "-ize"; openapi/lint/words.txt contains additional words
 
-It needs no network and changes no file. The exit code is 1 if there is a problem, otherwise 0.
+It works offline and changes no files. The exit code is 1 if there is a problem, otherwise 0.
 `;
 
 try {

@@ -1,4 +1,4 @@
-// Proves at length what `npm test` proves in short. See --help.
+// Runs the checks that are too long for `npm test`. See --help.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -6,11 +6,11 @@ import { readArguments } from '../arguments.ts';
 import { TESTS } from '../test/checks.ts';
 import { root } from '../tool.ts';
 
-const HELP = `npm run soak            runs for at most 30 minutes on two quiet cores what takes long by nature
-npm run soak -- --full  takes the time that a figure for the README needs, about two hours
+const HELP = `npm run soak            runs the long checks, for at most 30 minutes on two quiet cores
+npm run soak -- --full  runs them for about two hours, as the figures in the README require
 
-In turn: the tests that npm test runs short, at full length; generated requests with new seeds; and planted faults in a copy
-of the tree, as many as the time allows, beginning where the day of the year says, so that each has its turn.
+It runs three parts: at full length, the tests that npm test shortens; generated requests with new seeds; and as many planted
+faults as the time allows. It begins with a different fault each day, so that all faults are covered over several days.
 `;
 
 /** Shared by the parts: a part that ends early leaves its rest to the next ones. */
@@ -29,19 +29,21 @@ const PARTS: readonly Part[] = [
     title: 'tests at full length',
     share: 0.5,
     parameters: () => [...TESTS.parameters, ...longTests()],
-    remedy: 'Mend the code, or the test. One file alone: CHARTER_TEST_LENGTH=full npm test -- test/fuzz/fuzz.test.ts',
+    remedy:
+      'Correct the code or the test. To run one file: CHARTER_TEST_LENGTH=full npm test -- test/fuzz/fuzz.test.ts',
   },
   {
     title: 'generated requests',
     share: 0.25,
     parameters: (minutes) => ['scripts/fuzz.ts', '--minutes', minutes.toFixed(1)],
-    remedy: 'CONTRIBUTING.md says what to do: "When the fuzzer fails".',
+    remedy: 'See "If the fuzzer fails" in CONTRIBUTING.md.',
   },
   {
     title: 'planted faults are caught',
     share: 1,
     parameters: (minutes) => ['scripts/drift/main.ts', '--minutes', minutes.toFixed(1)],
-    remedy: 'A fault that nothing catches needs a test: "npm run drift -- --only TEXT" tries those of a title again.',
+    remedy:
+      'A fault that is not caught needs a test. To try it again: npm run drift -- --only TEXT, with a part of its title.',
   },
 ];
 

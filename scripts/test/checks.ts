@@ -10,7 +10,7 @@ export const CHECKS = {
   lint: {
     title: 'contract, guides and spelling',
     parameters: ['scripts/lint/main.ts'],
-    remedy: 'Mend what is named. Alone it runs as "npm run lint".',
+    remedy: 'Correct the problems above. To run this check alone: npm run lint',
   },
   generated: {
     title: 'generated files are fresh',
@@ -18,9 +18,9 @@ export const CHECKS = {
     remedy: 'Run "npm run generate" and commit what it writes.',
   },
   release: {
-    title: 'the contract has the version that its changes ask for',
+    title: 'the contract has the version that its changes require',
     parameters: ['scripts/release-contract/main.ts', '--check'],
-    remedy: 'Do what it says above. "npm run release-contract -- --dry-run" names every change.',
+    remedy: 'Follow the message above. To list all changes: npm run release-contract -- --dry-run',
   },
   migrations: {
     title: 'migrations match the schema',
@@ -30,12 +30,12 @@ export const CHECKS = {
   types: {
     title: 'types',
     parameters: ['node_modules/typescript/bin/tsc', '--noEmit', '--project', '.'],
-    remedy: 'Mend the types.',
+    remedy: 'Correct the type errors.',
   },
   style: {
     title: 'style',
     parameters: ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
-    remedy: 'Run "npm run format"; mend by hand what is left.',
+    remedy: 'Run "npm run format", and correct the remaining problems by hand.',
   },
   boundaries: {
     title: 'boundaries',
@@ -58,13 +58,12 @@ const EARLY_WORKER_DATA = new URL('../../test/support/early-worker-data.mjs', im
 export const TESTS: Check = {
   title: 'tests',
   parameters: ['node_modules/jest/bin/jest.js'],
-  remedy: 'Mend the code, or the test. One file alone: npm test -- test/api/list.test.ts',
+  remedy: 'Correct the code or the test. To run one file: npm test -- test/api/list.test.ts',
   env: { NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${EARLY_WORKER_DATA}` },
 };
 
 export const DRIFT: Check = {
   title: 'planted faults are caught',
   parameters: ['scripts/drift/main.ts', '--quick'],
-  remedy:
-    'Do what it says above. "npm run drift" tries every planted fault, "npm run drift -- --only TEXT" those of this title.',
+  remedy: 'Follow the message above. To try one fault again: npm run drift -- --only TEXT, with a part of its title.',
 };

@@ -7,7 +7,7 @@ import { startPreview } from './server.ts';
 const DEFAULT_PORT = 4020;
 const HELP = `npm run docs:preview -- [--port ${DEFAULT_PORT}]   serves the documentation, and reloads it when a file of openapi/ is saved
 
-  --port  0 picks a free port
+  --port  the port to listen on; 0 selects any free port
 `;
 
 try {
