@@ -1,18 +1,10 @@
 import { apiSecurityHeaders } from '../src/security-headers.ts';
 import { listen } from '../src/server.ts';
-import { startDashboard, type TestDashboard } from './support/dashboard-server.ts';
+import { useDashboard } from './support/dashboard-server.ts';
 import { exchangeRaw, parseRaw } from './support/raw.ts';
 
-let plain: TestDashboard;
-let secure: TestDashboard;
-beforeAll(async () => {
-  plain = await startDashboard({ publicUrl: 'http://charter.example.org' });
-  secure = await startDashboard({ databaseUrl: plain.databaseUrl, publicUrl: 'https://charter.example.org' });
-});
-afterAll(async () => {
-  await secure.close();
-  await plain.close();
-});
+const plain = await useDashboard({ publicUrl: 'http://charter.example.org' });
+const secure = await useDashboard({ databaseUrl: plain.databaseUrl, publicUrl: 'https://charter.example.org' });
 
 const HSTS = 'max-age=31536000';
 

@@ -1,16 +1,11 @@
 import { mintKey } from '../../src/domain/api-key.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
-import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
 const INVALID_TOKEN = 'Bearer realm="charter", error="invalid_token"';
 
-let server: TestServer;
-let ours: TestOrganization;
-beforeAll(async () => {
-  server = await startServer();
-  ours = await createTestOrganization(server);
-});
-afterAll(() => server.close());
+const server = await useServer();
+const ours = await createTestOrganization(server);
 
 function getKeyWith(authorization: string | string[]) {
   return server.anonymous.get('/api/key', { headers: { Authorization: authorization } });

@@ -1,10 +1,6 @@
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 async function created() {
   const { client } = await createTestOrganization(server);

@@ -1,15 +1,10 @@
 import { connect } from 'node:net';
 import { checkAnswer } from '../support/contract.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
-import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-let ours: TestOrganization;
-beforeAll(async () => {
-  server = await startServer();
-  ours = await createTestOrganization(server);
-});
-afterAll(() => server.close());
+const server = await useServer();
+const ours = await createTestOrganization(server);
 
 const LIST = '/api/parent_programs';
 

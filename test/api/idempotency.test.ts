@@ -1,12 +1,8 @@
 import { issueKeyByEmail } from '../../src/service/operator.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 const LIST = '/api/parent_programs';
 const BODY = { name: 'Once', description: 'd', external_id: 'e-1', metadata: { a: '1', b: '2' } };

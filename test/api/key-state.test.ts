@@ -1,16 +1,12 @@
 import { mintKey } from '../../src/domain/api-key.ts';
 import { issueKeyByEmail, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
 import { Client } from '../support/client.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, startServer, useServer } from '../support/server.ts';
 
 const INVALID_TOKEN = 'Bearer realm="charter", error="invalid_token"';
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 /** Compares the whole body, so that no additional detail passes unnoticed. */
 async function expectRefused(client: Client, message: string) {

@@ -1,10 +1,6 @@
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 test("getKey returns the key's owner and permissions, and never the key itself", async () => {
   const ours = await createTestOrganization(server, { permissions: ['parent_programs:read'], lifeDays: null });

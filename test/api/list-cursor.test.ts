@@ -1,17 +1,11 @@
 import { issueKeyByEmail } from '../../src/service/operator.ts';
 import { insertPrograms } from '../support/programs.ts';
-import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-let ours: TestOrganization;
-let cursor: string;
-beforeAll(async () => {
-  server = await startServer();
-  ours = await createTestOrganization(server);
-  await insertPrograms(server, ours, [{ name: 'One' }, { name: 'Two' }, { name: 'Three' }]);
-  cursor = (await ours.client.get('/api/parent_programs?limit=1&sort=name')).body.page.next_cursor;
-});
-afterAll(() => server.close());
+const server = await useServer();
+const ours = await createTestOrganization(server);
+await insertPrograms(server, ours, [{ name: 'One' }, { name: 'Two' }, { name: 'Three' }]);
+const cursor = (await ours.client.get('/api/parent_programs?limit=1&sort=name')).body.page.next_cursor;
 
 const NOT_OURS =
   'is not a cursor of this list. Send next_cursor unchanged with the same sort and filters, or start again without a cursor.';

@@ -1,13 +1,9 @@
 import { idsOf, insertPrograms, nextOf, walk } from '../support/programs.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
 type Shown = { id: string; name: string; created_at: string; updated_at: string };
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 const LIST = '/api/parent_programs';
 const SORTS = ['created_at', '-created_at', 'updated_at', '-updated_at', 'name', '-name'];

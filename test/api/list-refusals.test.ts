@@ -1,12 +1,7 @@
-import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-let ours: TestOrganization;
-beforeAll(async () => {
-  server = await startServer();
-  ours = await createTestOrganization(server);
-});
-afterAll(() => server.close());
+const server = await useServer();
+const ours = await createTestOrganization(server);
 
 async function errorsFor(query: string): Promise<Record<string, string[]>> {
   const response = await ours.client.get(`/api/parent_programs?${query}`);

@@ -1,11 +1,7 @@
 import { insertPrograms } from '../support/programs.ts';
-import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 const NAMES = [
   'École Élémentaire',

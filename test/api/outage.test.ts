@@ -1,24 +1,15 @@
-import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
-import { createScratchDatabase, type ScratchDatabase, untilWaiting, withClient } from '../support/postgres.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { proxyDatabase } from '../support/database-proxy.ts';
+import { untilWaiting, useScratchDatabase, withClient } from '../support/postgres.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
 const LIST = '/api/parent_programs';
 /** Less than the statement time-out of fifteen seconds. */
 const PATIENCE = { seconds: 5 };
 
-let database: ScratchDatabase;
-let proxy: DatabaseProxy;
-let server: TestServer;
-beforeAll(async () => {
-  database = await createScratchDatabase();
-  proxy = await proxyDatabase(database.url);
-  server = await startServer({ databaseUrl: proxy.url });
-});
-afterAll(async () => {
-  await server.close();
-  await proxy.stop();
-  await database.drop();
-});
+const database = await useScratchDatabase();
+const proxy = await proxyDatabase(database.url);
+afterAll(() => proxy.stop());
+const server = await useServer({ databaseUrl: proxy.url });
 
 test('503 while the database is stopped; the server recovers by itself when the database is back', async () => {
   const { client } = await createTestOrganization(server);

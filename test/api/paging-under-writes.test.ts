@@ -1,11 +1,7 @@
 import { idsOf, insertPrograms, nextOf } from '../support/programs.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 const SORTS = ['created_at', '-created_at', 'updated_at', '-updated_at', 'name', '-name'];
 const STANDING = 60;

@@ -8,14 +8,10 @@ import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import type { Reply } from '../support/client.ts';
 import { createProgram } from '../support/every-operation.ts';
 import { untilWaiting, withClient } from '../support/postgres.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, startServer, useServer } from '../support/server.ts';
 import { countStatements } from '../support/statements.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 const LIST = '/api/parent_programs';
 

@@ -18,17 +18,14 @@ type Line = Readonly<Record<string, unknown>>;
 type Watched = TestServer & { readonly lines: Line[] };
 
 const ALWAYS = { sampleRate: 1 };
-let off: Watched;
-let report: Watched;
-let enforce: Watched;
-beforeAll(async () => {
-  [off, report, enforce] = await Promise.all([
-    startFaulty(null),
-    startFaulty({ mode: 'report', ...ALWAYS }),
-    startFaulty({ mode: 'enforce', ...ALWAYS }),
-  ]);
-});
-afterAll(() => Promise.all([off.close(), report.close(), enforce.close()]));
+const [off, report, enforce] = await Promise.all([
+  startFaulty(null),
+  startFaulty({ mode: 'report', ...ALWAYS }),
+  startFaulty({ mode: 'enforce', ...ALWAYS }),
+]);
+afterAll(() => off.close());
+afterAll(() => report.close());
+afterAll(() => enforce.close());
 
 /** A server whose `getKey` returns an extra field with a confidential value, and whose list returns a wrong type. */
 async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched> {

@@ -8,17 +8,13 @@ import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { Client } from '../support/client.ts';
 import { length } from '../support/length.ts';
 import { parseRaw } from '../support/raw.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 
 // The attack: the holder of a leaked key sends the heads of writes, waits until the key has been revoked, and then completes
 // them. The server has accepted the key with the head of each.
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 const WRITES = 64;
 const REPETITIONS = length({ short: 1, full: 20 });

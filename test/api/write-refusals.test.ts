@@ -1,11 +1,7 @@
 import { createProgram } from '../support/every-operation.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 const EMOJI = '\u{1F600}';
 const NO_NUL = 'is not valid. Remove NUL characters and unpaired surrogates.';

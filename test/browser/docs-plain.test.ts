@@ -3,13 +3,13 @@ import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { BUILT, contract, guides } from '../support/docs.ts';
 import { AXE_SCRIPT, look } from '../support/look.ts';
-import { useStage } from '../support/stage.ts';
+import { useSite } from '../support/site.ts';
 
-const stage = useStage({ script: AXE_SCRIPT });
+const site = await useSite({ script: AXE_SCRIPT });
 const WITHOUT = { javaScriptEnabled: false };
 
 test('with JavaScript off, the documentation links to the page that works without it', async () => {
-  const page = await stage.visit(WITHOUT);
+  const page = await site.visit(WITHOUT);
   await page.goto('/docs');
   await page.getByRole('link', { name: 'version without JavaScript' }).click();
   await page.getByRole('heading', { name: contract.info.title }).waitFor();
@@ -17,7 +17,7 @@ test('with JavaScript off, the documentation links to the page that works withou
 });
 
 test('with JavaScript off, every guide, operation, sample, schema and response is readable', async () => {
-  const page = await stage.visit(WITHOUT);
+  const page = await site.visit(WITHOUT);
   await page.goto('/docs/plain.html');
   const titles = await page.getByRole('heading', { level: 2 }).allTextContents();
   for (const { slug, title, headings } of guides.all) {
@@ -37,7 +37,7 @@ test('with JavaScript off, every guide, operation, sample, schema and response i
 
 test('every link on the page has a target, on the server and in the built folder', async () => {
   for (const address of ['/docs/plain.html', `${BUILT}plain.html`]) {
-    const page = await stage.visit(WITHOUT);
+    const page = await site.visit(WITHOUT);
     await page.goto(address);
     const links = await page
       .locator('a[href]')
@@ -55,7 +55,7 @@ test('every link on the page has a target, on the server and in the built folder
 });
 
 test('the page passes the layout checks, and its print version hides links to other pages', async () => {
-  const page = await stage.visit();
+  const page = await site.visit();
   await page.goto('/docs/plain.html');
   expect(await look(page, 'docs-plain', { fullPage: false })).toEqual([]);
   await page.emulateMedia({ media: 'print' });

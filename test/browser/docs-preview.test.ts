@@ -1,36 +1,27 @@
 import { cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { connectBrowser, openContext } from '../support/browser.ts';
-import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';
+import { kill, startFile, untilPrinted } from '../support/process.ts';
 
 // Previews a private copy of the checkout, so that the test can break its files.
 
 const ROOT = join(import.meta.dirname, '../..');
 const KEY_PAGE = '#/key/getkey';
 
-let checkout: string;
-let running: Running;
-let browser: Browser;
-let url: string;
+const checkout = await mkdtemp(join(tmpdir(), 'charter-checkout-'));
+afterAll(() => rm(checkout, { recursive: true }));
+const copied = ['openapi', 'scripts', 'src', 'redocly.yaml', 'package.json'];
+await Promise.all(copied.map((name) => cp(join(ROOT, name), join(checkout, name), { recursive: true })));
+await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+const running = startFile(join(checkout, 'scripts/docs/preview/main.ts'), ['--port', '0']);
+afterAll(() => kill(running));
+const [, url = ''] = await untilPrinted(running, /(http:\S+) reloads when a file of openapi\//);
 const problems: string[] = [];
-
-beforeAll(async () => {
-  checkout = await mkdtemp(join(tmpdir(), 'charter-checkout-'));
-  const copied = ['openapi', 'scripts', 'src', 'redocly.yaml', 'package.json'];
-  await Promise.all(copied.map((name) => cp(join(ROOT, name), join(checkout, name), { recursive: true })));
-  await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
-  running = startFile(join(checkout, 'scripts/docs/preview/main.ts'), ['--port', '0']);
-  [, url = ''] = await untilPrinted(running, /(http:\S+) reloads when a file of openapi\//);
-  browser = await connectBrowser();
-});
-afterAll(async () => {
-  await browser?.close();
-  await kill(running);
-  await rm(checkout, { recursive: true });
-  expect(problems).toEqual([]);
-});
+afterAll(() => expect(problems).toEqual([]));
+const browser = await connectBrowser();
+afterAll(() => browser.close());
 
 async function visit(path: string): Promise<Page> {
   const context = await openContext(browser, { baseURL: url, problems });

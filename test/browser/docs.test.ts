@@ -4,12 +4,12 @@ import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { BUILT, contract, guides } from '../support/docs.ts';
 import { length } from '../support/length.ts';
 import { AXE_SCRIPT, look } from '../support/look.ts';
-import { useStage } from '../support/stage.ts';
+import { useSite } from '../support/site.ts';
 
 // The documentation page, from the server and as a file. A test fails on any request to another host, and on any
 // console message about a script or style that the policy blocks.
 
-const stage = useStage({ script: AXE_SCRIPT });
+const site = await useSite({ script: AXE_SCRIPT });
 
 function section(page: Page, place: string) {
   return page.locator(`[data-section-id="${place}"]`);
@@ -27,7 +27,7 @@ async function sampleIn(page: Page, place: string): Promise<string> {
 }
 
 test('every guide is shown, and the anchor of each heading works', async () => {
-  const page = await stage.visit();
+  const page = await site.visit();
   expect(guides.all.length).toBeGreaterThan(1);
   for (const { slug, title, headings } of guides.all) {
     await open(page, guidePlace(slug), title);
@@ -38,7 +38,7 @@ test('every guide is shown, and the anchor of each heading works', async () => {
 }, 120_000);
 
 test('every operation is shown with samples in four languages', async () => {
-  const page = await stage.visit();
+  const page = await site.visit();
   for (const operation of contract.operations) {
     const place = operationPlace(operation);
     await open(page, place, operation.summary);
@@ -60,7 +60,7 @@ async function levelOf(page: Page, place: string, title: string): Promise<number
 }
 
 test('heading navigation finds one title, the guides below it, and their sections below them', async () => {
-  const page = await stage.visit();
+  const page = await site.visit();
   for (const { slug, title, headings } of guides.all) {
     await open(page, guidePlace(slug), title);
     expect(await levelOf(page, guidePlace(slug), title)).toBe(2);
@@ -74,7 +74,7 @@ test('heading navigation finds one title, the guides below it, and their section
 }, 120_000);
 
 test('the server URL can be called, and no Markdown syntax is visible', async () => {
-  const page = await stage.visit();
+  const page = await site.visit();
   await page.goto('/docs');
   await page.getByText('http://127.0.0.1:3000', { exact: true }).first().waitFor();
   expect(await page.getByText('{base_url}').count()).toBe(0);
@@ -91,13 +91,13 @@ async function findByWord(page: Page): Promise<void> {
 }
 
 test('the search finds an operation, in workers that the policy allows', async () => {
-  const page = await stage.visit();
+  const page = await site.visit();
   await page.goto('/docs');
   await findByWord(page);
 });
 
 test('opened as a file without a network, the page is complete and its search works', async () => {
-  const page = await stage.visit();
+  const page = await site.visit();
   await page.context().route(/^(?!file:|data:|blob:)/, (route) => route.abort());
   await page.goto(`${BUILT}index.html`);
   await page.getByRole('heading', { name: contract.info.title }).first().waitFor();
@@ -105,7 +105,7 @@ test('opened as a file without a network, the page is complete and its search wo
 });
 
 test('the page passes the layout and accessibility checks', async () => {
-  const page = await stage.visit();
+  const page = await site.visit();
   const wrong: string[] = [];
   const places = [
     { name: 'docs', place: '/', title: contract.info.title },

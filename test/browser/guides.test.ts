@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { furnish } from '../support/furnish.ts';
 import { stepsOf } from '../support/guides.ts';
 import { apiStatus, openMenu, openOwnKeys } from '../support/key-steps.ts';
-import { useStage } from '../support/stage.ts';
+import { useSite } from '../support/site.ts';
 import { NAMES } from '../support/team.ts';
 
 // The guides name buttons and pages. These tests follow exactly those words, in that order. With GUIDE_PICTURES=1, `npm
@@ -14,7 +14,7 @@ const PICTURES = join(import.meta.dirname, '../../openapi/guides/images');
 const WIDTH = 1280;
 const WIDE = { viewport: { width: WIDTH, height: 800 }, colorScheme: 'light' } as const;
 
-const stage = useStage();
+const site = await useSite();
 
 /** Clicks each label in turn and fills in each form on the way. */
 async function follow(page: Page, words: readonly string[]): Promise<void> {
@@ -60,33 +60,33 @@ async function takePicture(page: Page, name: string, parts = 'main > *'): Promis
 }
 
 test('"Issuing a key, for yourself" leads to a working key of one\'s own', async () => {
-  const { administrator } = await furnish(stage.server.db);
-  const page = await stage.visitAs(administrator, WIDE);
+  const { administrator } = await furnish(site.server.db);
+  const page = await site.visitAs(administrator, WIDE);
   const [profile = '', keys = '', ...create] = stepsOf('issuing-a-key.md', 'For yourself');
   await follow(page, [profile, keys]);
   await takePicture(page, 'api-keys');
   await follow(page, create.slice(0, 1));
   await takePicture(page, 'create-api-key');
   await follow(page, create.slice(1));
-  expect(await apiStatus(stage.server, await shownKey(page))).toBe(200);
+  expect(await apiStatus(site.server, await shownKey(page))).toBe(200);
   await takePicture(page, 'api-key-created');
 });
 
 test('"Issuing a key, for a user, as a Manager" leads to a key that acts for the user', async () => {
-  const { manager, member } = await furnish(stage.server.db);
-  const page = await stage.visitAs(manager, WIDE);
+  const { manager, member } = await furnish(site.server.db);
+  const page = await site.visitAs(manager, WIDE);
   const [people = '', users = '', ...create] = stepsOf('issuing-a-key.md', 'For a user, as a Manager');
   await follow(page, [people, users]);
   await takePicture(page, 'users');
   await page.getByRole('link', { name: NAMES.member, exact: true }).click();
   await follow(page, create);
   expect(await page.getByRole('main').innerText()).toContain(`${NAMES.member}, ${member.email}`);
-  expect(await apiStatus(stage.server, await shownKey(page))).toBe(200);
+  expect(await apiStatus(site.server, await shownKey(page))).toBe(200);
 });
 
 test('"Rotate a key" leads to a successor', async () => {
-  const { administrator } = await furnish(stage.server.db);
-  const page = await stage.visitAs(administrator, WIDE);
+  const { administrator } = await furnish(site.server.db);
+  const page = await site.visitAs(administrator, WIDE);
   const [profile = '', keys = '', ...rotate] = stepsOf('rotating-and-revoking.md', 'Rotate a key');
   await follow(page, [profile, keys]);
   await openMenu(page, 'Nightly import, production');
@@ -95,12 +95,12 @@ test('"Rotate a key" leads to a successor', async () => {
   await takePicture(page, 'rotate');
   await follow(page, rotate.slice(1));
   expect(await page.getByRole('main').innerText()).toContain('has stopped working');
-  expect(await apiStatus(stage.server, await shownKey(page))).toBe(200);
+  expect(await apiStatus(site.server, await shownKey(page))).toBe(200);
 });
 
 test('"Revoke a key" leads to a list that shows the key as revoked', async () => {
-  const { administrator } = await furnish(stage.server.db);
-  const page = await stage.visitAs(administrator, WIDE);
+  const { administrator } = await furnish(site.server.db);
+  const page = await site.visitAs(administrator, WIDE);
   await openOwnKeys(page);
   await openMenu(page, 'Nightly import, production');
   await follow(page, stepsOf('rotating-and-revoking.md', 'Revoke a key'));

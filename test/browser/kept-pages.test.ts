@@ -1,24 +1,21 @@
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
 import { findBrowser } from '../../scripts/browser.mjs';
 import { codeAt, PASSWORD } from '../support/accounts.ts';
 import { launchOptions, openContext } from '../support/browser.ts';
 import { step } from '../support/history.ts';
 import { createKey, openOwnKeys } from '../support/key-steps.ts';
-import { signIn, useStage } from '../support/stage.ts';
+import { signIn, useSite } from '../support/site.ts';
 import { until } from '../support/wait.ts';
 
 // The attack: at an unattended machine, somebody goes back and the browser shows the page from its back/forward cache.
 // Chromium caches neither no-store pages nor responses to forms, but other browsers do, and Chromium may start to. So
 // this test serves the same page again in a form that Chromium caches.
 
-const stage = useStage();
-let browser: Browser;
-beforeAll(async () => {
-  // The headless shell has no back/forward cache.
-  browser = await chromium.launch({
-    ...launchOptions(findBrowser()),
-    ignoreDefaultArgs: ['--disable-back-forward-cache'],
-  });
+const site = await useSite();
+// The headless shell has no back/forward cache.
+const browser = await chromium.launch({
+  ...launchOptions(findBrowser()),
+  ignoreDefaultArgs: ['--disable-back-forward-cache'],
 });
 afterAll(() => browser.close());
 
@@ -79,8 +76,8 @@ async function beginSecondFactor(page: Page): Promise<{ uri: string; secret: str
 }
 
 test.each(Object.keys(SECRETS))('%s: a page restored from the back/forward cache no longer shows it', async (what) => {
-  const { manager } = await stage.team();
-  const context = await openContext(browser, { baseURL: stage.server.url, problems: stage.problems });
+  const { manager } = await site.team();
+  const context = await openContext(browser, { baseURL: site.server.url, problems: site.problems });
   const page = await context.newPage();
   await page.goto('/sign-in');
   await signIn(page, manager);
@@ -119,8 +116,8 @@ test.each(Object.keys(SECRETS))('%s: a page restored from the back/forward cache
 });
 
 test('after signing out, the back button shows nothing from the back/forward cache', async () => {
-  const { administrator } = await stage.team();
-  const context = await openContext(browser, { baseURL: stage.server.url, problems: stage.problems });
+  const { administrator } = await site.team();
+  const context = await openContext(browser, { baseURL: site.server.url, problems: site.problems });
   const page = await context.newPage();
   await page.goto('/sign-in');
   await signIn(page, administrator);

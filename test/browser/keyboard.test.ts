@@ -2,9 +2,9 @@ import type { Locator, Page } from 'playwright-core';
 import { PASSWORD } from '../support/accounts.ts';
 import { focused } from '../support/browser.ts';
 import { apiStatus, readKey } from '../support/key-steps.ts';
-import { useStage } from '../support/stage.ts';
+import { useSite } from '../support/site.ts';
 
-const stage = useStage();
+const site = await useSite();
 
 /** At least two pixels: WCAG 2.2, success criterion 2.4.13. */
 const RING = `(() => {
@@ -35,8 +35,8 @@ async function press(page: Page, target: Locator): Promise<void> {
 }
 
 test('the keyboard alone suffices to sign in, create a key, open its menu and rotate it', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visit();
+  const { member } = await site.team();
+  const page = await site.visit();
   await page.goto('/sign-in');
   await tabTo(page, page.getByLabel('E-mail'));
   await page.keyboard.type(member.email);
@@ -58,13 +58,13 @@ test('the keyboard alone suffices to sign in, create a key, open its menu and ro
   await press(page, page.getByRole('link', { name: 'Rotate' }));
   await press(page, page.getByRole('button', { name: 'Rotate' }));
   const key = await readKey(page);
-  expect(await apiStatus(stage.server, old)).toBe(401);
-  expect(await apiStatus(stage.server, key)).toBe(200);
+  expect(await apiStatus(site.server, old)).toBe(401);
+  expect(await apiStatus(site.server, key)).toBe(200);
 });
 
 test('Escape closes the menu and returns the focus to its button, and leaving the menu closes it', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   await page.goto('/profile/api-keys/new');
   await page.getByLabel('Name').fill('Menu');
   await page.getByRole('button', { name: 'Create API Key' }).click();
@@ -83,8 +83,8 @@ test('Escape closes the menu and returns the focus to its button, and leaving th
 });
 
 test('the first Tab reaches a link that moves the focus to the content', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   await press(page, page.getByRole('link', { name: 'Skip to the content' }));
   await focused(page.getByRole('main'));
 });

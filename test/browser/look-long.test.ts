@@ -1,12 +1,12 @@
 import { stretch } from '../support/furnish.ts';
 import { AXE_SCRIPT, look } from '../support/look.ts';
-import { useStage } from '../support/stage.ts';
+import { useSite } from '../support/site.ts';
 
-const stage = useStage({ script: AXE_SCRIPT });
+const site = await useSite({ script: AXE_SCRIPT });
 
 test('pages with names of the maximum length and ten keys pass the layout checks', async () => {
-  const { administrator, manager, member, keyId } = await stretch(stage.server.db);
-  const page = await stage.visitAs(administrator);
+  const { administrator, manager, member, keyId } = await stretch(site.server.db);
+  const page = await site.visitAs(administrator);
   const wrong: string[] = [];
   for (const [name, path] of [
     ['long-profile', '/profile'],

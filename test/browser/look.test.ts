@@ -1,22 +1,17 @@
-import type { Actor } from '../../src/domain/actor.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
-import { type BelievableTeam, furnish } from '../support/furnish.ts';
+import { furnish } from '../support/furnish.ts';
 import { AXE_SCRIPT, look } from '../support/look.ts';
-import { useStage } from '../support/stage.ts';
+import { useSite } from '../support/site.ts';
 
 // Every page, narrow and wide, light and dark: no horizontal scrolling from 320 px on, and no finding of axe. The
 // screenshots go to generated/screenshots.
 
-const stage = useStage({ script: AXE_SCRIPT });
-let team: BelievableTeam;
-let guarded: Actor;
+const site = await useSite({ script: AXE_SCRIPT });
 
-beforeAll(async () => {
-  team = await furnish(stage.server.db);
-  guarded = await createAccount(stage.server.db, { role: 'manager', scope: team.administrator.scope });
-  await addSecondFactor(stage.server.db, guarded, new Date());
-});
+const team = await furnish(site.server.db);
+const guarded = await createAccount(site.server.db, { role: 'manager', scope: team.administrator.scope });
+await addSecondFactor(site.server.db, guarded, new Date());
 
 const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'profile', path: () => '/profile' },
@@ -45,7 +40,7 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
 ];
 
 test('every page of an administrator passes the layout checks', async () => {
-  const page = await stage.visitAs(team.administrator);
+  const page = await site.visitAs(team.administrator);
   const wrong: string[] = [];
   for (const { name, path } of AS_ADMINISTRATOR) {
     await page.goto(path());
@@ -65,7 +60,7 @@ const AS_GUEST: readonly { name: string; path: () => string }[] = [
 ];
 
 test('every page without sign-in passes the layout checks', async () => {
-  const page = await stage.visit();
+  const page = await site.visit();
   const wrong: string[] = [];
   for (const { name, path } of AS_GUEST) {
     await page.goto(path());
@@ -90,7 +85,7 @@ test('pages that differ for members, managers and viewers pass the layout checks
       path: `/people/users/${team.administrator.userId}/api-keys`,
     },
   ] as const) {
-    const page = await stage.visitAs(role === 'member' ? team.newcomer : team[role]);
+    const page = await site.visitAs(role === 'member' ? team.newcomer : team[role]);
     await page.waitForURL('**/profile');
     await page.goto(path);
     wrong.push(...(await look(page, name)));
@@ -100,8 +95,8 @@ test('pages that differ for members, managers and viewers pass the layout checks
 
 test('pages that a form leads to pass the layout checks', async () => {
   // Uses its own organization, because it changes what the other tests look at.
-  const { administrator, member, keyId, organizationId } = await furnish(stage.server.db);
-  const page = await stage.visitAs(administrator);
+  const { administrator, member, keyId, organizationId } = await furnish(site.server.db);
+  const page = await site.visitAs(administrator);
   const wrong: string[] = [];
   await page.goto('/profile/api-keys/new');
   await page.getByRole('button', { name: 'Create API Key' }).click();
@@ -138,7 +133,7 @@ test('pages that a form leads to pass the layout checks', async () => {
   await page.goto('/profile/api-keys');
   await page.locator('summary', { hasText: 'Actions for key Nightly import, production' }).click();
   wrong.push(...(await look(page, 'keys-menu')));
-  await suspendOrganization(stage.server.db, organizationId);
+  await suspendOrganization(site.server.db, organizationId);
   await page.goto('/organization');
   wrong.push(...(await look(page, 'organization-suspended')));
   await page.goto('/profile/api-keys');
@@ -147,7 +142,7 @@ test('pages that a form leads to pass the layout checks', async () => {
 }, 600_000);
 
 test('a typical row of the key list takes at most two lines at 1280 px', async () => {
-  const page = await stage.visitAs(team.administrator);
+  const page = await site.visitAs(team.administrator);
   await page.goto('/profile/api-keys');
   const lines = await page.evaluate<number[]>(
     `[...document.querySelectorAll('tbody tr')].map((row) => Math.max(...[...row.cells].map((cell) => {

@@ -1,10 +1,10 @@
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { createOutbox, type Outbox } from '../../src/service/mail.ts';
+import { chromium, type Page } from 'playwright-core';
+import { createOutbox } from '../../src/service/mail.ts';
 import { PASSWORD } from '../support/accounts.ts';
 import { launchOptions, openContext } from '../support/browser.ts';
-import { startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
-import { type Smtp, startSmtp } from '../support/smtp.ts';
-import { signIn } from '../support/stage.ts';
+import { useDashboard } from '../support/dashboard-server.ts';
+import { signIn } from '../support/site.ts';
+import { startSmtp } from '../support/smtp.ts';
 import { createTeam } from '../support/team.ts';
 import { until } from '../support/wait.ts';
 
@@ -13,29 +13,20 @@ import { until } from '../support/wait.ts';
 const PUBLIC_URL = 'http://charter.localhost';
 const PASSWORD_CHOSEN = 'entirely other words 9 lamps';
 
-let smtp: Smtp;
-let outbox: Outbox;
-let dashboard: TestDashboard;
-let browser: Browser;
 const problems: string[] = [];
 const failures: unknown[] = [];
-beforeAll(async () => {
-  smtp = await startSmtp();
-  const config = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
-  outbox = createOutbox(config, (error) => failures.push(error));
-  dashboard = await startDashboard({ publicUrl: PUBLIC_URL, outbox });
-  const { args, ...options } = launchOptions();
-  const resolver = `MAP charter.localhost:80 ${new URL(dashboard.url).host}`;
-  browser = await chromium.launch({ ...options, args: [...args, `--host-resolver-rules=${resolver}`] });
-});
+const smtp = await startSmtp();
+afterAll(() => smtp.close());
+const config = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
+const outbox = createOutbox(config, (error) => failures.push(error));
+const dashboard = await useDashboard({ publicUrl: PUBLIC_URL, outbox });
+const { args, ...options } = launchOptions();
+const resolver = `MAP charter.localhost:80 ${new URL(dashboard.url).host}`;
+const browser = await chromium.launch({ ...options, args: [...args, `--host-resolver-rules=${resolver}`] });
+afterAll(() => browser.close());
 afterEach(() => {
   smtp.mails.length = 0;
   expect({ problems: problems.splice(0), failures: failures.splice(0) }).toEqual({ problems: [], failures: [] });
-});
-afterAll(async () => {
-  await browser.close();
-  await dashboard.close();
-  smtp.close();
 });
 
 async function visit(): Promise<Page> {

@@ -1,15 +1,12 @@
 import type { Page } from 'playwright-core';
 import { focused } from '../support/browser.ts';
-import { type BelievableTeam, furnish } from '../support/furnish.ts';
-import { useStage } from '../support/stage.ts';
+import { furnish } from '../support/furnish.ts';
+import { useSite } from '../support/site.ts';
 
 // User preferences: larger text, forced colours, reduced motion, keyboard and screen reader.
 
-const stage = useStage();
-let team: BelievableTeam;
-beforeAll(async () => {
-  team = await furnish(stage.server.db);
-});
+const site = await useSite();
+const team = await furnish(site.server.db);
 
 const paths = () => [
   '/profile',
@@ -23,7 +20,7 @@ const paths = () => [
 ];
 
 test('text at twice the size is not clipped and needs no horizontal scrolling', async () => {
-  const page = await stage.visitAs(team.administrator);
+  const page = await site.visitAs(team.administrator);
   const wrong: string[] = [];
   for (const width of [1280, 640]) {
     await page.setViewportSize({ width, height: 800 });
@@ -47,7 +44,7 @@ function cutTexts(page: Page): Promise<string[]> {
 }
 
 test('in forced colours the current tab and section stand out, and every badge has a border', async () => {
-  const page = await stage.visitAs(team.administrator);
+  const page = await site.visitAs(team.administrator);
   await page.emulateMedia({ forcedColors: 'active' });
   await page.goto('/profile/api-keys');
   const edge = (name: string) =>
@@ -65,7 +62,7 @@ test('in forced colours the current tab and section stand out, and every badge h
 });
 
 test('with reduced motion, nothing is animated', async () => {
-  const page = await stage.visitAs(team.administrator);
+  const page = await site.visitAs(team.administrator);
   await page.goto('/profile/api-keys');
   const moving = `[...document.querySelectorAll('*')].filter((each) => {
     const { transitionDuration, animationName } = getComputedStyle(each);
@@ -77,7 +74,7 @@ test('with reduced motion, nothing is animated', async () => {
 });
 
 test('after each refused form, the focus is on the error summary at the top of the page', async () => {
-  const page = await stage.visitAs(team.administrator);
+  const page = await site.visitAs(team.administrator);
   const forms = [
     { path: '/profile/api-keys/new', button: 'Create API Key' },
     { path: `/profile/api-keys/${team.keyId}/rename`, button: 'Rename', empty: 'Name' },
@@ -101,7 +98,7 @@ test('after each refused form, the focus is on the error summary at the top of t
 });
 
 test('each key menu is named after its key, and each copy button after what it copies', async () => {
-  const page = await stage.visitAs(team.administrator);
+  const page = await site.visitAs(team.administrator);
   await page.goto('/profile/api-keys');
   expect(await page.locator('tbody summary').allInnerTexts()).toEqual(
     ['Nightly import, staging', 'Nightly import, production', 'Reporting'].map((name) => `Actions for key ${name}`),

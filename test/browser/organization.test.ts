@@ -1,18 +1,18 @@
 import { text } from 'node:stream/consumers';
 import { focused } from '../support/browser.ts';
 import { chooseFromMenu, createKey, openOwnKeys } from '../support/key-steps.ts';
-import { useStage } from '../support/stage.ts';
+import { useSite } from '../support/site.ts';
 
-const stage = useStage();
+const site = await useSite();
 
 test('a policy that forbids members to make keys applies from the next click on', async () => {
-  const { administrator, member } = await stage.team();
-  const theirs = await stage.visitAs(member);
+  const { administrator, member } = await site.team();
+  const theirs = await site.visitAs(member);
   await openOwnKeys(theirs);
   await theirs.getByRole('link', { name: 'Create API Key' }).click();
   await theirs.getByLabel('Name').fill('Too late');
 
-  const page = await stage.visitAs(administrator);
+  const page = await site.visitAs(administrator);
   await page.getByRole('link', { name: 'Organization' }).click();
   await page.getByLabel('Members may create API keys').uncheck();
   await page.getByRole('button', { name: 'Save policy' }).click();
@@ -27,8 +27,8 @@ test('a policy that forbids members to make keys applies from the next click on'
 });
 
 test('the form offers the longest lifetime of the policy and "Never expires"', async () => {
-  const { administrator } = await stage.team();
-  const page = await stage.visitAs(administrator);
+  const { administrator } = await site.team();
+  const page = await site.visitAs(administrator);
   const offered = async () => {
     await page.goto('/profile/api-keys/new');
     return page.getByLabel('Expiry').getByRole('option').allInnerTexts();
@@ -43,8 +43,8 @@ test('the form offers the longest lifetime of the policy and "Never expires"', a
 });
 
 test('an invalid lifetime is refused beside its field', async () => {
-  const { administrator } = await stage.team();
-  const page = await stage.visitAs(administrator);
+  const { administrator } = await site.team();
+  const page = await site.visitAs(administrator);
   await page.goto('/organization');
   await page.getByLabel('Longest life of a key').fill('3651');
   await page.getByRole('button', { name: 'Save policy' }).click();
@@ -56,8 +56,8 @@ test('an invalid lifetime is refused beside its field', async () => {
 });
 
 test('the audit log filters by action, person and day, and exports the filtered events', async () => {
-  const { administrator, member } = await stage.team();
-  const theirs = await stage.visitAs(member);
+  const { administrator, member } = await site.team();
+  const theirs = await site.visitAs(member);
   await openOwnKeys(theirs);
   const key = await createKey(theirs, '=HYPERLINK("https://evil.example")');
   await theirs.goto('/profile/api-keys');
@@ -65,7 +65,7 @@ test('the audit log filters by action, person and day, and exports the filtered 
   await theirs.getByRole('button', { name: 'Revoke' }).click();
   await theirs.getByText('The key is revoked.').waitFor();
 
-  const page = await stage.visitAs(administrator);
+  const page = await site.visitAs(administrator);
   await page.getByRole('link', { name: 'Organization' }).click();
   await page.getByRole('link', { name: 'Audit log' }).click();
   const acts = () => page.getByRole('rowheader').count();
@@ -95,8 +95,8 @@ test('the audit log filters by action, person and day, and exports the filtered 
 });
 
 test('filters without matches say so, and a day in the future is empty', async () => {
-  const { administrator } = await stage.team();
-  const page = await stage.visitAs(administrator);
+  const { administrator } = await site.team();
+  const page = await site.visitAs(administrator);
   await page.goto('/organization/audit-log?from=2099-01-01');
   await page.getByText('No recorded event matches the filters.').waitFor();
   await page.goto('/organization/audit-log?person=nobody@nowhere.example');

@@ -1,9 +1,9 @@
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { giveKey, NOBODY } from '../support/actors.ts';
 import { apiStatus, createKey, openOwnKeys } from '../support/key-steps.ts';
-import { useStage } from '../support/stage.ts';
+import { useSite } from '../support/site.ts';
 
-const stage = useStage();
+const site = await useSite();
 
 const ROOMS = [
   { role: 'administrator', rooms: ['My profile', 'People', 'Organization'], refused: [] },
@@ -19,8 +19,8 @@ const ROOMS = [
 test.each(ROOMS)(
   'the navigation of the $role shows $rooms, and other sections are refused with 403',
   async ({ role, rooms, refused }) => {
-    const team = await stage.team();
-    const page = await stage.visitAs(team[role]);
+    const team = await site.team();
+    const page = await site.visitAs(team[role]);
     const navigation = page.getByRole('navigation', { name: 'Main' });
     await navigation.waitFor();
     expect(await navigation.getByRole('link').allInnerTexts()).toEqual(rooms);
@@ -37,19 +37,19 @@ test.each(ROOMS)(
 );
 
 test('the empty key list says what a key is for and how to make one', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   await openOwnKeys(page);
   await page.getByRole('heading', { name: 'No API keys yet' }).waitFor();
   expect(await page.getByRole('main').innerText()).toContain(
     'With an API key a program, such as a nightly import, can use the API in your name.',
   );
-  expect(await apiStatus(stage.server, await createKey(page, 'The first'))).toBe(200);
+  expect(await apiStatus(site.server, await createKey(page, 'The first'))).toBe(200);
 });
 
 test('a viewer learns which administrator to contact, and cannot open the form', async () => {
-  const { viewer, administrator } = await stage.team();
-  const page = await stage.visitAs(viewer);
+  const { viewer, administrator } = await site.team();
+  const page = await site.visitAs(viewer);
   await openOwnKeys(page);
   const told = await page.getByRole('main').innerText();
   expect(told).toContain('You may not create API keys. Contact an administrator or support.');
@@ -62,41 +62,41 @@ test('a viewer learns which administrator to contact, and cannot open the form',
 });
 
 test('every page says that the organization is suspended, and its keys get 403', async () => {
-  const { administrator, organizationId } = await stage.team();
-  const { key } = await giveKey(stage.server.db, administrator);
-  await suspendOrganization(stage.server.db, organizationId);
-  const page = await stage.visitAs(administrator);
+  const { administrator, organizationId } = await site.team();
+  const { key } = await giveKey(site.server.db, administrator);
+  await suspendOrganization(site.server.db, organizationId);
+  const page = await site.visitAs(administrator);
   for (const path of ['/profile', '/profile/api-keys', '/people/users', '/organization', '/organization/audit-log']) {
     await page.goto(path);
     expect(await page.getByText('Northwind Learning Alliance is suspended.').count()).toBe(1);
   }
   await page.goto('/profile/api-keys');
   expect(await page.getByRole('link', { name: 'Create API Key' }).count()).toBe(0);
-  expect(await apiStatus(stage.server, key)).toBe(403);
+  expect(await apiStatus(site.server, key)).toBe(403);
 });
 
 test('a deactivated user loses the session with the next click, and the keys at once', async () => {
-  const { administrator, member } = await stage.team();
-  const { key } = await giveKey(stage.server.db, member);
-  const theirs = await stage.visitAs(member);
+  const { administrator, member } = await site.team();
+  const { key } = await giveKey(site.server.db, member);
+  const theirs = await site.visitAs(member);
   await theirs.getByRole('heading', { name: 'My profile' }).waitFor();
-  const page = await stage.visitAs(administrator);
+  const page = await site.visitAs(administrator);
   await page.goto(`/people/users/${member.userId}`);
   await page.getByRole('link', { name: 'Deactivate' }).click();
   expect(await page.getByRole('main').innerText()).toContain('Every API key of Mei Tanaka is revoked for good');
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await page.getByText('The user is deactivated').waitFor();
-  expect(await apiStatus(stage.server, key)).toBe(401);
+  expect(await apiStatus(site.server, key)).toBe(401);
   await theirs.getByRole('link', { name: 'API keys' }).click();
   await theirs.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.getByRole('button', { name: 'Reactivate' }).click();
   await page.getByText('The user is active again').waitFor();
-  expect(await apiStatus(stage.server, key)).toBe(401);
+  expect(await apiStatus(site.server, key)).toBe(401);
 });
 
 test('the last administrator cannot deactivate their own account and learns why', async () => {
-  const { administrator } = await stage.team();
-  const page = await stage.visitAs(administrator);
+  const { administrator } = await site.team();
+  const page = await site.visitAs(administrator);
   await page.goto(`/people/users/${administrator.userId}/deactivate`);
   await page.getByRole('button', { name: 'Deactivate' }).click();
   expect(await page.getByRole('alert').innerText()).toMatch(/last .*administrator/i);

@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core';
 import { codeAt, PASSWORD } from '../support/accounts.ts';
-import { signIn, useStage } from '../support/stage.ts';
+import { signIn, useSite } from '../support/site.ts';
 
-const stage = useStage();
+const site = await useSite();
 let aheadMs = 0;
 
 /** Each code is accepted once: the next one is shown a minute later. */
 function aMinuteLater(): void {
   aheadMs += 60_000;
-  stage.server.passDays(60_000 / 86_400_000);
+  site.server.passDays(60_000 / 86_400_000);
 }
 
 const code = (uri: string) => codeAt(uri, new Date(Date.now() + aheadMs));
@@ -42,8 +42,8 @@ async function giveCode(page: Page, text: string): Promise<void> {
 }
 
 test('with a second factor the password alone does not sign in, and a code or a recovery code does so once', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   const { uri, recoveryCodes } = await turnOn(page);
   expect(recoveryCodes).toHaveLength(10);
   expect(await page.getByRole('main').innerText()).toContain('10 recovery codes left');
@@ -72,8 +72,8 @@ test('with a second factor the password alone does not sign in, and a code or a 
 });
 
 test('turning it off asks for the password, and after that the password alone signs in', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   await turnOn(page);
   await page.getByRole('link', { name: 'Turn off the second factor' }).click();
   await page.getByLabel('Password').fill('not the password of anybody');
@@ -88,8 +88,8 @@ test('turning it off asks for the password, and after that the password alone si
 });
 
 test('a wrong first code does not turn it on', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   await page.goto('/profile/second-factor');
   await setUp(page, PASSWORD);
   await page.getByLabel('Code').fill('000000');
@@ -101,8 +101,8 @@ test('a wrong first code does not turn it on', async () => {
 
 test('setting it up asks for the password, signs out every other browser and keeps this one', async () => {
   // The attack: an unlocked screen; a thief who is signed in elsewhere.
-  const { member } = await stage.team();
-  const [page, other] = [await stage.visitAs(member), await stage.visitAs(member)];
+  const { member } = await site.team();
+  const [page, other] = [await site.visitAs(member), await site.visitAs(member)];
   await other.getByRole('heading', { name: 'My profile' }).waitFor();
   await page.getByRole('link', { name: 'Set up the second factor' }).click();
   await setUp(page, 'not the password of anybody');
@@ -116,8 +116,8 @@ test('setting it up asks for the password, signs out every other browser and kee
 });
 
 test('new recovery codes replace the earlier ones and are shown once', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   const { recoveryCodes: old } = await turnOn(page);
   await page.getByRole('link', { name: 'Make new recovery codes' }).click();
   await page.getByLabel('Password').fill('not the password of anybody');
@@ -138,10 +138,10 @@ test('new recovery codes replace the earlier ones and are shown once', async () 
 });
 
 test('an administrator who restores access after a lost phone and lost codes learns what that means', async () => {
-  const { administrator, member } = await stage.team();
-  const theirs = await stage.visitAs(member);
+  const { administrator, member } = await site.team();
+  const theirs = await site.visitAs(member);
   await turnOn(theirs);
-  const page = await stage.visitAs(administrator);
+  const page = await site.visitAs(administrator);
   await page.getByRole('link', { name: 'People' }).click();
   await page.getByRole('link', { name: member.name }).click();
   await page.getByRole('link', { name: 'Remove the second factor' }).click();

@@ -6,18 +6,18 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { guard, launchOptions } from '../support/browser.ts';
 import { step } from '../support/history.ts';
 import { apiStatus, createKey, openOwnKeys, readKey, rotateKey } from '../support/key-steps.ts';
-import { signIn, useStage } from '../support/stage.ts';
+import { signIn, useSite } from '../support/site.ts';
 
-const stage = useStage();
+const site = await useSite();
 
 const keysOf = ({ userId, scope }: Actor) =>
-  stage.server.db.prisma.apiKey.count({ where: { organizationId: scope.organizationId, userId } });
+  site.server.db.prisma.apiKey.count({ where: { organizationId: scope.organizationId, userId } });
 
 test.each(['create', 'rotate'])(
   '%s: reload, back and forward neither show the key again nor create a second one',
   async (action) => {
-    const { member } = await stage.team();
-    const page = await stage.visitAs(member);
+    const { member } = await site.team();
+    const page = await site.visitAs(member);
     await openOwnKeys(page);
     let key = await createKey(page, 'Once');
     if (action === 'rotate') {
@@ -33,13 +33,13 @@ test.each(['create', 'rotate'])(
     ];
     for (const html of seen) expect(html).not.toContain(key);
     expect(await keysOf(member)).toBe(made);
-    expect(await apiStatus(stage.server, key)).toBe(200);
+    expect(await apiStatus(site.server, key)).toBe(200);
   },
 );
 
 test('a reload says that the form was already sent', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   await openOwnKeys(page);
   await createKey(page, 'Once');
   await page.reload();
@@ -47,8 +47,8 @@ test('a reload says that the form was already sent', async () => {
 });
 
 test('back from the list does not show the key', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   await openOwnKeys(page);
   const key = await createKey(page, 'Once');
   await page.getByRole('link', { name: 'I have copied it' }).click();
@@ -57,8 +57,8 @@ test('back from the list does not show the key', async () => {
 });
 
 test('a second tab at the same URL shows the list without the key', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   await openOwnKeys(page);
   const key = await createKey(page, 'Once');
   const second = await page.context().newPage();
@@ -69,8 +69,8 @@ test('a second tab at the same URL shows the list without the key', async () => 
 });
 
 test('a double click on Create makes one key', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
   await page.goto('/profile/api-keys/new');
   await page.getByLabel('Name').fill('Twice');
   await page.getByRole('button', { name: 'Create API Key' }).dblclick();
@@ -79,10 +79,10 @@ test('a double click on Create makes one key', async () => {
 });
 
 test("no file of the browser's profile contains the key", async () => {
-  const { member } = await stage.team();
+  const { member } = await site.team();
   const folder = await mkdtemp(join(tmpdir(), 'charter-profile-'));
-  const context = await chromium.launchPersistentContext(folder, { ...launchOptions(), baseURL: stage.server.url });
-  guard(context, stage.server.url, stage.problems);
+  const context = await chromium.launchPersistentContext(folder, { ...launchOptions(), baseURL: site.server.url });
+  guard(context, site.server.url, site.problems);
   const page = await context.newPage();
   await page.goto('/sign-in');
   await signIn(page, member);
@@ -103,9 +103,9 @@ test("no file of the browser's profile contains the key", async () => {
 });
 
 test('the copy button copies the key to the clipboard and announces it', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member);
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.server.url });
+  const { member } = await site.team();
+  const page = await site.visitAs(member);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.server.url });
   await openOwnKeys(page);
   const key = await createKey(page, 'Copied');
   const told = page.getByRole('status').first();

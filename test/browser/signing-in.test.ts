@@ -1,11 +1,11 @@
 import { PASSWORD } from '../support/accounts.ts';
-import { signIn, useStage } from '../support/stage.ts';
+import { signIn, useSite } from '../support/site.ts';
 
-const stage = useStage();
+const site = await useSite();
 
 test('a person who is not signed in is redirected to the sign-in, and from there to the requested page', async () => {
-  const { administrator } = await stage.team();
-  const page = await stage.visit();
+  const { administrator } = await site.team();
+  const page = await site.visit();
   await page.goto('/organization/audit-log?action=user.signed_in');
   await signIn(page, administrator);
   await page.getByRole('heading', { name: 'Events' }).waitFor();
@@ -17,18 +17,18 @@ test('a person who is not signed in is redirected to the sign-in, and from there
 test.each(['//evil.example', 'https://evil.example/profile', '/\\evil.example', '/sign-out', 'javascript:alert(1)'])(
   'next=%s leads to the profile and to no other host',
   async (next) => {
-    const { member } = await stage.team();
-    const page = await stage.visit();
+    const { member } = await site.team();
+    const page = await site.visit();
     await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
     await signIn(page, member);
     await page.getByRole('heading', { name: 'My profile' }).waitFor();
-    expect(page.url()).toBe(`${stage.server.url}/profile`);
+    expect(page.url()).toBe(`${site.server.url}/profile`);
   },
 );
 
 test('a wrong password and an unknown e-mail get the same message, and the password is not repeated', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visit();
+  const { member } = await site.team();
+  const page = await site.visit();
   const said: string[] = [];
   for (const email of [member.email, 'nobody@northwind.example']) {
     await page.goto('/sign-in');
@@ -41,8 +41,8 @@ test('a wrong password and an unknown e-mail get the same message, and the passw
 });
 
 test('after signing out, back shows no earlier page', async () => {
-  const { administrator } = await stage.team();
-  const page = await stage.visitAs(administrator);
+  const { administrator } = await site.team();
+  const page = await site.visitAs(administrator);
   await page.goto('/people/users');
   await page.getByRole('link', { name: 'Mei Tanaka' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -53,8 +53,8 @@ test('after signing out, back shows no earlier page', async () => {
 });
 
 test('an invitation link leads to a first sign-in, works once, and makes the invited person a member', async () => {
-  const { manager } = await stage.team();
-  const page = await stage.visitAs(manager);
+  const { manager } = await site.team();
+  const page = await site.visitAs(manager);
   await page.getByRole('link', { name: 'People' }).click();
   await page.getByRole('link', { name: 'Invite a user' }).click();
   await page.getByLabel('Name').fill('Noor Haddad');
@@ -67,7 +67,7 @@ test('an invitation link leads to a first sign-in, works once, and makes the inv
   await page.reload();
   expect(await page.content()).not.toContain(link);
 
-  const theirs = await stage.visit();
+  const theirs = await site.visit();
   await theirs.goto(link);
   expect(await theirs.getByRole('main').innerText()).toContain('Welcome to Northwind Learning Alliance, Noor Haddad.');
   await theirs.getByLabel('Password').fill('too short');
@@ -82,14 +82,14 @@ test('an invitation link leads to a first sign-in, works once, and makes the inv
 });
 
 test('a reset link sets a new password, ends the sessions and invalidates the old password', async () => {
-  const { manager, member } = await stage.team();
-  const before = await stage.visitAs(member);
+  const { manager, member } = await site.team();
+  const before = await site.visitAs(member);
   await before.getByRole('heading', { name: 'My profile' }).waitFor();
-  const page = await stage.visitAs(manager);
+  const page = await site.visitAs(manager);
   await page.goto(`/people/users/${member.userId}`);
   await page.getByRole('button', { name: 'Make a reset link' }).click();
   const link = await page.getByLabel('Link', { exact: true }).inputValue();
-  const theirs = await stage.visit();
+  const theirs = await site.visit();
   await theirs.goto(link);
   const password = 'entirely other words 7 lamps';
   await theirs.getByLabel('Password').fill(password);
@@ -104,8 +104,8 @@ test('a reset link sets a new password, ends the sessions and invalidates the ol
 });
 
 test('changing the password keeps this session and ends the others', async () => {
-  const { member } = await stage.team();
-  const [page, elsewhere] = [await stage.visitAs(member), await stage.visitAs(member)];
+  const { member } = await site.team();
+  const [page, elsewhere] = [await site.visitAs(member), await site.visitAs(member)];
   await elsewhere.getByRole('heading', { name: 'My profile' }).waitFor();
   await page.getByRole('link', { name: 'Change password' }).click();
   await page.getByLabel('Current password').fill(PASSWORD);

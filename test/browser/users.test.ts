@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core';
-import { useStage } from '../support/stage.ts';
+import { useSite } from '../support/site.ts';
 
-const stage = useStage();
+const site = await useSite();
 
 const MORE = 56;
 const PAGE = 25;
 
 /** More people with three alternating names, so that no list page starts with a name of its own. */
 function addPeople(organizationId: string) {
-  return stage.server.db.pool.query(
+  return site.server.db.pool.query(
     `insert into users (organization_id, id, email, name, role)
      select $1::uuid, gen_random_uuid(), 'person-' || i || '@' || $1::uuid || '.example',
             (array['Ana Sousa', 'Noor Haddad', 'Zoë Martin'])[i % 3 + 1], 'member'
@@ -38,14 +38,14 @@ async function readOn(page: Page): Promise<string[][]> {
 }
 
 test('People, Users and Next page list everybody once, ordered by name, and the way back works', async () => {
-  const { manager, organizationId } = await stage.team();
+  const { manager, organizationId } = await site.team();
   await addPeople(organizationId);
-  const { rows } = await stage.server.db.pool.query<{ email: string }>(
+  const { rows } = await site.server.db.pool.query<{ email: string }>(
     'select email from users where organization_id = $1 order by name, id',
     [organizationId],
   );
   const everybody = rows.map(({ email }) => email);
-  const page = await stage.visitAs(manager);
+  const page = await site.visitAs(manager);
   await page.getByRole('link', { name: 'People' }).click();
   await page.getByRole('link', { name: 'Users', exact: true }).click();
   await next(page).waitFor();
@@ -62,9 +62,9 @@ test('People, Users and Next page list everybody once, ordered by name, and the 
 });
 
 test('a search continues on its next page, and a user found there can be opened', async () => {
-  const { administrator, organizationId } = await stage.team();
+  const { administrator, organizationId } = await site.team();
   await addPeople(organizationId);
-  const page = await stage.visitAs(administrator);
+  const page = await site.visitAs(administrator);
   await page.goto('/people/users');
   await page.getByRole('searchbox', { name: 'Name or e-mail' }).fill('PERSON-');
   await page.getByRole('button', { name: 'Search' }).click();

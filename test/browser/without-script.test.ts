@@ -9,23 +9,23 @@ import {
   rotateKey,
   rowOf,
 } from '../support/key-steps.ts';
-import { useStage } from '../support/stage.ts';
+import { useSite } from '../support/site.ts';
 
-const stage = useStage();
+const site = await useSite();
 const WITHOUT = { javaScriptEnabled: false };
 
 test('with JavaScript off a key can be created, rotated, renamed and revoked, its menu opens, and its text can be selected', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member, WITHOUT);
+  const { member } = await site.team();
+  const page = await site.visitAs(member, WITHOUT);
   await openOwnKeys(page);
   const first = await createKey(page, 'Staging');
   expect(await page.getByRole('button', { name: /Copy/ }).count()).toBe(0);
-  expect(await apiStatus(stage.server, first)).toBe(200);
+  expect(await apiStatus(site.server, first)).toBe(200);
   await backToList(page);
 
   const second = await rotateKey(page, 'Staging');
-  expect(await apiStatus(stage.server, first)).toBe(401);
-  expect(await apiStatus(stage.server, second)).toBe(200);
+  expect(await apiStatus(site.server, first)).toBe(401);
+  expect(await apiStatus(site.server, second)).toBe(200);
   await backToList(page);
 
   const active = rowOf(page, second.slice(0, 17));
@@ -36,23 +36,23 @@ test('with JavaScript off a key can be created, rotated, renamed and revoked, it
   await chooseFromMenu(page, 'Production', 'Revoke');
   await page.getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('The key is revoked.').waitFor();
-  expect(await apiStatus(stage.server, second)).toBe(401);
+  expect(await apiStatus(site.server, second)).toBe(401);
 });
 
 test("with JavaScript off a manager can create and rotate a member's key", async () => {
-  const { manager } = await stage.team();
-  const page = await stage.visitAs(manager, WITHOUT);
+  const { manager } = await site.team();
+  const page = await site.visitAs(manager, WITHOUT);
   await openKeysOf(page, 'Mei Tanaka');
   const first = await createKey(page, 'For Mei');
   await backToList(page);
   const second = await rotateKey(page, 'For Mei');
-  expect(await apiStatus(stage.server, first)).toBe(401);
-  expect(await apiStatus(stage.server, second)).toBe(200);
+  expect(await apiStatus(site.server, first)).toBe(401);
+  expect(await apiStatus(site.server, second)).toBe(200);
 });
 
 test('with JavaScript off, reload, back and forward neither show the key again nor create a second one', async () => {
-  const { member } = await stage.team();
-  const page = await stage.visitAs(member, WITHOUT);
+  const { member } = await site.team();
+  const page = await site.visitAs(member, WITHOUT);
   await openOwnKeys(page);
   const key = await createKey(page, 'Once');
   for (const act of [() => page.reload(), () => page.goBack(), () => page.goForward()]) {
@@ -63,8 +63,8 @@ test('with JavaScript off, reload, back and forward neither show the key again n
 });
 
 test('with JavaScript off, the menu of the narrow page reaches every section and the sign-out', async () => {
-  const { administrator } = await stage.team();
-  const page = await stage.visitAs(administrator, { ...WITHOUT, viewport: { width: 360, height: 740 } });
+  const { administrator } = await site.team();
+  const page = await site.visitAs(administrator, { ...WITHOUT, viewport: { width: 360, height: 740 } });
   await page.getByText('Menu', { exact: true }).click();
   await page.getByRole('link', { name: 'Organization' }).click();
   await page.getByRole('heading', { name: 'Organization' }).waitFor();

@@ -2,19 +2,14 @@
 // in which a careless retry does harm.
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
 import { createClientOn, createTestClock } from '../support/charter-client.ts';
-import { losesAnswerOf, passesOn, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { losesAnswerOf, passesOn, useScriptedServer } from '../support/scripted-server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';
 
-let server: TestServer;
-let network: ScriptedServer;
-beforeAll(async () => {
-  server = await startServer();
-  network = await startScriptedServer();
-});
-afterAll(() => Promise.all([network.close(), server.close()]));
+const server = await useServer();
+const network = await useScriptedServer();
 
 async function ours(): Promise<CharterClient> {
   const { key } = await createTestOrganization(server);

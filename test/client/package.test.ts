@@ -2,15 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkPackage } from '@arethetypeswrong/core';
 import { publint } from 'publint';
-import { type PackedClient, packClient } from '../support/client-package.ts';
+import { packClient } from '../support/client-package.ts';
 
 /** `require` in Node before 22 cannot load an ES module; the package declares that it is one. */
 const OF_COMMONJS = new Set(['node10', 'node16-cjs']);
 
-let packed: PackedClient;
-beforeAll(async () => {
-  packed = await packClient();
-});
+const packed = await packClient();
 
 describe('the package', () => {
   test('contains only the files needed to use it', () => {

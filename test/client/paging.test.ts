@@ -1,19 +1,14 @@
 import { type CharterClient, createClient, ResponseError } from '../../src/client/charter-client.ts';
 import { revokeKeyById } from '../../src/service/operator.ts';
 import { insertPrograms } from '../support/programs.ts';
-import { answers, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { answers, useScriptedServer } from '../support/scripted-server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const NAMES = Array.from({ length: 7 }, (_, i) => `Program ${i + 1}`);
 
-let server: TestServer;
-let scripted: ScriptedServer;
-beforeAll(async () => {
-  server = await startServer();
-  scripted = await startScriptedServer();
-});
-afterAll(() => Promise.all([server.close(), scripted.close()]));
+const server = await useServer();
+const scripted = await useScriptedServer();
 
 /** A client of an organization with seven parent programs, and the URLs it requests. */
 async function furnished(): Promise<{ charter: CharterClient; asked: URL[] }> {

@@ -2,16 +2,12 @@
 import { type Call, createCall } from '../../src/client/calling.ts';
 import { realClock } from '../../src/client/clock.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
-import { answers, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import { answers, useScriptedServer } from '../support/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';
 
-let server: ScriptedServer;
-beforeAll(async () => {
-  server = await startScriptedServer();
-});
-afterAll(() => server.close());
+const server = await useScriptedServer();
 
 /** Bypasses the types. */
 async function call(...parameters: Parameters<Call>): Promise<void> {

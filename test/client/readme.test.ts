@@ -1,25 +1,21 @@
 // Integrators try the examples of the package's README first, so each is compiled and run exactly as printed.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { installClient, packClient, type Scratch, typeCheck, write } from '../support/client-package.ts';
+import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
 import { runFile } from '../support/process.ts';
 import { insertPrograms } from '../support/programs.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-let scratch: Scratch;
-beforeAll(async () => {
-  server = await startServer();
-  scratch = await installClient(await packClient());
-  const text = await readFile(join(scratch.folder, 'node_modules/charter-client/README.md'), 'utf8');
-  const [first = '', ...others] = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
-  const [setUp = ''] = /^.*?\n\}\);\n/s.exec(first) ?? [];
-  for (const [i, code] of [first, ...others.map((other) => setUp + other)].entries()) {
-    expect(code).toContain("'http://127.0.0.1:3000'");
-    await write(join(scratch.folder, `example-${i + 1}.ts`), code.replace('http://127.0.0.1:3000', server.url));
-  }
-});
-afterAll(() => Promise.all([server.close(), scratch.remove()]));
+const server = await useServer();
+const scratch = await installClient(await packClient());
+afterAll(() => scratch.remove());
+const text = await readFile(join(scratch.folder, 'node_modules/charter-client/README.md'), 'utf8');
+const [first = '', ...others] = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
+const [setUp = ''] = /^.*?\n\}\);\n/s.exec(first) ?? [];
+for (const [i, code] of [first, ...others.map((other) => setUp + other)].entries()) {
+  expect(code).toContain("'http://127.0.0.1:3000'");
+  await write(join(scratch.folder, `example-${i + 1}.ts`), code.replace('http://127.0.0.1:3000', server.url));
+}
 
 /** The output of an example of the README for an organization with these parent programs. */
 async function printedBy(example: number, programs: readonly string[] = []) {

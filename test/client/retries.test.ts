@@ -2,7 +2,7 @@ import { createCall } from '../../src/client/calling.ts';
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock } from '../support/charter-client.ts';
-import { answers, hangsUp, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import { answers, hangsUp, useScriptedServer } from '../support/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';
@@ -10,11 +10,7 @@ const path = { id: '019c2291-34b8-752e-bca9-6513269e0d37' };
 const busy = answers(503, { 'Retry-After': '2' });
 const fine = answers(200);
 
-let server: ScriptedServer;
-beforeAll(async () => {
-  server = await startScriptedServer();
-});
-afterAll(() => server.close());
+const server = await useScriptedServer();
 
 function client(): CharterClient {
   return createClientOn(createTestClock(), { baseUrl: server.url, apiKey: 'charter_test_key' });

@@ -1,25 +1,13 @@
 import { inspect } from 'node:util';
 import { createClient, ResponseError } from '../../src/client/charter-client.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
-import {
-  answers,
-  hangsUp,
-  type ScriptedServer,
-  type Step,
-  startScriptedServer,
-  staysSilent,
-} from '../support/scripted-server.ts';
+import { answers, hangsUp, type Step, staysSilent, useScriptedServer } from '../support/scripted-server.ts';
 
 const apiKey = 'charter_test_THIS_MUST_NOT_BE_SEEN';
 
-let server: ScriptedServer;
-let elsewhere: ScriptedServer;
-beforeAll(async () => {
-  server = await startScriptedServer();
-  elsewhere = await startScriptedServer();
-  elsewhere.play(answers(200));
-});
-afterAll(() => Promise.all([server.close(), elsewhere.close()]));
+const server = await useScriptedServer();
+const elsewhere = await useScriptedServer();
+elsewhere.play(answers(200));
 
 function client(options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl: server.url, apiKey, retries: 0, ...options });

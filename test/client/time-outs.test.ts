@@ -2,24 +2,13 @@ import { type CharterClient, createClient, TimeoutError } from '../../src/client
 import { realClock } from '../../src/client/clock.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock } from '../support/charter-client.ts';
-import {
-  answers,
-  type ScriptedServer,
-  type Step,
-  stallsMidway,
-  startScriptedServer,
-  staysSilent,
-} from '../support/scripted-server.ts';
+import { answers, type Step, stallsMidway, staysSilent, useScriptedServer } from '../support/scripted-server.ts';
 import { until } from '../support/wait.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const busy = answers(503, { 'Retry-After': '60' });
 
-let server: ScriptedServer;
-beforeAll(async () => {
-  server = await startScriptedServer();
-});
-afterAll(() => server.close());
+const server = await useScriptedServer();
 
 function options(): ClientOptions {
   return { baseUrl: server.url, apiKey: 'charter_test_key' };

@@ -1,17 +1,19 @@
 import { type CharterClient, createClient } from '../../src/client/charter-client.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock, type TestClock } from '../support/charter-client.ts';
-import { answers, hangsUp, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import {
+  answers,
+  hangsUp,
+  type ScriptedServer,
+  startScriptedServer,
+  useScriptedServer,
+} from '../support/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const busy = answers(503, { 'Retry-After': '2' });
 const fine = answers(200);
 
-let server: ScriptedServer;
-beforeAll(async () => {
-  server = await startScriptedServer();
-});
-afterAll(() => server.close());
+const server = await useScriptedServer();
 
 function client(options: Partial<ClientOptions> & { clock?: TestClock } = {}): CharterClient {
   const { clock = createTestClock(), ...rest } = options;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PERMISSIONS } from '../../src/domain/role.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
 type Property = { type?: string | string[]; format?: string; maxLength?: number; enum?: string[]; $ref?: string };
 type Schema = { properties?: Record<string, Property>; enum?: string[] };
@@ -21,18 +21,13 @@ const TABLES: Record<string, { table: string; columns?: Record<string, string>; 
 
 type Column = { type: string; maxLength: number | null; isNullable: boolean };
 
-let database: TestDatabase;
-let columns: Map<string, Column>;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  const { rows } = await database.db.pool.query<Column & { name: string }>(
-    `select table_name || '.' || column_name as name, data_type as type, character_maximum_length as "maxLength",
-            is_nullable = 'YES' as "isNullable"
-     from information_schema.columns where table_schema = 'public'`,
-  );
-  columns = new Map(rows.map(({ name, ...column }) => [name, column]));
-});
-afterAll(() => database.close());
+const database = await useDatabase();
+const { rows } = await database.db.pool.query<Column & { name: string }>(
+  `select table_name || '.' || column_name as name, data_type as type, character_maximum_length as "maxLength",
+          is_nullable = 'YES' as "isNullable"
+   from information_schema.columns where table_schema = 'public'`,
+);
+const columns = new Map(rows.map(({ name, ...column }) => [name, column]));
 
 describe.each(Object.entries(TABLES))('%s', (name, { table, without = {} }) => {
   test.each(propertiesOf(name).filter(([property]) => without[property] === undefined))(

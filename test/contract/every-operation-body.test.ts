@@ -2,15 +2,11 @@ import { gzipSync } from 'node:zlib';
 import { operations } from '../support/contract.ts';
 import { prepare, sendTo, successOf } from '../support/every-operation.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
 const LIMIT_BYTES = 102_400;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 const taking = operations.filter(({ requestBody }) => requestBody !== undefined);
 

@@ -1,7 +1,7 @@
 import { mintKey } from '../../src/domain/api-key.ts';
 import { operations } from '../support/contract.ts';
 import { permissionOf, prepare, requestFor, sendTo } from '../support/every-operation.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
 const BUG =
   'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.';
@@ -9,12 +9,7 @@ const OUTAGE = 'The service is temporarily unavailable. Try again in a few secon
 /** Nothing listens on this port, as if the database were stopped. */
 const STOPPED = 'postgresql://charter:secret-of-the-database@127.0.0.1:1/charter';
 
-let server: TestServer;
-let cutOff: TestServer;
-beforeAll(async () => {
-  [server, cutOff] = await Promise.all([startServer(), startServer({ databaseUrl: STOPPED })]);
-});
-afterAll(() => Promise.all([server.close(), cutOff.close()]));
+const [server, cutOff] = await Promise.all([useServer(), useServer({ databaseUrl: STOPPED })]);
 
 describe.each(operations)('$operationId', (operation) => {
   // Attack: provoking errors to learn about tables, statements and versions from their messages.

@@ -3,13 +3,9 @@ import { PERMISSIONS } from '../../src/domain/role.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { operations } from '../support/contract.ts';
 import { permissionOf, prepare, sendTo, withQuery } from '../support/every-operation.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 /** Invalid in every respect except its path and method. */
 const WRONG_THROUGHOUT = {

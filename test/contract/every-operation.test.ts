@@ -1,12 +1,8 @@
 import { operations } from '../support/contract.ts';
 import { createProgram, prepare, requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 describe.each(operations)('$operationId', (operation) => {
   const hasId = operation.path.includes('{id}');

@@ -14,10 +14,7 @@ import { lintSpelling } from '../../scripts/lint/spelling.ts';
 
 const LINT = join(import.meta.dirname, '../../openapi/lint');
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'charter-lint-'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'charter-lint-'));
 afterAll(() => rm(folder, { recursive: true }));
 
 function plant(sample: string, { find, replace }: Pick<Mistake, 'find' | 'replace'>): string {

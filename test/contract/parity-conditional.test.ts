@@ -1,20 +1,13 @@
 // The mock accepts and refuses entity tags as the server does. Each side issues its own tags.
-import { type Mock, startMock } from '../../scripts/mock/server.ts';
-import { Client } from '../support/client.ts';
-import { checkMockAnswer, operations } from '../support/contract.ts';
+import type { Client } from '../support/client.ts';
+import { operations } from '../support/contract.ts';
 import { createProgram, prepare, sendTo, successOf } from '../support/every-operation.ts';
+import { useMock } from '../support/mock.ts';
 import { differenceOf, exactLikeness } from '../support/parity.ts';
 import { insertPrograms } from '../support/programs.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-let mock: Mock;
-let mocked: Client;
-beforeAll(async () => {
-  [server, mock] = await Promise.all([startServer(), startMock({ port: 0 })]);
-  mocked = new Client(mock.url, mock.key, checkMockAnswer);
-});
-afterAll(() => Promise.all([server.close(), mock.close()]));
+const [server, mock] = await Promise.all([useServer(), useMock()]);
 
 const taking = (name: string) =>
   operations.filter(({ parameters = [] }) => parameters.some((parameter) => parameter.name === name));
@@ -37,7 +30,7 @@ describe.each(taking('If-None-Match'))('$operationId', (operation) => {
       const tag = (await sendTo(to, request)).headers['etag'] ?? '';
       return sendTo(to, request, { headers: { 'If-None-Match': HEADERS[kind]?.(tag) } });
     };
-    const sides = { server: await send(client), mock: await send(mocked) };
+    const sides = { server: await send(client), mock: await send(mock.client) };
     expect(sides.server.status).toBe(KINDS.indexOf(kind) < 4 ? 304 : 200);
     expect(differenceOf(operation, kind, sides, exactLikeness)).toBeNull();
   });
@@ -51,7 +44,7 @@ describe.each(taking('If-Match'))('$operationId', (operation) => {
       const tag = (await to.get(kind === 'of another program' ? other : request.url)).headers['etag'] ?? '';
       return sendTo(to, request, { headers: { 'If-Match': HEADERS[kind]?.(tag) ?? tag } });
     };
-    const sides = { server: await send(client), mock: await send(mocked) };
+    const sides = { server: await send(client), mock: await send(mock.client) };
     const isTaken = ['own', 'any', 'among others'].includes(kind);
     expect(sides.server.status).toBe(isTaken ? successOf(operation) : 412);
     expect(differenceOf(operation, kind, sides, exactLikeness)).toBeNull();
@@ -60,7 +53,7 @@ describe.each(taking('If-Match'))('$operationId', (operation) => {
 
 test('an update accepts the ETag of the preceding create or update', async () => {
   const ours = await createTestOrganization(server);
-  for (const client of [ours.client, mocked]) {
+  for (const client of [ours.client, mock.client]) {
     const created = await client.post('/api/parent_programs', { name: 'First' });
     const url = `/api/parent_programs/${created.body.id}`;
     const update = (name: string, tag = '') => client.patch(url, { name }, { headers: { 'If-Match': tag } });

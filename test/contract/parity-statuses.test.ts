@@ -1,28 +1,16 @@
 // Every status of the document, produced by the server and forced on the mock with Prefer.
-import { type Mock, startMock } from '../../scripts/mock/server.ts';
-import { Client, type Reply } from '../support/client.ts';
-import { checkMockAnswer, operations } from '../support/contract.ts';
+import type { Reply } from '../support/client.ts';
+import { operations } from '../support/contract.ts';
 import { prepare, requestFor, sendTo, withQuery } from '../support/every-operation.ts';
+import { useMock } from '../support/mock.ts';
 import { differenceOf, likeness } from '../support/parity.ts';
 import { insertPrograms } from '../support/programs.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
 /** Nothing listens on this port, as if the database were stopped. */
 const STOPPED = 'postgresql://charter:charter@127.0.0.1:1/charter';
 
-let server: TestServer;
-let cutOff: TestServer;
-let mock: Mock;
-let mocked: Client;
-beforeAll(async () => {
-  [server, cutOff, mock] = await Promise.all([
-    startServer(),
-    startServer({ databaseUrl: STOPPED }),
-    startMock({ port: 0 }),
-  ]);
-  mocked = new Client(mock.url, mock.key, checkMockAnswer);
-});
-afterAll(() => Promise.all([server.close(), cutOff.close(), mock.close()]));
+const [server, cutOff, mock] = await Promise.all([useServer(), useServer({ databaseUrl: STOPPED }), useMock()]);
 
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
@@ -81,7 +69,7 @@ describe.each(operations)('$operationId', (operation) => {
       const send = REQUESTS[status];
       if (send === undefined) throw new Error(`No request is known that gets ${status} from the server: add one.`);
       const ofServer = await send(prepared, operation);
-      const ofMock = await sendTo(mocked, prepared.request, { headers: { Prefer: `code=${status}` } });
+      const ofMock = await sendTo(mock.client, prepared.request, { headers: { Prefer: `code=${status}` } });
       expect({ server: ofServer.status, mock: ofMock.status }).toEqual({ server: status, mock: status });
       expect(differenceOf(operation, `${status}`, { server: ofServer, mock: ofMock }, likeness)).toBeNull();
     },
@@ -98,7 +86,7 @@ describe.each(operations)('$operationId', (operation) => {
     async (status, example) => {
       const { request } = await prepare(server, operation);
       const Prefer = `code=${status}, example=${example}`;
-      const response = await sendTo(mocked, request, { headers: { Prefer } });
+      const response = await sendTo(mock.client, request, { headers: { Prefer } });
       const declared = operation.responses[status]?.content?.['application/json']?.examples?.[example];
       expect({ status: response.status, body: response.body }).toEqual({ status, body: declared?.value });
     },

@@ -1,24 +1,19 @@
 // The mock responds as the server does to every request. The requests come from the document, so new operations are included.
-import { type Mock, startMock } from '../../scripts/mock/server.ts';
 import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';
+import { useMock } from '../support/mock.ts';
 import { differenceOf, exactLikeness } from '../support/parity.ts';
 import { badRequests, goodRequests } from '../support/parity-cases.ts';
 import { insertPrograms, type Row, walk } from '../support/programs.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
 type Item = { name: string; external_id: string | null; created_at: string; updated_at: string };
 
 /** Refusals that never depend on stored data. */
 const INDEPENDENT_OF_DATA = [400, 401, 405, 406, 413, 414, 415, 422];
 
-let server: TestServer;
-let mock: Mock;
-beforeAll(async () => {
-  [server, mock] = await Promise.all([startServer(), startMock({ port: 0 })]);
-});
-afterAll(() => Promise.all([server.close(), mock.close()]));
+const [server, mock] = await Promise.all([useServer(), useMock()]);
 
 describe.each(operations)('$operationId', (operation) => {
   test('refuses every invalid request with the same status, headers and messages', async () => {

@@ -1,13 +1,9 @@
 import { operations } from '../support/contract.ts';
 import { requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
 import { walk } from '../support/programs.ts';
-import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 const LIST = '/api/parent_programs';
 const IDEMPOTENCY_KEY = 'theirs-and-ours';

@@ -3,24 +3,18 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { workflowFiles } from '../../scripts/lint/files.ts';
-import { type Mock, startMock } from '../../scripts/mock/server.ts';
 import { root } from '../../scripts/tool.ts';
 import { runWorkflows, type WorkflowRun } from '../../scripts/workflows/run.ts';
+import { useMock } from '../support/mock.ts';
 import { runFile } from '../support/process.ts';
-import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-let mock: Mock;
-let ours: TestOrganization;
-let folder: string;
-beforeAll(async () => {
-  // A response that violates the contract fails its step.
-  server = await startServer({ responseCheck: { mode: 'enforce', sampleRate: 1 } });
-  mock = await startMock({ port: 0 });
-  ours = await createTestOrganization(server);
-  folder = await mkdtemp(join(tmpdir(), 'charter-workflows-'));
-});
-afterAll(() => Promise.all([server.close(), mock.close(), rm(folder, { recursive: true })]));
+// A response that violates the contract fails its step.
+const server = await useServer({ responseCheck: { mode: 'enforce', sampleRate: 1 } });
+const mock = await useMock();
+const ours = await createTestOrganization(server);
+const folder = await mkdtemp(join(tmpdir(), 'charter-workflows-'));
+afterAll(() => rm(folder, { recursive: true }));
 
 const files = workflowFiles();
 const names = files.map((file) => basename(file, '.arazzo.yaml'));

@@ -9,42 +9,34 @@ import { rotateKey } from '../../src/service/rotate-key.ts';
 import { beginSecondFactor } from '../../src/service/second-factor.ts';
 import { addSecondFactor, createAccount } from '../support/accounts.ts';
 import { createPeople, outcomeOf, READ_WRITE } from '../support/actors.ts';
-import { type Page, wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { wordsOf } from '../support/dashboard.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 
 const POLICY = { membersMayCreateKeys: true, maxKeyLifeDays: 365, allowsUnendingKeys: false };
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 const ISO = /\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
-let dashboard: TestDashboard;
-let page: Page;
-let file: Page;
-let successor: { id: string; key: string };
-let expiresAt: Date | null;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  const { db } = dashboard;
-  const { administrator, member } = await createPeople(db, POLICY);
-  const { userId } = member;
-  const request = { userId, permissions: READ_WRITE, lifeDays: 300, environment: 'live' } as const;
-  const made = orThrow(await issueKey(db, administrator, { ...request, name: 'First name' }));
-  expiresAt = made.expiresAt;
-  orThrow(await renameKey(db, administrator, { keyId: made.id, userId, name: 'Second name' }));
-  successor = orThrow(await rotateKey(db, administrator, { keyId: made.id, userId, environment: 'live' }));
-  orThrow(
-    await inviteUser(db, administrator, { email: `${crypto.randomUUID()}@example.test`, name: 'Mei', role: 'viewer' }),
-  );
-  orThrow(await changeRole(db, administrator, { userId, role: 'manager' }));
-  orThrow(await updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays: 1, allowsUnendingKeys: true }));
-  const account = await createAccount(db, { scope: administrator.scope });
-  await addSecondFactor(db, account, new Date());
-  orThrow(await resetSecondFactor(db, administrator, { userId: account.userId }));
-  await outcomeOf(beginSecondFactor(db, account, { password: 'wrong' }));
-  orThrow(await deactivateUser(db, administrator, { userId }));
-  const browser = await browserOf(dashboard, administrator);
-  [page, file] = [await browser.get('/organization/audit-log'), await browser.get('/organization/audit-log.csv')];
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const { db } = dashboard;
+const { administrator, member } = await createPeople(db, POLICY);
+const { userId } = member;
+const request = { userId, permissions: READ_WRITE, lifeDays: 300, environment: 'live' } as const;
+const made = orThrow(await issueKey(db, administrator, { ...request, name: 'First name' }));
+const expiresAt = made.expiresAt;
+orThrow(await renameKey(db, administrator, { keyId: made.id, userId, name: 'Second name' }));
+const successor = orThrow(await rotateKey(db, administrator, { keyId: made.id, userId, environment: 'live' }));
+orThrow(
+  await inviteUser(db, administrator, { email: `${crypto.randomUUID()}@example.test`, name: 'Mei', role: 'viewer' }),
+);
+orThrow(await changeRole(db, administrator, { userId, role: 'manager' }));
+orThrow(await updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays: 1, allowsUnendingKeys: true }));
+const account = await createAccount(db, { scope: administrator.scope });
+await addSecondFactor(db, account, new Date());
+orThrow(await resetSecondFactor(db, administrator, { userId: account.userId }));
+await outcomeOf(beginSecondFactor(db, account, { password: 'wrong' }));
+orThrow(await deactivateUser(db, administrator, { userId }));
+const browser = await browserOf(dashboard, administrator);
+const [page, file] = [await browser.get('/organization/audit-log'), await browser.get('/organization/audit-log.csv')];
 
 test('the log page describes events in words, with names, prefixes, roles and dates that people can read', () => {
   const words = wordsOf(page);

@@ -1,23 +1,17 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../src/domain/actor.ts';
 import { codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
-import { createPeople, type People } from '../support/actors.ts';
+import { createPeople } from '../support/actors.ts';
 import { Browser, type Page, wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 import { textOf } from '../support/forms.ts';
 
-let dashboard: TestDashboard;
-let people: People;
-let admin: Browser;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  people = await createPeople(dashboard.db);
-  admin = await browserOf(dashboard, people.administrator, {
-    'User-Agent': 'Agent/1',
-    'X-Forwarded-For': '203.0.113.9',
-  });
+const dashboard = await useDashboard();
+const people = await createPeople(dashboard.db);
+const admin = await browserOf(dashboard, people.administrator, {
+  'User-Agent': 'Agent/1',
+  'X-Forwarded-For': '203.0.113.9',
 });
-afterAll(() => dashboard.close());
 
 /** The events recorded by the request that got this response. */
 async function eventsOf({ headers }: Page) {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { createPeople } from '../support/actors.ts';
-import { type Browser, wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { wordsOf } from '../support/dashboard.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 import { withClient } from '../support/postgres.ts';
 import { until } from '../support/wait.ts';
 
@@ -11,20 +11,15 @@ const PATH = '/organization/audit-log.csv';
 const EVENTS = 30_000;
 const BYTES_OF_EACH = 1000;
 
-let dashboard: TestDashboard;
-let admin: Browser;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  const { administrator } = await createPeople(dashboard.db);
-  admin = await browserOf(dashboard, administrator);
-  await dashboard.db.pool.query(
-    `insert into audit_events (organization_id, id, act, detail, user_agent)
-     select $1, gen_random_uuid(), 'key.renamed', jsonb_build_object('to', repeat('x', ${BYTES_OF_EACH - 300})), repeat('y', 300)
-     from generate_series(1, ${EVENTS})`,
-    [administrator.scope.organizationId],
-  );
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const { administrator } = await createPeople(dashboard.db);
+const admin = await browserOf(dashboard, administrator);
+await dashboard.db.pool.query(
+  `insert into audit_events (organization_id, id, act, detail, user_agent)
+   select $1, gen_random_uuid(), 'key.renamed', jsonb_build_object('to', repeat('x', ${BYTES_OF_EACH - 300})), repeat('y', 300)
+   from generate_series(1, ${EVENTS})`,
+  [administrator.scope.organizationId],
+);
 beforeEach(() => {
   dashboard.logged.length = 0;
 });

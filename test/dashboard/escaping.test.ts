@@ -1,32 +1,23 @@
-import type { Actor } from '../../src/domain/actor.ts';
 import { createPeople, giveKey } from '../support/actors.ts';
-import { type Browser, encode, type Page } from '../support/dashboard.ts';
-import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { encode, type Page } from '../support/dashboard.ts';
+import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
 import { textOf } from '../support/forms.ts';
 
 // Closes an attribute, an element, a textarea and a comment, and runs a script in each.
 const ATTACK = `"'></textarea></title><script>alert(1)</script><img src=x onerror=alert(1)>\${1}{{1}}<!--`;
 const EMAIL = `'><svg/onload=alert(1)>'&"@evil.example`;
 
-let dashboard: TestDashboard;
-let administrator: Actor;
-let member: Actor;
-let browser: Browser;
-let keyId: string;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  const { db } = dashboard;
-  const people = await createPeople(db);
-  ({ administrator, member } = people);
-  keyId = (await giveKey(db, member, { name: `${ATTACK.slice(0, 90)}` })).id;
-  await giveKey(db, administrator, { name: ATTACK.slice(0, 90) });
-  // Writes to the table directly: rows of an earlier version may contain such text.
-  await db.prisma.user.updateMany({ data: { name: ATTACK } });
-  await db.prisma.user.updateMany({ where: { id: member.userId }, data: { email: EMAIL } });
-  await db.prisma.organization.updateMany({ data: { name: ATTACK, suspendedAt: null } });
-  browser = await browserOf(dashboard, administrator, { 'User-Agent': ATTACK });
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const { db } = dashboard;
+const people = await createPeople(db);
+const { administrator, member } = people;
+const keyId = (await giveKey(db, member, { name: `${ATTACK.slice(0, 90)}` })).id;
+await giveKey(db, administrator, { name: ATTACK.slice(0, 90) });
+// Writes to the table directly: rows of an earlier version may contain such text.
+await db.prisma.user.updateMany({ data: { name: ATTACK } });
+await db.prisma.user.updateMany({ where: { id: member.userId }, data: { email: EMAIL } });
+await db.prisma.organization.updateMany({ data: { name: ATTACK, suspendedAt: null } });
+const browser = await browserOf(dashboard, administrator, { 'User-Agent': ATTACK });
 
 /** No attack text is parsed as markup, and each page that shows it shows it in full. */
 function expectEscaped(where: string, page: Page): void {

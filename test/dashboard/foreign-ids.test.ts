@@ -1,50 +1,43 @@
 import { createAccount } from '../support/accounts.ts';
-import { createPeople, giveKey, NOBODY, type People } from '../support/actors.ts';
-import { type Browser, type Fields, filled, wordsOf } from '../support/dashboard.ts';
-import { browserOf, fill, rowsOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { createPeople, giveKey, NOBODY } from '../support/actors.ts';
+import { type Fields, filled, wordsOf } from '../support/dashboard.ts';
+import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard-server.ts';
 import { formsOf } from '../support/forms.ts';
 
-let dashboard: TestDashboard;
-let ours: People;
-let browser: Browser;
-let ids: Record<'ourUser' | 'ourKey' | 'othersKey' | 'theirUser' | 'theirKey', string>;
 /** The fields of each form whose path has an id, as our own pages send them. */
 const forms = new Map<string, Fields>();
 
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  const { db } = dashboard;
-  ours = await createPeople(db);
-  const theirs = await createPeople(db);
-  browser = await browserOf(dashboard, ours.administrator);
-  const keys = {
-    ourKey: (await giveKey(db, ours.administrator)).id,
-    memberKey: (await giveKey(db, ours.member)).id,
-    othersKey: (await giveKey(db, ours.manager)).id,
-    theirKey: (await giveKey(db, theirs.member)).id,
-  };
-  ids = { ...keys, ourUser: ours.member.userId, theirUser: theirs.member.userId };
-  // Gives the removal page its form.
-  await db.prisma.user.updateMany({
-    where: { id: ours.member.userId },
-    data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
-  });
-  const inactive = await createAccount(db, { scope: ours.scope });
-  await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });
-  for (const path of dashboard.paths) {
-    for (const { userId, keyId } of [
-      { userId: ours.member.userId, keyId: path.startsWith('/profile') ? keys.ourKey : keys.memberKey },
-      { userId: inactive.userId, keyId: NOBODY },
-    ]) {
-      const page = await browser.get(fill(path, { userId, keyId }));
-      for (const form of formsOf(page.text)) {
-        const action = form.action.replace(userId, ':userId').replace(keyId, ':keyId');
-        forms.set(action, filled(form));
-      }
+const dashboard = await useDashboard();
+const { db } = dashboard;
+const ours = await createPeople(db);
+const theirs = await createPeople(db);
+const browser = await browserOf(dashboard, ours.administrator);
+const keys = {
+  ourKey: (await giveKey(db, ours.administrator)).id,
+  memberKey: (await giveKey(db, ours.member)).id,
+  othersKey: (await giveKey(db, ours.manager)).id,
+  theirKey: (await giveKey(db, theirs.member)).id,
+};
+const ids = { ...keys, ourUser: ours.member.userId, theirUser: theirs.member.userId };
+// Gives the removal page its form.
+await db.prisma.user.updateMany({
+  where: { id: ours.member.userId },
+  data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
+});
+const inactive = await createAccount(db, { scope: ours.scope });
+await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });
+for (const path of dashboard.paths) {
+  for (const { userId, keyId } of [
+    { userId: ours.member.userId, keyId: path.startsWith('/profile') ? keys.ourKey : keys.memberKey },
+    { userId: inactive.userId, keyId: NOBODY },
+  ]) {
+    const page = await browser.get(fill(path, { userId, keyId }));
+    for (const form of formsOf(page.text)) {
+      const action = form.action.replace(userId, ':userId').replace(keyId, ':keyId');
+      forms.set(action, filled(form));
     }
   }
-});
-afterAll(() => dashboard.close());
+}
 
 /** A fresh copy each time, because some forms can be sent only once. */
 async function fieldsFor(path: string): Promise<Fields> {

@@ -1,27 +1,20 @@
-import { createPeople, giveKey, type People } from '../support/actors.ts';
+import { createPeople, giveKey } from '../support/actors.ts';
 import { Browser, encode, type Fields, filled } from '../support/dashboard.ts';
-import { browserOf, fill, rowsOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard-server.ts';
 import { formsOf } from '../support/forms.ts';
 
-let dashboard: TestDashboard;
-let people: People;
-let browser: Browser;
-let ids: { userId: string; keyId: string };
 /** Every form that an administrator sees, by its action URL. */
 const forms = new Map<string, Fields>();
 
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  people = await createPeople(dashboard.db);
-  browser = await browserOf(dashboard, people.administrator);
-  ids = { userId: people.administrator.userId, keyId: (await giveKey(dashboard.db, people.administrator)).id };
-  for (const path of dashboard.paths) {
-    const page = await browser.get(fill(path, ids));
-    for (const form of formsOf(page.text)) forms.set(form.action, filled(form));
-  }
-  forms.set(`/people/users/${ids.userId}/reactivate`, { form_token: await browser.formToken() });
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const people = await createPeople(dashboard.db);
+const browser = await browserOf(dashboard, people.administrator);
+const ids = { userId: people.administrator.userId, keyId: (await giveKey(dashboard.db, people.administrator)).id };
+for (const path of dashboard.paths) {
+  const page = await browser.get(fill(path, ids));
+  for (const form of formsOf(page.text)) forms.set(form.action, filled(form));
+}
+forms.set(`/people/users/${ids.userId}/reactivate`, { form_token: await browser.formToken() });
 
 /** Every path that accepts POST, with the fields of its form. */
 async function everyPost(): Promise<[string, Fields][]> {

@@ -1,13 +1,9 @@
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { createScope, times } from '../support/actors.ts';
 import { Browser, wordsOf } from '../support/dashboard.ts';
-import { startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { startDashboard, useDashboard } from '../support/dashboard-server.ts';
 
-let dashboard: TestDashboard;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
 
 let address = 0;
 

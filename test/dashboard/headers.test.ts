@@ -1,25 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Actor } from '../../src/domain/actor.ts';
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { giveKey } from '../support/actors.ts';
 import { Client } from '../support/client.ts';
 import { Browser, type Page, wordsOf } from '../support/dashboard.ts';
-import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
 
-let dashboard: TestDashboard;
-let actor: Actor;
-let browser: Browser;
-let key: string;
-let ids: { userId: string; keyId: string; token: string };
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  actor = await createAccount(dashboard.db, { role: 'administrator' });
-  browser = await browserOf(dashboard, actor);
-  const given = await giveKey(dashboard.db, actor);
-  key = given.key;
-  ids = { userId: actor.userId, keyId: given.id, token: 'x'.repeat(43) };
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const actor = await createAccount(dashboard.db, { role: 'administrator' });
+const browser = await browserOf(dashboard, actor);
+const given = await giveKey(dashboard.db, actor);
+const key = given.key;
+const ids = { userId: actor.userId, keyId: given.id, token: 'x'.repeat(43) };
 
 const HEADERS = {
   'content-security-policy':

@@ -1,18 +1,12 @@
 import type { Actor } from '../../src/domain/actor.ts';
-import { createPeople, giveKey, type People } from '../support/actors.ts';
+import { createPeople, giveKey } from '../support/actors.ts';
 import { type Browser, wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 import { textOf } from '../support/forms.ts';
 
-let dashboard: TestDashboard;
-let people: People;
-let browser: Browser;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  people = await createPeople(dashboard.db);
-  browser = await browserOf(dashboard, people.administrator);
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const people = await createPeople(dashboard.db);
+const browser = await browserOf(dashboard, people.administrator);
 
 type Rows = { count: number; createdBy: Actor; isStanding: boolean };
 

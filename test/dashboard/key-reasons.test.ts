@@ -1,12 +1,8 @@
 import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { keysIn, wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 
-let dashboard: TestDashboard;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
 
 const OWN = '/profile/api-keys';
 const suspend = ({ scope }: People) =>

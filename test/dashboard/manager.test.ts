@@ -1,18 +1,14 @@
 import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { type Browser, keysIn, wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 
-let dashboard: TestDashboard;
 let people: People;
 let browser: Browser;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-});
+const dashboard = await useDashboard();
 beforeEach(async () => {
   people = await createPeople(dashboard.db);
   browser = await browserOf(dashboard, people.manager);
 });
-afterAll(() => dashboard.close());
 
 /** Form number and token of the manager’s own session, from a form that the manager may open. */
 async function ownForm() {

@@ -1,15 +1,10 @@
-import { createPeople, NOBODY, type People } from '../support/actors.ts';
+import { createPeople, NOBODY } from '../support/actors.ts';
 import { type Browser, type Fields, filled, keysIn } from '../support/dashboard.ts';
-import { browserOf, fill, rowsOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard-server.ts';
 import { formsOf } from '../support/forms.ts';
 
-let dashboard: TestDashboard;
-let people: People;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  people = await createPeople(dashboard.db);
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const people = await createPeople(dashboard.db);
 
 const EXTRA = {
   role: 'administrator',

@@ -1,17 +1,10 @@
-import type { Actor } from '../../src/domain/actor.ts';
 import { createPeople, NOBODY } from '../support/actors.ts';
 import { Browser, type Page } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 
-let dashboard: TestDashboard;
-let administrator: Actor;
-let browser: Browser;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  ({ administrator } = await createPeople(dashboard.db));
-  browser = await browserOf(dashboard, administrator);
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const { administrator } = await createPeople(dashboard.db);
+const browser = await browserOf(dashboard, administrator);
 
 /** Expects one of our pages, without internal details. */
 function expectPage({ headers, text }: Page): void {

@@ -1,17 +1,11 @@
 import { createPeople } from '../support/actors.ts';
-import { type Browser, encode, type Fields, type Page } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { encode, type Fields, type Page } from '../support/dashboard.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 import { exchangeRaw } from '../support/raw.ts';
 
-let dashboard: TestDashboard;
-let browser: Browser;
-let token: string;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  browser = await browserOf(dashboard, (await createPeople(dashboard.db)).administrator);
-  token = await browser.formToken();
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const browser = await browserOf(dashboard, (await createPeople(dashboard.db)).administrator);
+const token = await browser.formToken();
 
 const FORM = 'application/x-www-form-urlencoded';
 const invite = (change: Fields = {}): Fields => ({

@@ -1,23 +1,14 @@
 import { createAccount } from '../support/accounts.ts';
 import { Browser, filled, wordsOf } from '../support/dashboard.ts';
-import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
-import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
-import { createScratchDatabase, type ScratchDatabase } from '../support/postgres.ts';
+import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
+import { proxyDatabase } from '../support/database-proxy.ts';
+import { useScratchDatabase } from '../support/postgres.ts';
 import { until } from '../support/wait.ts';
 
-let scratch: ScratchDatabase;
-let proxy: DatabaseProxy;
-let dashboard: TestDashboard;
-beforeAll(async () => {
-  scratch = await createScratchDatabase();
-  proxy = await proxyDatabase(scratch.url);
-  dashboard = await startDashboard({ databaseUrl: proxy.url });
-});
-afterAll(async () => {
-  await dashboard.close();
-  await proxy.stop();
-  await scratch.drop();
-});
+const scratch = await useScratchDatabase();
+const proxy = await proxyDatabase(scratch.url);
+afterAll(() => proxy.stop());
+const dashboard = await useDashboard({ databaseUrl: proxy.url });
 
 test('without the database every page gets 503, nobody is signed out, and service resumes with the database', async () => {
   // The attack: an outage that gets 200, a sign-in form that asks for passwords, or a page that reveals the cause.

@@ -1,19 +1,11 @@
 import { createAccount } from '../support/accounts.ts';
 import { createPeople, giveKey, times } from '../support/actors.ts';
 import { filled, keysIn, wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 
-let dashboard: TestDashboard;
 /** A second server process, as far as the database can tell: it has its own pool and memory. */
-let second: TestDashboard;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  second = await startDashboard({ databaseUrl: dashboard.databaseUrl });
-});
-afterAll(async () => {
-  await second.close();
-  await dashboard.close();
-});
+const dashboard = await useDashboard();
+const second = await useDashboard({ databaseUrl: dashboard.databaseUrl });
 
 const OWN = '/profile/api-keys';
 

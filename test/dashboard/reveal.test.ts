@@ -2,13 +2,9 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { createAccount } from '../support/accounts.ts';
 import { createPeople, giveKey, times } from '../support/actors.ts';
 import { type Fields, filled, keysIn, type Page } from '../support/dashboard.ts';
-import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
 
-let dashboard: TestDashboard;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
 
 const OWN = '/profile/api-keys';
 

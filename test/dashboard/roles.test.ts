@@ -1,14 +1,9 @@
 import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { keysIn, wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 
-let dashboard: TestDashboard;
-let people: People;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  people = await createPeople(dashboard.db);
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const people = await createPeople(dashboard.db);
 
 const KEY = { name: 'Stolen', permissions: ['parent_programs:read'], expiry: '30' };
 const PERSON = { name: 'Accomplice', email: 'accomplice@example.test', role: 'administrator' };

@@ -1,15 +1,11 @@
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
 import { createScope, times } from '../support/actors.ts';
 import { Browser, type Page, wordsOf } from '../support/dashboard.ts';
-import { browserOf, rowsOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, rowsOf, useDashboard } from '../support/dashboard-server.ts';
 import { textOf } from '../support/forms.ts';
 
-let dashboard: TestDashboard;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-});
+const dashboard = await useDashboard();
 beforeEach(() => dashboard.passMinutes(2));
-afterAll(() => dashboard.close());
 
 const OWN = '/profile/second-factor';
 const CODES = `${OWN}/recovery-codes`;

@@ -2,19 +2,11 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { createAccount } from '../support/accounts.ts';
 import { createPeople, giveKey, times } from '../support/actors.ts';
 import { type Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 import { until } from '../support/wait.ts';
 
-let dashboard: TestDashboard;
-let second: TestDashboard;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  second = await startDashboard({ databaseUrl: dashboard.databaseUrl });
-});
-afterAll(async () => {
-  await second.close();
-  await dashboard.close();
-});
+const dashboard = await useDashboard();
+const second = await useDashboard({ databaseUrl: dashboard.databaseUrl });
 
 const OWN = '/profile/api-keys';
 const NAMES = { name: 'Once' };

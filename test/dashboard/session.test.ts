@@ -1,13 +1,9 @@
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { createPeople } from '../support/actors.ts';
 import { Browser } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, startDashboard, useDashboard } from '../support/dashboard-server.ts';
 
-let dashboard: TestDashboard;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
 
 const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
 

@@ -2,15 +2,11 @@ import type { Outbox } from '../../src/service/mail.ts';
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { createActor, createScope } from '../support/actors.ts';
 import { Browser, filled, type Page } from '../support/dashboard.ts';
-import { startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { useDashboard } from '../support/dashboard-server.ts';
 import { countStatements } from '../support/statements.ts';
 
-let dashboard: TestDashboard;
 const mails: string[] = [];
-beforeAll(async () => {
-  dashboard = await startDashboard({ publicUrl: 'http://charter.example.org', outbox: outboxOf(mails) });
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard({ publicUrl: 'http://charter.example.org', outbox: outboxOf(mails) });
 
 /** Collects the mails and holds back background work until it is released. */
 function outboxOf(sent: string[]): Outbox {

@@ -1,19 +1,12 @@
 import { createPeople, giveKey, type People } from '../support/actors.ts';
-import type { Browser } from '../support/dashboard.ts';
-import { browserOf, fill, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
 import { countStatements } from '../support/statements.ts';
 
-let dashboard: TestDashboard;
-let few: { browser: Browser; ids: { userId: string; keyId: string } };
-let many: typeof few;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  [few, many] = [
-    await furnish({ users: 10, keys: 1, events: 10 }),
-    await furnish({ users: 1000, keys: 200, events: 3000 }),
-  ];
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
+const [few, many] = [
+  await furnish({ users: 10, keys: 1, events: 10 }),
+  await furnish({ users: 1000, keys: 200, events: 3000 }),
+];
 
 async function furnish({ users, keys, events }: { users: number; keys: number; events: number }) {
   const { db } = dashboard;

@@ -1,12 +1,8 @@
 import { createPeople, giveKey } from '../support/actors.ts';
 import { wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 
-let dashboard: TestDashboard;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-});
-afterAll(() => dashboard.close());
+const dashboard = await useDashboard();
 
 test('with a longest key life of one day, the form and the refusal say one day, not "1 days"', async () => {
   const { member } = await createPeople(dashboard.db, { maxKeyLifeDays: 1 });

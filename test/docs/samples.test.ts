@@ -1,18 +1,14 @@
 // Every sample runs exactly as shown, because readers copy samples first.
 import { join } from 'node:path';
 import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
-import { installClient, packClient, type Scratch, typeCheck, write } from '../support/client-package.ts';
+import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
 import { operations } from '../support/contract.ts';
-import { startDashboard, type TestDashboard } from '../support/dashboard-server.ts';
+import { useDashboard } from '../support/dashboard-server.ts';
 import { runSample, samples, samplesWithBody } from '../support/samples.ts';
 
-let dashboard: TestDashboard;
-let scratch: Scratch;
-beforeAll(async () => {
-  dashboard = await startDashboard();
-  scratch = await installClient(await packClient());
-});
-afterAll(() => Promise.all([dashboard.close(), scratch.remove()]));
+const dashboard = await useDashboard();
+const scratch = await installClient(await packClient());
+afterAll(() => scratch.remove());
 
 test('each operation has samples in four languages', () => {
   expect(LANGUAGES.map(({ label }) => label)).toEqual(['curl', 'TypeScript', 'JavaScript', 'Python']);

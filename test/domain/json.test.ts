@@ -4,9 +4,7 @@ import { parseJson } from '../../src/domain/json.ts';
 // While an object parsed from such a text is alive, V8's JSON.parse misreads the keys of later texts:
 // https://github.com/nodejs/node/issues/63785
 const poison: unknown[] = [];
-beforeAll(() => {
-  for (const first of ['a', '\n', '']) poison.push(JSON.parse(`{${JSON.stringify(first)}:1,"\\\\":2}`));
-});
+for (const first of ['a', '\n', '']) poison.push(JSON.parse(`{${JSON.stringify(first)}:1,"\\\\":2}`));
 
 test.each(['\\n', '\\"', '\\\\', '\\u00e9', '\\u005c', '\\ud83d\\ude00'])(
   'the key "%s" is parsed correctly',

@@ -4,16 +4,13 @@ import { join } from 'node:path';
 import type { Json } from '../../src/api/document.ts';
 import { length } from '../support/length.ts';
 import { fuzz, type PropertyName, type Start } from './fuzz.ts';
-import { openWorld, type World } from './world.ts';
+import { openWorld } from './world.ts';
 
 /** Long enough for a busy machine. */
 const MOST_SECONDS = 1200;
 const document: Json = JSON.parse(readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ lifeSeconds: 3 * MOST_SECONDS });
-});
+const world = await openWorld({ lifeSeconds: 3 * MOST_SECONDS });
 afterAll(() => world.close());
 
 const hold = (name: PropertyName, runs: number, start: Start) => fuzz(name, { document, world, runs, ...start });

@@ -10,10 +10,7 @@ const MOST_SECONDS = 300;
 const SEED = 10;
 const LIST = 'paths /api/parent_programs get';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ lifeSeconds: 10 * MOST_SECONDS });
-});
+const world = await openWorld({ lifeSeconds: 10 * MOST_SECONDS });
 afterAll(() => world.close());
 
 const failureOf = (document: typeof contract, tried = world) =>

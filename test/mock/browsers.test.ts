@@ -1,11 +1,7 @@
 import { operations } from '../support/contract.ts';
-import { startTestMock, type TestMock } from '../support/mock.ts';
+import { useMock } from '../support/mock.ts';
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startTestMock();
-});
-afterAll(() => mock.close());
+const mock = await useMock();
 
 const ORIGIN = 'https://app.example.org';
 

@@ -1,15 +1,11 @@
-import { startTestMock, type TestMock } from '../support/mock.ts';
+import { startTestMock, useMock } from '../support/mock.ts';
 import { idsOf, walk } from '../support/programs.ts';
 
 const LIST = '/api/parent_programs';
 /** The first example of the contract. */
 const NORDIC = '019c2291-34b8-752e-bca9-6513269e0d37';
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startTestMock();
-});
-afterAll(() => mock.close());
+const mock = await useMock();
 
 test.each([1, 7, 25, 100])('list pages of %p items end, and return every item once', async (limit) => {
   const pages = await walk(mock.client, `${LIST}?limit=${limit}`);

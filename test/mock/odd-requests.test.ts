@@ -1,17 +1,13 @@
 // The mock responds to every input, as the contract defines it if the input is HTTP, and does not crash.
-import { startTestMock, type TestMock } from '../support/mock.ts';
+import { useMock } from '../support/mock.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 
 const faults: string[] = [];
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startTestMock({ print: (line) => line.startsWith('The mock itself failed') && faults.push(line) });
-});
+const mock = await useMock({ print: (line) => line.startsWith('The mock itself failed') && faults.push(line) });
 afterEach(async () => {
   expect((await mock.client.get('/api/key')).status).toBe(200);
   expect(faults.splice(0)).toEqual([]);
 });
-afterAll(() => mock.close());
 
 const LIST = '/api/parent_programs';
 const auth = () => `Authorization: Bearer ${mock.key}`;

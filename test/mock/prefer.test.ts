@@ -1,12 +1,8 @@
-import { startTestMock, type TestMock } from '../support/mock.ts';
+import { useMock } from '../support/mock.ts';
 
 const LIST = '/api/parent_programs';
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startTestMock();
-});
-afterAll(() => mock.close());
+const mock = await useMock();
 
 const get = (url: string, Prefer: string | string[], key: string | undefined = mock.key) =>
   mock.client.get(url, { key, headers: { Prefer } });

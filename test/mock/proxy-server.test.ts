@@ -3,20 +3,13 @@ import { Client } from '../support/client.ts';
 import { checkMockAnswer, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';
 import { badRequests, goodRequests } from '../support/parity-cases.ts';
-import { startTestProxy, type TestProxy } from '../support/proxy.ts';
+import { startTestProxy } from '../support/proxy.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-let proxy: TestProxy;
-beforeAll(async () => {
-  server = await startServer();
-  proxy = await startTestProxy(server.url);
-});
-afterAll(async () => {
-  await proxy.close();
-  await server.close();
-});
+const server = await useServer();
+const proxy = await startTestProxy(server.url);
+afterAll(() => proxy.close());
 
 test.each(operations)(
   '$operationId: the proxy reports no violation for any valid or invalid request',

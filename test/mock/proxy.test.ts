@@ -1,7 +1,7 @@
 // A foreign server that violates the contract in every possible way.
 import { formatKey } from '../../src/domain/api-key.ts';
-import { startTestProxy, type TestProxy } from '../support/proxy.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startTestProxy } from '../support/proxy.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 const LIST = '/api/parent_programs';
 const ID = '019c2291-34b8-752e-bca9-6513269e0d37';
@@ -23,19 +23,13 @@ type UpstreamResponse = { status?: number; headers?: Record<string, string>; bod
 type SentRequest = { method?: string; url?: string; headers?: Record<string, string>; body?: unknown };
 
 let response: UpstreamResponse;
-let upstream: Upstream;
-let proxy: TestProxy;
-beforeAll(async () => {
-  upstream = await startUpstream((_, res) => {
-    res.writeHead(response.status ?? 200, { ...HEADERS, ...response.headers });
-    res.end(typeof response.body === 'string' ? response.body : JSON.stringify(response.body ?? BODY));
-  });
-  proxy = await startTestProxy(upstream.url);
+const upstream = await startUpstream((_, res) => {
+  res.writeHead(response.status ?? 200, { ...HEADERS, ...response.headers });
+  res.end(typeof response.body === 'string' ? response.body : JSON.stringify(response.body ?? BODY));
 });
-afterAll(async () => {
-  await proxy.close();
-  await upstream.close();
-});
+afterAll(() => upstream.close());
+const proxy = await startTestProxy(upstream.url);
+afterAll(() => proxy.close());
 beforeEach(() => {
   response = {};
 });

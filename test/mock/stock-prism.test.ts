@@ -1,8 +1,8 @@
 // The guide's tables of differences between stock Prism and the mock. Each row is sent to both.
 import { Client, type Reply, type Sending } from '../support/client.ts';
 import { readGuide } from '../support/guides.ts';
-import { startTestMock, type TestMock } from '../support/mock.ts';
-import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';
+import { useMock } from '../support/mock.ts';
+import { kill, startFile, untilPrinted } from '../support/process.ts';
 import { exchangeRaw, parseRaw } from '../support/raw.ts';
 
 const LIST = '/api/parent_programs';
@@ -198,15 +198,11 @@ const rows: readonly Row[] = readGuide('mock-server.md')
     return { request, prism, mock };
   });
 
-let prism: Running & Side;
-let mock: TestMock;
-beforeAll(async () => {
-  const running = startFile('scripts/mock/main.ts', ['--stock-prism', '--port', '0']);
-  mock = await startTestMock();
-  const [, url = ''] = await untilPrinted(running, /Prism is listening on (\S+)/);
-  prism = { ...running, client: new Client(url, mock.key, () => {}), key: mock.key };
-});
-afterAll(() => Promise.all([mock.close(), kill(prism)]));
+const running = startFile('scripts/mock/main.ts', ['--stock-prism', '--port', '0']);
+afterAll(() => kill(running));
+const mock = await useMock();
+const [, url = ''] = await untilPrinted(running, /Prism is listening on (\S+)/);
+const prism = { ...running, client: new Client(url, mock.key, () => {}), key: mock.key };
 
 test('the tables have a row for each of these differences, and no other', () => {
   expect(rows.map(({ request }) => request).sort()).toEqual([...Object.keys(DIFFERENCES), NO_RESPONSE].sort());

@@ -1,20 +1,12 @@
 import { type LogLine, logOf, organizationAt, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { proxyDatabase } from '../support/database-proxy.ts';
-import { createScratchDatabase, type ScratchDatabase } from '../support/postgres.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { useScratchDatabase } from '../support/postgres.ts';
+import { useServer } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 
-let server: TestServer;
-let database: ScratchDatabase;
-beforeAll(async () => {
-  server = await startServer();
-  database = await createScratchDatabase();
-});
-afterAll(async () => {
-  await server.close();
-  await database.drop();
-});
+const server = await useServer();
+const database = await useScratchDatabase();
 
 test('the server reports that it is alive and ready, without a key and uncached', async () => {
   for (const [path, status] of [

@@ -2,13 +2,9 @@ import { deleteExpired } from '../../src/operations/housekeeping.ts';
 import { signIn } from '../../src/service/sign-in.ts';
 import { createAccount, MINUTE, newTrace, signInAs } from '../support/accounts.ts';
 import { SILENT } from '../support/server.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 test('housekeeping deletes failed sign-ins and sessions once they have expired', async () => {
   const { db } = database;

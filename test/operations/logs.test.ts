@@ -1,23 +1,14 @@
-import { type Charter, logOf, organizationAt, startCharter } from '../support/charter.ts';
+import { logOf, organizationAt, startCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
-import { createScratchDatabase, type ScratchDatabase } from '../support/postgres.ts';
+import { useScratchDatabase } from '../support/postgres.ts';
 import { kill } from '../support/process.ts';
 import { exchangeRaw, rawRequest } from '../support/raw.ts';
-import type { TestOrganization } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 
-let database: ScratchDatabase;
-let charter: Charter;
-let ours: TestOrganization;
-beforeAll(async () => {
-  database = await createScratchDatabase();
-  charter = await startCharter({ DATABASE_URL: database.url, LOG_LEVEL: 'trace' });
-  ours = await organizationAt(database.url, charter);
-});
-afterAll(async () => {
-  await kill(charter);
-  await database.drop();
-});
+const database = await useScratchDatabase();
+const charter = await startCharter({ DATABASE_URL: database.url, LOG_LEVEL: 'trace' });
+afterAll(() => kill(charter));
+const ours = await organizationAt(database.url, charter);
 
 function lineOf(requestId: string | undefined) {
   return until(`the line of the request ${requestId}`, () =>

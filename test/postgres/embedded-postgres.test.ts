@@ -8,11 +8,9 @@ import { until } from '../support/wait.ts';
 
 // Each member is a separate process, as are servers, admin commands and tests that share one data folder.
 
-let dataDir: string;
 let members: Running[] = [];
-beforeAll(async () => {
-  dataDir = await createFolder();
-});
+const dataDir = await createFolder();
+afterAll(() => removeCluster(dataDir));
 /** The last member to leave normally stops the server, even if earlier members crashed. */
 afterEach(async () => {
   await Promise.all(members.map(kill));
@@ -20,7 +18,6 @@ afterEach(async () => {
   if ((await serverPid()) !== null) await leave((await enter()).member);
   expect(await serverPid()).toBeNull();
 });
-afterAll(() => removeCluster(dataDir));
 
 async function createFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-embedded-'));

@@ -1,16 +1,11 @@
 import { createScratchDatabase, type ScratchDatabase, serverUrl } from '../support/postgres.ts';
 import { runFile } from '../support/process.ts';
-import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+import { createTenant, useDatabase } from '../support/store.ts';
 
 const NOWHERE = '00000000-0000-7000-8000-000000000000';
 
-let database: TestDatabase;
-let taken: Tenant;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  taken = await createTenant(database.db, 'viewer');
-});
-afterAll(() => database.close());
+const database = await useDatabase();
+const taken = await createTenant(database.db, 'viewer');
 
 /** The message on standard error: one or two lines, without a stack trace. */
 async function refusalOf(parameters: readonly string[], env = { DATABASE_URL: database.url }): Promise<string> {

@@ -2,13 +2,9 @@ import { signIn } from '../../src/service/sign-in.ts';
 import { addSecondFactor, createAccount, isSignedIn, newTrace, PASSWORD } from '../support/accounts.ts';
 import { Client } from '../support/client.ts';
 import { runFile } from '../support/process.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 function admin(...parameters: string[]) {
   return runFile('scripts/admin.ts', parameters, { DATABASE_URL: server.databaseUrl });

@@ -2,16 +2,12 @@ import { connect, type Socket } from 'node:net';
 import { type Charter, organizationAt, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { checkAnswer } from '../support/contract.ts';
-import { createScratchDatabase, type ScratchDatabase } from '../support/postgres.ts';
+import { useScratchDatabase } from '../support/postgres.ts';
 import { startFile } from '../support/process.ts';
 import { parseRaw } from '../support/raw.ts';
 import { until } from '../support/wait.ts';
 
-let database: ScratchDatabase;
-beforeAll(async () => {
-  database = await createScratchDatabase();
-});
-afterAll(() => database.drop());
+const database = await useScratchDatabase();
 
 const BODY = JSON.stringify({ name: 'Sent slowly' });
 

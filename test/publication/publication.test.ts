@@ -8,16 +8,12 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import express from 'express';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
 const GENERATED = join(import.meta.dirname, '../../generated');
 const PATHS = ['/docs', '/docs/plain.html', '/openapi.json', '/openapi.yaml'];
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 type Sending = { method?: string; headers?: Record<string, string> };
 

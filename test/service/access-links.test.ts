@@ -7,7 +7,6 @@ import { orThrow } from '../../src/service/outcome.ts';
 import { inviteUser } from '../../src/service/people.ts';
 import { signIn } from '../../src/service/sign-in.ts';
 import { deleteExpiredAccessLinks } from '../../src/store/access-links.ts';
-import type { Database } from '../../src/store/database.ts';
 import {
   addSecondFactor,
   createAccount,
@@ -18,15 +17,9 @@ import {
   signInAs,
 } from '../support/accounts.ts';
 import { codeOf, NOBODY, outcomeOf, times } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
+const { db } = await useDatabase();
 
 const NEW = 'seven purple kettles dance';
 const NOW = new Date('2026-05-01T08:00:00.000Z');

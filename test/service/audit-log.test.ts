@@ -1,43 +1,33 @@
-import type { Actor } from '../../src/domain/actor.ts';
 import { type AuditFilters, type AuditRecord, exportAudit, listAudit } from '../../src/service/audit-log.ts';
 import { auditStatement } from '../../src/store/audit-log.ts';
-import type { Database } from '../../src/store/database.ts';
 import { createAccount } from '../support/accounts.ts';
 import { codeOf } from '../support/actors.ts';
 import { planOf } from '../support/plan.ts';
 import { openExplaining } from '../support/plans.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
 const ROWS = 100_000;
-let database: TestDatabase;
-let db: Database;
-let actor: Actor;
-let member: Actor;
-let foreign: Actor;
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-  actor = await createAccount(db, { role: 'administrator' });
-  member = await createAccount(db, { scope: actor.scope });
-  foreign = await createAccount(db, { role: 'administrator' });
-  // One event a minute, backwards from now; every thousandth is by the member, and the next one concerns the member.
-  for (const [{ scope, userId }, rows] of [
-    [actor, ROWS],
-    [foreign, 2000],
-  ] as const) {
-    await db.pool.query(
-      `insert into audit_events (organization_id, id, at, act, actor_user_id, target_user_id)
-       select $1, uuidv7(make_interval(mins => -i)), now() - make_interval(mins => i),
-              case when i % 5000 = 0 then 'key.rotated' else 'user.signed_in' end,
-              case when i % 1000 = 0 then $3 else $2 end::uuid, case when i % 1000 <= 1 then $3 else $2 end::uuid
-       from generate_series(1, $4::int) i`,
-      [scope.organizationId, userId, scope === actor.scope ? member.userId : userId, rows],
-    );
-  }
-  await db.pool.query('analyze audit_events');
-});
-afterAll(() => database.close());
+const database = await useDatabase();
+const { db } = database;
+const actor = await createAccount(db, { role: 'administrator' });
+const member = await createAccount(db, { scope: actor.scope });
+const foreign = await createAccount(db, { role: 'administrator' });
+// One event a minute, backwards from now; every thousandth is by the member, and the next one concerns the member.
+for (const [{ scope, userId }, rows] of [
+  [actor, ROWS],
+  [foreign, 2000],
+] as const) {
+  await db.pool.query(
+    `insert into audit_events (organization_id, id, at, act, actor_user_id, target_user_id)
+     select $1, uuidv7(make_interval(mins => -i)), now() - make_interval(mins => i),
+            case when i % 5000 = 0 then 'key.rotated' else 'user.signed_in' end,
+            case when i % 1000 = 0 then $3 else $2 end::uuid, case when i % 1000 <= 1 then $3 else $2 end::uuid
+     from generate_series(1, $4::int) i`,
+    [scope.organizationId, userId, scope === actor.scope ? member.userId : userId, rows],
+  );
+}
+await db.pool.query('analyze audit_events');
 
 async function eventsOf(filters: AuditFilters): Promise<AuditRecord[]> {
   const events: AuditRecord[] = [];

@@ -1,12 +1,8 @@
 import { recordAudit } from '../../src/store/audit.ts';
 import { createPeople, giveKey, type People } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 function eventsOf({ scope }: Pick<People, 'scope'>) {
   const { organizationId } = scope;

@@ -1,17 +1,10 @@
 import { changePassword } from '../../src/service/change-password.ts';
 import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
-import type { Database } from '../../src/store/database.ts';
 import { addSecondFactor, codeAt, createAccount, newTrace, PASSWORD, signInAs } from '../support/accounts.ts';
 import { outcomeOf, times } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
+const { db } = await useDatabase();
 
 const ATTEMPTS = 10;
 const kindsOf = (results: readonly { kind: string }[], kind: string) => results.filter((each) => each.kind === kind);

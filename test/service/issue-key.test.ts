@@ -5,13 +5,9 @@ import { revokeKeyById } from '../../src/service/operator.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';
 import { outcomeOf, times } from '../support/actors.ts';
-import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+import { createKeyRow, createTenant, type Tenant, useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 function issue({ scope, userId }: Tenant, change: Partial<KeyRequest> = {}) {
   return issueKey(

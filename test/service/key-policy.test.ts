@@ -3,13 +3,9 @@ import { issueKey } from '../../src/service/issue-key.ts';
 import { listKeys } from '../../src/service/list-keys.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { codeOf, createPeople, giveKey, outcomeOf, READ, times } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 function create(by: Actor, change: { lifeDays?: number | null; name?: string; userId?: string } = {}) {
   const name = crypto.randomUUID();

@@ -6,13 +6,9 @@ import { renameKey } from '../../src/service/rename-key.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { codeOf, createActor, createPeople, giveKey, NOBODY, outcomeOf, READ, READ_WRITE } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 type Action = 'create' | 'rotate' | 'rename' | 'revoke';
 const ACTIONS: readonly Action[] = ['create', 'rotate', 'rename', 'revoke'];

@@ -1,16 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { createActor, createPeople, giveKey, type People, times } from '../support/actors.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { createActor, createPeople, giveKey, times } from '../support/actors.ts';
+import { useServer } from '../support/server.ts';
 
-let server: TestServer;
-let people: People;
-beforeAll(async () => {
-  server = await startServer();
-  people = await createPeople(server.db);
-});
-afterAll(() => server.close());
+const server = await useServer();
+const people = await createPeople(server.db);
 
 async function rowOf(id: string) {
   const row = await server.db.prisma.apiKey.findFirstOrThrow({ where: { id } });

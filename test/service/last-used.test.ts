@@ -2,18 +2,13 @@ import { startKeyUses } from '../../src/service/last-used.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
-import { createActor, createPeople, createScope, giveKey, type People, times } from '../support/actors.ts';
+import { createActor, createPeople, createScope, giveKey, times } from '../support/actors.ts';
 import { Client } from '../support/client.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { startServer, useServer } from '../support/server.ts';
 import { countStatements } from '../support/statements.ts';
 
-let server: TestServer;
-let people: People;
-beforeAll(async () => {
-  server = await startServer();
-  people = await createPeople(server.db);
-});
-afterAll(() => server.close());
+const server = await useServer();
+const people = await createPeople(server.db);
 
 const MINUTE = 60_000;
 

@@ -6,13 +6,9 @@ import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, READ, times } from '../support/actors.ts';
 import { countStatements } from '../support/statements.ts';
-import { createKeyRow, openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { createKeyRow, useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 const DAY = 86_400_000;
 

@@ -3,13 +3,9 @@ import { deactivateUser } from '../../src/service/change-user.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { createPeople } from '../support/actors.ts';
 import { untilWaiting, withClient } from '../support/postgres.ts';
-import { createKeyRow, openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { createKeyRow, useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 const ids = ['1', '2', '3'].map((digit) => `0000000${digit}-0000-7000-8000-000000000000`);
 

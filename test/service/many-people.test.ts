@@ -1,35 +1,25 @@
-import type { Actor } from '../../src/domain/actor.ts';
 import { getUser, listUsers } from '../../src/service/people.ts';
-import type { Database } from '../../src/store/database.ts';
 import { userListStatement } from '../../src/store/users.ts';
 import { createAccount } from '../support/accounts.ts';
 import { codeOf } from '../support/actors.ts';
 import { planOf } from '../support/plan.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-let actor: Actor;
-let foreign: Actor;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-  actor = await createAccount(db, { role: 'manager' });
-  foreign = await createAccount(db, { role: 'administrator' });
-  for (const { scope } of [actor, foreign]) {
-    // Every fifth name is shared by many people, so that the id decides their order.
-    await db.pool.query(
-      `insert into users (organization_id, id, email, name, role)
-       select $1::uuid, gen_random_uuid(), 'person' || i || '@' || right($1::uuid::text, 8) || '.example',
-              case when i % 5 = 0 then 'Ana' else 'Person ' || md5(i::text) end, 'member'
-       from generate_series(1, 10000) i`,
-      [scope.organizationId],
-    );
-  }
-  // Vacuum too: the planner counts every page of the search index’s pending list.
-  await db.pool.query('vacuum analyze users');
-});
-afterAll(() => database.close());
+const { db } = await useDatabase();
+const actor = await createAccount(db, { role: 'manager' });
+const foreign = await createAccount(db, { role: 'administrator' });
+for (const { scope } of [actor, foreign]) {
+  // Every fifth name is shared by many people, so that the id decides their order.
+  await db.pool.query(
+    `insert into users (organization_id, id, email, name, role)
+     select $1::uuid, gen_random_uuid(), 'person' || i || '@' || right($1::uuid::text, 8) || '.example',
+            case when i % 5 = 0 then 'Ana' else 'Person ' || md5(i::text) end, 'member'
+     from generate_series(1, 10000) i`,
+    [scope.organizationId],
+  );
+}
+// Vacuum too: the planner counts every page of the search index’s pending list.
+await db.pool.query('vacuum analyze users');
 
 test('10,000 people are listed page by page, each once, in one order', async () => {
   const seen: string[] = [];

@@ -7,15 +7,11 @@ import {
   suspendOrganization,
 } from '../../src/service/operator.ts';
 import { findOrganization, findUserByEmail, listOrganizations } from '../../src/store/unscoped.ts';
-import { createKeyRow, createTenant, openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
 
 const NOWHERE = '00000000-0000-7000-8000-000000000000';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 function user(change: Partial<NewOrganization['users'][number]> = {}): NewOrganization['users'][number] {
   const email = `${crypto.randomUUID()}@example.test`;

@@ -1,17 +1,10 @@
 import { getPolicy, listAdministrators, updatePolicy } from '../../src/service/organization.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import type { Database } from '../../src/store/database.ts';
 import { createAccount } from '../support/accounts.ts';
 import { changeRoleInTheTable, codeOf, outcomeOf } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
+const { db } = await useDatabase();
 
 const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 90, allowsUnendingKeys: false };
 

@@ -3,18 +3,11 @@ import type { Role } from '../../src/domain/role.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../src/service/change-user.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { getUser, inviteUser } from '../../src/service/people.ts';
-import type { Database } from '../../src/store/database.ts';
 import { createAccount } from '../support/accounts.ts';
 import { changeRoleInTheTable, codeOf, giveKey, NOBODY, outcomeOf, times } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
+const { db } = await useDatabase();
 
 const ROLES = ['administrator', 'manager', 'member', 'viewer'] as const;
 type Staff = Record<Role | 'other', Actor>;

@@ -2,18 +2,11 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { changePassword } from '../../src/service/change-password.ts';
 import { beginSecondFactor, removeSecondFactor, renewRecoveryCodes } from '../../src/service/second-factor.ts';
 import { signIn } from '../../src/service/sign-in.ts';
-import type { Database } from '../../src/store/database.ts';
 import { createAccount, newTrace, PASSWORD } from '../support/accounts.ts';
 import { codeOf, times } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
+const { db } = await useDatabase();
 
 const SECRET = 'purple walruses march 17 miles';
 const OTHER = 'seven otters juggle 93 lanterns';

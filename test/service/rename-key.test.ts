@@ -2,13 +2,9 @@ import { orThrow } from '../../src/service/outcome.ts';
 import { renameKey } from '../../src/service/rename-key.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, times } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 async function namesOf(userId: string): Promise<string[]> {
   const where = { userId, rotatedAt: null, revokedAt: null };

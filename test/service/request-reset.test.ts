@@ -1,30 +1,19 @@
 import { openLink } from '../../src/service/access-links.ts';
-import { createOutbox, type Outbox } from '../../src/service/mail.ts';
+import { createOutbox } from '../../src/service/mail.ts';
 import { requestReset } from '../../src/service/request-reset.ts';
-import type { Database } from '../../src/store/database.ts';
 import { createAccount, newTrace } from '../support/accounts.ts';
 import { outcomeOf, times } from '../support/actors.ts';
-import { type Smtp, startSmtp } from '../support/smtp.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { startSmtp } from '../support/smtp.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-let smtp: Smtp;
-let outbox: Outbox;
 const failures: unknown[] = [];
 const publicUrl = 'https://charter.example.org';
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-  smtp = await startSmtp();
-  const config = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
-  outbox = createOutbox(config, (error) => failures.push(error));
-});
-afterAll(async () => {
-  smtp.close();
-  await database.close();
-});
+const { db } = await useDatabase();
+const smtp = await startSmtp();
+afterAll(() => smtp.close());
+const config = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
+const outbox = createOutbox(config, (error) => failures.push(error));
 
 async function ask(email: string, trace = newTrace(), through = outbox): Promise<unknown> {
   const outcome = await requestReset(db, { email, trace }, { outbox: through, publicUrl });

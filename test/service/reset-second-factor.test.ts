@@ -8,7 +8,6 @@ import { hashPassword } from '../../src/service/password.ts';
 import { resetSecondFactor } from '../../src/service/reset-second-factor.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../src/service/second-factor.ts';
 import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
-import type { Database } from '../../src/store/database.ts';
 import {
   addSecondFactor,
   codeAt,
@@ -19,17 +18,10 @@ import {
   PASSWORD,
 } from '../support/accounts.ts';
 import { codeOf, NOBODY, outcomeOf } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-let administrator: Actor;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-  administrator = await createAccount(db, { role: 'administrator' });
-});
-afterAll(() => database.close());
+const { db } = await useDatabase();
+const administrator = await createAccount(db, { role: 'administrator' });
 
 const NOW = new Date('2026-05-01T08:00:00.000Z');
 

@@ -7,14 +7,10 @@ import { transaction } from '../../src/store/database.ts';
 import { insertParentProgram } from '../../src/store/parent-programs.ts';
 import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { untilWaiting } from '../support/postgres.ts';
-import { accepted, openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { accepted, useDatabase } from '../support/store.ts';
 import { inTransaction } from '../support/transaction.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 const CONTENT = { name: 'Program', description: null, externalId: null, metadata: {} };
 const NEW = { content: CONTENT, idempotencyKey: undefined };

@@ -2,13 +2,9 @@ import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { createPeople, giveKey, outcomeOf, type People, times } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 const ignoring = { used: () => {}, refused: () => {} };
 const use = (key: string) =>

@@ -14,15 +14,10 @@ import {
   READ,
   times,
 } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let people: People;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  people = await createPeople(database.db);
-});
-afterAll(() => database.close());
+const database = await useDatabase();
+const people = await createPeople(database.db);
 
 const ignoring = { used: () => {}, refused: () => {} };
 const use = (key: string) =>

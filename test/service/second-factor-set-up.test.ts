@@ -4,7 +4,6 @@ import { changePassword } from '../../src/service/change-password.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { beginSecondFactor, confirmSecondFactor, renewRecoveryCodes } from '../../src/service/second-factor.ts';
 import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
-import type { Database } from '../../src/store/database.ts';
 import {
   addSecondFactor,
   codeAt,
@@ -16,15 +15,9 @@ import {
   signInAs,
 } from '../support/accounts.ts';
 import { codeOf, outcomeOf, times } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
+const { db } = await useDatabase();
 
 const NOW = new Date('2026-05-01T08:00:00.000Z');
 const OTHER = 'seven otters juggle 93 lanterns';

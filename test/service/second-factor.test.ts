@@ -7,7 +7,6 @@ import {
   removeSecondFactor,
 } from '../../src/service/second-factor.ts';
 import { giveSecondFactor, signIn } from '../../src/service/sign-in.ts';
-import type { Database } from '../../src/store/database.ts';
 import {
   addSecondFactor,
   codeAt,
@@ -19,15 +18,9 @@ import {
   PASSWORD,
 } from '../support/accounts.ts';
 import { codeOf, outcomeOf, times } from '../support/actors.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
+const { db } = await useDatabase();
 
 // The start of a 30-second step.
 const NOW = new Date('2026-05-01T08:00:00.000Z');

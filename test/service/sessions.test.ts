@@ -2,7 +2,6 @@ import { hashToken } from '../../src/domain/session.ts';
 import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { findActor, signIn } from '../../src/service/sign-in.ts';
-import type { Database } from '../../src/store/database.ts';
 import { deleteExpiredSessions } from '../../src/store/sessions.ts';
 import {
   addSecondFactor,
@@ -14,15 +13,9 @@ import {
   signInAs,
 } from '../support/accounts.ts';
 import { planOf } from '../support/plan.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
+const { db } = await useDatabase();
 
 const START = new Date('2026-05-01T08:00:00.000Z');
 const after = (minutes: number) => new Date(START.getTime() + minutes * MINUTE);

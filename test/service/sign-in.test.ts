@@ -1,23 +1,14 @@
 import argon2 from '@node-rs/argon2';
 import { hashPassword } from '../../src/service/password.ts';
 import { signIn, signOut } from '../../src/service/sign-in.ts';
-import type { Database } from '../../src/store/database.ts';
 import { createAccount, isSignedIn, newTrace, PASSWORD } from '../support/accounts.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
 // Counts password verifications, and runs the real library.
 const verify = jest.spyOn(argon2, 'verify');
+afterAll(() => verify.mockRestore());
 
-let database: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-});
-afterAll(async () => {
-  verify.mockRestore();
-  await database.close();
-});
+const { db } = await useDatabase();
 
 const auditOf = (userId: string) =>
   db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } });

@@ -1,16 +1,10 @@
-import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
 
 // What must hold for every writer: a later version, a script, psql. All of it is raw SQL, which bypasses our own checks.
 
-let database: TestDatabase;
-let ours: Tenant;
-let theirs: Tenant;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  ours = await createTenant(database.db);
-  theirs = await createTenant(database.db);
-});
-afterAll(() => database.close());
+const database = await useDatabase();
+const ours = await createTenant(database.db);
+const theirs = await createTenant(database.db);
 
 /** Writes one row with these columns; resolves with PostgreSQL's error code and the constraint that refused it. */
 async function insertRow(table: string, row: Record<string, unknown>): Promise<string> {

@@ -1,11 +1,7 @@
 import { claimIdempotencyKey, deleteExpiredIdempotencyKeys, recordResult } from '../../src/store/idempotency-keys.ts';
-import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 const HASH = Buffer.alloc(32, 1);
 

@@ -1,5 +1,5 @@
 import { exportedFunctions } from '../support/exports.ts';
-import { createTenant, openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { createTenant, useDatabase } from '../support/store.ts';
 import { apiKeyProofs } from './isolation/api-keys.ts';
 import { auditProofs } from './isolation/audit.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
@@ -46,11 +46,7 @@ const BEFORE_ANY_ORGANIZATION = [
 /** Opens connections and runs transactions; reads no row. */
 const OF_THE_CONNECTION = ['database.ts'];
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database.close());
+const database = await useDatabase();
 
 // The attack, for each function: a guessed id, key or name of another organization.
 describe.each(Object.keys(PROOFS))('%s', (file) => {

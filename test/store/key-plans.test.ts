@@ -1,30 +1,21 @@
 import { openDatabase } from '../../src/store/database.ts';
 import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/key-lists.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';
-import { openExplaining, type Plan, type Planned } from '../support/plans.ts';
-import { createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+import { openExplaining, type Plan } from '../support/plans.ts';
+import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
 
 // An organization of 2,000 users with one key each, and ten more keys that an administrator made for each.
 
 const USERS = 2000;
 const NOW = new Date('2026-05-04T12:00:00.000Z');
 
-let database: TestDatabase;
-let planned: Planned;
-let ours: Tenant;
-let managerId: string;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  ours = await createTenant(database.db);
-  managerId = await fill(ours);
-  await fill(await createTenant(database.db));
-  await database.db.pool.query('vacuum analyze users, api_keys');
-  planned = await openExplaining(database.url);
-});
-afterAll(async () => {
-  await planned.db.close();
-  await database.close();
-});
+const database = await useDatabase();
+const ours = await createTenant(database.db);
+const managerId = await fill(ours);
+await fill(await createTenant(database.db));
+await database.db.pool.query('vacuum analyze users, api_keys');
+const planned = await openExplaining(database.url);
+afterAll(() => planned.db.close());
 
 /** The id of a user who has made 40 keys for others; half of them have ended. */
 async function fill({ scope: { organizationId }, userId }: Tenant): Promise<string> {

@@ -3,18 +3,13 @@ import { isOutage, isUniqueViolation } from '../../src/store/database-errors.ts'
 import { findKeysByHash, isReachable } from '../../src/store/unscoped.ts';
 import { proxyDatabase } from '../support/database-proxy.ts';
 import { serverUrl, withClient } from '../support/postgres.ts';
-import { createTenant, openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { createTenant, useDatabase } from '../support/store.ts';
 import { until } from '../support/wait.ts';
 
 // Every error here is real and comes through both ways into the database: an outage gets 503, a bug 500.
 
-let database: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
+const database = await useDatabase();
+const { db } = database;
 
 async function withDatabase(url: string, work: (other: Database) => Promise<void>): Promise<void> {
   const other = openDatabase({ url, poolSize: 1, onIdleError: () => {} });

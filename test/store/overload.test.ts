@@ -1,10 +1,6 @@
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await useServer();
 
 // The attack: more requests than the database can serve, until everybody waits longer than is useful.
 test('with a full waiting queue, one more request gets 503 with Retry-After at once, and succeeds later', async () => {

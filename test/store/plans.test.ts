@@ -1,33 +1,25 @@
 import { type ListQuery, listParentPrograms, positionOf, type SortField } from '../../src/store/parent-program-list.ts';
 import { findParentProgram } from '../../src/store/parent-programs.ts';
 import { findKeysByHash, findUserByEmail } from '../../src/store/unscoped.ts';
-import { openExplaining, type Plan, type Planned } from '../support/plans.ts';
-import { createKeyRow, createTenant, openTestDatabase, type Tenant, type TestDatabase } from '../support/store.ts';
+import { openExplaining, type Plan } from '../support/plans.ts';
+import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
 
 // A statement that scans a whole table is fast in every other test, and slow with a million rows.
 
 const ROWS = 20_000;
 const PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: 101, after: null };
 
-let database: TestDatabase;
-let planned: Planned;
-let ours: Tenant;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  ours = await createTenant(database.db);
-  const theirs = await createTenant(database.db);
-  for (const { scope } of [ours, theirs]) await fill(scope.organizationId);
-  await database.db.pool.query(
-    `insert into organizations (id, name, cursor_key)
-     select gen_random_uuid(), 'Other', sha256(i::text::bytea) from generate_series(1, 5000) i`,
-  );
-  await database.db.pool.query('vacuum analyze organizations, parent_programs');
-  planned = await openExplaining(database.url);
-});
-afterAll(async () => {
-  await planned.db.close();
-  await database.close();
-});
+const database = await useDatabase();
+const ours = await createTenant(database.db);
+const theirs = await createTenant(database.db);
+for (const { scope } of [ours, theirs]) await fill(scope.organizationId);
+await database.db.pool.query(
+  `insert into organizations (id, name, cursor_key)
+   select gen_random_uuid(), 'Other', sha256(i::text::bytea) from generate_series(1, 5000) i`,
+);
+await database.db.pool.query('vacuum analyze organizations, parent_programs');
+const planned = await openExplaining(database.url);
+afterAll(() => planned.db.close());
 
 function fill(organizationId: string) {
   return database.db.pool.query(

@@ -1,8 +1,8 @@
 import { BATCH_ROWS } from '../../src/store/delete-in-batches.ts';
 import { deleteExpiredSignInFailures } from '../../src/store/sign-in-failures.ts';
-import { openExplaining, type Planned } from '../support/plans.ts';
+import { openExplaining } from '../support/plans.ts';
 import { withClient } from '../support/postgres.ts';
-import { openTestDatabase, type TestDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/store.ts';
 
 // The rows left by a flood of guesses from many addresses: most still count, and some have expired.
 
@@ -10,16 +10,9 @@ const COUNTED = 40_000;
 const OLD = 2500;
 const NOW = new Date('2026-05-04T12:00:00.000Z');
 
-let database: TestDatabase;
-let planned: Planned;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  planned = await openExplaining(database.url);
-});
-afterAll(async () => {
-  await planned.db.close();
-  await database.close();
-});
+const database = await useDatabase();
+const planned = await openExplaining(database.url);
+afterAll(() => planned.db.close());
 
 async function fill(): Promise<void> {
   await database.db.pool.query(

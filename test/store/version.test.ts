@@ -6,26 +6,15 @@ import {
   updateParentProgram,
   type WriteContext,
 } from '../../src/service/parent-programs.ts';
-import {
-  createKeyRow,
-  createTenant,
-  openTestDatabase,
-  type Tenant,
-  type TestDatabase,
-  writerOf,
-} from '../support/store.ts';
+import { createKeyRow, createTenant, openTestDatabase, type Tenant, useDatabase, writerOf } from '../support/store.ts';
 import { inTransaction } from '../support/transaction.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  await database.db.pool.query(`
-    create table bumps (organization_id uuid);
-    create function note_bump() returns trigger language plpgsql as
-      'begin insert into bumps values (new.id); return null; end';
-    create trigger note_bump after update of version on organizations for each row execute function note_bump()`);
-});
-afterAll(() => database.close());
+const database = await useDatabase();
+await database.db.pool.query(`
+  create table bumps (organization_id uuid);
+  create function note_bump() returns trigger language plpgsql as
+    'begin insert into bumps values (new.id); return null; end';
+  create trigger note_bump after update of version on organizations for each row execute function note_bump()`);
 
 async function versionOf({ scope }: Tenant): Promise<bigint> {
   const { version } = await database.db.prisma.organization.findUniqueOrThrow({ where: { id: scope.organizationId } });

@@ -29,7 +29,14 @@ export type TestDashboard = {
 
 type Options = { databaseUrl?: string; publicUrl?: string; outbox?: Outbox; trustedProxies?: readonly string[] };
 
-/** The dashboard and the API, over a database of their own. Close it after the tests. */
+/** A dashboard for the tests of a file, closed after them. */
+export async function useDashboard(options: Options = {}): Promise<TestDashboard> {
+  const dashboard = await startDashboard(options);
+  afterAll(() => dashboard.close());
+  return dashboard;
+}
+
+/** The dashboard and the API, over a database of their own. The caller closes it. */
 export async function startDashboard({
   databaseUrl,
   publicUrl,
@@ -69,7 +76,12 @@ export async function startDashboard({
   const listening = await listen(app, { host: '127.0.0.1', port: 0 });
   const client = new Client(listening.url);
   return {
-    ...{ db, databaseUrl: address, url: listening.url, logged, paths, now },
+    db,
+    databaseUrl: address,
+    url: listening.url,
+    logged,
+    paths,
+    now,
     isSecure: publicUrl?.startsWith('https:') ?? false,
     passMinutes(minutes) {
       ahead += minutes * 60_000;

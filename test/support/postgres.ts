@@ -31,7 +31,14 @@ export function untilWaiting(
 
 export type ScratchDatabase = { readonly url: string; drop(): Promise<void> };
 
-/** A private database of the test: with every migration applied, or empty. */
+/** A database for the tests of a file, dropped after them. */
+export async function useScratchDatabase(): Promise<ScratchDatabase> {
+  const scratch = await createScratchDatabase();
+  afterAll(() => scratch.drop());
+  return scratch;
+}
+
+/** A new database: with every migration applied, or empty. The caller drops it. */
 export async function createScratchDatabase(contents: 'migrated' | 'empty' = 'migrated'): Promise<ScratchDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const template = contents === 'empty' ? 'template0' : new URL(await sharedUrl('postgres')).pathname.slice(1);

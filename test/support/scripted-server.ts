@@ -20,6 +20,13 @@ export type ScriptedServer = {
   close(): Promise<void>;
 };
 
+/** A scripted server for the tests of a file, closed after them. */
+export async function useScriptedServer(): Promise<ScriptedServer> {
+  const server = await startScriptedServer();
+  afterAll(() => server.close());
+  return server;
+}
+
 export async function startScriptedServer(): Promise<ScriptedServer> {
   let script: readonly Step[] = [];
   const received: Received[] = [];

@@ -33,19 +33,28 @@ export type TestOrganization = {
   readonly client: Client;
 };
 
-/** The application on a free port, over a database of its own. Close it after the tests. */
+type Options = {
+  environment?: Environment;
+  databaseUrl?: string;
+  /** Milliseconds since 1970. */
+  clock?: () => number;
+} & Partial<Pick<AppDeps, 'logger' | 'responseCheck' | 'served' | 'responseCacheBytes'>>;
+
+/** A server for the tests of a file, closed after them. */
+export async function useServer(options: Options = {}): Promise<TestServer> {
+  const server = await startServer(options);
+  afterAll(() => server.close());
+  return server;
+}
+
+/** The application on a free port, over a database of its own. The caller closes it. */
 export async function startServer({
   environment = 'live',
   databaseUrl,
   clock = () => Date.now(),
   logger = SILENT,
   ...deps
-}: {
-  environment?: Environment;
-  databaseUrl?: string;
-  /** Milliseconds since 1970. */
-  clock?: () => number;
-} & Partial<Pick<AppDeps, 'logger' | 'responseCheck' | 'served' | 'responseCacheBytes'>> = {}): Promise<TestServer> {
+}: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
   const db = openDatabase({ url, poolSize: 10, onIdleError: () => {} });
@@ -56,7 +65,11 @@ export async function startServer({
   const app = await createApp({ ...deps, db, logger, environment, keyUses, outbox, now });
   const listening = await listen(app, { host: '127.0.0.1', port: 0 });
   return {
-    ...{ db, databaseUrl: url, url: listening.url, anonymous: new Client(listening.url), keyUses },
+    db,
+    databaseUrl: url,
+    url: listening.url,
+    anonymous: new Client(listening.url),
+    keyUses,
     passDays(days) {
       ahead += days * 86_400_000;
     },

@@ -11,12 +11,20 @@ import { createScratchDatabase } from './postgres.ts';
 
 export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> };
 
-/** A database of the test's own, opened as the server opens it. Close it after the tests. */
+/** A database for the tests of a file, closed after them. */
+export async function useDatabase(): Promise<TestDatabase> {
+  const database = await openTestDatabase();
+  afterAll(() => database.close());
+  return database;
+}
+
+/** A new database, opened as the server opens it. The caller closes it. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const scratch = await createScratchDatabase();
   const db = openDatabase({ url: scratch.url, poolSize: 10, onIdleError: () => {} });
   return {
-    ...{ db, url: scratch.url },
+    db,
+    url: scratch.url,
     async close() {
       await db.close();
       await scratch.drop();

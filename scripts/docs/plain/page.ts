@@ -8,7 +8,7 @@ import { type Contract, descriptionOf, GENERAL } from '../contract.ts';
 import type { Guide, Guides } from '../guides.ts';
 import { withHeadings } from '../markdown.ts';
 import { guidePlace, operationPlace, placed, tagPlace } from '../places.ts';
-import { readIcon, readTokens } from '../tokens.ts';
+import { readIcon, readSharedStyle } from '../style.ts';
 import { headerSections, operationSection } from './operation.ts';
 import { schemaPlace, schemaSection } from './schema.ts';
 import { anchoredHeading, text } from './text.ts';
@@ -52,11 +52,8 @@ ${contract.tags.map(
 }
 
 async function styleOf(root: string): Promise<string> {
-  const [{ light, dark }, own] = await Promise.all([
-    readTokens(root),
-    readFile(join(import.meta.dirname, 'page.css'), 'utf8'),
-  ]);
-  return `:root {\ncolor-scheme: light dark;\n${light}}\n@media (prefers-color-scheme: dark) {\n:root {\n${dark}}\n}\n${own}`;
+  const styles = await Promise.all([readSharedStyle(root), readFile(join(import.meta.dirname, 'page.css'), 'utf8')]);
+  return styles.join('');
 }
 
 function operationsOf({ operations }: Contract, tag: string): readonly Operation[] {

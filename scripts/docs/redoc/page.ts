@@ -6,7 +6,7 @@ import { runTool } from '../../tool.ts';
 import type { Contract } from '../contract.ts';
 import type { Guides } from '../guides.ts';
 import { LANGUAGES } from '../samples/languages.ts';
-import { readIcon, readTokens } from '../tokens.ts';
+import { readIcon, readTokens } from '../style.ts';
 import { documentOf } from './document.ts';
 
 const HERE = import.meta.dirname;

@@ -2,10 +2,10 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Actor } from '../../src/domain/actor.ts';
 import { openSession, PASSWORD } from './accounts.ts';
 import { type ContextOptions, connectBrowser, openContext } from './browser.ts';
-import { startServer, type TestServer } from './server.ts';
+import { type TestServer, useServer } from './server.ts';
 import { createTeam, type Team } from './team.ts';
 
-export type Stage = {
+export type Site = {
   readonly server: TestServer;
   readonly browser: Browser;
   /** Problems found in the background; a test that ends with any of them fails. */
@@ -17,48 +17,40 @@ export type Stage = {
   team(): Promise<Team>;
 };
 
-/** One server for the tests of a file; each test's browser contexts close with it. `script`: a file that each page runs first. */
-export function useStage({ script }: { script?: string } = {}): Stage {
-  let server: TestServer | undefined;
-  let browser: Browser | undefined;
+/**
+ * One server and one Chromium for the tests of a file; each test's browser contexts close with it. `script`: a file that
+ * each page runs first.
+ */
+export async function useSite({ script }: { script?: string } = {}): Promise<Site> {
+  const server = await useServer();
+  const browser = await connectBrowser();
+  afterAll(() => browser.close());
   let contexts: BrowserContext[] = [];
   const problems: string[] = [];
-  beforeAll(async () => {
-    server = await startServer();
-    browser = await connectBrowser();
-  });
   afterEach(async () => {
     await Promise.all(contexts.map((context) => context.close()));
     contexts = [];
     expect(problems.splice(0)).toEqual([]);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
-  const stage: Stage = {
-    get server() {
-      return given(server);
-    },
-    get browser() {
-      return given(browser);
-    },
+  const visit = async (options: ContextOptions = {}) => {
+    const context = await openContext(browser, { baseURL: server.url, problems, script, ...options });
+    contexts.push(context);
+    return context.newPage();
+  };
+  return {
+    server,
+    browser,
     problems,
-    async visit(options = {}) {
-      const context = await openContext(stage.browser, { baseURL: stage.server.url, problems, script, ...options });
-      contexts.push(context);
-      return context.newPage();
-    },
+    visit,
     async visitAs(actor, options) {
-      const page = await stage.visit(options);
-      const token = await openSession(stage.server.db, actor);
-      await page.context().addCookies([{ name: 'charter', value: token, url: stage.server.url }]);
+      const page = await visit(options);
+      const token = await openSession(server.db, actor);
+      await page.context().addCookies([{ name: 'charter', value: token, url: server.url }]);
       await page.goto('/profile');
       return page;
     },
-    team: () => createTeam(stage.server.db),
+    team: () => createTeam(server.db),
   };
-  return stage;
 }
 
 /** Fills in the sign-in page, wherever it leads afterwards. */
@@ -66,9 +58,4 @@ export async function signIn(page: Page, { email, password = PASSWORD }: { email
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
-}
-
-function given<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('The stage is set up only while the tests run.');
-  return value;
 }
