@@ -1,0 +1,159 @@
+// PostgreSQL is stopped again and again under load. The process never ends, responds with nothing but successes and 503, and
+// needs no restart.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
+import { type Charter, organizationAt, startCharter } from '../support/charter.ts';
+import type { Client } from '../support/client.ts';
+import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
+import { length } from '../support/length.ts';
+import { findOwnedPostgres, type OwnedPostgres, startOwnedPostgres } from '../support/owned-postgres.ts';
+import { until } from '../support/wait.ts';
+
+const STOPS = length({ short: 4, full: 100 });
+const CLIENTS = 16;
+/** How long a freeze lasts: a time of its own, not a wait for something. */
+const FROZEN_MS = 300;
+const LIST = '/api/parent_programs';
+
+type Load = {
+  /** Responses so far, by status. */
+  readonly statuses: ReadonlyMap<number, number>;
+  /** Resolves with the next success of a request that is sent from now on. */
+  nextSuccess(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Each client sends one request after the other: reads that no cache answers, and writes. */
+async function startLoad(client: Client): Promise<Load> {
+  const { body } = await client.post(LIST, { name: 'Changes all the time' });
+  const statuses = new Map<number, number>();
+  let isEnding = false;
+  let lastSuccessSentAt = 0;
+  const requests = [
+    (i: number) => client.get(`${LIST}?limit=${1 + (i % 100)}`),
+    (i: number) => client.patch(`${LIST}/${body.id}`, { description: `Change ${i}` }),
+    () => client.get('/api/key'),
+    (i: number) => client.post(LIST, { name: `Program ${i}` }),
+  ];
+  const work = Array.from({ length: CLIENTS }, async (_, place) => {
+    for (let i = place; !isEnding; i += 1) {
+      const sentAt = performance.now();
+      const { status } = (await requests[i % requests.length]?.(i)) ?? { status: 0 };
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (status < 300) lastSuccessSentAt = sentAt;
+    }
+  });
+  return {
+    statuses,
+    async nextSuccess() {
+      const from = performance.now();
+      await until('a success', () => lastSuccessSentAt > from);
+    },
+    async stop() {
+      isEnding = true;
+      await Promise.all(work);
+    },
+  };
+}
+
+type Trial = { readonly charter: Charter; readonly postgres: OwnedPostgres; readonly databaseUrl: string };
+
+/** Runs each outage in turn, waits for a success after each, and returns the longest wait in milliseconds. */
+async function survive(
+  { charter, databaseUrl }: Trial,
+  outages: readonly (() => Promise<void>)[],
+): Promise<{ statuses: number[]; longestMs: number }> {
+  const load = await startLoad((await organizationAt(databaseUrl, charter)).client);
+  let longestMs = 0;
+  try {
+    for (let stop = 0; stop < STOPS; stop += 1) {
+      await load.nextSuccess();
+      await outages[stop % outages.length]?.();
+      const backAt = performance.now();
+      await load.nextSuccess();
+      longestMs = Math.max(longestMs, performance.now() - backAt);
+    }
+  } finally {
+    await load.stop();
+  }
+  return { statuses: [...load.statuses.keys()].sort((a, b) => a - b), longestMs };
+}
+
+const freeze =
+  ({ freeze: stop, thaw }: OwnedPostgres) =>
+  async () => {
+    await stop();
+    await new Promise((resolve) => setTimeout(resolve, FROZEN_MS));
+    await thaw();
+  };
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'charter-stops-'));
+  // If the tests run as root, PostgreSQL runs as another user, who must be able to reach the folder.
+  await chmod(folder, 0o755);
+});
+afterEach(async () => {
+  await removeCluster(folder);
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Ends the server as an operator does; a process that had ended before would have no such status. */
+async function end({ child, ended }: Charter): Promise<void> {
+  expect({ code: child.exitCode, signal: child.signalCode }).toEqual({ code: null, signal: null });
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+}
+
+test(
+  'a server with an external PostgreSQL outlives its stops, crashes, freezes and resets, and responds with 503 meanwhile',
+  async () => {
+    const postgres = await startOwnedPostgres(folder);
+    const proxy: DatabaseProxy = await proxyDatabase(await postgres.url());
+    const charter = await startCharter({ DATABASE_URL: proxy.url });
+    try {
+      const restart = (mode: 'fast' | 'immediate') => async () => {
+        await postgres.stop(mode);
+        await postgres.start();
+      };
+      const outages = [restart('fast'), restart('immediate'), freeze(postgres), async () => proxy.reset()];
+      const { statuses, longestMs } = await survive({ charter, postgres, databaseUrl: proxy.url }, outages);
+      expect(statuses).toEqual([200, 201, 503]);
+      console.log(`external: a success at most ${longestMs.toFixed(0)} ms after PostgreSQL was back`);
+      await end(charter);
+    } finally {
+      charter.child.kill('SIGKILL');
+      await proxy.stop();
+      await postgres.stop('immediate');
+    }
+  },
+  length({ short: 240_000, full: 1_200_000 }),
+);
+
+test(
+  'a server with the embedded PostgreSQL restarts it after a stop and a crash, and responds with 503 meanwhile',
+  async () => {
+    const charter = await startCharter({ DATA_DIR: folder });
+    try {
+      const postgres = await findOwnedPostgres(folder);
+      const databaseUrl = (await postgres.url()).replace(/postgres$/, 'charter');
+      const stop = (mode: 'fast' | 'immediate') => async () => {
+        await postgres.stop(mode);
+        await postgres.untilRunning();
+      };
+      const { statuses, longestMs } = await survive({ charter, postgres, databaseUrl }, [
+        stop('fast'),
+        stop('immediate'),
+        freeze(postgres),
+      ]);
+      expect(statuses).toEqual([200, 201, 503]);
+      console.log(`embedded: a success at most ${longestMs.toFixed(0)} ms after PostgreSQL was back`);
+      await end(charter);
+    } finally {
+      charter.child.kill('SIGKILL');
+    }
+  },
+  length({ short: 240_000, full: 1_200_000 }),
+);

@@ -1,0 +1,69 @@
+import { readdir, readlink } from 'node:fs/promises';
+import { type Cluster, findCluster, getBinariesFor, getCluster } from '../../src/postgres/embedded-cluster.ts';
+import { findPort, startServer } from '../../src/postgres/embedded-server.ts';
+import { run } from '../../src/postgres/system-user.ts';
+import { withClient } from './postgres.ts';
+import { until } from './wait.ts';
+
+/** A PostgreSQL of one test alone, which the test may stop. */
+export type OwnedPostgres = {
+  /** The database `postgres`, as a superuser. */
+  url(): Promise<string>;
+  start(): Promise<void>;
+  /** `fast` ends all connections, `immediate` ends as a crash does. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>;
+  /** Resolves when it accepts connections again, whoever started it. */
+  untilRunning(): Promise<void>;
+  /** Stops all of its processes without ending them, as a frozen virtual machine does. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+};
+
+/** Creates a cluster in the folder, and starts it. */
+export async function startOwnedPostgres(dataDir: string): Promise<OwnedPostgres> {
+  const owned = ownPostgres(await getCluster(dataDir, false));
+  await owned.start();
+  return owned;
+}
+
+/** The running PostgreSQL of a server with this DATA_DIR. */
+export async function findOwnedPostgres(dataDir: string): Promise<OwnedPostgres> {
+  return ownPostgres(await until('the cluster to exist', () => findCluster(dataDir)));
+}
+
+function ownPostgres(cluster: Cluster): OwnedPostgres {
+  const signal = async (name: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of await processesIn(cluster.dir)) process.kill(pid, name);
+  };
+  const control = async (...parameters: string[]) => {
+    const { pgCtl } = await getBinariesFor(cluster);
+    return run(pgCtl, [...parameters, '--pgdata', cluster.dir], cluster.user);
+  };
+  const url = async () => `postgresql://postgres:${cluster.password}@127.0.0.1:${await findPort(cluster.dir)}/postgres`;
+  return {
+    url,
+    async start() {
+      const { ok, output } = await startServer(cluster, { fsync: 'off' });
+      if (!ok) throw new Error(output);
+    },
+    async stop(mode) {
+      const { ok, output } = await control('stop', '--mode', mode, '--wait');
+      if (!ok) throw new Error(output);
+    },
+    async untilRunning() {
+      await until('PostgreSQL to accept connections', async () => {
+        if ((await findPort(cluster.dir)) === null) return false;
+        return withClient(await url(), (client) => client.query('select 1')).catch(() => null);
+      });
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+  };
+}
+
+/** PostgreSQL's processes have the data folder as their working directory. */
+async function processesIn(folder: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)));
+  return pids.filter((_, i) => folders[i] === folder).map(Number);
+}
