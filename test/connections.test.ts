@@ -1,4 +1,4 @@
-// Connections that end: the server sends every response that it owes, and answers nothing with a reset (RFC 9112 section 9.6).
+// Connections that end: the server sends every response that it owes, never a reset instead (RFC 9112 section 9.6).
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type Listening, listen } from '../src/server.ts';
@@ -35,7 +35,7 @@ let served: string[] = [];
 /** Requests that wait for `answerAll`. */
 let waiting: (() => void)[] = [];
 const answerAll = () => {
-  for (const answer of waiting.splice(0)) answer();
+  for (const respond of waiting.splice(0)) respond();
 };
 
 /** Answers /slow when told to, anything else at once. */
@@ -93,7 +93,7 @@ test('a connection that the server has ended is freed, even if the client never 
   const peer = await open('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   const garbage = await open('what is this\r\n\r\n');
   await Promise.all([untilEnded(peer), untilEnded(garbage)]);
-  // Only a connection that the server has freed answers with a reset.
+  // Only a connection that the server has freed responds with a reset.
   await until('both to be freed', () => {
     for (const { socket } of [peer, garbage]) if (!socket.destroyed) socket.write('x');
     return [peer, garbage].every(({ seen }) => seen.error !== undefined);

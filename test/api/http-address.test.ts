@@ -1,4 +1,4 @@
-import { checkAnswer } from '../support/contract.ts';
+import { checkResponse } from '../support/contract.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
@@ -14,7 +14,7 @@ async function send(line: string, headers: readonly string[] = [], body = '') {
 }
 
 function expectShown(response: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
-  checkAnswer({ method, url }, response);
+  checkResponse({ method, url }, response);
 }
 
 test.each([

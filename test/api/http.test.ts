@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { checkAnswer } from '../support/contract.ts';
+import { checkResponse } from '../support/contract.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
@@ -15,7 +15,7 @@ async function send(line: string, headers: readonly string[] = [], body = '') {
 }
 
 function expectShown(response: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
-  checkAnswer({ method, url }, response);
+  checkResponse({ method, url }, response);
 }
 
 test.each([

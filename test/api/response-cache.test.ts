@@ -103,8 +103,8 @@ test('a list page with data newer than its version is not cached', async () => {
   const { rows } = await server.db.pool.query('select version from organizations where id = $1', [id]);
   for (const url of [LIST, `${LIST}/${programId}`]) {
     const change = `update parent_programs set name = 'Lost' where id = '${programId}'`;
-    const answer = await answerAfter(change, () => client.get(url));
-    expect(answer.text).toContain('Lost');
+    const response = await responseAfter(change, () => client.get(url));
+    expect(response.text).toContain('Lost');
     await server.db.pool.query(`update parent_programs set name = 'Kept' where id = $1`, [programId]);
     await setVersion(rows[0].version, [id]);
     expect((await client.get(url)).text).toContain('Kept');
@@ -112,15 +112,15 @@ test('a list page with data newer than its version is not cached', async () => {
 });
 
 /** The response to a request that starts before the change and reads its data after it. */
-async function answerAfter(change: string, ask: () => Promise<Reply>): Promise<Reply> {
+async function responseAfter(change: string, ask: () => Promise<Reply>): Promise<Reply> {
   return withClient(server.databaseUrl, async (writer) => {
     await writer.query('begin');
     await writer.query('lock table parent_programs');
-    const answer = ask();
+    const response = ask();
     await untilWaiting(server.db.pool, 1);
     await writer.query(change);
     await writer.query('commit');
-    return answer;
+    return response;
   });
 }
 

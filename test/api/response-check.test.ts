@@ -10,7 +10,7 @@ import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
 const LIST = '/api/parent_programs';
-const SECRET = 'a word that is in the answer';
+const SECRET = 'a word that is in the response';
 const BUG =
   'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.';
 

@@ -29,8 +29,8 @@ test.each(ROOMS)(
       expect(await navigation.locator('[aria-current]').innerText()).toBe(room);
     }
     for (const path of refused) {
-      const answer = await page.goto(path);
-      expect({ path, status: answer?.status() }).toEqual({ path, status: 403 });
+      const response = await page.goto(path);
+      expect({ path, status: response?.status() }).toEqual({ path, status: 403 });
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('You may not open this page');
     }
   },

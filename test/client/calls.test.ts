@@ -18,20 +18,20 @@ describe.each(TARGETS)('against $name', ({ start }) => {
   afterAll(() => target.close());
 
   test('listParentPrograms: 200, with its list page and headers', async () => {
-    const answer = await charter.GET(PROGRAMS, { params: { query: { limit: 2, sort: '-created_at' } } });
-    if (!answer.ok) throw new Error(answer.error.message);
-    expect(answer).toMatchObject({ ok: true, status: 200, tries: 1 });
-    expect(answer.data.data[0]?.id).toMatch(/^[0-9a-f-]{36}$/);
-    expect(answer.headers.get('ETag')).toMatch(/^".+"$/);
-    expect(answer.response.status).toBe(200);
+    const response = await charter.GET(PROGRAMS, { params: { query: { limit: 2, sort: '-created_at' } } });
+    if (!response.ok) throw new Error(response.error.message);
+    expect(response).toMatchObject({ ok: true, status: 200, tries: 1 });
+    expect(response.data.data[0]?.id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.headers.get('ETag')).toMatch(/^".+"$/);
+    expect(response.response.status).toBe(200);
   });
 
   test('listParentPrograms: 422, which names the parameter', async () => {
-    const answer = await charter.GET(PROGRAMS, { params: { query: { limit: 101 } } });
-    expect(answer.ok).toBe(false);
-    if (answer.status !== 422) throw new Error(`It answered ${answer.status}.`);
-    expect(answer.error.errors['limit']).toEqual([expect.stringContaining('100')]);
-    expect(answer.data).toBeUndefined();
+    const response = await charter.GET(PROGRAMS, { params: { query: { limit: 101 } } });
+    expect(response.ok).toBe(false);
+    if (response.status !== 422) throw new Error(`It responded with ${response.status}.`);
+    expect(response.error.errors['limit']).toEqual([expect.stringContaining('100')]);
+    expect(response.data).toBeUndefined();
   });
 
   test('getParentProgram: 304, with neither data nor error', async () => {
@@ -46,36 +46,36 @@ describe.each(TARGETS)('against $name', ({ start }) => {
   });
 
   test('createParentProgram: 201, and its Location', async () => {
-    const answer = await charter.POST(PROGRAMS, { body: { name: 'Größe & Ähre', metadata: { region: 'nordic' } } });
-    if (!answer.ok) throw new Error(answer.error.message);
-    expect(answer.status).toBe(201);
-    expect(answer.headers.get('Location')).toBe(`/api/parent_programs/${answer.data.id}`);
+    const response = await charter.POST(PROGRAMS, { body: { name: 'Größe & Ähre', metadata: { region: 'nordic' } } });
+    if (!response.ok) throw new Error(response.error.message);
+    expect(response.status).toBe(201);
+    expect(response.headers.get('Location')).toBe(`/api/parent_programs/${response.data.id}`);
   });
 
   test('createParentProgram: 422, which names the field', async () => {
-    const answer = await charter.POST(PROGRAMS, { body: { name: '' } });
-    if (answer.status !== 422) throw new Error(`It answered ${answer.status}.`);
-    expect(Object.keys(answer.error.errors)).toEqual(['name']);
+    const response = await charter.POST(PROGRAMS, { body: { name: '' } });
+    if (response.status !== 422) throw new Error(`It responded with ${response.status}.`);
+    expect(Object.keys(response.error.errors)).toEqual(['name']);
   });
 
   test('updateParentProgram: 200', async () => {
     const params = { path: { id: listed.id }, header: { 'If-Match': '*' } };
-    const answer = await charter.PATCH(PROGRAM, { params, body: { description: null } });
-    expect(answer).toMatchObject({ ok: true, status: 200 });
+    const response = await charter.PATCH(PROGRAM, { params, body: { description: null } });
+    expect(response).toMatchObject({ ok: true, status: 200 });
   });
 
   test('deleteParentProgram: 204, with neither data nor error', async () => {
     const created = await charter.POST(PROGRAMS, { body: { name: 'Short-lived' } });
     if (!created.ok) throw new Error(created.error.message);
-    const answer = await charter.DELETE(PROGRAM, { params: { path: { id: created.data.id } } });
-    expect(answer).toMatchObject({ ok: true, status: 204 });
-    expect(answer).not.toHaveProperty('data');
+    const response = await charter.DELETE(PROGRAM, { params: { path: { id: created.data.id } } });
+    expect(response).toMatchObject({ ok: true, status: 204 });
+    expect(response).not.toHaveProperty('data');
   });
 
   test('getKey: 200', async () => {
-    const answer = await charter.GET('/api/key');
-    if (!answer.ok) throw new Error(answer.error.message);
-    expect(answer.data.permissions).toContain('parent_programs:read');
+    const response = await charter.GET('/api/key');
+    if (!response.ok) throw new Error(response.error.message);
+    expect(response.data.permissions).toContain('parent_programs:read');
   });
 
   test('a list ends with list pages of any size', async () => {

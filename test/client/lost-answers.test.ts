@@ -2,7 +2,7 @@
 // in which a careless retry does harm.
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
 import { createClientOn, createTestClock } from '../support/charter-client.ts';
-import { losesAnswerOf, passesOn, useScriptedServer } from '../support/scripted-server.ts';
+import { losesResponseOf, passesOn, useScriptedServer } from '../support/scripted-server.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
 const PROGRAMS = '/api/parent_programs';
@@ -32,7 +32,7 @@ async function namesOf(charter: CharterClient): Promise<string[]> {
 
 test('a creation with a lost response happens once, and the retry gets the first response', async () => {
   const charter = await ours();
-  network.play(losesAnswerOf(server.url), losesAnswerOf(server.url), passesOn(server.url));
+  network.play(losesResponseOf(server.url), losesResponseOf(server.url), passesOn(server.url));
   const created = await charter.POST(PROGRAMS, { body: { name: 'Only one' } });
   expect(created).toMatchObject({ status: 201, tries: 3, data: { name: 'Only one' } });
   expect(await namesOf(charter)).toEqual(['Only one']);
@@ -49,7 +49,7 @@ test('two calls with the same body are two creations', async () => {
 test('an update with If-Match and a lost response happens once: the retry gets 412', async () => {
   const charter = await ours();
   const { path, etag } = await createdBy(charter);
-  network.play(losesAnswerOf(server.url), passesOn(server.url));
+  network.play(losesResponseOf(server.url), passesOn(server.url));
   const params = { path, header: { 'If-Match': etag } };
   expect(await charter.PATCH(PROGRAM, { params, body: { name: 'Second name' } })).toMatchObject({
     status: 412,
@@ -61,7 +61,7 @@ test('an update with If-Match and a lost response happens once: the retry gets 4
 test('an update without If-Match is not retried, so that it cannot undo a later change', async () => {
   const charter = await ours();
   const { path } = await createdBy(charter);
-  network.play(losesAnswerOf(server.url), passesOn(server.url));
+  network.play(losesResponseOf(server.url), passesOn(server.url));
   const changing = charter.PATCH(PROGRAM, { params: { path }, body: { name: 'Second name' } });
   await expect(changing).rejects.toBeInstanceOf(NetworkError);
   expect(network.received).toHaveLength(1);
@@ -70,7 +70,7 @@ test('an update without If-Match is not retried, so that it cannot undo a later 
 test('a deletion with a lost response happens once: the retry gets 404', async () => {
   const charter = await ours();
   const { path, etag } = await createdBy(charter);
-  network.play(losesAnswerOf(server.url), passesOn(server.url));
+  network.play(losesResponseOf(server.url), passesOn(server.url));
   const params = { path, header: { 'If-Match': etag } };
   expect(await charter.DELETE(PROGRAM, { params })).toMatchObject({ status: 404, tries: 2 });
   expect(await namesOf(charter)).toEqual([]);

@@ -1,7 +1,7 @@
 import { type CharterClient, createClient, ResponseError } from '../../src/client/charter-client.ts';
 import { revokeKeyById } from '../../src/service/operator.ts';
 import { insertPrograms } from '../support/programs.ts';
-import { answers, useScriptedServer } from '../support/scripted-server.ts';
+import { respondsWith, useScriptedServer } from '../support/scripted-server.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
 const PROGRAMS = '/api/parent_programs';
@@ -113,7 +113,7 @@ test("the caller's signal also ends an iteration between two items", async () =>
 });
 
 test('a list with a repeating cursor ends with an error', async () => {
-  scripted.play(answers(200, {}, { data: [{ name: 'Once' }], page: { limit: 1, next_cursor: 'same' } }));
+  scripted.play(respondsWith(200, {}, { data: [{ name: 'Once' }], page: { limit: 1, next_cursor: 'same' } }));
   const pages = createClient({ baseUrl: scripted.url, apiKey: 'charter_test_key' }).pages(PROGRAMS);
   await pages.next();
   await pages.next();
@@ -123,7 +123,7 @@ test('a list with a repeating cursor ends with an error', async () => {
 
 test('a response that is not a list page is refused', async () => {
   for (const body of [null, 'page', { data: [] }, { data: {}, page: { next_cursor: null } }]) {
-    scripted.play(answers(200, {}, body));
+    scripted.play(respondsWith(200, {}, body));
     const pages = createClient({ baseUrl: scripted.url, apiKey: 'charter_test_key' }).pages(PROGRAMS);
     await expect(pages.next()).rejects.toMatchObject({ name: 'UnexpectedResponseError', status: 200 });
   }

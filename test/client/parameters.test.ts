@@ -2,7 +2,7 @@
 import { type Call, createCall } from '../../src/client/calling.ts';
 import { realClock } from '../../src/client/clock.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
-import { answers, useScriptedServer } from '../support/scripted-server.ts';
+import { respondsWith, useScriptedServer } from '../support/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';
@@ -11,7 +11,7 @@ const server = await useScriptedServer();
 
 /** Bypasses the types. */
 async function call(...parameters: Parameters<Call>): Promise<void> {
-  server.play(answers(200));
+  server.play(respondsWith(200));
   await createCall(settingsFrom({ baseUrl: server.url, apiKey: 'charter_test_key' }), realClock)(...parameters);
 }
 

@@ -2,13 +2,13 @@ import { createCall } from '../../src/client/calling.ts';
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock } from '../support/charter-client.ts';
-import { answers, hangsUp, useScriptedServer } from '../support/scripted-server.ts';
+import { hangsUp, respondsWith, useScriptedServer } from '../support/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';
 const path = { id: '019c2291-34b8-752e-bca9-6513269e0d37' };
-const busy = answers(503, { 'Retry-After': '2' });
-const fine = answers(200);
+const busy = respondsWith(503, { 'Retry-After': '2' });
+const fine = respondsWith(200);
 
 const server = await useScriptedServer();
 
@@ -61,12 +61,12 @@ describe('the client retries', () => {
   }
 
   test.each([429, 502, 504])('%d, from a rate limit or a proxy', async (status) => {
-    server.play(answers(status), fine);
+    server.play(respondsWith(status), fine);
     expect(await client().GET(PROGRAMS)).toMatchObject({ status: 200, tries: 2 });
   });
 
   test.each([400, 401, 403, 404, 409, 412, 422, 500])('not %d, which a retry would get again', async (status) => {
-    server.play(answers(status), fine);
+    server.play(respondsWith(status), fine);
     expect(await client().GET(PROGRAMS)).toMatchObject({ status, tries: 1 });
   });
 

@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 import { createClient, ResponseError } from '../../src/client/charter-client.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
-import { answers, hangsUp, type Step, staysSilent, useScriptedServer } from '../support/scripted-server.ts';
+import { hangsUp, respondsWith, type Step, staysSilent, useScriptedServer } from '../support/scripted-server.ts';
 
 const apiKey = 'charter_test_THIS_MUST_NOT_BE_SEEN';
 
 const server = await useScriptedServer();
 const elsewhere = await useScriptedServer();
-elsewhere.play(answers(200));
+elsewhere.play(respondsWith(200));
 
 function client(options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl: server.url, apiKey, retries: 0, ...options });
@@ -35,7 +35,7 @@ describe('the key does not appear in', () => {
   });
 
   test('a response', async () => {
-    server.play(answers(403));
+    server.play(respondsWith(403));
     expect(shown(await client().GET('/api/key'))).not.toContain(apiKey);
   });
 
@@ -53,7 +53,7 @@ describe('the key does not appear in', () => {
   });
 
   test('the error of a list that ends early', async () => {
-    server.play(answers(401));
+    server.play(respondsWith(401));
     const error = await failureOf(() => client().items('/api/parent_programs').next());
     expect(error).toBeInstanceOf(ResponseError);
     expect(shown(error)).not.toContain(apiKey);
@@ -116,14 +116,14 @@ describe('the key is sent to no other host', () => {
   });
 
   test.each(['', '.', '..'])('the path parameter %j cannot lead to another path', async (id) => {
-    server.play(answers(204));
+    server.play(respondsWith(204));
     const failing = client().DELETE('/api/parent_programs/{id}', { params: { path: { id } } });
     await expect(failing).rejects.toThrow('params.path.id must not be empty, "." or "..".');
     expect(server.received).toHaveLength(0);
   });
 
   test('the options of a call cannot set another host, fetch or header', async () => {
-    server.play(answers(200));
+    server.play(respondsWith(200));
     const get: (path: string, options: object) => Promise<unknown> = Reflect.get(client(), 'GET');
     const headers = { Authorization: 'Bearer another' };
     const params = { header: headers };
@@ -153,7 +153,7 @@ describe('a baseUrl is refused', () => {
   });
 
   test('but a path or a trailing slash is accepted', async () => {
-    server.play(answers(200));
+    server.play(respondsWith(200));
     for (const end of ['', '/', '/proxied', '/proxied//']) await client({ baseUrl: server.url + end }).GET('/api/key');
     expect(server.received.map(({ url }) => url)).toEqual([
       '/api/key',

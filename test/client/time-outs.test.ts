@@ -2,11 +2,11 @@ import { type CharterClient, createClient, TimeoutError } from '../../src/client
 import { realClock } from '../../src/client/clock.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock } from '../support/charter-client.ts';
-import { answers, type Step, stallsMidway, staysSilent, useScriptedServer } from '../support/scripted-server.ts';
+import { respondsWith, type Step, stallsMidway, staysSilent, useScriptedServer } from '../support/scripted-server.ts';
 import { until } from '../support/wait.ts';
 
 const PROGRAMS = '/api/parent_programs';
-const busy = answers(503, { 'Retry-After': '60' });
+const busy = respondsWith(503, { 'Retry-After': '60' });
 
 const server = await useScriptedServer();
 
@@ -67,7 +67,7 @@ describe('a time-out', () => {
 
 describe("the caller's signal", () => {
   test('ends a call before anything is sent', async () => {
-    server.play(answers(200));
+    server.play(respondsWith(200));
     await expect(client().GET(PROGRAMS, { signal: AbortSignal.abort('no more') })).rejects.toBe('no more');
     expect(server.received).toHaveLength(0);
   });
@@ -122,7 +122,7 @@ describe("the caller's signal", () => {
       held.delete(parameters[1]);
       remove(...parameters);
     };
-    server.play(answers(503, { 'Retry-After': '0' }), answers(200));
+    server.play(respondsWith(503, { 'Retry-After': '0' }), respondsWith(200));
     expect(await client().GET(PROGRAMS, { signal })).toMatchObject({ tries: 2 });
     expect(held.size).toBe(0);
   });

@@ -2,16 +2,16 @@ import { type CharterClient, createClient } from '../../src/client/charter-clien
 import type { ClientOptions } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock, type TestClock } from '../support/charter-client.ts';
 import {
-  answers,
   hangsUp,
+  respondsWith,
   type ScriptedServer,
   startScriptedServer,
   useScriptedServer,
 } from '../support/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
-const busy = answers(503, { 'Retry-After': '2' });
-const fine = answers(200);
+const busy = respondsWith(503, { 'Retry-After': '2' });
+const fine = respondsWith(200);
 
 const server = await useScriptedServer();
 
@@ -28,8 +28,8 @@ describe('the client waits', () => {
     const { chance = 0, ...rest } = options;
     const clock = createTestClock({ chance });
     server.play(...steps);
-    const answer = await client({ clock, ...rest }).GET(PROGRAMS);
-    return { status: answer.status, tries: answer.tries, waitsMs: clock.waitsMs };
+    const response = await client({ clock, ...rest }).GET(PROGRAMS);
+    return { status: response.status, tries: response.tries, waitsMs: clock.waitsMs };
   }
 
   test('for the seconds of Retry-After, plus a small random delay', async () => {
@@ -40,12 +40,12 @@ describe('the client waits', () => {
 
   test("until the date of Retry-After, by the server's clock", async () => {
     // This server's clock is years behind the client's.
-    const late = answers(503, {
+    const late = respondsWith(503, {
       Date: 'Fri, 01 Jan 2021 10:00:00 GMT',
       'Retry-After': 'Fri, 01 Jan 2021 10:00:07 GMT',
     });
     expect(await waitsFor([late, fine])).toMatchObject({ status: 200, waitsMs: [7000] });
-    const past = answers(503, {
+    const past = respondsWith(503, {
       Date: 'Fri, 01 Jan 2021 10:00:00 GMT',
       'Retry-After': 'Fri, 01 Jan 2021 09:00:00 GMT',
     });
@@ -53,12 +53,12 @@ describe('the client waits', () => {
   });
 
   test.each(['soon', '-1', '1.5', ''])('as long as without Retry-After if its value is "%s"', async (value) => {
-    expect(await waitsFor([answers(503, { 'Retry-After': value }), fine])).toMatchObject({ waitsMs: [250] });
+    expect(await waitsFor([respondsWith(503, { 'Retry-After': value }), fine])).toMatchObject({ waitsMs: [250] });
   });
 
   test('otherwise twice as long after each attempt, up to eight seconds, half of it random', async () => {
     const doubling = [500, 1000, 2000, 4000, 8000, 8000, 8000];
-    const steps: Parameters<ScriptedServer['play']> = [answers(503)];
+    const steps: Parameters<ScriptedServer['play']> = [respondsWith(503)];
     expect(await waitsFor(steps, { retries: 7, chance: 1 })).toEqual({ status: 503, tries: 8, waitsMs: doubling });
     expect((await waitsFor(steps, { retries: 7 })).waitsMs).toEqual(doubling.map((ms) => ms / 2));
   });
@@ -66,9 +66,9 @@ describe('the client waits', () => {
 
 describe('the client gives up', () => {
   test('after three attempts, with the last response', async () => {
-    server.play(busy, busy, answers(503, {}, { message: 'Still not.' }));
-    const answer = await client().GET(PROGRAMS);
-    expect(answer).toMatchObject({ status: 503, tries: 3, error: { message: 'Still not.' } });
+    server.play(busy, busy, respondsWith(503, {}, { message: 'Still not.' }));
+    const response = await client().GET(PROGRAMS);
+    expect(response).toMatchObject({ status: 503, tries: 3, error: { message: 'Still not.' } });
     expect(server.received).toHaveLength(3);
   });
 
@@ -88,16 +88,16 @@ describe('the client gives up', () => {
 
   test('at once if Retry-After exceeds the time left for the call', async () => {
     const clock = createTestClock();
-    server.play(answers(503, { 'Retry-After': '3600' }), fine);
-    const answer = await client({ clock }).GET(PROGRAMS);
-    expect(answer).toMatchObject({ status: 503, tries: 1 });
-    expect(answer.headers.get('Retry-After')).toBe('3600');
+    server.play(respondsWith(503, { 'Retry-After': '3600' }), fine);
+    const response = await client({ clock }).GET(PROGRAMS);
+    expect(response).toMatchObject({ status: 503, tries: 1 });
+    expect(response.headers.get('Retry-After')).toBe('3600');
     expect(clock.waitsMs).toEqual([]);
   });
 
   test('when the time-out of the whole call has passed', async () => {
     const clock = createTestClock();
-    server.play(answers(503, { 'Retry-After': '40' }));
+    server.play(respondsWith(503, { 'Retry-After': '40' }));
     expect(await client({ clock, retries: 10 }).GET(PROGRAMS)).toMatchObject({ status: 503, tries: 3 });
     expect(clock.waitsMs).toEqual([40_000, 40_000]);
   });
@@ -111,7 +111,7 @@ describe('the client gives up', () => {
 
 test('a retry waits for the time of Retry-After on the real clock', async () => {
   const charter = createClient({ baseUrl: server.url, apiKey: 'charter_test_key' });
-  server.play(answers(503, { 'Retry-After': '1' }), fine);
+  server.play(respondsWith(503, { 'Retry-After': '1' }), fine);
   const startedAt = performance.now();
   expect(await charter.GET(PROGRAMS)).toMatchObject({ status: 200, tries: 2 });
   // Node's timers may fire a millisecond early.

@@ -90,12 +90,12 @@ describe('every curl command gets the status that its guide states', () => {
     for (const [i, { name, language, code, options }] of ofGuide.entries()) {
       if (language !== 'sh' || !code.includes('curl')) continue;
       const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', code], { env });
-      const answers = [...stdout.matchAll(/(.*)\n=> (\d+)\n/g)];
-      const statuses = answers.map(([, , status]) => status).join();
+      const responses = [...stdout.matchAll(/(.*)\n=> (\d+)\n/g)];
+      const statuses = responses.map(([, , status]) => status).join();
       expect({ name, stderr, statuses }).toEqual({ name, stderr: '', statuses: options.get('status') });
       // A refusal shown below its request must be the actual response.
       const shown = ofGuide[i + 1];
-      const [, body = '', status = ''] = answers.at(-1) ?? [];
+      const [, body = '', status = ''] = responses.at(-1) ?? [];
       if (shown?.language === 'json' && Number(status) >= 400) expect(JSON.parse(body)).toEqual(JSON.parse(shown.code));
     }
   });

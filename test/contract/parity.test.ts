@@ -1,6 +1,6 @@
 // The mock responds as the server does to every request. The requests come from the document, so new operations are included.
 import { Client } from '../support/client.ts';
-import { checkMockAnswer, operations } from '../support/contract.ts';
+import { checkMockResponse, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';
 import { useMock } from '../support/mock.ts';
 import { differenceOf, exactLikeness } from '../support/parity.ts';
@@ -18,7 +18,7 @@ const [server, mock] = await Promise.all([useServer(), useMock()]);
 describe.each(operations)('$operationId', (operation) => {
   test('refuses every invalid request with the same status, headers and messages', async () => {
     const { ours, client, request } = await prepare(server, operation);
-    const mocked = new Client(mock.url, undefined, checkMockAnswer);
+    const mocked = new Client(mock.url, undefined, checkMockResponse);
     const differences: (string | null)[] = [];
     const statuses = new Set<number>();
     for (const { what, ...changes } of badRequests(operation, request, ours.key)) {
@@ -35,7 +35,7 @@ describe.each(operations)('$operationId', (operation) => {
   });
 
   test('returns the same status, headers and shape for every valid request', async () => {
-    const mocked = new Client(mock.url, undefined, checkMockAnswer);
+    const mocked = new Client(mock.url, undefined, checkMockResponse);
     const differences: (string | null)[] = [];
     const { length } = goodRequests(operation, { method: '', url: '', body: undefined, headers: {} }, '');
     for (let i = 0; i < length; i += 1) {
@@ -63,7 +63,7 @@ test.each([
   'updated_since=2026-04-05T00:00:00%2B02:00&search=city&sort=-created_at&limit=1',
 ])('returns the same items on the same list pages for ?%s', async (query) => {
   const ours = await createTestOrganization(server);
-  const mocked = new Client(mock.url, ours.key, checkMockAnswer);
+  const mocked = new Client(mock.url, ours.key, checkMockResponse);
   await insertPrograms(server, ours, await rowsOf(mocked, ours.key));
   const [ofServer, ofMock] = await Promise.all(
     [ours.client, mocked].map(async (client) => {

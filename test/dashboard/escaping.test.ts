@@ -77,9 +77,9 @@ test('searches, filters, forms and messages escape the text that was typed', asy
     [`/people/users/${member.userId}`, `/people/users/${member.userId}/role`, { role: ATTACK }],
   ] as const;
   for (const [page, action, change] of forms) {
-    const answer = await browser.submit(page, change, action);
-    expect([action, answer.status]).toEqual([action, 422]);
-    expectEscaped(action, answer);
+    const response = await browser.submit(page, change, action);
+    expect([action, response.status]).toEqual([action, 422]);
+    expectEscaped(action, response);
   }
   browser.cookies.set('charter-form', encodeURIComponent(ATTACK));
   const guest = await browser.post('/sign-in', { form_token: ATTACK, email: ATTACK });

@@ -48,7 +48,7 @@ async function fieldsFor(path: string): Promise<Fields> {
 }
 
 /** The response without the parts that differ on each request. */
-async function answersTo(path: string, pattern: string) {
+async function responsesTo(path: string, pattern: string) {
   const [shown, acted] = [await browser.get(path), await browser.post(path, await fieldsFor(pattern))];
   const told = [shown, acted].map(({ status, text }) => ({ status, words: wordsOf({ ...shown, text }) }));
   return JSON.stringify(told).replaceAll(path, 'PATH');
@@ -59,8 +59,8 @@ test('this test knows every path with an id and the form of each', async () => {
   expect(withId.length).toBeGreaterThanOrEqual(12);
   for (const path of withId) {
     const mine = fill(path, { userId: ids.ourUser, keyId: ids.ourKey });
-    const answer = await browser.post(mine, { form_token: 'wrong' });
-    if (answer.status !== 405) expect([path, forms.has(path)]).toEqual([path, true]);
+    const response = await browser.post(mine, { form_token: 'wrong' });
+    if (response.status !== 405) expect([path, forms.has(path)]).toEqual([path, true]);
   }
 });
 
@@ -68,11 +68,11 @@ test('in every URL, an id of another organization gets the same response as an u
   // The attack: an administrator tries ids of other tenants, to learn which exist or to revoke their keys.
   const before = await rowsOf(dashboard.db);
   for (const path of dashboard.paths.filter((each) => each.includes(':userId'))) {
-    const unknown = await answersTo(fill(path, { userId: NOBODY, keyId: NOBODY }), path);
+    const unknown = await responsesTo(fill(path, { userId: NOBODY, keyId: NOBODY }), path);
     expect([path, unknown]).toEqual([path, expect.stringContaining('"status":404')]);
     expect([path, unknown]).toEqual([path, expect.not.stringMatching(/"status":(2|3|403|409|422|5)/)]);
     const foreign = fill(path, { userId: ids.theirUser, keyId: ids.theirKey });
-    expect([path, await answersTo(foreign, path)]).toEqual([path, unknown]);
+    expect([path, await responsesTo(foreign, path)]).toEqual([path, unknown]);
   }
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
@@ -81,10 +81,10 @@ test('a key of another user or organization under one of my users gets the same 
   // The attack: the URL combines a user whom I may manage with a key of somebody else.
   const before = await rowsOf(dashboard.db);
   for (const path of dashboard.paths.filter((each) => each.includes(':keyId'))) {
-    const unknown = await answersTo(fill(path, { userId: ids.ourUser, keyId: NOBODY }), path);
+    const unknown = await responsesTo(fill(path, { userId: ids.ourUser, keyId: NOBODY }), path);
     for (const keyId of [ids.othersKey, ids.theirKey, 'nonsense', '%00', `${NOBODY}'--`]) {
-      const answer = await answersTo(fill(path, { userId: ids.ourUser, keyId }), path);
-      expect([path, keyId, answer]).toEqual([path, keyId, unknown]);
+      const response = await responsesTo(fill(path, { userId: ids.ourUser, keyId }), path);
+      expect([path, keyId, response]).toEqual([path, keyId, unknown]);
     }
   }
   expect(await rowsOf(dashboard.db)).toEqual(before);
@@ -95,8 +95,8 @@ test('text that is not an id gets the same response as an unknown id', async () 
   const { userId } = ours.member;
   for (const odd of ['0', 'me', 'INVITE', '%2e%2e', '%00', '%F0%9F%92%A9', userId.toUpperCase(), `{${userId}}`]) {
     for (const path of dashboard.paths.filter((each) => each.includes(':userId'))) {
-      const answer = JSON.parse(await answersTo(fill(path, { userId: odd, keyId: NOBODY }), path));
-      for (const { status } of answer) expect([path, odd, status]).toEqual([path, odd, status === 405 ? 405 : 404]);
+      const response = JSON.parse(await responsesTo(fill(path, { userId: odd, keyId: NOBODY }), path));
+      for (const { status } of response) expect([path, odd, status]).toEqual([path, odd, status === 405 ? 405 : 404]);
     }
   }
 });

@@ -82,9 +82,9 @@ test('a rate-limited form gets 429 with the time to wait, in the singular for on
   await browser.signIn(account.email, PASSWORD);
   const wrong = { current_password: 'wrong', password: 'another violet marmot 77' };
   const form_token = await browser.formToken();
-  const answers = await times(30, () => browser.post('/profile/password', { ...wrong, form_token }));
-  const limited = answers.filter(({ status }) => status === 429);
-  expect([limited.length, answers.filter(({ status }) => status === 422).length]).toEqual([20, 10]);
+  const responses = await times(30, () => browser.post('/profile/password', { ...wrong, form_token }));
+  const limited = responses.filter(({ status }) => status === 429);
+  expect([limited.length, responses.filter(({ status }) => status === 422).length]).toEqual([20, 10]);
   for (const page of limited) {
     expect(wordsOf(page)).toMatch(/There were too many attempts\. Try again in 15 minutes\./);
     expect(Number(page.headers['retry-after'])).toBeGreaterThan(800);

@@ -88,16 +88,20 @@ test('the API accepts no session, and the dashboard accepts no key', async () =>
   // The attack: another site calls the API with the visitor’s cookie; a stolen key opens the dashboard.
   const cookie = `charter=${browser.cookies.get('charter')}`;
   for (const path of ['/api/key', '/api/parent_programs']) {
-    const answer = await new Client(dashboard.url).get(path, { headers: { Cookie: cookie } });
-    expect([path, answer.status, answer.headers['set-cookie']]).toEqual([path, 401, undefined]);
+    const response = await new Client(dashboard.url).get(path, { headers: { Cookie: cookie } });
+    expect([path, response.status, response.headers['set-cookie']]).toEqual([path, 401, undefined]);
   }
   const program = await browser.post('/api/parent_programs', { name: 'Forged' });
   expect([program.status, program.headers['content-type']]).toEqual([401, expect.stringContaining('application/json')]);
   const keyed = new Browser(dashboard.url, { headers: { Authorization: `Bearer ${key}` } });
   for (const token of [key, encodeURIComponent(key)]) keyed.cookies.set('charter', token);
   for (const path of dashboard.paths.filter((each) => /^\/(profile|people|organization)/.test(each))) {
-    const answer = await keyed.get(fill(path, ids));
-    expect([path, answer.status, answer.headers['location']]).toEqual([path, 303, expect.stringMatching(/^\/sign-in/)]);
+    const response = await keyed.get(fill(path, ids));
+    expect([path, response.status, response.headers['location']]).toEqual([
+      path,
+      303,
+      expect.stringMatching(/^\/sign-in/),
+    ]);
   }
 });
 
@@ -110,7 +114,7 @@ test('the contract has no dashboard path, and the dashboard has no path of the c
   for (const path of dashboard.paths) expect(path).not.toMatch(/^\/api(\/|$)/);
 });
 
-test('the dashboard answers errors with the same HTML page whatever Accept asks for, and the API answers with JSON', async () => {
+test('the dashboard reports errors with the same HTML page whatever Accept asks for, and the API responds with JSON', async () => {
   // The attack: an error that reveals file paths.
   for (const [path, status] of [
     ['/profile/none', 404],

@@ -59,11 +59,11 @@ test.each(CASES)('$who gets the same reason on the list, on each page and after 
   const browser = await browserOf(dashboard, people[each.by]);
   const base = each.of === undefined ? OWN : `/people/users/${holder.userId}/api-keys`;
   const form_token = await browser.formToken();
-  const expectReason = async (answer: Awaited<ReturnType<typeof browser.get>>, status: number, action: string) => {
-    const words = wordsOf(answer);
-    expect([answer.status, words]).toEqual([status, expect.stringContaining(each.reason(action))]);
+  const expectReason = async (response: Awaited<ReturnType<typeof browser.get>>, status: number, action: string) => {
+    const words = wordsOf(response);
+    expect([response.status, words]).toEqual([status, expect.stringContaining(each.reason(action))]);
     expect(words.includes(people.administrator.email)).toBe(each.namesAdministrator || each.by === 'administrator');
-    expect(keysIn(answer)).toEqual([]);
+    expect(keysIn(response)).toEqual([]);
   };
   await expectReason(await browser.get(base), 200, 'create');
   await expectReason(await browser.get(`${base}/new`), 403, 'create');
@@ -83,8 +83,8 @@ test('a form that was open when the organization was suspended is refused with t
   ];
   await suspend(people);
   for (const { action, form, change } of forms) {
-    const answer = await browser.post(action, { ...Object.fromEntries(form.fields), ...change });
-    expect([action, answer.status, wordsOf(answer)]).toEqual([action, 403, expect.stringContaining(noneWhile())]);
+    const response = await browser.post(action, { ...Object.fromEntries(form.fields), ...change });
+    expect([action, response.status, wordsOf(response)]).toEqual([action, 403, expect.stringContaining(noneWhile())]);
   }
 });
 

@@ -33,8 +33,8 @@ test('a manager cannot create, rotate or rename an administrator’s key, whatev
   for (const [path, fields] of Object.entries(posts)) {
     const { form_token, form_id } = await ownForm();
     const whole = path.endsWith('rename') ? { ...fields, form_token } : { ...fields, form_token, form_id };
-    const answer = await browser.post(path, whole);
-    expect([path, answer.status, keysIn(answer)]).toEqual([path, 403, []]);
+    const response = await browser.post(path, whole);
+    expect([path, response.status, keysIn(response)]).toEqual([path, 403, []]);
   }
   expect(await dashboard.statusOf(key)).toBe(200);
 });
@@ -68,12 +68,12 @@ test('a manager cannot promote beyond member, change another manager, or take ov
   }
   for (const role of ['administrator', 'manager']) {
     const fields = { ...(await ownForm()), name: 'Accomplice', email: `${role}@accomplice.test`, role };
-    const answer = await browser.post('/people/users/invite', fields);
-    expect([role, answer.status, answer.text.includes('/welcome/')]).toEqual([role, 403, false]);
+    const response = await browser.post('/people/users/invite', fields);
+    expect([role, response.status, response.text.includes('/welcome/')]).toEqual([role, 403, false]);
   }
   for (const { userId } of [administrator, manager]) {
-    const answer = await browser.post(`${user(userId)}/link`, { ...(await ownForm()), kind: 'password_reset' });
-    expect([answer.status, answer.text.includes('/welcome/')]).toEqual([403, false]);
+    const response = await browser.post(`${user(userId)}/link`, { ...(await ownForm()), kind: 'password_reset' });
+    expect([response.status, response.text.includes('/welcome/')]).toEqual([403, false]);
   }
   expect((await browser.get('/organization/audit-log.csv')).status).toBe(403);
 });

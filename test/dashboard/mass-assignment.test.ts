@@ -42,8 +42,8 @@ test('every form refuses a field that it does not have, and changes nothing', as
     for (const [name, value] of Object.entries(EXTRA)) {
       // Permissions are a field of the key form, and each is checked.
       if (Object.hasOwn(fields, name)) continue;
-      const answer = await browser.post(action, { ...fields, [name]: value });
-      expect([action, name, answer.status]).toEqual([action, name, 422]);
+      const response = await browser.post(action, { ...fields, [name]: value });
+      expect([action, name, response.status]).toEqual([action, name, 422]);
     }
   }
   expect(await rowsOf(dashboard.db)).toEqual(before);
@@ -55,8 +55,8 @@ test('a POST ignores form fields in the query string', async () => {
   const query = `?userId=${people.administrator.userId}&role=administrator&permissions=parent_programs:write&form_token=x`;
   const { fields } = await browser.form('/profile/api-keys/new', '/profile/api-keys');
   const form = { ...Object.fromEntries(fields), name: 'Query', permissions: 'parent_programs:read' };
-  const answer = await browser.post(`/profile/api-keys${query}`, form);
-  expect(answer.status).toBe(200);
+  const response = await browser.post(`/profile/api-keys${query}`, form);
+  expect(response.status).toBe(200);
   const [key] = await dashboard.db.prisma.apiKey.findMany({ where: { name: 'Query' } });
   expect(key).toMatchObject({ userId: people.member.userId, permissions: ['parent_programs:read'] });
 });
@@ -85,8 +85,8 @@ test.each(TOO_MUCH)('a key with %s is refused with 422', async (_, change) => {
   // The attack: a hand-made form sends values that the select box and the check boxes do not offer.
   const mine = await createPeople(dashboard.db, { maxKeyLifeDays: 90 });
   const browser = await browserOf(dashboard, mine.member);
-  const answer = await browser.submit('/profile/api-keys/new', { name: 'Mine', ...change }, '/profile/api-keys');
-  expect([answer.status, keysIn(answer)]).toEqual([422, []]);
+  const response = await browser.submit('/profile/api-keys/new', { name: 'Mine', ...change }, '/profile/api-keys');
+  expect([response.status, keysIn(response)]).toEqual([422, []]);
   expect(await dashboard.db.prisma.apiKey.count({ where: { userId: mine.member.userId } })).toBe(0);
 });
 
@@ -95,8 +95,8 @@ test('a key gets no permission beyond its user’s role, whatever the role of it
   const browser = await browserOf(dashboard, people.administrator);
   const keys = `/people/users/${people.viewer.userId}/api-keys`;
   const change = { name: 'Raised', permissions: ['parent_programs:read', 'parent_programs:write'] };
-  const answer = await browser.submit(`${keys}/new`, change, keys);
-  expect([answer.status, keysIn(answer)]).toEqual([422, []]);
+  const response = await browser.submit(`${keys}/new`, change, keys);
+  expect([response.status, keysIn(response)]).toEqual([422, []]);
 });
 
 test('an unknown role is refused', async () => {

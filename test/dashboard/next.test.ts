@@ -41,8 +41,8 @@ test.each(ELSEWHERE)('next=%j redirects to the profile', async (next) => {
   expect(new Map(fields).get('next')).toBe('/profile');
   const byForm = await forged.post('/sign-in', { form_token, email: account.email, password: PASSWORD, next });
   const signedIn = await guest.get(`/sign-in?next=${encodeURIComponent(next)}`);
-  for (const answer of [byLink, byForm, signedIn]) {
-    expect([answer.status, answer.headers['location']]).toEqual([303, '/profile']);
+  for (const response of [byLink, byForm, signedIn]) {
+    expect([response.status, response.headers['location']]).toEqual([303, '/profile']);
   }
 });
 
@@ -50,10 +50,10 @@ test.each(['/profile\r\nSet-Cookie: planted=1', '/people/users?search=\r\nX-Plan
   'line breaks in next=%j add no header',
   async (next) => {
     // The attack: the value ends the header, and the rest becomes a header or a body of the attacker’s choice.
-    const answer = await new Browser(dashboard.url).signIn((await createAccount(dashboard.db)).email, PASSWORD, next);
-    expect(answer.status).toBe(303);
-    expect(answer.headers['location']).toMatch(/^\/(profile|people)[\x21-\x7e]*$/);
-    expect([answer.headers['x-planted'], answer.setCookies.length, answer.text]).toEqual([undefined, 1, '']);
+    const response = await new Browser(dashboard.url).signIn((await createAccount(dashboard.db)).email, PASSWORD, next);
+    expect(response.status).toBe(303);
+    expect(response.headers['location']).toMatch(/^\/(profile|people)[\x21-\x7e]*$/);
+    expect([response.headers['x-planted'], response.setCookies.length, response.text]).toEqual([undefined, 1, '']);
   },
 );
 
@@ -69,14 +69,14 @@ test('after sign-in, a person returns to the requested page on our own host', as
     const asked = await guest.get(path);
     expect(asked.status).toBe(303);
     const form = await guest.form(asked.headers['location'] ?? '', '/sign-in');
-    const answer = await guest.post('/sign-in', {
+    const response = await guest.post('/sign-in', {
       ...Object.fromEntries(form.fields),
       email: account.email,
       password: PASSWORD,
     });
-    const to = follow(answer.headers['location']);
+    const to = follow(response.headers['location']);
     expect([to.origin, to.pathname]).toEqual(['https://charter.example.org', path.split('?')[0]]);
-    expect((await guest.get(answer.headers['location'] ?? '')).status).toBe(200);
+    expect((await guest.get(response.headers['location'] ?? '')).status).toBe(200);
   }
 });
 

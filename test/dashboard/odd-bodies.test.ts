@@ -92,8 +92,8 @@ test('the longest list that fits in a body is parsed in time and refused', async
 test('a permission that is sent many times counts once', async () => {
   // The attack: a list whose length exceeds some limit.
   const permissions = Array.from({ length: 100 }, () => 'parent_programs:read');
-  const answer = await browser.submit('/profile/api-keys/new', { name: 'Many', permissions }, '/profile/api-keys');
-  expect(answer.status).toBe(200);
+  const response = await browser.submit('/profile/api-keys/new', { name: 'Many', permissions }, '/profile/api-keys');
+  expect(response.status).toBe(200);
   const [key] = await dashboard.db.prisma.apiKey.findMany({ where: { name: 'Many' } });
   expect(key?.permissions).toEqual(['parent_programs:read']);
 });

@@ -18,11 +18,11 @@ test('50 concurrent creations through two servers make and show exactly ten keys
     if (browser === undefined) throw new Error('There is no browser.');
     return { browser, fields: filled(await browser.form(`${OWN}/new`, OWN), { name: `Key ${i}` }) };
   });
-  const answers = await Promise.all(forms.map(({ browser, fields }) => browser.post(OWN, fields)));
-  const statuses = answers.map(({ status }) => status);
+  const responses = await Promise.all(forms.map(({ browser, fields }) => browser.post(OWN, fields)));
+  const statuses = responses.map(({ status }) => status);
   expect(statuses.filter((status) => status === 200)).toHaveLength(10);
   expect(statuses.filter((status) => status === 409)).toHaveLength(40);
-  const keys = answers.flatMap(keysIn);
+  const keys = responses.flatMap(keysIn);
   expect(new Set(keys).size).toBe(10);
   expect(await Promise.all(keys.map(second.statusOf))).toEqual(keys.map(() => 200));
   expect(await dashboard.db.prisma.apiKey.count({ where: { userId: account.userId } })).toBe(10);
@@ -32,9 +32,9 @@ test('20 concurrent creations with one name make one key', async () => {
   // The attack: two keys with the same name in the list.
   const browser = await browserOf(dashboard, await createAccount(dashboard.db));
   const forms = await times(20, () => browser.form(`${OWN}/new`, OWN));
-  const answers = await Promise.all(forms.map((form) => browser.post(OWN, filled(form, { name: 'Same' }))));
-  expect(answers.flatMap(keysIn)).toHaveLength(1);
-  expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
+  const responses = await Promise.all(forms.map((form) => browser.post(OWN, filled(form, { name: 'Same' }))));
+  expect(responses.flatMap(keysIn)).toHaveLength(1);
+  expect(responses.filter(({ status }) => status === 409)).toHaveLength(19);
 });
 
 test('ten concurrent rotations by two people show one key per round and end the old one at once, for 20 rounds', async () => {
@@ -50,20 +50,20 @@ test('ten concurrent rotations by two people show one key per round and end the 
       if (browser === undefined) throw new Error('There is no browser.');
       return { browser, path, fields: filled(await browser.form(path)) };
     });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       posts.map(async ({ browser, path, fields }) => {
-        const answer = await browser.post(path, fields);
+        const response = await browser.post(path, fields);
         // From the next request on, on both servers.
         const old =
-          keysIn(answer).length > 0 ? await Promise.all([dashboard, second].map((at) => at.statusOf(key))) : [];
-        return { answer, old };
+          keysIn(response).length > 0 ? await Promise.all([dashboard, second].map((at) => at.statusOf(key))) : [];
+        return { response, old };
       }),
     );
-    const shown = answers.flatMap(({ answer }) => keysIn(answer));
-    expect([round, shown.length, answers.flatMap(({ old }) => old)]).toEqual([round, 1, [401, 401]]);
-    const refused = answers.filter(({ answer }) => keysIn(answer).length === 0);
-    for (const { answer } of refused) {
-      expect([answer.status, wordsOf(answer)]).toEqual([
+    const shown = responses.flatMap(({ response }) => keysIn(response));
+    expect([round, shown.length, responses.flatMap(({ old }) => old)]).toEqual([round, 1, [401, 401]]);
+    const refused = responses.filter(({ response }) => keysIn(response).length === 0);
+    for (const { response } of refused) {
+      expect([response.status, wordsOf(response)]).toEqual([
         409,
         expect.stringMatching(/was rotated by The \w+ on \d+ \w{3} \d{4}, \d\d:\d\d UTC/),
       ]);
@@ -127,10 +127,10 @@ test.each(['deactivate', 'role'])(
         }),
       );
       const change = action === 'role' ? { role: 'member' } : {};
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         posts.map(({ browser, path, form }) => browser.post(path, filled(form, change))),
       );
-      const statuses = answers.map(({ status }) => status).toSorted();
+      const statuses = responses.map(({ status }) => status).toSorted();
       expect(statuses[0]).toBe(303);
       expect([403, 409, 303]).toContain(statuses[1]);
       const left = await dashboard.db.prisma.user.count({

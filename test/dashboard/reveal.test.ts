@@ -34,8 +34,8 @@ test('sending the same form again shows no key and creates none', async () => {
   const { browser, fields } = await createForm(account);
   await browser.post(OWN, fields);
   for (const again of [fields, { ...fields, name: 'Another' }]) {
-    const answer = await browser.post(OWN, again);
-    expect([answer.status, keysIn(answer)]).toEqual([409, []]);
+    const response = await browser.post(OWN, again);
+    expect([response.status, keysIn(response)]).toEqual([409, []]);
   }
   expect(await countKeys(account)).toBe(1);
 });
@@ -46,8 +46,8 @@ test('a rotation form sent 20 times concurrently shows one key', async () => {
   const { id } = await giveKey(dashboard.db, account);
   const browser = await browserOf(dashboard, account);
   const fields = filled(await browser.form(`${OWN}/${id}/rotate`));
-  const answers = await times(20, () => browser.post(`${OWN}/${id}/rotate`, fields));
-  const keys = answers.flatMap(keysIn);
+  const responses = await times(20, () => browser.post(`${OWN}/${id}/rotate`, fields));
+  const keys = responses.flatMap(keysIn);
   expect([keys.length, await countKeys(account)]).toEqual([1, 2]);
   expect(await dashboard.statusOf(keys[0] ?? '')).toBe(200);
 });
@@ -68,8 +68,8 @@ test('a form number that is forged, or belongs to another person or form, shows 
     String(strange['form_id']),
     undefined,
   ]) {
-    const answer = await browser.post(OWN, { ...fields, form_id });
-    expect([form_id, answer.status, keysIn(answer)]).toEqual([form_id, 403, []]);
+    const response = await browser.post(OWN, { ...fields, form_id });
+    expect([form_id, response.status, keysIn(response)]).toEqual([form_id, 403, []]);
   }
   expect(await countKeys(account)).toBe(0);
 });

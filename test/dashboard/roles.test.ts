@@ -46,8 +46,8 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
       '/organization': POLICY,
     };
     for (const [path, fields] of Object.entries(posts)) {
-      const answer = await browser.post(path, { ...fields, form_token });
-      expect([path, answer.status, keysIn(answer)]).toEqual([path, 403, []]);
+      const response = await browser.post(path, { ...fields, form_token });
+      expect([path, response.status, keysIn(response)]).toEqual([path, 403, []]);
     }
   }
   for (const path of dashboard.paths.filter((each) => /^\/(people|organization)/.test(each))) {
@@ -72,8 +72,8 @@ test('a viewer who posts the form for own keys gets no key, and learns whom to c
     [`/profile/api-keys/${own.id}/rename`]: { name: 'Renamed' },
   };
   for (const [path, fields] of Object.entries(posts)) {
-    const answer = await browser.post(path, { ...fields, form_token });
-    expect([path, answer.status, keysIn(answer)]).toEqual([path, 403, []]);
+    const response = await browser.post(path, { ...fields, form_token });
+    expect([path, response.status, keysIn(response)]).toEqual([path, 403, []]);
   }
   expect(await stateOf(people)).toEqual(before);
 });
@@ -86,8 +86,8 @@ test('a form that was opened before a demotion creates nothing after it', async 
   const administrator = await browserOf(dashboard, mine.administrator);
   const user = `/people/users/${mine.manager.userId}`;
   expect((await administrator.submit(user, { role: 'viewer' }, `${user}/role`)).status).toBe(303);
-  const answer = await browser.post('/profile/api-keys', { ...Object.fromEntries(create.fields), name: 'Late' });
-  expect([answer.status, keysIn(answer)]).toEqual([403, []]);
+  const response = await browser.post('/profile/api-keys', { ...Object.fromEntries(create.fields), name: 'Late' });
+  expect([response.status, keysIn(response)]).toEqual([403, []]);
 });
 
 test('a member cannot post a form for what the policy forbids', async () => {
@@ -95,8 +95,8 @@ test('a member cannot post a form for what the policy forbids', async () => {
   const mine = await createPeople(dashboard.db, { membersMayCreateKeys: false });
   const browser = await browserOf(dashboard, mine.member);
   const [form_token, form_id] = [await browser.formToken(), 'x.y'];
-  const answer = await browser.post('/profile/api-keys', { ...KEY, form_token, form_id });
-  expect([answer.status, keysIn(answer)]).toEqual([403, []]);
+  const response = await browser.post('/profile/api-keys', { ...KEY, form_token, form_id });
+  expect([response.status, keysIn(response)]).toEqual([403, []]);
 });
 
 test('an e-mail address that contains a query adds nothing to a mailto link', async () => {

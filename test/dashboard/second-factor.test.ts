@@ -128,8 +128,8 @@ test('an administrator removes a colleague’s: every session ends, and the pass
   expect(wordsOf(page)).toContain('Second factor On');
   expect(page.text).toContain(`href="${user}/second-factor"`);
   expect(wordsOf(await browser.get(`${user}/second-factor`))).toContain('The password alone opens the account');
-  const answer = await browser.submit(`${user}/second-factor`);
-  expect([answer.status, answer.headers['location']]).toEqual([303, `${user}?done=factor-removed`]);
+  const response = await browser.submit(`${user}/second-factor`);
+  expect([response.status, response.headers['location']]).toEqual([303, `${user}?done=factor-removed`]);
   expect(await isIn(theirs)).toBe(false);
   const after = await browser.get(user);
   expect(wordsOf(after)).toContain('Second factor Off');
@@ -152,8 +152,8 @@ test('an administrator cannot remove their own second factor this way, and GET c
   const before = await rowsOf(dashboard.db);
   expect((await browser.get(`/people/users/${owner.userId}`)).text).not.toContain(path(owner));
   expect((await browser.get(path(owner))).headers['location']).toBe(OWN);
-  const answer = await browser.post(path(owner), { form_token });
-  expect([answer.status, wordsOf(answer)]).toEqual([409, expect.stringContaining('under My profile')]);
+  const response = await browser.post(path(owner), { form_token });
+  expect([response.status, wordsOf(response)]).toEqual([409, expect.stringContaining('under My profile')]);
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) await browser.send(method, path(member));
   expect((await browser.post(path(member), {})).status).toBe(403);
   expect((await browser.post(path(member), { form_token }, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);

@@ -67,8 +67,8 @@ test('a refused form can be corrected with the back button and sent again', asyn
   const browser = await browserOf(dashboard, account);
   const fields = await createForm(browser);
   for (const wrong of [{ name: 'Taken' }, { name: '' }, { expiry: '3651' }, { permissions: 'all' }]) {
-    const answer = await browser.post(OWN, { ...fields, ...wrong });
-    expect([wrong, [409, 422].includes(answer.status), keysIn(answer)]).toEqual([wrong, true, []]);
+    const response = await browser.post(OWN, { ...fields, ...wrong });
+    expect([wrong, [409, 422].includes(response.status), keysIn(response)]).toEqual([wrong, true, []]);
   }
   expect(keysIn(await browser.post(OWN, fields))).toHaveLength(1);
 });
@@ -111,9 +111,11 @@ test('one form sent 50 times concurrently through two servers creates one key an
   if (browser === undefined) throw new Error('There is no browser.');
   const fields = await createForm(browser);
   for (const each of browsers) each.cookies.set('charter', browser.cookies.get('charter') ?? '');
-  const answers = await times(50, (i) => (browsers[i % 2] ?? browser).post(OWN, { ...fields, name: `Parallel ${i}` }));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)]);
-  expect([answers.flatMap(keysIn).length, await countKeys(account)]).toEqual([1, 1]);
+  const responses = await times(50, (i) =>
+    (browsers[i % 2] ?? browser).post(OWN, { ...fields, name: `Parallel ${i}` }),
+  );
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)]);
+  expect([responses.flatMap(keysIn).length, await countKeys(account)]).toEqual([1, 1]);
 });
 
 test('sending a form twice says what the first one created and what to do now', async () => {

@@ -56,8 +56,8 @@ test.each([
     expect((await browser.get('/sign-in')).setCookies).toEqual([
       expect.stringMatching(new RegExp(`^${name}-form=[\\w-]{43}; ${attributes}$`)),
     ]);
-    const answer = await browser.signIn(account.email, PASSWORD);
-    expect(answer.setCookies).toEqual([expect.stringMatching(new RegExp(`^${name}=[\\w-]{43}; ${attributes}$`))]);
+    const response = await browser.signIn(account.email, PASSWORD);
+    expect(response.setCookies).toEqual([expect.stringMatching(new RegExp(`^${name}=[\\w-]{43}; ${attributes}$`))]);
     const left = await browser.submit('/profile', {}, '/sign-out');
     expect(left.setCookies).toEqual([`${name}=; Max-Age=0; ${attributes}`]);
     // A sibling domain can set the plain name, so the server ignores it over HTTPS.
@@ -77,8 +77,8 @@ test('signing out ends the session on the server', async () => {
   const thief = new Browser(dashboard.url);
   thief.cookies.set('charter', browser.cookies.get('charter') ?? '');
   expect(await isIn(thief)).toBe(true);
-  const answer = await browser.submit('/profile', {}, '/sign-out');
-  expect([answer.status, answer.headers['location']]).toEqual([303, '/sign-in?done=signed-out']);
+  const response = await browser.submit('/profile', {}, '/sign-out');
+  expect([response.status, response.headers['location']]).toEqual([303, '/sign-in?done=signed-out']);
   expect(await isIn(thief)).toBe(false);
   expect(await dashboard.db.prisma.session.count({ where: { userId: account.userId } })).toBe(0);
 });

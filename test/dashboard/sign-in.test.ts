@@ -49,7 +49,7 @@ async function people() {
 
 test('a wrong password gets the same response, with equal work, for known, invited, deactivated and unknown e-mails', async () => {
   // The attack: try a list of e-mails, to learn which have an account.
-  const answers = [];
+  const responses = [];
   for (const email of await people()) {
     const browser = browserFrom();
     const form = await browser.form('/sign-in');
@@ -57,10 +57,10 @@ test('a wrong password gets the same response, with equal work, for known, invit
     const statements = await countStatements(dashboard.db, async () => {
       page = await browser.post('/sign-in', { ...Object.fromEntries(form.fields), email, password: 'wrong' });
     });
-    if (page === undefined) throw new Error('There is no answer.');
-    answers.push({ ...told(page, email), statements: email.includes('@') ? statements : 0 });
+    if (page === undefined) throw new Error('There is no response.');
+    responses.push({ ...told(page, email), statements: email.includes('@') ? statements : 0 });
   }
-  const [known, invited, deactivated, unknown, nonsense, empty] = answers;
+  const [known, invited, deactivated, unknown, nonsense, empty] = responses;
   expect(known?.status).toBe(422);
   for (const other of [invited, deactivated, unknown]) expect(other).toEqual(known);
   expect([nonsense?.status, empty?.status]).toEqual([422, 422]);
@@ -69,14 +69,16 @@ test('a wrong password gets the same response, with equal work, for known, invit
 test('a forgotten password gets the same response for every e-mail, before any mail is sent', async () => {
   // The attack: the same, where the form sends a mail only to known e-mails.
   const emails = await people();
-  const answers = [];
+  const responses = [];
   for (const email of emails) {
     const browser = browserFrom();
     const form = await browser.form('/forgotten-password');
-    answers.push(told(await browser.post('/forgotten-password', { ...Object.fromEntries(form.fields), email }), email));
+    responses.push(
+      told(await browser.post('/forgotten-password', { ...Object.fromEntries(form.fields), email }), email),
+    );
   }
-  expect(answers[0]?.status).toBe(200);
-  for (const answer of answers) expect(answer).toEqual(answers[0]);
+  expect(responses[0]?.status).toBe(200);
+  for (const response of responses) expect(response).toEqual(responses[0]);
   expect(mails.filter((to) => emails.slice(2).includes(to))).toEqual([]);
 });
 
@@ -102,8 +104,8 @@ test('a session whose second factor is outstanding opens no page and no form', a
     data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
   });
   const browser = browserFrom();
-  const answer = await browser.signIn(account.email, PASSWORD);
-  expect(answer.headers['location']).toMatch(/^\/sign-in\/second-factor/);
+  const response = await browser.signIn(account.email, PASSWORD);
+  expect(response.headers['location']).toMatch(/^\/sign-in\/second-factor/);
   for (const path of dashboard.paths.filter((each) => /^\/(profile|people|organization|sign-out)/.test(each))) {
     expect([path, (await browser.get(path)).headers['location']]).toEqual([path, expect.stringMatching(/^\/sign-in/)]);
     expect([path, (await browser.post(path, { form_token: 'x' })).status]).toEqual([path, 303]);
@@ -113,7 +115,7 @@ test('a session whose second factor is outstanding opens no page and no form', a
 test('too many reset requests get the same refusal, whether or not the e-mail is known', async () => {
   // The bug: the fourth request in an hour said that a link was on its way. The attack: the two responses differ.
   const account = await createAccount(dashboard.db);
-  const answers = [];
+  const responses = [];
   for (const email of [account.email, `${crypto.randomUUID()}@example.test`]) {
     const browser = browserFrom();
     const form = await browser.form('/forgotten-password');
@@ -121,11 +123,11 @@ test('too many reset requests get the same refusal, whether or not the e-mail is
     for (let i = 0; i < 4; i += 1) pages.push(await browser.post('/forgotten-password', filled(form, { email })));
     expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
     expect(Number(pages[3]?.headers['retry-after'])).toBeGreaterThan(3000);
-    answers.push(
+    responses.push(
       pages
         .map((page) => told(page, email))
         .map(({ rest, ...each }) => ({ ...each, rest: { ...rest, 'retry-after': '' } })),
     );
   }
-  expect(answers[0]).toEqual(answers[1]);
+  expect(responses[0]).toEqual(responses[1]);
 });

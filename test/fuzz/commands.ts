@@ -14,7 +14,7 @@ import {
   type Programs,
   patched,
 } from './parent-program-model.ts';
-import type { Answer } from './world.ts';
+import type { TimedReply } from './world.ts';
 
 export const LIST = '/api/parent_programs';
 
@@ -22,7 +22,7 @@ export const LIST = '/api/parent_programs';
 type Model = readonly [Programs, Programs];
 type Real = { readonly send: Send };
 type Call = Pick<Outgoing, 'method' | 'url'> & { headers?: Record<string, string>; body?: unknown };
-export type Send = (who: Who, call: Call) => Promise<Answer>;
+export type Send = (who: Who, call: Call) => Promise<TimedReply>;
 export type Who = 0 | 1;
 export type Command = fc.AsyncCommand<Model, Real>;
 
@@ -34,11 +34,11 @@ export function must(isTrue: boolean, words: string): asserts isTrue {
   if (!isTrue) throw new Error(words);
 }
 
-function mustGet(response: Answer, status: number, why: string): void {
+function mustGet(response: TimedReply, status: number, why: string): void {
   must(response.status === status, `${why}: it must get ${status}, and got ${response.status} ${response.text}`);
 }
 
-function mustName(response: Answer, field: string, why: string): void {
+function mustName(response: TimedReply, field: string, why: string): void {
   mustGet(response, 422, why);
   must(isDeepStrictEqual(Object.keys(response.body.errors), [field]), `${why}: the 422 must name ${field}.`);
 }
@@ -64,7 +64,7 @@ export class Create implements Command {
     const [ours, content, { key = '' }] = [model[this.who], contentOf(this.body), this];
     const headers = this.key === undefined ? {} : { 'Idempotency-Key': this.key };
     const response = await send(this.who, { method: 'POST', url: LIST, headers, body: this.body });
-    const before = ours.answered.get(key);
+    const before = ours.responses.get(key);
     if (before !== undefined && !isSame(before.content, content)) {
       return mustName(response, 'Idempotency-Key', 'the key came with another body before');
     }
@@ -79,7 +79,7 @@ export class Create implements Command {
     must(!model.some(({ ids }) => ids.includes(program.id)), 'the id must be new.');
     must(response.headers['location'] === `${LIST}/${program.id}`, 'the Location must lead to it.');
     ours.keep({ program, entityTag: response.headers['etag'] ?? '' });
-    if (this.key !== undefined) ours.answered.set(this.key, { content, program });
+    if (this.key !== undefined) ours.responses.set(this.key, { content, program });
   }
 
   toString = () => 'create';
@@ -199,7 +199,7 @@ export class List implements Command {
     const found: Program[] = [];
     let entityTag = '';
     for (let url: string | undefined = first; url !== undefined; ) {
-      const page: Answer = await send(this.who, { method: 'GET', url });
+      const page: TimedReply = await send(this.who, { method: 'GET', url });
       mustGet(page, 200, 'it is a page');
       must(page.body.data.length === limit || page.body.page.next_cursor === null, 'only the last page may be short.');
       found.push(...page.body.data);

@@ -35,7 +35,7 @@ const damage: fc.Arbitrary<Damage> = fc.record({
 export function garbageProperty(document: Json, world: World) {
   const operations = operationsOf(document);
   const check = createConformityCheck(document);
-  const isShown = (response: Answer) =>
+  const isShown = (response: RawResponse) =>
     operations.some(({ method, path }) => check({ method, url: path }, response).disagreements.length === 0);
   const drafts = fc.oneof(...operations.map(validDraft));
   const texts = fc
@@ -44,13 +44,13 @@ export function garbageProperty(document: Json, world: World) {
   return fc.asyncProperty(texts, async (text) => {
     const ours = await world.newOrganization();
     const line = `printf ${printfOf(text)} | curl -s -m 5 "telnet\${CHARTER_URL#http}"`;
-    for (const response of await answersTo(text, world, ours)) {
+    for (const response of await responsesTo(text, world, ours)) {
       if (!isShown(response))
         throw new Error(`the document shows no such response: ${response.status} ${response.text}\n${line}`);
       if (response.status >= 500) throw new Error(`it got ${response.status}.\n${line}`);
     }
     const { status } = await world.send(STILL_THERE, ours).catch((error: Error) => ({ status: error.message }));
-    if (status !== 200) throw new Error(`afterwards the server answers ${status}.\n${line}`);
+    if (status !== 200) throw new Error(`afterwards the server responds with ${status}.\n${line}`);
   });
 }
 
@@ -77,9 +77,9 @@ function textOf({ method, path, query, headers, body = '' }: Draft): string {
   return [...lines, '', bytes.toString('latin1')].join('\r\n');
 }
 
-type Answer = { readonly status: number; readonly headers: Record<string, string>; readonly text: string };
+type RawResponse = { readonly status: number; readonly headers: Record<string, string>; readonly text: string };
 
-async function answersTo(text: string, { url, count }: World, { key }: TestOrganization): Promise<Answer[]> {
+async function responsesTo(text: string, { url, count }: World, { key }: TestOrganization): Promise<RawResponse[]> {
   count.requests += 1;
   const bytes = Buffer.from(text.replace(KEY, key), 'latin1');
   // A closed connection counts as no response.
@@ -87,11 +87,11 @@ async function answersTo(text: string, { url, count }: World, { key }: TestOrgan
     if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return '';
     throw error;
   });
-  return answersIn(await withinSeconds(MOST_SECONDS, exchange));
+  return responsesIn(await withinSeconds(MOST_SECONDS, exchange));
 }
 
 /** Splits the bytes into responses by the length that each declares. */
-function answersIn(received: string): Answer[] {
+function responsesIn(received: string): RawResponse[] {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return [];
   const [first = '', ...lines] = received.slice(0, end).split('\r\n');
@@ -101,7 +101,7 @@ function answersIn(received: string): Answer[] {
   );
   const bytes = Buffer.from(received.slice(end + 4));
   const length = Number(headers['content-length'] ?? 0);
-  const rest = answersIn(bytes.subarray(length).toString());
+  const rest = responsesIn(bytes.subarray(length).toString());
   return status === 100 ? rest : [{ status, headers, text: bytes.subarray(0, length).toString() }, ...rest];
 }
 

@@ -18,7 +18,7 @@ export class Programs {
   /** Ids, including those of deleted programs. */
   readonly ids: string[] = [];
   /** Responses by Idempotency-Key. */
-  readonly answered = new Map<string, { readonly content: Content; readonly program: Program }>();
+  readonly responses = new Map<string, { readonly content: Content; readonly program: Program }>();
 
   isTaken(externalId: string | null, by?: string): boolean {
     const others = [...this.kept.values()].filter(({ program }) => program.id !== by);

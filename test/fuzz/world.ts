@@ -13,7 +13,7 @@ import { createTestOrganization, type TestOrganization } from '../support/server
 import type { KeyKind } from './draft.ts';
 import type { Outgoing } from './outgoing.ts';
 
-export type Answer = Reply & { readonly seconds: number };
+export type TimedReply = Reply & { readonly seconds: number };
 
 export type World = {
   readonly url: string;
@@ -21,9 +21,9 @@ export type World = {
   readonly count: { requests: number };
   newOrganization(): Promise<TestOrganization>;
   /** Repeats a request that is slow or gets no response; throws if the second attempt gets none either. */
-  send(outgoing: Outgoing, ours: TestOrganization): Promise<Answer>;
+  send(outgoing: Outgoing, ours: TestOrganization): Promise<TimedReply>;
   /** Sends once, for requests that a second attempt would change. */
-  sendOnce(outgoing: Outgoing, ours: TestOrganization): Promise<Answer>;
+  sendOnce(outgoing: Outgoing, ours: TestOrganization): Promise<TimedReply>;
   close(): Promise<void>;
 };
 
@@ -84,7 +84,7 @@ export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promi
     async send(outgoing, ours) {
       // A busy machine is slow occasionally; a slow server is slow on every attempt.
       const response = await sendOnce(outgoing, ours).catch((error: unknown) => {
-        if (error instanceof NoAnswerError) return sendOnce(outgoing, ours);
+        if (error instanceof NoResponseError) return sendOnce(outgoing, ours);
         throw error;
       });
       let { seconds } = response;
@@ -100,14 +100,14 @@ export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promi
   };
 }
 
-class NoAnswerError extends Error {}
+class NoResponseError extends Error {}
 
 export async function withinSeconds<T>(seconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswerError(`no answer within ${seconds} seconds`)), seconds * 1000);
+    timer = setTimeout(() => reject(new NoResponseError(`no response within ${seconds} seconds`)), seconds * 1000);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-export const isSlow = ({ seconds }: Answer) => seconds > SLOW_SECONDS;
+export const isSlow = ({ seconds }: TimedReply) => seconds > SLOW_SECONDS;

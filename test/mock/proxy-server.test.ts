@@ -1,6 +1,6 @@
 // Through the proxy, the real server conforms to the contract for every request.
 import { Client } from '../support/client.ts';
-import { checkMockAnswer, operations } from '../support/contract.ts';
+import { checkMockResponse, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';
 import { badRequests, goodRequests } from '../support/parity-cases.ts';
 import { startTestProxy } from '../support/proxy.ts';
@@ -15,7 +15,7 @@ test.each(operations)(
   '$operationId: the proxy reports no violation for any valid or invalid request',
   async (operation) => {
     const { ours, request } = await prepare(server, operation);
-    const client = new Client(proxy.url, ours.key, checkMockAnswer);
+    const client = new Client(proxy.url, ours.key, checkMockResponse);
     const cases = [...badRequests(operation, request, ours.key), ...goodRequests(operation, request, ours.key)];
     const before = proxy.tally.requests;
     for (const { what: _, ...changes } of cases) await sendTo(client, request, changes);
@@ -38,7 +38,7 @@ test.each([
 
 test('the proxy forwards the response unchanged, and browsers of any origin may read it', async () => {
   const ours = await createTestOrganization(server);
-  const client = new Client(proxy.url, ours.key, checkMockAnswer);
+  const client = new Client(proxy.url, ours.key, checkMockResponse);
   const direct = await ours.client.get('/api/parent_programs?limit=1');
   const forwarded = await client.get('/api/parent_programs?limit=1');
   const { 'x-request-id': _id, date: _date, ...headers } = direct.headers;

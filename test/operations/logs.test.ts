@@ -19,24 +19,24 @@ function lineOf(requestId: string | undefined) {
 test('every request is logged as one line of JSON with the X-Request-Id of its response', async () => {
   const { client } = ours;
   const responses = [
-    { path: '/api/key', method: 'GET', answer: await client.get('/api/key') },
-    { path: '/api/key', method: 'HEAD', answer: await client.send('HEAD', '/api/key') },
-    { path: '/api/parent_programs', method: 'GET', answer: await client.get('/api/parent_programs?search=private') },
-    { path: '/api/parent_programs', method: 'POST', answer: await client.post('/api/parent_programs', { name: 1 }) },
-    { path: '/api/nothing', method: 'GET', answer: await client.get('/api/nothing') },
-    { path: '/nothing', method: 'GET', answer: await client.get('/nothing') },
-    { path: '/livez', method: 'GET', answer: await client.get('/livez') },
-    { path: '/sign-in', method: 'GET', answer: await client.get('/sign-in') },
-    { path: '/openapi.json', method: 'GET', answer: await client.get('/openapi.json') },
+    { path: '/api/key', method: 'GET', response: await client.get('/api/key') },
+    { path: '/api/key', method: 'HEAD', response: await client.send('HEAD', '/api/key') },
+    { path: '/api/parent_programs', method: 'GET', response: await client.get('/api/parent_programs?search=private') },
+    { path: '/api/parent_programs', method: 'POST', response: await client.post('/api/parent_programs', { name: 1 }) },
+    { path: '/api/nothing', method: 'GET', response: await client.get('/api/nothing') },
+    { path: '/nothing', method: 'GET', response: await client.get('/nothing') },
+    { path: '/livez', method: 'GET', response: await client.get('/livez') },
+    { path: '/sign-in', method: 'GET', response: await client.get('/sign-in') },
+    { path: '/openapi.json', method: 'GET', response: await client.get('/openapi.json') },
   ];
-  const requestIds = responses.map(({ answer }) => answer.headers['x-request-id']);
+  const requestIds = responses.map(({ response }) => response.headers['x-request-id']);
   expect(requestIds).toEqual(responses.map(() => expect.stringMatching(/^[\w-]{36}$/)));
   expect(new Set(requestIds).size).toBe(responses.length);
-  for (const { path, method, answer } of responses) {
-    const requestId = answer.headers['x-request-id'];
+  for (const { path, method, response } of responses) {
+    const requestId = response.headers['x-request-id'];
     expect(await lineOf(requestId)).toEqual({
       ...{ level: 30, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), requestId },
-      ...{ method, path, status: answer.status, milliseconds: expect.any(Number) },
+      ...{ method, path, status: response.status, milliseconds: expect.any(Number) },
     });
     expect(logOf(charter).filter((line) => line['requestId'] === requestId)).toHaveLength(1);
   }

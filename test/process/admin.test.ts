@@ -39,9 +39,9 @@ test('an operator makes an organization and a working key, suspends and resumes 
   const issued = await resultOf('issue-key', '--user', email.toUpperCase(), '--name', 'Staging');
   expect(issued).toMatchObject({ name: 'Staging', organization_id: id, expires_at: expect.stringMatching(/Z$/) });
   const client = new Client(server.url, String(issued['key']));
-  const answer = await client.get('/api/key');
-  expect(answer.status).toBe(200);
-  expect(answer.body).toMatchObject({ id: issued['id'], expires_at: issued['expires_at'], organization: { id } });
+  const response = await client.get('/api/key');
+  expect(response.status).toBe(200);
+  expect(response.body).toMatchObject({ id: issued['id'], expires_at: issued['expires_at'], organization: { id } });
   expect((await client.post('/api/parent_programs', { name: 'First' })).status).toBe(201);
 
   expect(await resultOf('suspend-organization', '--id', id)).toEqual({ suspended: id });

@@ -58,7 +58,7 @@ test('responses are validated in development, and elsewhere only on request', ()
   expect(checkOf({ ...env, RESPONSE_CHECK_SAMPLE_RATE: '1.0' })).toEqual({ mode: 'enforce', sampleRate: 1 });
 });
 
-test('nothing is enforced on some answers only', () => {
+test('nothing is enforced on some responses only', () => {
   const { message, remedy } = refusalOf({ RESPONSE_CHECK: 'enforce', RESPONSE_CHECK_SAMPLE_RATE: '0.5' });
   expect(message).toBe('RESPONSE_CHECK is "enforce", but RESPONSE_CHECK_SAMPLE_RATE is not 1.');
   expect(remedy).toContain('unset RESPONSE_CHECK_SAMPLE_RATE');

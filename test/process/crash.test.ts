@@ -8,16 +8,16 @@ import { until } from '../support/wait.ts';
 /** Creates one program after another until the server is gone, and records each acknowledged one. */
 async function keepCreating(client: Client, acknowledged: string[], writer: number): Promise<void> {
   for (let i = 0; ; i += 1) {
-    const answer = await client
+    const response = await client
       .post(
         '/api/parent_programs',
         { name: `Writer ${writer}, ${i}` },
         { headers: { 'Idempotency-Key': `${writer}-${i}` } },
       )
       .catch(() => null);
-    if (answer === null) return;
-    expect(answer.status).toBe(201);
-    acknowledged.push(answer.body.id);
+    if (response === null) return;
+    expect(response.status).toBe(201);
+    acknowledged.push(response.body.id);
   }
 }
 

@@ -45,8 +45,8 @@ async function welcomeOf(env: Record<string, string>): Promise<{ text: string; u
     const [, key, origin = '', path = ''] = CURL.exec(text) ?? [];
     expect(origin).toBe(url);
     const client = new Client(origin, key);
-    const answer = await client.get(path);
-    expect({ status: answer.status, rows: answer.body.data.length }).toEqual({ status: 200, rows: 1 });
+    const response = await client.get(path);
+    expect({ status: response.status, rows: response.body.data.length }).toEqual({ status: 200, rows: 1 });
     // It also demonstrates isolation: this organization cannot see the program.
     const foreign = await client.get(`/api/parent_programs/${await foreignProgram(env['DATABASE_URL'] ?? '')}`);
     expect(foreign.status).toBe(404);

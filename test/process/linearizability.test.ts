@@ -114,8 +114,8 @@ describe('a planted fault is caught', () => {
   );
 });
 
-const write = (value: string, sent: number, answered: number) => ({ kind: 'write', value, sent, answered }) as const;
-const read = (value: string, sent: number, answered: number) => ({ kind: 'read', value, sent, answered }) as const;
+const write = (value: string, sent: number, received: number) => ({ kind: 'write', value, sent, received }) as const;
+const read = (value: string, sent: number, received: number) => ({ kind: 'read', value, sent, received }) as const;
 
 describe('small histories', () => {
   test.each([
@@ -127,7 +127,7 @@ describe('small histories', () => {
   });
 
   test.each([
-    ['an old value after a new one was answered', [write('a', 0, 1), write('b', 2, 3), read('a', 4, 5)]],
+    ['an old value after the response to a new one', [write('a', 0, 1), write('b', 2, 3), read('a', 4, 5)]],
     [
       'an old value after somebody saw the new one',
       [write('a', 0, 1), write('b', 2, 9), read('b', 3, 4), read('a', 5, 6)],

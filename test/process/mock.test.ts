@@ -1,6 +1,6 @@
 import { readOptions } from '../../scripts/mock/options.ts';
 import { Client } from '../support/client.ts';
-import { checkMockAnswer } from '../support/contract.ts';
+import { checkMockResponse } from '../support/contract.ts';
 import { startTestMock } from '../support/mock.ts';
 import { kill, type Running, runFile, startFile, untilPrinted } from '../support/process.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -19,7 +19,7 @@ async function withMock<T>(parameters: readonly string[], work: (running: Runnin
 test('it prints its address, a curl command that works, and how to select a response; Ctrl-C ends it with 0', async () => {
   await withMock([], async (running) => {
     const [, key, origin = '', path = ''] = await untilPrinted(running, CURL);
-    const client = new Client(origin, key, checkMockAnswer);
+    const client = new Client(origin, key, checkMockResponse);
     const response = await client.get(path);
     expect({ status: response.status, items: response.body.data.length }).toEqual({ status: 200, items: 2 });
     await untilPrinted(running, /Prefer: code=422/);
@@ -34,7 +34,7 @@ test('--dynamic prints its seed, which generates the same data again', async () 
   await withMock(['--dynamic'], async (running) => {
     const [, seed = ''] = await untilPrinted(running, /--seed (\w+)/);
     const [, key, origin = ''] = await untilPrinted(running, CURL);
-    const { text } = await new Client(origin, key, checkMockAnswer).get('/api/key');
+    const { text } = await new Client(origin, key, checkMockResponse).get('/api/key');
     const again = await startTestMock({ seed });
     expect((await again.client.get('/api/key')).text).toBe(text);
     await again.close();

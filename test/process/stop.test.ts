@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { type Charter, organizationAt, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
-import { checkAnswer } from '../support/contract.ts';
+import { checkResponse } from '../support/contract.ts';
 import { useScratchDatabase } from '../support/postgres.ts';
 import { startFile } from '../support/process.ts';
 import { parseRaw } from '../support/raw.ts';
@@ -46,9 +46,9 @@ test('SIGTERM stops new requests, completes the one in flight, and exits with 0'
     expect(charter.child.exitCode).toBeNull();
     sending.socket.write(BODY.slice(5));
     await sending.closed;
-    const answer = parseRaw(sending.received.text);
-    expect(answer.status).toBe(201);
-    checkAnswer({ method: 'POST', url: '/api/parent_programs' }, answer);
+    const response = parseRaw(sending.received.text);
+    expect(response.status).toBe(201);
+    checkResponse({ method: 'POST', url: '/api/parent_programs' }, response);
     const { code, stdout, stderr } = await charter.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.trim().split('\n').at(-1)).toContain('"msg":"stopped"');
@@ -63,11 +63,11 @@ test('a keep-alive connection gets no further response, and does not delay the e
     charter.child.kill('SIGTERM');
     await untilStopping(charter);
     sending.socket.write(BODY.slice(5));
-    await until('the answer', () => sending.received.text.includes('HTTP/1.1 201'));
-    const answeredAt = performance.now();
+    await until('the response', () => sending.received.text.includes('HTTP/1.1 201'));
+    const respondedAt = performance.now();
     await charter.ended;
     // Node by itself would wait 5 seconds for another request.
-    expect(performance.now() - answeredAt).toBeLessThan(2500);
+    expect(performance.now() - respondedAt).toBeLessThan(2500);
   });
 });
 

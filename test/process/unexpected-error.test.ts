@@ -33,10 +33,10 @@ test.each(['exception', 'rejection'])(
       charter.child.kill('SIGUSR2');
       await until('it to stop', () => isStopping(charter));
       expect((await new Client(charter.url).get('/readyz')).status).toBe(503);
-      const answer = parseRaw(
+      const response = parseRaw(
         await exchangeRaw(charter.url, rawRequest('GET /api/key', [`Authorization: Bearer ${key}`])),
       );
-      expect(answer.status).toBe(200);
+      expect(response.status).toBe(200);
       const { code, stderr } = await charter.ended;
       expect(code).toBe(1);
       expect(stderr).toMatch(

@@ -69,7 +69,7 @@ const ENDS: Record<string, (people: People, keyId: string) => Promise<unknown>> 
   deactivation: ({ administrator, member: { userId } }) => deactivateUser(database.db, administrator, { userId }),
 };
 
-// The race: the write has checked the key, and is committed after the revocation was answered.
+// The race: the write has checked the key, and is committed after the response to the revocation.
 test.each(Object.entries(ENDS))('a %s waits for a write that has checked the key', async (_, end) => {
   const { people, keyId } = await prepare();
   const writer = { keyId, permission: 'parent_programs:write' } as const;

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { parseJson } from '../../src/domain/json.ts';
-import { checkAnswer } from './contract.ts';
+import { checkResponse } from './contract.ts';
 
 export type Reply = {
   readonly status: number;
@@ -23,9 +23,9 @@ export type Sending = {
 export class Client {
   readonly baseUrl: string;
   readonly key: string | undefined;
-  readonly #check: typeof checkAnswer;
+  readonly #check: typeof checkResponse;
 
-  constructor(baseUrl: string, key?: string, check = checkAnswer) {
+  constructor(baseUrl: string, key?: string, check = checkResponse) {
     this.baseUrl = baseUrl;
     this.key = key;
     this.#check = check;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type CheckedRequest, type CheckedResponse, createConformityCheck } from '../../src/api/conformity.ts';
 import { type Json, type Operation, operationsOf } from '../../src/api/document.ts';
 
-export type { CheckedResponse as Answer } from '../../src/api/conformity.ts';
+export type { CheckedResponse } from '../../src/api/conformity.ts';
 export type { Operation, Parameter } from '../../src/api/document.ts';
 
 const document: Json = JSON.parse(readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
@@ -14,24 +14,24 @@ const check = createConformityCheck(document);
 export const operations: readonly Operation[] = operationsOf(document);
 
 /** Throws unless the contract documents this response to this request; records it otherwise. */
-export function checkAnswer(asked: CheckedRequest, answered: CheckedResponse): void {
-  for (const operation of shownBy(asked, answered)) note(operation, answered.status);
+export function checkResponse(asked: CheckedRequest, response: CheckedResponse): void {
+  for (const operation of shownBy(asked, response)) note(operation, response.status);
 }
 
 /** Validates a response of another server, which does not count towards the coverage of the contract. */
-export function checkMockAnswer(asked: CheckedRequest, { headers, ...answered }: CheckedResponse): void {
+export function checkMockResponse(asked: CheckedRequest, { headers, ...response }: CheckedResponse): void {
   // The mock adds these for pages of any origin.
   const ofTheApi = Object.entries(headers).filter(([name]) => !name.startsWith('access-control-'));
-  shownBy(asked, { ...answered, headers: Object.fromEntries(ofTheApi) });
+  shownBy(asked, { ...response, headers: Object.fromEntries(ofTheApi) });
 }
 
-function shownBy(asked: CheckedRequest, answered: CheckedResponse): readonly Operation[] {
-  const sniffed = answered.headers['x-content-type-options'];
+function shownBy(asked: CheckedRequest, response: CheckedResponse): readonly Operation[] {
+  const sniffed = response.headers['x-content-type-options'];
   if (sniffed !== 'nosniff') throw new Error(`X-Content-Type-Options is ${sniffed}, not nosniff.`);
-  const { operations: shown, disagreements } = check(asked, answered);
+  const { operations: shown, disagreements } = check(asked, response);
   if (disagreements.length === 0) return shown;
-  const where = `${asked.method} ${asked.url.slice(0, 200)} -> ${answered.status}`;
-  throw new Error(`${where}: ${disagreements.join('\n  ')}\n${answered.text}`);
+  const where = `${asked.method} ${asked.url.slice(0, 200)} -> ${response.status}`;
+  throw new Error(`${where}: ${disagreements.join('\n  ')}\n${response.text}`);
 }
 
 /** Each test file has its own process; the lines of all are merged at the end of the run. */

@@ -43,7 +43,7 @@ export class Browser {
   async form(path: string, action: string = path): Promise<PageForm> {
     const page = await this.get(path);
     const form = formsOf(page.text).find((each) => each.action === action);
-    if (form === undefined) throw new Error(`${path} answers ${page.status}, without a form for ${action}.`);
+    if (form === undefined) throw new Error(`${path} responds with ${page.status}, without a form for ${action}.`);
     return form;
   }
 

@@ -1,13 +1,13 @@
 // Checks a recorded history. All instants come from one clock, that of the sender.
 
 /** From just before the request was sent until its response had arrived. */
-export type Span = { readonly sent: number; readonly answered: number };
+export type Span = { readonly sent: number; readonly received: number };
 /** The value written or read; every write of a register writes a distinct value. */
 export type Access = Span & { readonly kind: 'write' | 'read'; readonly value: string };
 export type KeyUse = Span & { readonly key: string; readonly status: number };
 
 /**
- * What no order of the accesses explains in which each takes effect between its sending and its answer (Gibbons and Korach,
+ * What no order of the accesses explains in which each takes effect between its sending and its response (Gibbons and Korach,
  * "Testing Shared Memories", 1997: for unique values, three rules over the zones of the values decide). Empty: linearizable.
  */
 export function judgeRegister(accesses: readonly Access[]): string[] {
@@ -31,14 +31,14 @@ export function judgeRegister(accesses: readonly Access[]): string[] {
 }
 
 function zoneOf(value: string, cluster: readonly Access[]) {
-  const firstAnswer = Math.min(...cluster.map(({ answered }) => answered));
+  const firstResponse = Math.min(...cluster.map(({ received }) => received));
   const lastSending = Math.max(...cluster.map(({ sent }) => sent));
   const write = cluster.find(({ kind }) => kind === 'write');
-  const early = cluster.some(({ kind, answered }) => kind === 'read' && write !== undefined && answered < write.sent);
+  const early = cluster.some(({ kind, received }) => kind === 'read' && write !== undefined && received < write.sent);
   return {
     value,
-    isForward: firstAnswer < lastSending,
-    ...{ from: Math.min(firstAnswer, lastSending), to: Math.max(firstAnswer, lastSending) },
+    isForward: firstResponse < lastSending,
+    ...{ from: Math.min(firstResponse, lastSending), to: Math.max(firstResponse, lastSending) },
     fault:
       write === undefined ? `${value} was read, and never written` : early ? `${value} was read before` : undefined,
   };
@@ -49,12 +49,12 @@ function zoneOf(value: string, cluster: readonly Access[]) {
  * end it.
  */
 export function judgeKeys(uses: readonly KeyUse[], ends: ReadonlyMap<string, Span>): string[] {
-  return uses.flatMap(({ key, sent, answered, status }) => {
+  return uses.flatMap(({ key, sent, received, status }) => {
     const end = ends.get(key);
     // The history names keys by a label, never by the key itself.
     const isAccepted = status !== 401 && status < 500;
-    if (isAccepted && end !== undefined && sent > end.answered) return [`${key} was accepted after its end`];
-    if (status === 401 && (end === undefined || answered < end.sent)) return [`${key} was refused before its end`];
+    if (isAccepted && end !== undefined && sent > end.received) return [`${key} was accepted after its end`];
+    if (status === 401 && (end === undefined || received < end.sent)) return [`${key} was refused before its end`];
     return [];
   });
 }

@@ -1,6 +1,6 @@
 import { type Mock, type MockOptions, startMock } from '../../scripts/mock/server.ts';
 import { Client } from './client.ts';
-import { checkMockAnswer } from './contract.ts';
+import { checkMockResponse } from './contract.ts';
 
 export type TestMock = Mock & { readonly client: Client };
 
@@ -14,5 +14,5 @@ export async function useMock(options: MockOptions = {}): Promise<TestMock> {
 /** A mock on any free port, and a client that checks every response against the contract. The caller closes it. */
 export async function startTestMock(options: MockOptions = {}): Promise<TestMock> {
   const mock = await startMock({ port: 0, ...options });
-  return { ...mock, client: new Client(mock.url, mock.key, checkMockAnswer) };
+  return { ...mock, client: new Client(mock.url, mock.key, checkMockResponse) };
 }

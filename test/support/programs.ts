@@ -34,7 +34,7 @@ export async function walk(client: Client, url: string): Promise<Reply[]> {
 
 /** The URL of the next list page; undefined on the last one. */
 export function nextOf({ status, headers, body, text }: Reply): string | undefined {
-  if (status !== 200) throw new Error(`A page answered ${status}: ${text}`);
+  if (status !== 200) throw new Error(`A list page has the status ${status}: ${text}`);
   const link = /^<([^>]+)>; rel="next"$/.exec(headers['link'] ?? '')?.[1];
   const cursor = link === undefined ? null : new URLSearchParams(link.slice(link.indexOf('?'))).get('cursor');
   if (cursor !== body.page.next_cursor) throw new Error(`The Link ${link} is not the cursor ${body.page.next_cursor}.`);

@@ -6,7 +6,7 @@ import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createActor, createScope, READ_WRITE } from './actors.ts';
-import { checkAnswer } from './contract.ts';
+import { checkResponse } from './contract.ts';
 import type { Access, KeyUse, Span } from './linearizability.ts';
 
 export type History = {
@@ -61,11 +61,11 @@ export async function sendRandomTraffic(
 
   async function send(method: string, url: string, { key, body }: { key: Held; body?: object }) {
     const sent = performance.now();
-    const answer = await exchange({ agent, method, url, key: key.key, body });
-    const span = { sent, answered: performance.now() };
-    checkAnswer({ method, url: new URL(url).pathname }, answer);
-    history.keyUses.push({ ...span, key: key.id, status: answer.status });
-    return { ...span, ...answer };
+    const response = await exchange({ agent, method, url, key: key.key, body });
+    const span = { sent, received: performance.now() };
+    checkResponse({ method, url: new URL(url).pathname }, response);
+    history.keyUses.push({ ...span, key: key.id, status: response.status });
+    return { ...span, ...response };
   }
 
   async function act(place: Place, random: () => number): Promise<void> {
@@ -149,7 +149,7 @@ async function furnish(db: Database, history: History): Promise<Place> {
     await db.prisma.parentProgram.create({
       data: { organizationId: actor.scope.organizationId, id, name: 'Register', description },
     });
-    note(history, id, { sent, answered: performance.now() }, 'write', description);
+    note(history, id, { sent, received: performance.now() }, 'write', description);
   }
   return { actor, ids, guests: [], lastGuests: [], key, former: [], isEnding: false };
 }
@@ -168,28 +168,28 @@ async function endKey(db: Database, place: Place, { keyEnds }: History, isRotati
   const which = { keyId: old.id, userId: actor.userId };
   const sent = performance.now();
   // A refusal during the change was sent after the change began.
-  keyEnds.set(old.id, { sent, answered: Number.POSITIVE_INFINITY });
+  keyEnds.set(old.id, { sent, received: Number.POSITIVE_INFINITY });
   if (next === null) place.key = orThrow(await rotateKey(db, actor, { ...which, environment: 'live' }));
   else {
     orThrow(await revokeKey(db, actor, which));
     place.key = next;
   }
-  keyEnds.set(old.id, { sent, answered: performance.now() });
+  keyEnds.set(old.id, { sent, received: performance.now() });
   place.former = [...place.former.slice(-3), old];
   place.isEnding = false;
 }
 
 function note({ registers }: History, id: string, span: Span, kind: Access['kind'], value: string): void {
   const accesses = registers.get(id) ?? [];
-  accesses.push({ kind, value, sent: span.sent, answered: span.answered });
+  accesses.push({ kind, value, sent: span.sent, received: span.received });
   registers.set(id, accesses);
 }
 
 type Sending = { agent: Agent; method: string; url: string; key: string; body: object | undefined };
-type Answer = { status: number; headers: Record<string, string | undefined>; text: string };
+type RawResponse = { status: number; headers: Record<string, string | undefined>; text: string };
 
 /** Not fetch: thousands of requests a second, and every header unmodified. */
-function exchange(sending: Sending): Promise<Answer> {
+function exchange(sending: Sending): Promise<RawResponse> {
   const { agent, method, url, key, body } = sending;
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const headers = {

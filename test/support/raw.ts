@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { Answer } from './contract.ts';
+import type { CheckedResponse } from './contract.ts';
 
 /** Sends the text unchanged over a bare socket, and reads until the server closes or `isWhole` is true. */
 export function exchangeRaw(
@@ -28,7 +28,7 @@ export function rawRequest(line: string, headers: readonly string[] = [], body =
 }
 
 /** The last response received; an interim 100 may come before it. */
-export function parseRaw(received: string): Answer & { message: unknown } {
+export function parseRaw(received: string): CheckedResponse & { message: unknown } {
   const final = received.replace(/^HTTP\/1\.1 100 [\s\S]*?\r\n\r\n/, '');
   const end = final.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = final.slice(0, end).split('\r\n');

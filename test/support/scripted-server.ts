@@ -53,7 +53,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
 }
 
 /** Responds with JSON, by default with the body of an exception. */
-export function answers(
+export function respondsWith(
   status: number,
   headers: Record<string, string> = {},
   body: unknown = { message: 'No.' },
@@ -77,19 +77,21 @@ export const stallsMidway: Step = (res) => {
 /** Forwards the request to a real server, and its response back. */
 export function passesOn(target: string): Step {
   return (res, received) =>
-    void forward(target, received, (answer) => answer.pipe(res.writeHead(answer.statusCode ?? 0, answer.headers)));
+    void forward(target, received, (response) =>
+      response.pipe(res.writeHead(response.statusCode ?? 0, response.headers)),
+    );
 }
 
 /** Forwards the request, lets the server process it, and drops the response. */
-export function losesAnswerOf(target: string): Step {
+export function losesResponseOf(target: string): Step {
   return (res, received) =>
-    void forward(target, received, (answer) => answer.resume().once('end', () => res.socket?.destroy()));
+    void forward(target, received, (response) => response.resume().once('end', () => res.socket?.destroy()));
 }
 
 function forward(
   target: string,
   { method, url, headers, body }: Received,
-  take: (answer: IncomingMessage) => void,
+  take: (response: IncomingMessage) => void,
 ): void {
   request(new URL(url, target), { method, headers, agent: false }, take).end(body);
 }

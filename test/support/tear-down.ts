@@ -12,5 +12,5 @@ export default async function tearDown(options: {
   await removeCluster(process.env['CHARTER_TEST_FOLDER'] ?? '');
   await rm(process.env['CHARTER_TEST_FOLDER'] ?? '', { recursive: true, force: true });
   if (unseen.length > 0)
-    throw new Error(`No test has produced these answers of the contract:\n  ${unseen.join('\n  ')}`);
+    throw new Error(`No test has produced these responses of the contract:\n  ${unseen.join('\n  ')}`);
 }

@@ -5,7 +5,7 @@ const SCHEMAS = 'components schemas';
 const PARAMETERS = 'components parameters';
 const HEADERS = 'components headers';
 const BODY = 'components schemas ParentProgramCreate';
-const ANSWER = 'components schemas Key';
+const KEY_SCHEMA = 'components schemas Key';
 
 export const constraintCases: readonly Case[] = [
   // Bounds
@@ -31,12 +31,12 @@ export const constraintCases: readonly Case[] = [
   },
   {
     title: 'a longer text in a response',
-    plants: [set(`${ANSWER} properties name maxLength`, 200)],
+    plants: [set(`${KEY_SCHEMA} properties name maxLength`, 200)],
     found: ['breaking: GET /api/key, response 200, field name: maxLength 100 -> 200'],
   },
   {
     title: 'a shorter text in a response',
-    plants: [set(`${ANSWER} properties name maxLength`, 50)],
+    plants: [set(`${KEY_SCHEMA} properties name maxLength`, 50)],
     found: ['additive: GET /api/key, response 200, field name: maxLength 100 -> 50'],
   },
   {
@@ -72,7 +72,7 @@ export const constraintCases: readonly Case[] = [
   },
   {
     title: 'duplicate items allowed in a response',
-    plants: [remove(`${ANSWER} properties permissions uniqueItems`)],
+    plants: [remove(`${KEY_SCHEMA} properties permissions uniqueItems`)],
     found: ['breaking: GET /api/key, response 200, field permissions: uniqueItems true -> none'],
   },
   {
@@ -155,7 +155,7 @@ export const constraintCases: readonly Case[] = [
   },
   {
     title: 'the format removed from a response',
-    plants: [remove(`${ANSWER} properties id format`)],
+    plants: [remove(`${KEY_SCHEMA} properties id format`)],
     found: ['breaking: GET /api/key, response 200, field id: format uuid -> none'],
   },
   // Types
@@ -171,12 +171,12 @@ export const constraintCases: readonly Case[] = [
   },
   {
     title: 'null allowed in a response',
-    plants: [set(`${ANSWER} properties name type`, ['string', 'null'])],
+    plants: [set(`${KEY_SCHEMA} properties name type`, ['string', 'null'])],
     found: ['breaking: GET /api/key, response 200, field name: type string -> string or null'],
   },
   {
     title: 'null removed from a response',
-    plants: [set(`${ANSWER} properties expires_at type`, 'string')],
+    plants: [set(`${KEY_SCHEMA} properties expires_at type`, 'string')],
     found: ['additive: GET /api/key, response 200, field expires_at: type string or null -> string'],
   },
   {
@@ -192,7 +192,7 @@ export const constraintCases: readonly Case[] = [
   {
     title: 'another type',
     plants: [
-      set(`${ANSWER} properties id`, {
+      set(`${KEY_SCHEMA} properties id`, {
         type: 'integer',
         description: 'The ID of the key. It is not secret.',
         examples: ['019de2fb-197b-76ca-83c8-90c1d3ac94af'],
@@ -203,13 +203,13 @@ export const constraintCases: readonly Case[] = [
   {
     title: 'null written as an alternative',
     plants: [
-      set(`${ANSWER} properties name`, {
+      set(`${KEY_SCHEMA} properties name`, {
         description: 'The name of the key, as shown in the dashboard.',
         examples: ['Nightly sync'],
         anyOf: [{ type: 'string', minLength: 1, maxLength: 100 }, { type: 'null' }],
       }),
     ],
-    given: [set(`${ANSWER} properties name type`, ['null', 'string'])],
+    given: [set(`${KEY_SCHEMA} properties name type`, ['null', 'string'])],
     found: ['words: The document: written differently, with the same meaning'],
   },
   // Defaults, readOnly and writeOnly
@@ -230,7 +230,7 @@ export const constraintCases: readonly Case[] = [
   },
   {
     title: 'a new default in a response',
-    plants: [set(`${ANSWER} properties name default`, 'Key')],
+    plants: [set(`${KEY_SCHEMA} properties name default`, 'Key')],
     found: ['additive: GET /api/key, response 200, field name: new default Key'],
   },
   {

@@ -6,7 +6,7 @@ import { append, type Case, drop, type Planted, remove, set, within } from '../.
 
 const SCHEMAS = 'components schemas';
 const BODY = 'components schemas ParentProgramCreate';
-const ANSWER = 'components schemas Key';
+const KEY_SCHEMA = 'components schemas Key';
 
 export const objectCases: readonly Case[] = [
   // Fields
@@ -22,12 +22,12 @@ export const objectCases: readonly Case[] = [
   },
   {
     title: 'a new field in a response',
-    plants: [set(`${ANSWER} properties colour`, { type: 'string' })],
+    plants: [set(`${KEY_SCHEMA} properties colour`, { type: 'string' })],
     found: ['additive: GET /api/key, response 200, field colour: new'],
   },
   {
     title: 'a new required field in a response',
-    plants: [set(`${ANSWER} properties colour`, { type: 'string' }), append(`${ANSWER} required`, 'colour')],
+    plants: [set(`${KEY_SCHEMA} properties colour`, { type: 'string' }), append(`${KEY_SCHEMA} required`, 'colour')],
     found: ['additive: GET /api/key, response 200, field colour: new and required'],
   },
   {
@@ -37,13 +37,13 @@ export const objectCases: readonly Case[] = [
   },
   {
     title: 'a removed field of a response',
-    plants: [remove(`${ANSWER} properties name`), drop(`${ANSWER} required`, 'name')],
+    plants: [remove(`${KEY_SCHEMA} properties name`), drop(`${KEY_SCHEMA} required`, 'name')],
     found: ['breaking (unannounced): GET /api/key, response 200, field name: removed'],
   },
   {
     title: 'a removed field of a response, deprecated before',
-    given: [set(`${ANSWER} properties name deprecated`, true)],
-    plants: [remove(`${ANSWER} properties name`), drop(`${ANSWER} required`, 'name')],
+    given: [set(`${KEY_SCHEMA} properties name deprecated`, true)],
+    plants: [remove(`${KEY_SCHEMA} properties name`), drop(`${KEY_SCHEMA} required`, 'name')],
     found: ['breaking: GET /api/key, response 200, field name: removed'],
   },
   {
@@ -58,24 +58,24 @@ export const objectCases: readonly Case[] = [
   },
   {
     title: 'a response field that becomes optional',
-    plants: [drop(`${ANSWER} required`, 'expires_at')],
+    plants: [drop(`${KEY_SCHEMA} required`, 'expires_at')],
     found: ['breaking: GET /api/key, response 200, field expires_at: required: yes -> no'],
   },
   {
     title: 'a response field that becomes required',
-    given: [drop(`${ANSWER} required`, 'expires_at')],
-    plants: [append(`${ANSWER} required`, 'expires_at')],
+    given: [drop(`${KEY_SCHEMA} required`, 'expires_at')],
+    plants: [append(`${KEY_SCHEMA} required`, 'expires_at')],
     found: ['additive: GET /api/key, response 200, field expires_at: required: no -> yes'],
   },
   {
     title: 'a field that is deprecated',
-    plants: [set(`${ANSWER} properties name deprecated`, true)],
+    plants: [set(`${KEY_SCHEMA} properties name deprecated`, true)],
     found: ['additive: GET /api/key, response 200, field name: deprecated'],
   },
   {
     title: 'a field that is no longer deprecated',
-    given: [set(`${ANSWER} properties name deprecated`, true)],
-    plants: [remove(`${ANSWER} properties name deprecated`)],
+    given: [set(`${KEY_SCHEMA} properties name deprecated`, true)],
+    plants: [remove(`${KEY_SCHEMA} properties name deprecated`)],
     found: ['additive: GET /api/key, response 200, field name: no longer deprecated'],
   },
   {
@@ -91,13 +91,13 @@ export const objectCases: readonly Case[] = [
   },
   {
     title: 'a response object that becomes closed',
-    given: [remove(`${ANSWER} additionalProperties`)],
-    plants: [set(`${ANSWER} additionalProperties`, false)],
+    given: [remove(`${KEY_SCHEMA} additionalProperties`)],
+    plants: [set(`${KEY_SCHEMA} additionalProperties`, false)],
     found: ['additive: GET /api/key, response 200: additional fields: allowed -> refused'],
   },
   {
     title: 'a response object that becomes open',
-    plants: [set(`${ANSWER} additionalProperties`, { type: 'string' })],
+    plants: [set(`${KEY_SCHEMA} additionalProperties`, { type: 'string' })],
     found: ['breaking: GET /api/key, response 200: additional fields: refused -> allowed'],
   },
   {
@@ -142,8 +142,8 @@ export const objectCases: readonly Case[] = [
   },
   {
     title: 'a new alternative of the same type in a response',
-    given: [set(`${ANSWER} properties name`, pets('oneOf', 'Cat', 'Dog'))],
-    plants: [set(`${ANSWER} properties name`, pets('oneOf', 'Dog', 'Bird', 'Cat'))],
+    given: [set(`${KEY_SCHEMA} properties name`, pets('oneOf', 'Cat', 'Dog'))],
+    plants: [set(`${KEY_SCHEMA} properties name`, pets('oneOf', 'Dog', 'Bird', 'Cat'))],
     found: ['breaking: GET /api/key, response 200, field name: new alternative object'],
   },
   {
@@ -154,8 +154,8 @@ export const objectCases: readonly Case[] = [
   },
   {
     title: 'a removed alternative in a response',
-    given: [set(`${ANSWER} properties name`, pets('oneOf', 'Cat', 'Dog', 'Bird'))],
-    plants: [set(`${ANSWER} properties name`, pets('anyOf', 'Bird', 'Cat'))],
+    given: [set(`${KEY_SCHEMA} properties name`, pets('oneOf', 'Cat', 'Dog', 'Bird'))],
+    plants: [set(`${KEY_SCHEMA} properties name`, pets('anyOf', 'Bird', 'Cat'))],
     found: ['additive: GET /api/key, response 200, field name: alternative object removed'],
   },
   {
@@ -188,7 +188,10 @@ export const objectCases: readonly Case[] = [
   },
   {
     title: 'a change within a recursive schema',
-    given: [set(`${ANSWER} properties name`, { $ref: '#/components/schemas/Tree' }), set(`${SCHEMAS} Tree`, tree(10))],
+    given: [
+      set(`${KEY_SCHEMA} properties name`, { $ref: '#/components/schemas/Tree' }),
+      set(`${SCHEMAS} Tree`, tree(10)),
+    ],
     plants: [set(`${SCHEMAS} Tree`, tree(20))],
     found: ['breaking: GET /api/key, response 200, field name.label: maxLength 10 -> 20'],
   },
