@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { furnish } from '../support/furnish.ts';
 import { stepsOf } from '../support/guides.ts';
 import { apiStatus, openMenu, openOwnKeys } from '../support/key-steps.ts';
+import { createRealisticTeam } from '../support/realistic-team.ts';
 import { useSite } from '../support/site.ts';
 import { NAMES } from '../support/team.ts';
 
@@ -60,7 +60,7 @@ async function takePicture(page: Page, name: string, parts = 'main > *'): Promis
 }
 
 test('"Issuing a key, for yourself" leads to a working key of one\'s own', async () => {
-  const { administrator } = await furnish(site.server.db);
+  const { administrator } = await createRealisticTeam(site.server.db);
   const page = await site.visitAs(administrator, WIDE);
   const [profile = '', keys = '', ...create] = stepsOf('issuing-a-key.md', 'For yourself');
   await follow(page, [profile, keys]);
@@ -73,7 +73,7 @@ test('"Issuing a key, for yourself" leads to a working key of one\'s own', async
 });
 
 test('"Issuing a key, for a user, as a Manager" leads to a key that acts for the user', async () => {
-  const { manager, member } = await furnish(site.server.db);
+  const { manager, member } = await createRealisticTeam(site.server.db);
   const page = await site.visitAs(manager, WIDE);
   const [people = '', users = '', ...create] = stepsOf('issuing-a-key.md', 'For a user, as a Manager');
   await follow(page, [people, users]);
@@ -85,7 +85,7 @@ test('"Issuing a key, for a user, as a Manager" leads to a key that acts for the
 });
 
 test('"Rotate a key" leads to a successor', async () => {
-  const { administrator } = await furnish(site.server.db);
+  const { administrator } = await createRealisticTeam(site.server.db);
   const page = await site.visitAs(administrator, WIDE);
   const [profile = '', keys = '', ...rotate] = stepsOf('rotating-and-revoking.md', 'Rotate a key');
   await follow(page, [profile, keys]);
@@ -99,7 +99,7 @@ test('"Rotate a key" leads to a successor', async () => {
 });
 
 test('"Revoke a key" leads to a list that shows the key as revoked', async () => {
-  const { administrator } = await furnish(site.server.db);
+  const { administrator } = await createRealisticTeam(site.server.db);
   const page = await site.visitAs(administrator, WIDE);
   await openOwnKeys(page);
   await openMenu(page, 'Nightly import, production');

@@ -1,11 +1,11 @@
-import { stretch } from '../support/furnish.ts';
 import { AXE_SCRIPT, look } from '../support/look.ts';
+import { createLongNamedTeam } from '../support/realistic-team.ts';
 import { useSite } from '../support/site.ts';
 
 const site = await useSite({ script: AXE_SCRIPT });
 
 test('pages with names of the maximum length and ten keys pass the layout checks', async () => {
-  const { administrator, manager, member, keyId } = await stretch(site.server.db);
+  const { administrator, manager, member, keyId } = await createLongNamedTeam(site.server.db);
   const page = await site.visitAs(administrator);
   const wrong: string[] = [];
   for (const [name, path] of [

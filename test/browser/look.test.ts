@@ -1,7 +1,7 @@
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
-import { furnish } from '../support/furnish.ts';
 import { AXE_SCRIPT, look } from '../support/look.ts';
+import { createRealisticTeam } from '../support/realistic-team.ts';
 import { useSite } from '../support/site.ts';
 
 // Every page, narrow and wide, light and dark: no horizontal scrolling from 320 px on, and no finding of axe. The
@@ -9,7 +9,7 @@ import { useSite } from '../support/site.ts';
 
 const site = await useSite({ script: AXE_SCRIPT });
 
-const team = await furnish(site.server.db);
+const team = await createRealisticTeam(site.server.db);
 const guarded = await createAccount(site.server.db, { role: 'manager', scope: team.administrator.scope });
 await addSecondFactor(site.server.db, guarded, new Date());
 
@@ -95,7 +95,7 @@ test('pages that differ for members, managers and viewers pass the layout checks
 
 test('pages that a form leads to pass the layout checks', async () => {
   // Uses its own organization, because it changes what the other tests look at.
-  const { administrator, member, keyId, organizationId } = await furnish(site.server.db);
+  const { administrator, member, keyId, organizationId } = await createRealisticTeam(site.server.db);
   const page = await site.visitAs(administrator);
   const wrong: string[] = [];
   await page.goto('/profile/api-keys/new');

@@ -11,7 +11,7 @@ const server = await useServer();
 const scripted = await useScriptedServer();
 
 /** A client of an organization with seven parent programs, and the URLs it requests. */
-async function furnished(): Promise<{ charter: CharterClient; asked: URL[] }> {
+async function openList(): Promise<{ charter: CharterClient; asked: URL[] }> {
   const ours = await createTestOrganization(server);
   await insertPrograms(
     server,
@@ -30,7 +30,7 @@ async function furnished(): Promise<{ charter: CharterClient; asked: URL[] }> {
 }
 
 test('iterating over items reads every list page, in order', async () => {
-  const { charter, asked } = await furnished();
+  const { charter, asked } = await openList();
   const names: string[] = [];
   for await (const { name } of charter.items(PROGRAMS, { params: { query: { limit: 3 } } })) names.push(name);
   expect(names).toEqual(NAMES);
@@ -38,7 +38,7 @@ test('iterating over items reads every list page, in order', async () => {
 });
 
 test('the request for every list page contains the filters and the sort order', async () => {
-  const { charter, asked } = await furnished();
+  const { charter, asked } = await openList();
   const query = { search: 'program', sort: '-name', limit: 4 } as const;
   const sizes: number[] = [];
   for await (const { data } of charter.pages(PROGRAMS, { params: { query } })) sizes.push(data.length);
@@ -49,7 +49,7 @@ test('the request for every list page contains the filters and the sort order', 
 });
 
 test('iterating over list pages continues from a cursor', async () => {
-  const { charter } = await furnished();
+  const { charter } = await openList();
   const first = await charter.GET(PROGRAMS, { params: { query: { limit: 5 } } });
   if (!first.ok || first.data.page.next_cursor === null) throw new Error('There is no second page.');
   const query = { cursor: first.data.page.next_cursor };
@@ -59,7 +59,7 @@ test('iterating over list pages continues from a cursor', async () => {
 });
 
 test('an empty list is one list page without items', async () => {
-  const { charter } = await furnished();
+  const { charter } = await openList();
   const query = { search: 'nothing like it' };
   for await (const item of charter.items(PROGRAMS, { params: { query } })) expect(item).toBeUndefined();
   const pages = charter.pages(PROGRAMS, { params: { query } });
@@ -68,7 +68,7 @@ test('an empty list is one list page without items', async () => {
 });
 
 test('stopping an iteration early requests no further list page', async () => {
-  const { charter, asked } = await furnished();
+  const { charter, asked } = await openList();
   let seen = 0;
   for await (const _ of charter.items(PROGRAMS, { params: { query: { limit: 2 } } })) {
     seen += 1;
@@ -78,7 +78,7 @@ test('stopping an iteration early requests no further list page', async () => {
 });
 
 test('a key revoked between two list pages ends the iteration with the exception', async () => {
-  const { charter } = await furnished();
+  const { charter } = await openList();
   const pages = charter.pages(PROGRAMS, { params: { query: { limit: 3 } } });
   expect(await pages.next()).toMatchObject({ done: false });
   const key = await charter.GET('/api/key');
@@ -97,13 +97,13 @@ test('a key revoked between two list pages ends the iteration with the exception
 });
 
 test('a refused filter throws an exception that names its fields', async () => {
-  const { charter } = await furnished();
+  const { charter } = await openList();
   const failing = charter.items(PROGRAMS, { params: { query: { search: 'ab' } } }).next();
   await expect(failing).rejects.toMatchObject({ status: 422, exception: { errors: { search: [expect.any(String)] } } });
 });
 
 test("the caller's signal also ends an iteration between two items", async () => {
-  const { charter, asked } = await furnished();
+  const { charter, asked } = await openList();
   const ending = new AbortController();
   const items = charter.items(PROGRAMS, { signal: ending.signal });
   expect(await items.next()).toMatchObject({ value: { name: NAMES[0] } });

@@ -9,7 +9,7 @@ const LIST = '/api/parent_programs';
 const IDEMPOTENCY_KEY = 'theirs-and-ours';
 
 /** An organization with one of everything a request can name: id, external id, cursor, idempotency key. */
-async function furnished() {
+async function createFullOrganization() {
   const theirs = await createTestOrganization(server);
   const secrets = Array.from({ length: 3 }, () => `secret-${crypto.randomUUID()}`);
   for (const [i, secret] of secrets.entries()) {
@@ -33,7 +33,7 @@ async function snapshotOf({ client }: TestOrganization): Promise<string> {
 // Includes every future operation. The attack: a request that names data of another organization.
 describe.each(operations.map((operation) => [operation.operationId, operation] as const))('%s', (_, operation) => {
   test("an id of another organization gets the response of an unknown id, and that organization's data stays unchanged", async () => {
-    const { theirs, id, snapshot } = await furnished();
+    const { theirs, id, snapshot } = await createFullOrganization();
     const ours = await createTestOrganization(server);
     const foreign = await sendTo(ours.client, requestFor(operation, { id }));
     const unknown = await sendTo(ours.client, requestFor(operation, { id: crypto.randomUUID() }));
@@ -45,7 +45,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
   });
 
   test('parameters with values of another organization reveal none of its data', async () => {
-    const { theirs, id, values, snapshot } = await furnished();
+    const { theirs, id, values, snapshot } = await createFullOrganization();
     const ours = await createTestOrganization(server);
     const parameters = (operation.parameters ?? []).filter(({ in: location }) => location !== 'path');
     for (const { name, in: location } of parameters) {
@@ -67,7 +67,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
 
   test('an idempotency key of another organization creates a separate program for the caller', async () => {
     if (!(operation.parameters ?? []).some(({ name }) => name === 'Idempotency-Key')) return;
-    const { theirs, snapshot } = await furnished();
+    const { theirs, snapshot } = await createFullOrganization();
     const ours = await createTestOrganization(server);
     const request = requestFor(operation, { id: crypto.randomUUID() });
     const response = await sendTo(ours.client, { ...request, headers: { 'Idempotency-Key': IDEMPOTENCY_KEY } });
@@ -77,8 +77,8 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
   });
 
   test('a key of another organization acts on that organization, even if the request names data of ours', async () => {
-    const { theirs } = await furnished();
-    const { theirs: ours, id, values, snapshot } = await furnished();
+    const { theirs } = await createFullOrganization();
+    const { theirs: ours, id, values, snapshot } = await createFullOrganization();
     const response = await sendTo(theirs.client, requestFor(operation, { id }));
     expect(response.status).toBe(operation.path.includes('{') ? 404 : successOf(operation));
     for (const value of values) expect(response.text).not.toContain(value);
@@ -87,7 +87,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
 });
 
 test('a cursor of another organization is refused', async () => {
-  const { values } = await furnished();
+  const { values } = await createFullOrganization();
   const ours = await createTestOrganization(server);
   const response = await ours.client.get(`${LIST}?limit=1&cursor=${values[2]}`);
   expect(response.status).toBe(422);

@@ -2,8 +2,8 @@ import { type AuditFilters, type AuditRecord, exportAudit, listAudit } from '../
 import { auditStatement } from '../../src/store/audit-log.ts';
 import { createAccount } from '../support/accounts.ts';
 import { codeOf } from '../support/actors.ts';
-import { planOf } from '../support/plan.ts';
-import { openExplaining } from '../support/plans.ts';
+import { openWithAutoExplain } from '../support/auto-explain.ts';
+import { planOf } from '../support/explain.ts';
 import { useDatabase } from '../support/store.ts';
 
 const ROWS = 100_000;
@@ -71,7 +71,7 @@ test('each filter and a deep log page run as a range scan of an index', async ()
 
 test('a log page of a person whose events concern themselves costs no more than the rows that it shows', async () => {
   // The bug: each such event is found twice, and the second copy was dropped row by row through the whole log.
-  const planned = await openExplaining(database.url);
+  const planned = await openWithAutoExplain(database.url);
   const events: number[] = [];
   const plans = await planned.plansOf(async () => {
     for (const after of [null, (await listAudit(planned.db, actor, { to: ago(50_000) })).next]) {

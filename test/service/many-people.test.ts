@@ -2,7 +2,7 @@ import { getUser, listUsers } from '../../src/service/people.ts';
 import { userListStatement } from '../../src/store/users.ts';
 import { createAccount } from '../support/accounts.ts';
 import { codeOf } from '../support/actors.ts';
-import { planOf } from '../support/plan.ts';
+import { planOf } from '../support/explain.ts';
 import { useDatabase } from '../support/store.ts';
 
 const { db } = await useDatabase();

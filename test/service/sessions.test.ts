@@ -12,7 +12,7 @@ import {
   PASSWORD,
   signInAs,
 } from '../support/accounts.ts';
-import { planOf } from '../support/plan.ts';
+import { planOf } from '../support/explain.ts';
 import { useDatabase } from '../support/store.ts';
 
 const { db } = await useDatabase();

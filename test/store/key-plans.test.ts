@@ -1,7 +1,7 @@
 import { openDatabase } from '../../src/store/database.ts';
 import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/key-lists.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';
-import { openExplaining, type Plan } from '../support/plans.ts';
+import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
 
 // An organization of 2,000 users with one key each, and ten more keys that an administrator made for each.
@@ -14,7 +14,7 @@ const ours = await createTenant(database.db);
 const managerId = await fill(ours);
 await fill(await createTenant(database.db));
 await database.db.pool.query('vacuum analyze users, api_keys');
-const planned = await openExplaining(database.url);
+const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
 /** The id of a user who has made 40 keys for others; half of them have ended. */

@@ -1,7 +1,7 @@
 import { type ListQuery, listParentPrograms, positionOf, type SortField } from '../../src/store/parent-program-list.ts';
 import { findParentProgram } from '../../src/store/parent-programs.ts';
 import { findKeysByHash, findUserByEmail } from '../../src/store/unscoped.ts';
-import { openExplaining, type Plan } from '../support/plans.ts';
+import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
 
 // A statement that scans a whole table is fast in every other test, and slow with a million rows.
@@ -18,7 +18,7 @@ await database.db.pool.query(
    select gen_random_uuid(), 'Other', sha256(i::text::bytea) from generate_series(1, 5000) i`,
 );
 await database.db.pool.query('vacuum analyze organizations, parent_programs');
-const planned = await openExplaining(database.url);
+const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
 function fill(organizationId: string) {

@@ -1,6 +1,6 @@
 import { BATCH_ROWS } from '../../src/store/delete-in-batches.ts';
 import { deleteExpiredSignInFailures } from '../../src/store/sign-in-failures.ts';
-import { openExplaining } from '../support/plans.ts';
+import { openWithAutoExplain } from '../support/auto-explain.ts';
 import { withClient } from '../support/postgres.ts';
 import { useDatabase } from '../support/store.ts';
 
@@ -11,7 +11,7 @@ const OLD = 2500;
 const NOW = new Date('2026-05-04T12:00:00.000Z');
 
 const database = await useDatabase();
-const planned = await openExplaining(database.url);
+const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
 async function fill(): Promise<void> {

@@ -51,7 +51,7 @@ export async function sendRandomTraffic(
 ): Promise<History> {
   const history: History = { registers: new Map(), keyUses: [], keyEnds: new Map() };
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
-  const places = await Promise.all(Array.from({ length: ORGANIZATIONS }, () => furnish(db, history)));
+  const places = await Promise.all(Array.from({ length: ORGANIZATIONS }, () => createPlace(db, history)));
   const endAt = performance.now() + seconds * 1000;
   let written = 0;
   const nextValue = () => {
@@ -139,7 +139,7 @@ export async function sendRandomTraffic(
   return history;
 }
 
-async function furnish(db: Database, history: History): Promise<Place> {
+async function createPlace(db: Database, history: History): Promise<Place> {
   const actor = await createActor(db, await createScope(db), 'administrator');
   const key = await newKey(db, actor);
   const ids = Array.from({ length: PROGRAMS_EACH }, () => crypto.randomUUID());

@@ -229,7 +229,7 @@ export const KEY_FAULTS: readonly Fault[] = [
         replace: "findBeyondRole(request, holder.role === 'viewer' ? 'member' : holder.role)",
       },
     ],
-    caughtBy: 'test/dashboard/mass-assignment.test.ts',
+    caughtBy: 'test/dashboard/http/mass-assignment.test.ts',
   },
   {
     title: 'an audit event contains a key from a request',

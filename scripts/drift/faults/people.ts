@@ -11,7 +11,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
         replace: "if (!isOurs && site === '') throw new RequestError('foreign');",
       },
     ],
-    caughtBy: 'test/dashboard/forged-forms.test.ts',
+    caughtBy: 'test/dashboard/http/forged-forms.test.ts',
   },
   {
     title: "a form's token is not checked",
@@ -22,7 +22,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
         replace: 'if (!sent.has(TOKEN_FIELD)) throw',
       },
     ],
-    caughtBy: 'test/dashboard/forged-forms.test.ts',
+    caughtBy: 'test/dashboard/http/forged-forms.test.ts',
   },
   {
     title: 'a form accepts an unknown field',
@@ -33,7 +33,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
         replace: "    if (!isKnown && name === '') throw new RequestError('unexpected-field');\n",
       },
     ],
-    caughtBy: 'test/dashboard/mass-assignment.test.ts',
+    caughtBy: 'test/dashboard/http/mass-assignment.test.ts',
   },
   {
     title: 'scripts can read the session cookie',
@@ -44,12 +44,12 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
         replace: 'httpOnly: false',
       },
     ],
-    caughtBy: 'test/dashboard/session.test.ts',
+    caughtBy: 'test/dashboard/sign-in/session.test.ts',
   },
   {
     title: 'a page can be framed',
     edits: [{ file: 'src/security-headers.ts', find: '        frameAncestors: ["\'none\'"],\n', replace: '' }],
-    caughtBy: 'test/dashboard/headers.test.ts',
+    caughtBy: 'test/dashboard/http/headers.test.ts',
   },
   {
     title: 'an idle session does not end',
@@ -60,7 +60,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
         replace: 'idle < SESSION_IDLE_MINUTES * 60 && age',
       },
     ],
-    caughtBy: 'test/dashboard/session.test.ts',
+    caughtBy: 'test/dashboard/sign-in/session.test.ts',
   },
   {
     title: 'signing out does not end the session on the server',
@@ -71,7 +71,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
         replace: 'const { count } = await tx.session.updateMany({\n    data: {},',
       },
     ],
-    caughtBy: 'test/dashboard/session.test.ts',
+    caughtBy: 'test/dashboard/sign-in/session.test.ts',
   },
   {
     title: 'a session without the second factor counts as signed in',
@@ -93,7 +93,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
         replace: '.kind.length > 0',
       },
     ],
-    caughtBy: 'test/dashboard/reveal.test.ts',
+    caughtBy: 'test/dashboard/keys/issued-key.test.ts',
   },
   {
     title: 'a page does not check the role',
@@ -115,7 +115,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
         replace: "return SECTIONS.test(pathname) ? text : origin.slice(0, 0) + search.slice(0, 0) + '/profile';",
       },
     ],
-    caughtBy: 'test/dashboard/next.test.ts',
+    caughtBy: 'test/dashboard/sign-in/next.test.ts',
   },
   {
     title: 'an audit event has no description',

@@ -1,6 +1,6 @@
-import { createAccount } from '../support/accounts.ts';
-import { wordsOf } from '../support/dashboard.ts';
-import { browserOf, startDashboard } from '../support/dashboard-server.ts';
+import { createAccount } from '../../support/accounts.ts';
+import { wordsOf } from '../../support/dashboard.ts';
+import { browserOf, startDashboard } from '../../support/dashboard-server.ts';
 
 /** The command line shown beside a new key; it contains our own URL. */
 async function curlLineOf(options: { trustedProxies?: readonly string[]; publicUrl?: string }): Promise<string> {

@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core';
 import { focused } from '../support/browser.ts';
-import { furnish } from '../support/furnish.ts';
+import { createRealisticTeam } from '../support/realistic-team.ts';
 import { useSite } from '../support/site.ts';
 
 // User preferences: larger text, forced colours, reduced motion, keyboard and screen reader.
 
 const site = await useSite();
-const team = await furnish(site.server.db);
+const team = await createRealisticTeam(site.server.db);
 
 const paths = () => [
   '/profile',

@@ -1,9 +1,9 @@
-import type { Outbox } from '../../src/service/mail.ts';
-import { createAccount, PASSWORD } from '../support/accounts.ts';
-import { createActor, createScope } from '../support/actors.ts';
-import { Browser, filled, type Page } from '../support/dashboard.ts';
-import { useDashboard } from '../support/dashboard-server.ts';
-import { countStatements } from '../support/statements.ts';
+import type { Outbox } from '../../../src/service/mail.ts';
+import { createAccount, PASSWORD } from '../../support/accounts.ts';
+import { createActor, createScope } from '../../support/actors.ts';
+import { Browser, filled, type Page } from '../../support/dashboard.ts';
+import { useDashboard } from '../../support/dashboard-server.ts';
+import { countStatements } from '../../support/statements.ts';
 
 const mails: string[] = [];
 const dashboard = await useDashboard({ publicUrl: 'http://charter.example.org', outbox: outboxOf(mails) });

@@ -4,11 +4,11 @@ import { countStatements } from '../support/statements.ts';
 
 const dashboard = await useDashboard();
 const [few, many] = [
-  await furnish({ users: 10, keys: 1, events: 10 }),
-  await furnish({ users: 1000, keys: 200, events: 3000 }),
+  await createOrganizationOfSize({ users: 10, keys: 1, events: 10 }),
+  await createOrganizationOfSize({ users: 1000, keys: 200, events: 3000 }),
 ];
 
-async function furnish({ users, keys, events }: { users: number; keys: number; events: number }) {
+async function createOrganizationOfSize({ users, keys, events }: { users: number; keys: number; events: number }) {
   const { db } = dashboard;
   const people: People = await createPeople(db);
   const { administrator, member, scope } = people;

@@ -1,7 +1,7 @@
-import { createPeople, NOBODY } from '../support/actors.ts';
-import { type Browser, type Fields, filled, keysIn } from '../support/dashboard.ts';
-import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard-server.ts';
-import { formsOf } from '../support/forms.ts';
+import { createPeople, NOBODY } from '../../support/actors.ts';
+import { type Browser, type Fields, filled, keysIn } from '../../support/dashboard.ts';
+import { browserOf, fill, rowsOf, useDashboard } from '../../support/dashboard-server.ts';
+import { formsOf } from '../../support/forms.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);

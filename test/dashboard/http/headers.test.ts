@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createAccount, PASSWORD } from '../support/accounts.ts';
-import { giveKey } from '../support/actors.ts';
-import { Client } from '../support/client.ts';
-import { Browser, type Page, wordsOf } from '../support/dashboard.ts';
-import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
+import { createAccount, PASSWORD } from '../../support/accounts.ts';
+import { giveKey } from '../../support/actors.ts';
+import { Client } from '../../support/client.ts';
+import { Browser, type Page, wordsOf } from '../../support/dashboard.ts';
+import { browserOf, fill, useDashboard } from '../../support/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const actor = await createAccount(dashboard.db, { role: 'administrator' });
@@ -48,7 +48,7 @@ test('every response on every path forbids framing, sniffing, caching and foreig
 
 test('every asset may be cached for ever and has the same protective headers', async () => {
   // The attack: an image that contains a script and is opened by itself; a file that is taken for another type.
-  const files = readdirSync(new URL('../../src/dashboard/assets', import.meta.url));
+  const files = readdirSync(new URL('../../../src/dashboard/assets', import.meta.url));
   const paths = dashboard.paths.filter((path) => path.startsWith('/assets/'));
   expect(paths).toHaveLength(files.length);
   for (const path of paths) {
@@ -107,7 +107,7 @@ test('the API accepts no session, and the dashboard accepts no key', async () =>
 
 test('the contract has no dashboard path, and the dashboard has no path of the contract', async () => {
   // The attack: an API operation that manages keys, which a key could call.
-  const contract = readFileSync(new URL('../../openapi/openapi.yaml', import.meta.url), 'utf8');
+  const contract = readFileSync(new URL('../../../openapi/openapi.yaml', import.meta.url), 'utf8');
   const paths = [...contract.matchAll(/^ {2}(\/\S*):/gm)].map(([, path = '']) => path);
   expect(paths.length).toBeGreaterThan(0);
   for (const path of paths) expect(path).toMatch(/^\/api\//);

@@ -1,7 +1,7 @@
-import { createPeople, giveKey } from '../support/actors.ts';
-import { Browser, encode, type Fields, filled } from '../support/dashboard.ts';
-import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard-server.ts';
-import { formsOf } from '../support/forms.ts';
+import { createPeople, giveKey } from '../../support/actors.ts';
+import { Browser, encode, type Fields, filled } from '../../support/dashboard.ts';
+import { browserOf, fill, rowsOf, useDashboard } from '../../support/dashboard-server.ts';
+import { formsOf } from '../../support/forms.ts';
 
 /** Every form that an administrator sees, by its action URL. */
 const forms = new Map<string, Fields>();

@@ -1,6 +1,6 @@
-import { csvLine } from '../../src/dashboard/audit-log/csv.ts';
-import { createPeople, giveKey } from '../support/actors.ts';
-import { browserOf, useDashboard } from '../support/dashboard-server.ts';
+import { csvLine } from '../../../src/dashboard/audit-log/csv.ts';
+import { createPeople, giveKey } from '../../support/actors.ts';
+import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 

@@ -5,28 +5,28 @@ import { useSite } from '../support/site.ts';
 
 const site = await useSite();
 
-const ROOMS = [
-  { role: 'administrator', rooms: ['My profile', 'People', 'Organization'], refused: [] },
-  { role: 'manager', rooms: ['My profile', 'People'], refused: ['/organization', '/organization/audit-log'] },
-  { role: 'member', rooms: ['My profile'], refused: ['/organization', '/people/users', '/people/users/invite'] },
+const SECTIONS = [
+  { role: 'administrator', sections: ['My profile', 'People', 'Organization'], refused: [] },
+  { role: 'manager', sections: ['My profile', 'People'], refused: ['/organization', '/organization/audit-log'] },
+  { role: 'member', sections: ['My profile'], refused: ['/organization', '/people/users', '/people/users/invite'] },
   {
     role: 'viewer',
-    rooms: ['My profile'],
+    sections: ['My profile'],
     refused: ['/organization/audit-log.csv', `/people/users/${NOBODY}/api-keys`],
   },
 ] as const;
 
-test.each(ROOMS)(
-  'the navigation of the $role shows $rooms, and other sections are refused with 403',
-  async ({ role, rooms, refused }) => {
+test.each(SECTIONS)(
+  'the navigation of the $role shows $sections, and other sections are refused with 403',
+  async ({ role, sections, refused }) => {
     const team = await site.team();
     const page = await site.visitAs(team[role]);
     const navigation = page.getByRole('navigation', { name: 'Main' });
     await navigation.waitFor();
-    expect(await navigation.getByRole('link').allInnerTexts()).toEqual(rooms);
-    for (const room of rooms) {
-      await navigation.getByRole('link', { name: room }).click();
-      expect(await navigation.locator('[aria-current]').innerText()).toBe(room);
+    expect(await navigation.getByRole('link').allInnerTexts()).toEqual(sections);
+    for (const section of sections) {
+      await navigation.getByRole('link', { name: section }).click();
+      expect(await navigation.locator('[aria-current]').innerText()).toBe(section);
     }
     for (const path of refused) {
       const response = await page.goto(path);

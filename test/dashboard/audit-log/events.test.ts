@@ -1,10 +1,10 @@
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../../src/domain/actor.ts';
-import { codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
-import { createPeople } from '../support/actors.ts';
-import { Browser, type Page, wordsOf } from '../support/dashboard.ts';
-import { browserOf, useDashboard } from '../support/dashboard-server.ts';
-import { textOf } from '../support/forms.ts';
+import type { Actor } from '../../../src/domain/actor.ts';
+import { codeAt, createAccount, PASSWORD } from '../../support/accounts.ts';
+import { createPeople } from '../../support/actors.ts';
+import { Browser, type Page, wordsOf } from '../../support/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { textOf } from '../../support/forms.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);

@@ -8,7 +8,7 @@ export type Plan = {
   readonly blocks: number;
 };
 
-export type Planned = {
+export type ExplainedDatabase = {
   readonly db: Database;
   /** The plans that PostgreSQL used for the statements of `work`. */
   plansOf(work: () => Promise<unknown>): Promise<Plan[]>;
@@ -24,7 +24,7 @@ const EXPLAINING = {
 };
 
 /** Opens a database that reports the plans of the statements that are sent, not of copies of them. */
-export async function openExplaining(url: string): Promise<Planned> {
+export async function openWithAutoExplain(url: string): Promise<ExplainedDatabase> {
   await withClient(url, async (client) => {
     for (const [name, value] of Object.entries(EXPLAINING)) {
       await client.query(`alter database ${new URL(url).pathname.slice(1)} set ${name} = '${value}'`);

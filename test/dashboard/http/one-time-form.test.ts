@@ -1,9 +1,9 @@
-import type { Actor } from '../../src/domain/actor.ts';
-import { createAccount } from '../support/accounts.ts';
-import { createPeople, giveKey, times } from '../support/actors.ts';
-import { type Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../support/dashboard.ts';
-import { browserOf, useDashboard } from '../support/dashboard-server.ts';
-import { until } from '../support/wait.ts';
+import type { Actor } from '../../../src/domain/actor.ts';
+import { createAccount } from '../../support/accounts.ts';
+import { createPeople, giveKey, times } from '../../support/actors.ts';
+import { type Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { until } from '../../support/wait.ts';
 
 const dashboard = await useDashboard();
 const second = await useDashboard({ databaseUrl: dashboard.databaseUrl });

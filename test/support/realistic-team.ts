@@ -9,7 +9,7 @@ import type { Database } from '../../src/store/database.ts';
 import { READ, READ_WRITE } from './actors.ts';
 import { createTeam, type Team } from './team.ts';
 
-export type BelievableTeam = Team & {
+export type RealisticTeam = Team & {
   /** An active key of the administrator. */
   readonly keyId: string;
   /** A member without keys. */
@@ -22,7 +22,7 @@ export type BelievableTeam = Team & {
 const DAY_MS = 86_400_000;
 
 /** A team after a year of work: keys in every state, an invited and a deactivated user, short and long names. */
-export async function furnish(db: Database): Promise<BelievableTeam> {
+export async function createRealisticTeam(db: Database): Promise<RealisticTeam> {
   const team = await createTeam(db);
   const { administrator, manager, member } = team;
   const newcomer = (await createTeam(db)).member;
@@ -80,7 +80,7 @@ async function age(
 const LONG = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(6);
 
 /** Names of the maximum length without a space: 200 characters, 100 for a key; and ten active keys. */
-export async function stretch(db: Database): Promise<Team & { readonly keyId: string }> {
+export async function createLongNamedTeam(db: Database): Promise<Team & { readonly keyId: string }> {
   const team = await createTeam(db);
   const name = LONG.slice(0, 200);
   await db.prisma.organization.update({ where: { id: team.organizationId }, data: { name } });

@@ -1,7 +1,7 @@
-import { createAccount, PASSWORD } from '../support/accounts.ts';
-import { createScope, times } from '../support/actors.ts';
-import { Browser, wordsOf } from '../support/dashboard.ts';
-import { startDashboard, useDashboard } from '../support/dashboard-server.ts';
+import { createAccount, PASSWORD } from '../../support/accounts.ts';
+import { createScope, times } from '../../support/actors.ts';
+import { Browser, wordsOf } from '../../support/dashboard.ts';
+import { startDashboard, useDashboard } from '../../support/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 

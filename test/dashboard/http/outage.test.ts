@@ -1,9 +1,9 @@
-import { createAccount } from '../support/accounts.ts';
-import { Browser, filled, wordsOf } from '../support/dashboard.ts';
-import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
-import { proxyDatabase } from '../support/database-proxy.ts';
-import { useScratchDatabase } from '../support/postgres.ts';
-import { until } from '../support/wait.ts';
+import { createAccount } from '../../support/accounts.ts';
+import { Browser, filled, wordsOf } from '../../support/dashboard.ts';
+import { browserOf, fill, useDashboard } from '../../support/dashboard-server.ts';
+import { proxyDatabase } from '../../support/database-proxy.ts';
+import { useScratchDatabase } from '../../support/postgres.ts';
+import { until } from '../../support/wait.ts';
 
 const scratch = await useScratchDatabase();
 const proxy = await proxyDatabase(scratch.url);

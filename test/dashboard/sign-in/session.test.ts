@@ -1,7 +1,7 @@
-import { createAccount, PASSWORD } from '../support/accounts.ts';
-import { createPeople } from '../support/actors.ts';
-import { Browser } from '../support/dashboard.ts';
-import { browserOf, startDashboard, useDashboard } from '../support/dashboard-server.ts';
+import { createAccount, PASSWORD } from '../../support/accounts.ts';
+import { createPeople } from '../../support/actors.ts';
+import { Browser } from '../../support/dashboard.ts';
+import { browserOf, startDashboard, useDashboard } from '../../support/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 

@@ -1,6 +1,6 @@
-import { createPeople, giveKey, type People } from '../support/actors.ts';
-import { keysIn, wordsOf } from '../support/dashboard.ts';
-import { browserOf, useDashboard } from '../support/dashboard-server.ts';
+import { createPeople, giveKey, type People } from '../../support/actors.ts';
+import { keysIn, wordsOf } from '../../support/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 
