@@ -88,6 +88,19 @@ test('a client that closes its sending side after several requests gets every re
   expect(statuses(peer)).toEqual([200, 200, 200]);
 });
 
+// A reset could destroy the response before the client has read it.
+test('what arrives after the last response causes no reset', async () => {
+  const peer = await open('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  await untilEnded(peer);
+  for (let i = 0; i < 3; i += 1) {
+    peer.socket.write('x');
+    // Long enough for a reset to arrive, which the next write would report.
+    const other = await open(GET);
+    await until('the other response', () => statuses(other).length === 1);
+  }
+  expect([statuses(peer), peer.seen.error]).toEqual([[200], undefined]);
+});
+
 // Attack: connections that nobody closes, until the server has no more.
 test('a connection that the server has ended is freed, even if the client never closes it', async () => {
   const peer = await open('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');

@@ -8,6 +8,7 @@ import { ISOLATION_FAULTS } from './isolation.ts';
 import { KEY_FAULTS } from './keys.ts';
 import { PAGE_FAULTS } from './pages.ts';
 import { PEOPLE_FAULTS } from './people.ts';
+import { STOPPING_FAULTS } from './stopping.ts';
 
 /** All planted faults. To add one, add it to one of these lists. */
 export const FAULTS: readonly Fault[] = [
@@ -20,6 +21,7 @@ export const FAULTS: readonly Fault[] = [
   ...CLIENT_FAULTS,
   ...PAGE_FAULTS,
   ...PEOPLE_FAULTS,
+  ...STOPPING_FAULTS,
 ];
 
 const QUICK_TITLES = new Set([
