@@ -4,6 +4,7 @@ import { v7 as newId } from 'uuid';
 import type { OperatorInScope } from '../src/domain/actor.ts';
 import type { Environment } from '../src/domain/api-key.ts';
 import { MAX_ACTIVE_KEYS } from '../src/domain/api-key.ts';
+import type { Keyring } from '../src/domain/keyring.ts';
 import { OrganizationScope } from '../src/domain/organization-scope.ts';
 import type { NewParentProgram } from '../src/domain/parent-program.ts';
 import { PERMISSIONS } from '../src/domain/role.ts';
@@ -32,11 +33,19 @@ const DAY = 86_400_000;
 
 export async function seed(db: Database): Promise<void> {
   if ((await listOrganizations(db)).length > 0) return;
+  const { keyring } = db;
   const passwordHash = await hashPassword(DEMONSTRATION_PASSWORD);
   try {
     await transaction(db, async (tx) => {
-      await seedOrganization(tx, { name: ORGANIZATION, users: USERS, programs: demonstrationPrograms(), passwordHash });
       await seedOrganization(tx, {
+        keyring,
+        name: ORGANIZATION,
+        users: USERS,
+        programs: demonstrationPrograms(),
+        passwordHash,
+      });
+      await seedOrganization(tx, {
+        keyring,
         name: OTHER_ORGANIZATION,
         users: OTHER_USERS,
         programs: otherPrograms(),
@@ -49,14 +58,20 @@ export async function seed(db: Database): Promise<void> {
   }
 }
 
-type SeedOrganization = { name: string; users: typeof USERS; programs: NewParentProgram[]; passwordHash: string };
+type SeedOrganization = {
+  keyring: Keyring;
+  name: string;
+  users: typeof USERS;
+  programs: NewParentProgram[];
+  passwordHash: string;
+};
 
 async function seedOrganization(
   tx: Transaction,
-  { name, users, programs, passwordHash }: SeedOrganization,
+  { keyring, name, users, programs, passwordHash }: SeedOrganization,
 ): Promise<void> {
   const scope = OrganizationScope.grant(newId());
-  await insertOrganization(tx, scope, { name });
+  await insertOrganization(tx, scope, { name, keyring });
   for (const user of users) await insertUser(tx, scope, { ...user, id: newId(), passwordHash });
   const { organizationId } = scope;
   const now = Date.now();

@@ -14,6 +14,7 @@ import {
   resetSecondFactorByEmail,
   resumeOrganization,
   revokeKeyById,
+  rotateEncryptionKey,
   suspendOrganization,
 } from '../src/service/operator.ts';
 import type { Database } from '../src/store/database.ts';
@@ -118,6 +119,11 @@ program
   .description('resume a suspended organization')
   .requiredOption('--id <uuid>', "the organization's id", uuid)
   .action(({ id }: { id: string }) => execute((db) => resumeOrganization(db, id).then(() => ({ resumed: id }))));
+
+program
+  .command('rotate-encryption-key')
+  .description('encrypt all secrets with the first encryption key; the others can then be removed')
+  .action(() => execute((db) => rotateEncryptionKey(db).then((count) => ({ secrets_encrypted: count }))));
 
 const config = await orFail(async () => readConfig(process.env));
 await program.parseAsync();

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { ResponseCheck } from './api/response-check.ts';
 import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
+import { type Keyring, parseKeyring } from './domain/keyring.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -16,6 +17,8 @@ export type Config = {
   readonly databaseUrl: string | undefined;
   readonly databasePoolSize: number;
   readonly dataDir: string;
+  /** Encrypts secrets in the database. Undefined: the key in a file in `dataDir`. */
+  readonly keyring: Keyring | undefined;
   /** Size of the response cache. */
   readonly responseCacheBytes: number;
   /** Response validation; null disables it. */
@@ -43,6 +46,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: databaseUrl(given('DATABASE_URL')),
     databasePoolSize: integer('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1000 }),
     dataDir: given('DATA_DIR') ?? '.data',
+    keyring: keyring(given('ENCRYPTION_KEY')),
     responseCacheBytes:
       MIB * integer('RESPONSE_CACHE_MIB', given('RESPONSE_CACHE_MIB'), { fallback: 64, min: 0, max: 65536 }),
     responseCheck: responseCheck({ mode: given('RESPONSE_CHECK'), rate: given('RESPONSE_CHECK_SAMPLE_RATE'), nodeEnv }),
@@ -58,6 +62,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
   };
   requirePublicUrl(config);
+  requireKeyring(config);
   return config;
 }
 
@@ -133,6 +138,31 @@ function databaseUrl(text: string | undefined): string | undefined {
   throw new StartUpError(
     'DATABASE_URL is not a PostgreSQL URL.',
     'Set it to one such as postgresql://user:password@host:5432/charter, or unset it to use the embedded PostgreSQL.',
+  );
+}
+
+const MAKE_A_KEY = 'openssl rand -base64 32';
+
+function keyring(text: string | undefined): Keyring | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseKeyring(text);
+  if (parsed !== null) return parsed;
+  // The message omits the value, which is a secret.
+  throw new StartUpError(
+    'ENCRYPTION_KEY is not a key of 32 bytes in base64, or several separated by commas.',
+    `Set it to the output of: ${MAKE_A_KEY}`,
+  );
+}
+
+/**
+ * Several processes, on any machine, share an external database, so a key that one of them made for itself would lock out the
+ * others. In development, which is one machine, the key is in a file, as with the embedded PostgreSQL.
+ */
+function requireKeyring({ nodeEnv, databaseUrl, keyring: given }: Omit<Config, 'mail'>): void {
+  if (nodeEnv !== 'production' || databaseUrl === undefined || given !== undefined) return;
+  throw new StartUpError(
+    'ENCRYPTION_KEY is missing. It is required in production with DATABASE_URL.',
+    `Set it, for every process that uses this database, to the output of: ${MAKE_A_KEY} and keep a copy apart from the backups of the database.`,
   );
 }
 

@@ -1,12 +1,15 @@
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { mintKey } from '../../src/domain/api-key.ts';
+import { addEncryptionKey, placeOfCursorKey } from '../../src/store/secrets.ts';
+import { KEYRING } from './encryption.ts';
 import { FILL_ORGANIZATIONS, FILL_PROGRAMS, FILL_USERS, WORDS, WRITTEN } from './fill.ts';
 
 /** Organizations of 1,000 rows; one more has 1,000,000. */
 const SMALL = 100;
 /** Organizations of 10 rows. */
 const TINY = 10_000;
-const VERSION = 'charter bench data 4';
+const VERSION = 'charter bench data 5';
 
 export type Organization = { readonly id: string; readonly cursorKey: string; readonly key: string };
 
@@ -40,6 +43,16 @@ export async function vacuum(client: pg.Client): Promise<void> {
 }
 
 /** The last step of the fill sets a comment on the database, so an interrupted fill does not count. */
+/** Secret in no way: it is the same in every run, so that a run can make cursors of its own. */
+function cursorKeyOf(id: string): Buffer {
+  return createHash('sha256').update(`bench ${id}`).digest();
+}
+
+function organizationId(i: number): string {
+  return `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`;
+}
+
+/** The last step of a fill leaves its mark, so that a fill that was cut short counts as none. */
 async function isFilled(client: pg.Client): Promise<boolean> {
   const mark = `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = current_database()`;
   return (await client.query(mark)).rows[0]?.mark === VERSION;
@@ -50,7 +63,10 @@ async function fill(client: pg.Client): Promise<void> {
   await client.query('set session_replication_role = replica');
   await client.query('truncate organizations cascade');
   await client.query('reset session_replication_role');
-  await client.query(FILL_ORGANIZATIONS, [SMALL + TINY]);
+  await addEncryptionKey(client, KEYRING);
+  const ids = Array.from({ length: SMALL + TINY + 1 }, (_, i) => organizationId(i));
+  const cursorKeys = ids.map((id) => KEYRING.encrypt(cursorKeyOf(id), placeOfCursorKey(id)));
+  await client.query(FILL_ORGANIZATIONS, [ids, cursorKeys]);
   await client.query(FILL_USERS);
   await client.query(FILL_PROGRAMS, WORDS);
   // An automatic vacuum would run in the middle of a measurement.
@@ -62,13 +78,11 @@ async function fill(client: pg.Client): Promise<void> {
 /** Each run needs new keys, because only their hashes are stored. The large organization is the first. */
 async function issueKeys(client: pg.Client): Promise<Organization[]> {
   await client.query('delete from api_keys');
-  const found = await client.query<{ id: string; cursorKey: string }>(
-    `select id, encode(cursor_key, 'hex') as "cursorKey" from organizations order by id`,
-  );
-  const minted = found.rows.map((row) => ({ ...row, ...mintKey('live') }));
+  const found = await client.query<{ id: string }>('select id from organizations order by id');
+  const minted = found.rows.map(({ id }) => ({ id, cursorKey: cursorKeyOf(id).toString('hex'), ...mintKey('live') }));
   await client.query(
-    `insert into api_keys (organization_id, id, user_id, name, key_hash, key_prefix, permissions)
-     select id, uuidv7(), id, 'bench', hash, prefix, '{parent_programs:read,parent_programs:write}'
+    `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions)
+     select id, uuidv7(), id, 'bench', hash, hash, prefix, '{parent_programs:read,parent_programs:write}'
      from unnest($1::uuid[], $2::bytea[], $3::text[]) as minted (id, hash, prefix)`,
     [minted.map(({ id }) => id), minted.map(({ hash }) => hash), minted.map(({ prefix }) => prefix)],
   );

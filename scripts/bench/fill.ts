@@ -25,12 +25,11 @@ const SENTENCES = [
 /** The parameters of FILL_PROGRAMS. */
 export const WORDS = [KINDS, SUBJECTS, PLACES, SENTENCES, RARE_WORD];
 
-/** Organization 0 is the large one, and the next 100 are small. $1: the number of the last one. */
+/** The first organization is the large one, the next 100 are small. $1: the ids; $2: the encrypted cursor keys. */
 export const FILL_ORGANIZATIONS = `
   insert into organizations (id, name, cursor_key, created_at)
-  select ('00000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid, 'Bench organization ' || i,
-         sha256(convert_to('bench ' || i, 'UTF8')), now() - interval '3 years'
-  from generate_series(0, $1::int) as i`;
+  select id, 'Bench organization ' || (i - 1), cursor_key, now() - interval '3 years'
+  from unnest($1::uuid[], $2::bytea[]) with ordinality as made (id, cursor_key, i)`;
 
 export const FILL_USERS = `
   insert into users (organization_id, id, email, name, role)

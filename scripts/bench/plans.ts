@@ -1,6 +1,7 @@
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-list.ts';
+import { KEYRING } from './encryption.ts';
 
 export type List = { readonly organizationId: string; readonly query: ListQuery };
 
@@ -15,7 +16,7 @@ const EXPLAIN_ALL = `
 
 /** The indexes that PostgreSQL uses for a list. */
 export async function explainList(url: string, { organizationId, query }: List): Promise<PlanSummary> {
-  const db = openDatabase({ url, poolSize: 1, onIdleError: () => undefined });
+  const db = openDatabase({ url, keyring: KEYRING, poolSize: 1, onIdleError: () => undefined });
   const plans: string[] = [];
   db.pool.on('connect', (client) => client.on('notice', ({ message }) => plans.push(message ?? '')));
   try {

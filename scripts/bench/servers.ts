@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ENCRYPTION_KEY } from './encryption.ts';
 
 /** Long, because a contract of 1,000 operations takes a while on a busy machine. */
 const START_SECONDS = 180;
@@ -57,7 +58,13 @@ const originAt = (port: number) => `http://127.0.0.1:${port}`;
 async function start(program: Program, port: number): Promise<RunningServer> {
   const { script, databaseUrl, postgresPid, settings = {}, logFile } = program;
   const log = await open(logFile, 'w');
-  const env = { PATH: process.env['PATH'], NODE_ENV: 'production', DATABASE_URL: databaseUrl, ...settings };
+  const env = {
+    PATH: process.env['PATH'],
+    NODE_ENV: 'production',
+    DATABASE_URL: databaseUrl,
+    ENCRYPTION_KEY,
+    ...settings,
+  };
   const parameters = ['--disable-warning=ExperimentalWarning', script];
   const child = spawn(process.execPath, parameters, { env, stdio: ['ignore', log.fd, log.fd, 'ipc'] });
   await log.close();

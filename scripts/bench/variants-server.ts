@@ -1,5 +1,6 @@
 // Runs variants of Charter in one process, each on a port of its own, because two processes of the same code differ by some
 // per cent. The environment variable VARIANTS contains their names and ports as JSON. Otherwise like src/main.ts.
+
 import { readFile } from 'node:fs/promises';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { type AppDeps, createApp } from '../../src/app.ts';
@@ -10,6 +11,7 @@ import { listen } from '../../src/server.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox } from '../../src/service/mail.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { KEYRING } from './encryption.ts';
 import type { Variant } from './servers.ts';
 
 const OPERATIONS = 1000;
@@ -26,7 +28,7 @@ tuneGarbageCollection();
 const config = readConfig(process.env);
 const logger = createLogger(config.logLevel);
 const url = config.databaseUrl ?? '';
-const db = openDatabase({ url, poolSize: config.databasePoolSize, onIdleError: () => undefined });
+const db = openDatabase({ url, keyring: KEYRING, poolSize: config.databasePoolSize, onIdleError: () => undefined });
 const keyUses = startKeyUses(db, { onFailure: () => undefined });
 const variants: [Variant, number][] = JSON.parse(process.env['VARIANTS'] ?? '[]');
 for (const [name, port] of variants) {

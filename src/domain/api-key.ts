@@ -72,7 +72,7 @@ export type KeyRecord = {
   readonly organizationSuspendedAt: Date | null;
   /** 64-bit integer in decimal. */
   readonly organizationVersion: string;
-  /** Signs the organization's page cursors: 32 bytes in hexadecimal. */
+  /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
   readonly cursorKey: string;
   readonly id: string;
   readonly name: string;

@@ -5,7 +5,7 @@ import type { Permission } from './role.ts';
 export type Caller = {
   readonly scope: OrganizationScope;
   readonly organizationName: string;
-  /** Signs the organization's page cursors: 32 bytes in hexadecimal. */
+  /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
   readonly cursorKey: string;
   /** As read with the key. It changes with every change of the organization's data. */
   readonly organizationVersion: string;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { invalidField } from './errors.ts';
 
 // The rule for every name that people enter and others read in lists, mails, the audit log and terminals.
@@ -10,7 +11,7 @@ const HARMFUL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 /** Letters and symbols that look like a blank: Hangul fillers and the empty Braille pattern. */
 const BLANK = /[\u115f\u1160\u3164\uffa0\u2800]/gu;
 /** Invisible: zero-width spaces and joiners, soft hyphens. They are allowed, because emoji and Persian words need some. */
-const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 /** A whole API key or most of one. The prefix that lists show is allowed. */
 const KEY = /charter_(live|test)_[0-9a-z]{20,}/i;
@@ -36,7 +37,17 @@ export function parseName(
   return name;
 }
 
-/** Equal for names that differ only in blanks and invisible characters. Letter case counts. */
-export function lookOf(name: string): string {
+/** Without invisible characters, and with one kind of blank. */
+function lookOf(name: string): string {
   return name.normalize('NFC').replace(BLANK, ' ').replace(INVISIBLE, '').replace(/\s+/gu, ' ').trim();
+}
+
+/**
+ * SHA-256 of the name in a normalized form. Equal for names that differ only in letter case, blanks, invisible characters or
+ * compatibility variants such as full-width letters (NFKC).
+ */
+export function nameKeyOf(name: string): Buffer<ArrayBuffer> {
+  // Upper case first: it unites letters that lower case alone keeps apart, such as "ß" and "SS".
+  const form = lookOf(lookOf(name).normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC'));
+  return createHash('sha256').update(form).digest();
 }

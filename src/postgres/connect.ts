@@ -1,12 +1,13 @@
 import { type Database, openDatabase } from '../store/database.ts';
+import { completeMigrations } from './complete-migrations.ts';
 import { joinEmbeddedPostgres } from './embedded-postgres.ts';
 import { migrate } from './migrate.ts';
+import { type KeyringChoice, openKeyring } from './open-keyring.ts';
 
-export type DatabaseChoice = {
+export type DatabaseChoice = KeyringChoice & {
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly databasePoolSize: number;
-  readonly dataDir: string;
 };
 
 export type Connected = {
@@ -15,16 +16,21 @@ export type Connected = {
   leave(): Promise<void>;
 };
 
-/** Connects to the configured database, embedded or external, and applies every migration. */
+/**
+ * Connects to the configured database, embedded or external, and applies every migration. Throws a StartUpError if that is not
+ * possible, or if a key that encrypts its secrets is missing.
+ */
 export async function connect(
-  { databaseUrl, databasePoolSize, dataDir }: DatabaseChoice,
+  { databaseUrl, databasePoolSize, dataDir, keyring: given }: DatabaseChoice,
   onIdleError: (error: Error) => void,
 ): Promise<Connected> {
   const embedded = databaseUrl === undefined ? await joinEmbeddedPostgres({ dataDir }) : undefined;
   const url = embedded?.url ?? databaseUrl ?? '';
   try {
     await migrate(url);
-    const db = openDatabase({ url, poolSize: databasePoolSize, onIdleError });
+    const keyring = await openKeyring(url, { keyring: given, dataDir });
+    await completeMigrations(url, keyring);
+    const db = openDatabase({ url, poolSize: databasePoolSize, keyring, onIdleError });
     return {
       db,
       async leave() {

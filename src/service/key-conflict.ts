@@ -1,7 +1,7 @@
 import { endOf } from '../domain/api-key.ts';
 import { DomainError } from '../domain/errors.ts';
 import { formatInstant } from '../domain/format.ts';
-import { lookOf } from '../domain/name.ts';
+import { nameKeyOf } from '../domain/name.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Transaction } from '../store/database.ts';
 import { findKeyHistory, findLiveSuccessor } from '../store/key-history.ts';
@@ -39,7 +39,8 @@ export function findNameTaken(
   { email }: { readonly email: string },
   { name, others }: { name: string; others: readonly { readonly name: string }[] },
 ): NameTaken | null {
-  const taken = others.find((key) => lookOf(key.name) === lookOf(name));
+  const nameKey = nameKeyOf(name);
+  const taken = others.find((key) => nameKeyOf(key.name).equals(nameKey));
   if (taken === undefined) return null;
   return {
     kind: 'name-taken',

@@ -9,6 +9,7 @@ import { recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
 import { insertOrganization, setSuspended } from '../store/organizations.ts';
+import { retireOtherKeys } from '../store/secrets.ts';
 import { findKeyById, findOrganization, findUserByEmail } from '../store/unscoped.ts';
 import { insertUser, type NewUser } from '../store/users.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
@@ -26,7 +27,7 @@ export async function createOrganization(db: Database, request: NewOrganization)
   const scope = OrganizationScope.grant(newId());
   try {
     await transaction(db, async (tx) => {
-      await insertOrganization(tx, scope, { name });
+      await insertOrganization(tx, scope, { name, keyring: db.keyring });
       for (const user of users) await insertUser(tx, scope, { ...user, id: newId() });
     });
   } catch (error) {
@@ -108,6 +109,11 @@ async function changeSuspension(db: Database, scope: OrganizationScope, at: Date
   await transaction(db, async (tx) => {
     if (await setSuspended(tx, scope, at)) await recordAudit(tx, scope, { action, actorUserId: null, trace: null });
   });
+}
+
+/** Encrypts all secrets with the first encryption key; the others are then not needed. Returns how many were encrypted. */
+export async function rotateEncryptionKey(db: Database): Promise<number> {
+  return retireOtherKeys(db);
 }
 
 async function scopeOf(db: Database, id: string): Promise<OrganizationScope> {

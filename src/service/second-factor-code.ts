@@ -1,5 +1,7 @@
 import { Secret, TOTP } from 'otpauth';
+import type { Keyring } from '../domain/keyring.ts';
 import { hashRecoveryCode } from '../domain/recovery-code.ts';
+import { placeOfTotpSecret } from '../store/secrets.ts';
 import type { LockedUser, UserChange } from '../store/users.ts';
 
 // RFC 6238 with the parameters that every authenticator supports: SHA-1, six digits, 30 seconds.
@@ -8,30 +10,38 @@ const STEP_SECONDS = 30;
 const STEPS_OFF = 1;
 
 export type NewSecret = {
-  /** 20 random bytes, as RFC 4226 section 4 recommends. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** 20 random bytes, as RFC 4226 section 4 recommends, encrypted for the user's row. */
+  readonly encrypted: Uint8Array<ArrayBuffer>;
   /** To type into the authenticator. */
   readonly base32: string;
   /** An otpauth: URI, for a QR code. */
   readonly uri: string;
 };
 
-export function mintSecret(email: string): NewSecret {
+export function mintSecret(keyring: Keyring, user: Pick<LockedUser, 'organizationId' | 'id' | 'email'>): NewSecret {
   const secret = new Secret({ size: 20 });
-  return { bytes: new Uint8Array(secret.bytes), base32: secret.base32, uri: totp(secret, email).toString() };
+  const { email } = user;
+  return {
+    encrypted: keyring.encrypt(secret.bytes, placeOfTotpSecret(user)),
+    base32: secret.base32,
+    uri: totp(secret, email).toString(),
+  };
 }
 
 /** `change` is written to the user's row, so that the code is not accepted again. */
 export type SpentCode = { readonly by: 'authenticator' | 'recovery code'; readonly change: UserChange };
 
-type Factor = Pick<LockedUser, 'totpSecret' | 'totpLastStep' | 'recoveryCodes'>;
+type Factor = Pick<LockedUser, 'organizationId' | 'id' | 'totpSecret' | 'totpLastStep' | 'recoveryCodes'>;
+
+/** `keyring` decrypts the secret of the authenticator. */
+type GivenCode = { readonly keyring: Keyring; readonly code: string; readonly now: Date };
 
 /**
  * Null: the code is wrong or was accepted before. The caller locks the user's row and writes the change in the same
  * transaction, so that of two requests with one code, one is accepted.
  */
-export function spendCode(user: Factor, code: string, now: Date): SpentCode | null {
-  const step = acceptedStep(user, code, now);
+export function spendCode(user: Factor, { keyring, code, now }: GivenCode): SpentCode | null {
+  const step = acceptedStep(user, { keyring, code, now });
   if (step !== null) return { by: 'authenticator', change: { totpLastStep: step } };
   const hash = hashRecoveryCode(code);
   const rest = user.recoveryCodes
@@ -42,13 +52,12 @@ export function spendCode(user: Factor, code: string, now: Date): SpentCode | nu
 
 /** The time step of the code; null: the code is wrong, or not later than the last one that was accepted. */
 export function acceptedStep(
-  { totpSecret, totpLastStep }: Omit<Factor, 'recoveryCodes'>,
-  code: string,
-  now: Date,
+  { totpSecret, totpLastStep, ...user }: Omit<Factor, 'recoveryCodes'>,
+  { keyring, code, now }: GivenCode,
 ): number | null {
   const token = code.replace(/\s/g, '');
   if (totpSecret === null || !/^\d{6}$/.test(token)) return null;
-  const secret = new Secret({ buffer: Uint8Array.from(totpSecret).buffer });
+  const secret = new Secret({ buffer: Uint8Array.from(keyring.decrypt(totpSecret, placeOfTotpSecret(user))).buffer });
   const delta = totp(secret, '').validate({ token, timestamp: now.getTime(), window: STEPS_OFF });
   if (delta === null) return null;
   const step = Math.floor(now.getTime() / 1000 / STEP_SECONDS) + delta;

@@ -49,8 +49,8 @@ export async function beginSecondFactor(
     const { user } = locked;
     if (user.totpSince !== null)
       return conflict('You have a second factor already. Turn it off before you set up another one.');
-    const { bytes, base32, uri } = mintSecret(user.email);
-    await changeUser(tx, actor.scope, user.id, { totpSecret: bytes, totpLastStep: 0 });
+    const { encrypted, base32, uri } = mintSecret(db.keyring, user);
+    await changeUser(tx, actor.scope, user.id, { totpSecret: encrypted, totpLastStep: 0 });
     return { kind: 'secret-made', secret: base32, uri };
   });
 }
@@ -74,7 +74,7 @@ export async function confirmSecondFactor(
       const user = await lockActor(tx, actor);
       if (user.totpSince !== null) return conflict('You have a second factor already.');
       if (user.totpSecret === null) return conflict('Set up your authenticator first.');
-      const step = acceptedStep(user, code, now);
+      const step = acceptedStep(user, { keyring: db.keyring, code, now });
       if (step === null)
         return invalid(
           'code',

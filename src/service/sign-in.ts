@@ -113,7 +113,7 @@ export async function giveSecondFactor(
   const result = await transaction(db, async (tx): Promise<SecondFactorResult> => {
     const user = await lockUser(tx, scope, half.userId);
     if (user === null || user.deactivatedAt !== null || user.totpSince === null) return { kind: 'ended' };
-    const spent = spendCode(user, code, now);
+    const spent = spendCode(user, { keyring: db.keyring, code, now });
     if (spent === null) {
       await recordAudit(tx, scope, {
         action: 'user.sign_in_failed',

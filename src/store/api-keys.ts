@@ -1,3 +1,4 @@
+import { nameKeyOf } from '../domain/name.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
 import type { Transaction } from './database.ts';
@@ -25,7 +26,8 @@ export async function listCurrentKeys(tx: Transaction, scope: OrganizationScope,
 }
 
 export async function insertApiKey(tx: Transaction, scope: OrganizationScope, key: NewApiKey): Promise<void> {
-  await tx.apiKey.create({ data: { ...key, organizationId: scope.organizationId }, select: { id: true } });
+  const nameKey = nameKeyOf(key.name);
+  await tx.apiKey.create({ data: { ...key, nameKey, organizationId: scope.organizationId }, select: { id: true } });
 }
 
 /** A change of one of the user's keys. */
@@ -90,11 +92,12 @@ export async function replaceApiKey(
       set rotated_at = ${now}::timestamptz, rotated_by_user_id = ${byUserId}::uuid, successor_id = ${successor.id}::uuid
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
         and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)
-      returning organization_id, user_id, name, permissions, expires_at, key_prefix),
+      returning organization_id, user_id, name, name_key, permissions, expires_at, key_prefix),
     successor as (
       insert into api_keys
-        (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix, permissions, expires_at, created_at)
-      select organization_id, ${successor.id}::uuid, user_id, ${byUserId}::uuid, name, ${successor.keyHash}::bytea,
+        (organization_id, id, user_id, created_by_user_id, name, name_key, key_hash, key_prefix, permissions, expires_at,
+         created_at)
+      select organization_id, ${successor.id}::uuid, user_id, ${byUserId}::uuid, name, name_key, ${successor.keyHash}::bytea,
              ${successor.keyPrefix}, permissions, expires_at, ${now}::timestamptz
       from ended
       returning name, permissions, expires_at)
@@ -116,7 +119,7 @@ export async function renameApiKey(
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
         and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)
       for no key update)
-    update api_keys k set name = ${name} from before
+    update api_keys k set name = ${name}, name_key = ${nameKeyOf(name)} from before
     where k.organization_id = before.organization_id and k.id = before.id
     returning before.name as "oldName"`;
   return row ?? null;

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import type { Keyring } from '../domain/keyring.ts';
 
 export type Transaction = Prisma.TransactionClient;
 
@@ -9,6 +10,8 @@ export type Transaction = Prisma.TransactionClient;
 export type Database = {
   readonly prisma: PrismaClient;
   readonly pool: pg.Pool;
+  /** Encrypts and decrypts secrets. */
+  readonly keyring: Keyring;
   /** True while so many requests wait for a connection that another one would time out. */
   isOverloaded(): boolean;
   close(): Promise<void>;
@@ -18,6 +21,7 @@ export type DatabaseOptions = {
   url: string;
   /** Maximum number of connections, 1 to 1000. */
   poolSize: number;
+  keyring: Keyring;
   /** Called when an idle connection fails, for example because PostgreSQL stops. */
   onIdleError: (error: Error) => void;
 };
@@ -46,7 +50,7 @@ const SERVER_SETTINGS = [
   'random_page_cost=1.1',
 ];
 
-export function openDatabase({ url, poolSize, onIdleError }: DatabaseOptions): Database {
+export function openDatabase({ url, poolSize, keyring, onIdleError }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: withOptions(url, SERVER_SETTINGS),
     max: poolSize,
@@ -70,6 +74,7 @@ export function openDatabase({ url, poolSize, onIdleError }: DatabaseOptions): D
   return {
     prisma,
     pool,
+    keyring,
     isOverloaded: () => pool.waitingCount >= poolSize * WAITING_PER_CONNECTION,
     async close() {
       await prisma.$disconnect();

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import type { Keyring } from '../domain/keyring.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { KeyPolicy } from '../domain/role.ts';
 import type { Transaction } from './database.ts';
+import { placeOfCursorKey } from './secrets.ts';
 
-export async function insertOrganization(tx: Transaction, scope: OrganizationScope, { name }: { name: string }) {
-  return tx.organization.create({ data: { id: scope.organizationId, name, cursorKey: randomBytes(32) } });
+/** With a new cursor key, which the keyring encrypts. */
+export async function insertOrganization(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { name, keyring }: { name: string; keyring: Keyring },
+) {
+  const cursorKey = keyring.encrypt(randomBytes(32), placeOfCursorKey(scope.organizationId));
+  return tx.organization.create({ data: { id: scope.organizationId, name, cursorKey } });
 }
 
 /** Suspends the organization, or resumes it if `at` is null. Returns false, and changes nothing, if that was done before. */

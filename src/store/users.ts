@@ -38,7 +38,7 @@ export type UserChange = {
   readonly passwordHash?: string;
   /** Null: reactivates the user. */
   readonly deactivatedAt?: Date | null;
-  /** 20 bytes; null: none. */
+  /** Encrypted; null: none. */
   readonly totpSecret?: Uint8Array<ArrayBuffer> | null;
   readonly totpSince?: Date | null;
   readonly totpLastStep?: number;

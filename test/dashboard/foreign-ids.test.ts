@@ -2,6 +2,7 @@ import { createAccount } from '../support/accounts.ts';
 import { createPeople, giveKey, NOBODY } from '../support/actors.ts';
 import { type Fields, filled, wordsOf } from '../support/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard-server.ts';
+import { encryptedSecret } from '../support/encryption.ts';
 import { formsOf } from '../support/forms.ts';
 
 /** The fields of each form whose path has an id, as our own pages send them. */
@@ -22,7 +23,7 @@ const ids = { ...keys, ourUser: ours.member.userId, theirUser: theirs.member.use
 // Gives the removal page its form.
 await db.prisma.user.updateMany({
   where: { id: ours.member.userId },
-  data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
+  data: { totpSecret: encryptedSecret(ours.member), totpSince: new Date() },
 });
 const inactive = await createAccount(db, { scope: ours.scope });
 await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });

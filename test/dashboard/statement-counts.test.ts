@@ -21,8 +21,8 @@ async function createOrganizationOfSize({ users, keys, events }: { users: number
   const { id: keyId } = await giveKey(db, member);
   for (const { userId } of [administrator, member]) {
     await db.pool.query(
-      `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix, permissions, revoked_at, revoked_by_user_id)
-       select $1::uuid, gen_random_uuid(), $2::uuid, $3::uuid, 'Key ' || i, sha256(($2::uuid::text || i)::bytea), 'charter_live_Abcd',
+      `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, name_key, key_hash, key_prefix, permissions, revoked_at, revoked_by_user_id)
+       select $1::uuid, gen_random_uuid(), $2::uuid, $3::uuid, 'Key ' || i, sha256(('Key ' || i)::bytea), sha256(($2::uuid::text || i)::bytea), 'charter_live_Abcd',
               '{parent_programs:read}', now(), $3::uuid from generate_series(1, ${keys}) i`,
       [scope.organizationId, userId, administrator.userId],
     );

@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { createActor, createScope, giveKey, READ } from '../support/actors.ts';
 import { startCharter } from '../support/charter.ts';
 import { Client, type Reply } from '../support/client.ts';
+import { KEYRING } from '../support/encryption.ts';
 import { createScratchDatabase } from '../support/postgres.ts';
 import { kill } from '../support/process.ts';
 import { createTestOrganization, type TestOrganization } from '../support/server.ts';
@@ -36,7 +37,7 @@ const TRIES = 3;
 export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promise<World> {
   const scratch = await createScratchDatabase();
   const charter = await startCharter({ DATABASE_URL: scratch.url }, { lifeSeconds });
-  const db = openDatabase({ url: scratch.url, poolSize: 2, onIdleError: () => {} });
+  const db = openDatabase({ url: scratch.url, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
   const { url } = charter;
   const client = new Client(url, undefined, () => {});
   const count = { requests: 0 };

@@ -1,5 +1,7 @@
 import { readConfig } from '../../src/config.ts';
+import { Keyring } from '../../src/domain/keyring.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { ENCRYPTION_KEY } from '../support/encryption.ts';
 
 function refusalOf(env: Record<string, string>): StartUpError {
   try {
@@ -14,6 +16,7 @@ const DEFAULTS = {
   ...{ port: 3000, host: '127.0.0.1', databaseUrl: undefined, databasePoolSize: 10, dataDir: '.data' },
   responseCacheBytes: 64 * 1024 * 1024,
   drainSeconds: 0,
+  keyring: undefined,
   ...{ logLevel: 'info', nodeEnv: 'development', environment: 'live', publicUrl: undefined, mail: null },
   trustedProxies: [],
   responseCheck: { mode: 'report', sampleRate: 1 },
@@ -22,7 +25,7 @@ const DEFAULTS = {
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR RESPONSE_CACHE_MIB DRAIN_SECONDS LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR ENCRYPTION_KEY RESPONSE_CACHE_MIB DRAIN_SECONDS LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -36,6 +39,7 @@ test('every variable is read', () => {
     ...{ RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '.01' },
     ...{ TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1', RESPONSE_CACHE_MIB: '1' },
     DRAIN_SECONDS: '300',
+    ENCRYPTION_KEY,
     PUBLIC_URL: 'https://charter.example.org',
   };
   expect(readConfig(env)).toEqual({
@@ -43,6 +47,7 @@ test('every variable is read', () => {
     ...{ logLevel: 'silent', nodeEnv: 'production', environment: 'test', mail: null },
     ...{ publicUrl: 'https://charter.example.org', responseCacheBytes: 1024 * 1024 },
     drainSeconds: 300,
+    keyring: expect.any(Keyring),
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
     responseCheck: { mode: 'report', sampleRate: 0.01 },
   });

@@ -72,8 +72,8 @@ test('in development, two processes that start on an empty database both serve a
 function addKeys(url: string, count: number, name: string) {
   return withClient(url, (client) =>
     client.query(
-      `insert into api_keys (organization_id, id, user_id, name, key_hash, key_prefix, permissions, created_at)
-       select organization_id, gen_random_uuid(), id, $1::text || i, sha256(($1::text || i)::bytea), 'charter_live_0000', '{}',
+      `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions, created_at)
+       select organization_id, gen_random_uuid(), id, $1::text || i, sha256(($1::text || i)::bytea), sha256(($1::text || i)::bytea), 'charter_live_0000', '{}',
               timestamptz '2026-01-01' from users, generate_series(1, $2::int) i
        where email = 'administrator@northwind.example'`,
       [name, count],

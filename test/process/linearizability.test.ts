@@ -1,6 +1,7 @@
 import type { Database } from '../../src/store/database.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { startCharter } from '../support/charter.ts';
+import { KEYRING } from '../support/encryption.ts';
 import { length } from '../support/length.ts';
 import { judgeKeys, judgeRegister } from '../support/linearizability.ts';
 import { withScratchDatabase } from '../support/postgres.ts';
@@ -18,7 +19,7 @@ const faultsIn = ({ registers }: History) => [...registers.values()].flatMap(jud
 test('two processes under 64 clients never return a value older than an acknowledged write, nor accept an ended key', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     const processes = await Promise.all([startCharter({ DATABASE_URL }), startCharter({ DATABASE_URL })]);
-    const db = openDatabase({ url: DATABASE_URL, poolSize: 4, onIdleError: () => {} });
+    const db = openDatabase({ url: DATABASE_URL, keyring: KEYRING, poolSize: 4, onIdleError: () => {} });
     try {
       const urls = processes.map(({ url }) => url);
       const history = await sendRandomTraffic(db, { urls, clients: CLIENTS, seconds: SECONDS, seed: 20 });
@@ -78,7 +79,7 @@ describe('a planted fault is caught', () => {
   /** Few clients, so that a request takes less than the lag; several rounds, because a busy machine makes that rare. */
   async function untilCaught(isLagging: (statement: string) => boolean, faultsOf: (history: History) => string[]) {
     const server = await startServer();
-    const db = openDatabase({ url: server.databaseUrl, poolSize: 4, onIdleError: () => {} });
+    const db = openDatabase({ url: server.databaseUrl, keyring: KEYRING, poolSize: 4, onIdleError: () => {} });
     let seed = 7;
     const traffic = { urls: [server.url], clients: 4, seconds: 2 };
     try {

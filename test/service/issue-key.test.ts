@@ -62,22 +62,29 @@ test('fifty concurrent creations make ten keys, and forty are refused with the r
   expect(await standing(tenant)).toBe(10);
 });
 
-test('fifty concurrent creations of one name make one key', async () => {
+test('fifty concurrent creations of one name, however it is spelled, make one key', async () => {
   const tenant = await createTenant(database.db);
-  const outcomes = await times(50, () => outcomeOf(issue(tenant)));
+  const spellings = ['Test', 'TEST', 'te\u200bst', 'Ｔｅｓｔ', ' test '];
+  const outcomes = await times(50, (i) => outcomeOf(issue(tenant, { name: spellings[i % spellings.length] ?? '' })));
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
-  expect(outcomes.filter((outcome) => /^name-taken: .* has a key named "Test" already/.test(outcome))).toHaveLength(49);
+  expect(outcomes.filter((outcome) => /^name-taken: .* has a key named ".*" already/.test(outcome))).toHaveLength(49);
   expect(await standing(tenant)).toBe(1);
 });
 
 // The attack: two keys that look the same in the list, so that the wrong one is revoked.
-test('a name that looks like another key’s name is taken, and a name in other letter case is free', async () => {
+test('a name that looks like another key’s name is taken, in any letter case', async () => {
   const tenant = await createTenant(database.db);
   await createKeyRow(database.db, tenant, { name: 'Café  sync' });
-  for (const name of ['Café sync', 'Cafe\u0301\u00a0sync', ' Ca\u200bfé sync'])
+  for (const name of [
+    'Café sync',
+    'Cafe\u0301\u00a0sync',
+    ' Ca\u200bfé sync',
+    'café sync',
+    'CA\u200bFÉ sync',
+    'Ｃａｆé sync',
+  ])
     expect(await outcomeOf(issue(tenant, { name }))).toMatch(/^name-taken: .* has a key named ".*" already/);
-  expect(await outcomeOf(issue(tenant, { name: 'café sync' }))).toBe('done');
-  expect(await standing(tenant)).toBe(2);
+  expect(await standing(tenant)).toBe(1);
 });
 
 test('expired keys do not count towards the limit of ten, but keep their names', async () => {

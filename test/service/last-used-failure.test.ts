@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createActor, createPeople, giveKey, times } from '../support/actors.ts';
+import { KEYRING } from '../support/encryption.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -75,7 +76,7 @@ test('a writer flushes at its interval, and once more when it stops', async () =
 // Ten processes write the same keys in different orders; locking rows in those orders would deadlock.
 test('ten processes that write the same keys concurrently lose nothing', async () => {
   const keys = await times(20, newKey);
-  const db = openDatabase({ url: server.databaseUrl, poolSize: 10, onIdleError: () => {} });
+  const db = openDatabase({ url: server.databaseUrl, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
   const writers = Array.from({ length: 10 }, () => startKeyUses(db, { onFailure: failing }));
   for (const [i, writer] of writers.entries())
     for (const { of } of i % 2 === 0 ? keys : keys.toReversed()) writer.refused(of);

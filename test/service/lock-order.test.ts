@@ -11,8 +11,8 @@ const ids = ['1', '2', '3'].map((digit) => `0000000${digit}-0000-7000-8000-00000
 
 async function addKeysOf({ scope, userId }: Actor, count: number): Promise<void> {
   await database.db.pool.query(
-    `insert into api_keys (organization_id, id, user_id, name, key_hash, key_prefix, permissions)
-     select $1, gen_random_uuid(), $2, 'Key ' || i, sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}'
+    `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions)
+     select $1, gen_random_uuid(), $2, 'Key ' || i, sha256(gen_random_uuid()::text::bytea), sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}'
      from generate_series(1, ${count}) i`,
     [scope.organizationId, userId],
   );

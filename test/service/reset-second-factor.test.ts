@@ -18,6 +18,7 @@ import {
   PASSWORD,
 } from '../support/accounts.ts';
 import { codeOf, NOBODY, outcomeOf } from '../support/actors.ts';
+import { encryptedSecret } from '../support/encryption.ts';
 import { useDatabase } from '../support/store.ts';
 
 const { db } = await useDatabase();
@@ -28,8 +29,11 @@ const NOW = new Date('2026-05-01T08:00:00.000Z');
 const colleague = (role: Actor['role'] = 'member') => createAccount(db, { role, scope: administrator.scope });
 const reset = (by: Actor, { userId }: Pick<Actor, 'userId'>) => resetSecondFactor(db, by, { userId });
 /** Writes to the table directly, because the service would ask for a password; this file tests only who may remove. */
-const putSecondFactor = ({ userId }: Actor) =>
-  db.prisma.user.updateMany({ where: { id: userId }, data: { totpSecret: new Uint8Array(20), totpSince: NOW } });
+const putSecondFactor = (actor: Actor) =>
+  db.prisma.user.updateMany({
+    where: { id: actor.userId },
+    data: { totpSecret: encryptedSecret(actor), totpSince: NOW },
+  });
 const row = ({ userId }: Actor) => db.prisma.user.findFirstOrThrow({ where: { id: userId } });
 const eventsOf = ({ userId }: Actor) =>
   db.prisma.auditEvent.findMany({

@@ -36,7 +36,7 @@ test('starting the set-up requires the password, and a wrong one creates no secr
   expect(await outcomeOf(begin(account, ''))).toMatch(/^invalid: password is not right/);
   expect(await row(account)).toMatchObject({ totpSecret: null, totpSince: null });
   orThrow(await begin(account));
-  expect((await row(account)).totpSecret).toHaveLength(20);
+  expect((await row(account)).totpSecret).toHaveLength(57);
 });
 
 test('of 30 password guesses ten are checked, and then the right password is rate-limited too', async () => {

@@ -1,3 +1,4 @@
+import { KEYRING } from '../support/encryption.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
 
 // What must hold for every writer: a later version, a script, psql. All of it is raw SQL, which bypasses our own checks.
@@ -16,10 +17,13 @@ async function insertRow(table: string, row: Record<string, unknown>): Promise<s
   );
 }
 
+/** Only its length and its key count: rows are not read here. */
+const ENCRYPTED = KEYRING.encrypt(Buffer.alloc(32), { column: '', ids: [] });
+
 const organization = (more: object) => ({
   id: crypto.randomUUID(),
   name: 'Test',
-  cursor_key: Buffer.alloc(32),
+  cursor_key: ENCRYPTED,
   ...more,
 });
 const user = (more: object) => ({
@@ -28,7 +32,8 @@ const user = (more: object) => ({
 });
 const apiKey = (more: object) => ({
   ...{ organization_id: ours.scope.organizationId, id: crypto.randomUUID(), user_id: ours.userId },
-  ...{ name: crypto.randomUUID(), key_hash: crypto.getRandomValues(Buffer.alloc(32)), key_prefix: 'charter_live_0000' },
+  ...{ name: crypto.randomUUID(), name_key: crypto.getRandomValues(Buffer.alloc(32)) },
+  ...{ key_hash: crypto.getRandomValues(Buffer.alloc(32)), key_prefix: 'charter_live_0000' },
   ...{ permissions: ['parent_programs:read'], ...more },
 });
 const program = (more: object) => ({
@@ -73,12 +78,14 @@ test('no row can belong to an organization that does not exist', async () => {
 });
 
 test.each([
-  ['organizations', { cursor_key: Buffer.alloc(31) }, '23514 organizations_cursor_key_check'],
+  ['organizations', { cursor_key: ENCRYPTED.subarray(0, 68) }, '23514 organizations_cursor_key_check'],
   ['api_keys', { rotated_at: new Date(), revoked_at: new Date() }, '23514 api_keys_state_check'],
   ['users', { email: 'Ada@example.test' }, '23514 users_email_check'],
   ['users', { role: 'owner' }, '22P02 undefined'],
   ['api_keys', { key_hash: Buffer.alloc(31) }, '23514 api_keys_key_hash_check'],
   ['api_keys', { permissions: ['parent_programs:read', 'everything'] }, '23514 api_keys_permissions_check'],
+  ['api_keys', { name_key: null }, '23514 api_keys_name_key_check'],
+  ['users', { totp_secret: ENCRYPTED }, '23514 users_totp_secret_check'],
   ['api_keys', { permissions: null }, '23502 permissions'],
   ['parent_programs', { name: '' }, '23514 parent_programs_name_check'],
   ['parent_programs', { name: 'x'.repeat(201) }, '22001 undefined'],
@@ -103,8 +110,9 @@ test('e-mails and key hashes are unique across organizations, external ids withi
 });
 
 test('a user has at most one current key of a name, and any number of rotated or revoked ones', async () => {
+  const same = { name: 'Same', name_key: Buffer.alloc(32) };
   for (const ended of [{ revoked_at: new Date() }, { revoked_at: new Date() }, { rotated_at: new Date() }, {}]) {
-    expect(await insertRow('api_keys', apiKey({ name: 'Same', ...ended }))).toBe('written');
+    expect(await insertRow('api_keys', apiKey({ ...same, ...ended }))).toBe('written');
   }
-  expect(await insertRow('api_keys', apiKey({ name: 'Same' }))).toBe('23505 api_keys_live_name_key');
+  expect(await insertRow('api_keys', apiKey({ ...same, name: 'same' }))).toBe('23505 api_keys_live_name_key');
 });

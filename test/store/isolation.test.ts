@@ -26,11 +26,12 @@ const PROOFS: Record<string, Proofs> = {
   'sessions.ts': sessionProofs,
   'users.ts': { ...userProofs, ...peopleProofs },
 };
-/** Housekeeping and the write of key uses, which cover all organizations in one statement. */
+/** Housekeeping, the write of key uses and the rotation of encryption keys, which cover all organizations in one statement. */
 const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',
   'idempotency-keys.ts deleteExpiredIdempotencyKeys',
   'key-uses.ts writeKeyUses',
+  'secrets.ts retireOtherKeys',
   'sessions.ts deleteExpiredSessions',
   'sign-in-failures.ts deleteExpiredSignInFailures',
 ];

@@ -2,6 +2,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/key-lists.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';
 import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
+import { KEYRING } from '../support/encryption.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
 
 // An organization of 2,000 users with one key each, and ten more keys that an administrator made for each.
@@ -25,10 +26,10 @@ async function fill({ scope: { organizationId }, userId }: Tenant): Promise<stri
      from generate_series(1, ${USERS})`,
     [organizationId],
   );
-  const insert = `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix,
+  const insert = `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, name_key, key_hash, key_prefix,
                                         permissions, created_at, revoked_at)
     select organization_id, gen_random_uuid(), u.id, `;
-  const key = `gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}', timestamptz '2026-01-01'
+  const key = `gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}', timestamptz '2026-01-01'
                + i * interval '1 minute'`;
   await database.db.pool.query(
     `${insert} case when i = 1 then u.id else $2::uuid end, ${key}, null
@@ -95,8 +96,8 @@ test('each list page of a user with 20,000 ended keys costs no more than its row
   );
   const userId = rows[0]?.id ?? '';
   await database.db.pool.query(
-    `insert into api_keys (organization_id, id, user_id, name, key_hash, key_prefix, permissions, created_at, revoked_at)
-     select $1, gen_random_uuid(), $2, gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}',
+    `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions, created_at, revoked_at)
+     select $1, gen_random_uuid(), $2, gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}',
             timestamptz '2025-01-01' + i * interval '1 minute', now() from generate_series(1, 20000) i`,
     [ours.scope.organizationId, userId],
   );
@@ -115,7 +116,7 @@ test('the key look-up uses one plan for any number of keys', async () => {
     `select encode(key_hash, 'hex') as hash from api_keys limit 3`,
   );
   const hashes = rows.map(({ hash }) => hash);
-  const db = openDatabase({ url: database.url, poolSize: 1, onIdleError: () => {} });
+  const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
   try {
     // PostgreSQL plans a prepared statement five times before it may choose a generic plan.
     for (let i = 0; i < 12; i += 1) expect((await findKeysByHash(db, hashes.slice(i % 3))).size).toBe(3 - (i % 3));

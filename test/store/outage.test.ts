@@ -2,6 +2,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { isOutage, isUniqueViolation } from '../../src/store/database-errors.ts';
 import { findKeysByHash, isReachable } from '../../src/store/unscoped.ts';
 import { proxyDatabase } from '../support/database-proxy.ts';
+import { KEYRING } from '../support/encryption.ts';
 import { serverUrl, withClient } from '../support/postgres.ts';
 import { createTenant, useDatabase } from '../support/store.ts';
 import { until } from '../support/wait.ts';
@@ -12,7 +13,7 @@ const database = await useDatabase();
 const { db } = database;
 
 async function withDatabase(url: string, work: (other: Database) => Promise<void>): Promise<void> {
-  const other = openDatabase({ url, poolSize: 1, onIdleError: () => {} });
+  const other = openDatabase({ url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
   try {
     await work(other);
   } finally {

@@ -15,7 +15,8 @@ const theirs = await createTenant(database.db);
 for (const { scope } of [ours, theirs]) await fill(scope.organizationId);
 await database.db.pool.query(
   `insert into organizations (id, name, cursor_key)
-   select gen_random_uuid(), 'Other', sha256(i::text::bytea) from generate_series(1, 5000) i`,
+   select gen_random_uuid(), 'Other', cursor_key
+   from generate_series(1, 5000), (select cursor_key from organizations limit 1) encrypted`,
 );
 await database.db.pool.query('vacuum analyze organizations, parent_programs');
 const planned = await openWithAutoExplain(database.url);
@@ -105,8 +106,8 @@ test('a key is found by its hash and a user by e-mail, among many, in indexed st
     [ours.scope.organizationId],
   );
   await database.db.pool.query(
-    `insert into api_keys (organization_id, id, user_id, name, key_hash, key_prefix, permissions)
-     select organization_id, gen_random_uuid(), id, 'Test', sha256(id::text::bytea), 'charter_live_0000', '{}' from users`,
+    `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions)
+     select organization_id, gen_random_uuid(), id, 'Test', sha256(id::text::bytea), sha256(id::text::bytea), 'charter_live_0000', '{}' from users`,
   );
   await database.db.pool.query('analyze');
   const find = () => findKeysByHash(planned.db, [hash.toString('hex')]);

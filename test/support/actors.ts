@@ -15,9 +15,12 @@ export const READ: readonly Permission[] = ['parent_programs:read'];
 export const READ_WRITE: readonly Permission[] = ['parent_programs:read', 'parent_programs:write'];
 
 /** An organization without users. */
-export async function createScope({ prisma }: Database, policy: Partial<KeyPolicy> = {}): Promise<OrganizationScope> {
+export async function createScope(
+  { prisma, keyring }: Database,
+  policy: Partial<KeyPolicy> = {},
+): Promise<OrganizationScope> {
   const scope = OrganizationScope.grant(newId());
-  await insertOrganization(prisma, scope, { name: 'Test' });
+  await insertOrganization(prisma, scope, { name: 'Test', keyring });
   await prisma.organization.update({ where: { id: scope.organizationId }, data: policy });
   return scope;
 }

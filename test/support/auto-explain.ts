@@ -1,4 +1,5 @@
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { KEYRING } from './encryption.ts';
 import { withClient } from './postgres.ts';
 
 export type Plan = {
@@ -30,7 +31,7 @@ export async function openWithAutoExplain(url: string): Promise<ExplainedDatabas
       await client.query(`alter database ${new URL(url).pathname.slice(1)} set ${name} = '${value}'`);
     }
   });
-  const db = openDatabase({ url, poolSize: 1, onIdleError: () => {} });
+  const db = openDatabase({ url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
   let plans: Plan[] = [];
   db.pool.on('connect', (client) => {
     client.on('notice', ({ message = '' }) => {

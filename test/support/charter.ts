@@ -1,4 +1,5 @@
 import { openDatabase } from '../../src/store/database.ts';
+import { KEYRING } from './encryption.ts';
 import { kill, type Running, startFile, untilPrinted } from './process.ts';
 import { createTestOrganization, type TestOrganization } from './server.ts';
 
@@ -25,7 +26,7 @@ export async function withCharter<T>(env: Record<string, string>, work: (charter
 
 /** An organization with a key, for a server in another process. */
 export async function organizationAt(databaseUrl: string, { url }: { url: string }): Promise<TestOrganization> {
-  const db = openDatabase({ url: databaseUrl, poolSize: 1, onIdleError: () => {} });
+  const db = openDatabase({ url: databaseUrl, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
   try {
     return await createTestOrganization({ db, url });
   } finally {

@@ -9,6 +9,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { openSession } from './accounts.ts';
 import { Client } from './client.ts';
 import { Browser } from './dashboard.ts';
+import { KEYRING } from './encryption.ts';
 import { createScratchDatabase } from './postgres.ts';
 
 export type TestDashboard = {
@@ -45,7 +46,7 @@ export async function startDashboard({
 }: Options = {}): Promise<TestDashboard> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const address = scratch?.url ?? databaseUrl ?? '';
-  const db = openDatabase({ url: address, poolSize: 10, onIdleError: () => {} });
+  const db = openDatabase({ url: address, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
   const logged: string[] = [];
   const logger = pino({ level: 'trace', base: null }, { write: (line) => logged.push(line) });
   let ahead = 0;

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
+import { ENCRYPTION_KEY } from './encryption.ts';
 import { until } from './wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -27,7 +28,7 @@ export function startFile(
   const command = ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters];
   const child = spawn(process.execPath, command, {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...keyOf(env), ...env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     // A test that exceeds its time limit must not leave a process behind.
     timeout: lifeSeconds * 1000,
@@ -40,7 +41,7 @@ export function startFile(
 export function startNpm(folder: string, env: Record<string, string>): Running {
   const child = spawn('npm', ['start'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...keyOf(env), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: LIFE_SECONDS * 1000,
     killSignal: 'SIGKILL',
@@ -57,6 +58,11 @@ function runningOf(child: ChildProcess): Running {
     printed.stderr += chunk;
   });
   return { child, printed, ended: endOf(child, printed) };
+}
+
+/** Every test database is encrypted with the same key; a data folder has its own. */
+function keyOf({ DATABASE_URL }: Record<string, string>): Record<string, string> {
+  return DATABASE_URL === undefined ? {} : { ENCRYPTION_KEY };
 }
 
 /** Not the event "close", which never fires once this side has closed the channel to the process. */

@@ -8,6 +8,7 @@ import { createOutbox } from '../../src/service/mail.ts';
 import { createOrganization, issueKeyByEmail } from '../../src/service/operator.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { Client } from './client.ts';
+import { KEYRING } from './encryption.ts';
 import { createScratchDatabase } from './postgres.ts';
 
 /** Logs nothing, and adds no listener to the output of the process, which runs many tests. */
@@ -57,7 +58,7 @@ export async function startServer({
 }: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
-  const db = openDatabase({ url, poolSize: 10, onIdleError: () => {} });
+  const db = openDatabase({ url, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
   let ahead = 0;
   const now = () => new Date(clock() + ahead);
   const keyUses = startKeyUses(db, { onFailure: () => {} });

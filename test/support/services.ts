@@ -47,11 +47,15 @@ async function startPostgres(folder: string): Promise<Started> {
 
 /** The template of every test database: empty, with every migration applied. Returns its URL. */
 async function makeTemplate(serverUrl: string): Promise<string> {
-  const [{ migrate }, { readMigrations }, { withClient }] = await Promise.all([
-    import('../../src/postgres/migrate.ts'),
-    import('../../src/postgres/migrations.ts'),
-    import('./postgres.ts'),
-  ]);
+  const [{ migrate }, { readMigrations }, { completeMigrations }, { openKeyring }, { KEYRING }, { withClient }] =
+    await Promise.all([
+      import('../../src/postgres/migrate.ts'),
+      import('../../src/postgres/migrations.ts'),
+      import('../../src/postgres/complete-migrations.ts'),
+      import('../../src/postgres/open-keyring.ts'),
+      import('./encryption.ts'),
+      import('./postgres.ts'),
+    ]);
   const migrations = await readMigrations();
   const hash = createHash('sha256').update(JSON.stringify(migrations)).digest('hex').slice(0, 16);
   const [name, unfinished] = [`template_${hash}`, `template_${hash}_unfinished`];
@@ -62,6 +66,8 @@ async function makeTemplate(serverUrl: string): Promise<string> {
     await client.query(`drop database if exists ${unfinished} with (force)`);
     await client.query(`create database ${unfinished}`);
     await migrate(at(unfinished), migrations);
+    await openKeyring(at(unfinished), { keyring: KEYRING, dataDir: '' });
+    await completeMigrations(at(unfinished), KEYRING);
     await client.query(`alter database ${unfinished} rename to ${name}`);
   });
   return at(name);

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Checked, Writer } from '../../src/store/key-of-write.ts';
 import { insertOrganization } from '../../src/store/organizations.ts';
 import { insertUser } from '../../src/store/users.ts';
+import { KEYRING } from './encryption.ts';
 import { createScratchDatabase } from './postgres.ts';
 
 export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> };
@@ -21,7 +22,7 @@ export async function useDatabase(): Promise<TestDatabase> {
 /** A new database, opened as the server opens it. The caller closes it. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const scratch = await createScratchDatabase();
-  const db = openDatabase({ url: scratch.url, poolSize: 10, onIdleError: () => {} });
+  const db = openDatabase({ url: scratch.url, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
   return {
     db,
     url: scratch.url,
@@ -35,9 +36,9 @@ export async function openTestDatabase(): Promise<TestDatabase> {
 export type Tenant = { readonly scope: OrganizationScope; readonly userId: string; readonly email: string };
 
 /** An organization with one user. */
-export async function createTenant({ prisma }: Database, role: Role = 'administrator'): Promise<Tenant> {
+export async function createTenant({ prisma, keyring }: Database, role: Role = 'administrator'): Promise<Tenant> {
   const scope = OrganizationScope.grant(newId());
-  await insertOrganization(prisma, scope, { name: 'Test' });
+  await insertOrganization(prisma, scope, { name: 'Test', keyring });
   return { scope, ...(await addUser(prisma, scope, role)) };
 }
 

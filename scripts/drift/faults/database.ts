@@ -62,7 +62,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     title: 'two active keys of a user can have the same name',
     edits: [
       {
-        file: INIT,
+        file: 'prisma/migrations/20261122204500_encrypt_secrets/migration.sql',
         find: 'CREATE UNIQUE INDEX "api_keys_live_name_key"',
         replace: 'CREATE INDEX "api_keys_live_name_key"',
       },

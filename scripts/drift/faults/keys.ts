@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const KEY = 'src/domain/api-key.ts';
 const AUTHENTICATE = 'src/service/authenticate.ts';
+const KEYRING = 'src/domain/keyring.ts';
 const KEY_OF_WRITE = 'src/store/key-of-write.ts';
 const ROLE = 'src/domain/role.ts';
 
@@ -264,5 +265,59 @@ export const KEY_FAULTS: readonly Fault[] = [
       },
     ],
     caughtBy: 'test/service/revocation-race.test.ts',
+  },
+  {
+    title: 'two active key names can differ only in letter case',
+    edits: [{ file: 'src/domain/name.ts', find: '.toUpperCase().toLowerCase()', replace: '' }],
+    caughtBy: 'test/domain/name.test.ts',
+  },
+  {
+    title: 'an encrypted secret can be copied to another user',
+    edits: [{ file: KEYRING, find: "[column, ...ids].join('\\0')", replace: "[column, ids.length].join('\\0')" }],
+    caughtBy: 'test/domain/keyring.test.ts',
+  },
+  {
+    title: 'the second factor is stored as plain bytes',
+    edits: [
+      {
+        file: 'src/service/second-factor-code.ts',
+        find: 'keyring.encrypt(secret.bytes, placeOfTotpSecret(user))',
+        replace: 'Uint8Array.from(secret.bytes)',
+      },
+    ],
+    caughtBy: 'test/service/second-factor-set-up.test.ts',
+  },
+  {
+    title: 'a server starts without the key of the secrets in its database',
+    edits: [
+      {
+        file: 'src/postgres/open-keyring.ts',
+        find: 'if (missing.length === 0) return;',
+        replace: 'if (missing.length === 0 || keyring.currentId !== source) return;',
+      },
+    ],
+    caughtBy: 'test/postgres/encryption.test.ts',
+  },
+  {
+    title: 'everybody on the machine can read the encryption key',
+    edits: [
+      {
+        file: 'src/postgres/encryption-key-file.ts',
+        find: '{ mode: 0o600, flush: true }',
+        replace: '{ mode: 0o644, flush: true }',
+      },
+    ],
+    caughtBy: 'test/postgres/encryption.test.ts',
+  },
+  {
+    title: 'the old encryption key can still be used after the rotation',
+    edits: [
+      {
+        file: 'src/store/secrets.ts',
+        find: "`delete from encryption_keys where id <> decode($1, 'hex')`",
+        replace: "`delete from encryption_keys where id <> decode($1, 'hex') and false`",
+      },
+    ],
+    caughtBy: 'test/postgres/encryption.test.ts',
   },
 ];

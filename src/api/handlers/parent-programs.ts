@@ -1,5 +1,6 @@
 import type { components, operations } from '../../../generated/openapi.d.ts';
 import type { ParentProgram } from '../../domain/parent-program.ts';
+import { cursorKeyOf } from '../../service/cursor-key.ts';
 import * as service from '../../service/parent-programs.ts';
 import * as store from '../../store/parent-program-list.ts';
 import { findParentProgram } from '../../store/parent-programs.ts';
@@ -22,7 +23,7 @@ const ORDERS: Record<Sort, { sortField: store.SortField; descending: boolean }> 
 
 export const listParentPrograms: Handler<'listParentPrograms'> = async ({ query, caller }, { db }) => {
   const { limit, cursor, sort, search, external_id: externalId, updated_since: since } = query;
-  const seal = { key: caller.cursorKey, list: JSON.stringify([sort, search, externalId, since]) };
+  const seal = { key: cursorKeyOf(db, caller), list: JSON.stringify([sort, search, externalId, since]) };
   const { rows, version } = await store.listParentPrograms(db, caller.scope, {
     ...ORDERS[sort],
     limit: limit + 1,

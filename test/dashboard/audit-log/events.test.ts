@@ -4,6 +4,7 @@ import { codeAt, createAccount, PASSWORD } from '../../support/accounts.ts';
 import { createPeople } from '../../support/actors.ts';
 import { Browser, type Page, wordsOf } from '../../support/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { encryptedSecret } from '../../support/encryption.ts';
 import { textOf } from '../../support/forms.ts';
 
 const dashboard = await useDashboard();
@@ -55,7 +56,7 @@ test('each action on keys and people records one event with actor, target, key, 
   await expectEvent(await admin.submit(user, {}, `${user}/link`), 'user.invited');
   await dashboard.db.prisma.user.updateMany({
     where: { id: member.userId },
-    data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
+    data: { totpSecret: encryptedSecret(member), totpSince: new Date() },
   });
   await expectEvent(await admin.submit(`${user}/second-factor`), 'user.second_factor_removed');
   await expectEvent(await admin.submit(`${user}/deactivate`), 'user.deactivated');

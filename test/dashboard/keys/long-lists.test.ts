@@ -13,8 +13,9 @@ type Rows = { count: number; createdBy: Actor; isStanding: boolean };
 /** Inserts keys one minute apart; those that are not active are revoked. */
 async function insertKeys({ scope, userId }: Actor, { count, createdBy, isStanding }: Rows): Promise<void> {
   await dashboard.db.pool.query(
-    `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, key_hash, key_prefix, permissions, created_at, revoked_at)
-     select $1::uuid, gen_random_uuid(), $2::uuid, $3, 'Key ' || i || '.', sha256(($2::uuid::text || i)::bytea),
+    `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, name_key, key_hash, key_prefix, permissions, created_at, revoked_at)
+     select $1::uuid, gen_random_uuid(), $2::uuid, $3, 'Key ' || i || '.', sha256(('Key ' || i)::bytea),
+            sha256(($2::uuid::text || i)::bytea),
             'charter_live_Abcd', '{parent_programs:read}', now() - i * interval '1 minute', case when $4 then null else now() end
      from generate_series(1, $5::int) i`,
     [scope.organizationId, userId, createdBy.userId, isStanding, count],

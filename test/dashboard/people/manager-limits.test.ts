@@ -1,6 +1,7 @@
 import { createPeople, giveKey, type People } from '../../support/actors.ts';
 import { type Browser, keysIn, wordsOf } from '../../support/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { encryptedSecret } from '../../support/encryption.ts';
 
 let people: People;
 let browser: Browser;
@@ -87,7 +88,7 @@ test('a manager sees no role above member in a form, and no action buttons for a
   ]);
   await dashboard.db.prisma.user.updateMany({
     where: { id: people.administrator.userId },
-    data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
+    data: { totpSecret: encryptedSecret(people.administrator), totpSince: new Date() },
   });
   const page = await browser.get(`/people/users/${people.administrator.userId}`);
   expect(page.text).not.toMatch(/\/(role|link|deactivate|reactivate|second-factor)"/);

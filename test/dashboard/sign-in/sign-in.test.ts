@@ -3,6 +3,7 @@ import { createAccount, PASSWORD } from '../../support/accounts.ts';
 import { createActor, createScope } from '../../support/actors.ts';
 import { Browser, filled, type Page } from '../../support/dashboard.ts';
 import { useDashboard } from '../../support/dashboard-server.ts';
+import { encryptedSecret } from '../../support/encryption.ts';
 import { countStatements } from '../../support/statements.ts';
 
 const mails: string[] = [];
@@ -101,7 +102,7 @@ test('a session whose second factor is outstanding opens no page and no form', a
   const account = await createAccount(dashboard.db);
   await dashboard.db.prisma.user.updateMany({
     where: { id: account.userId },
-    data: { totpSecret: new Uint8Array(20), totpSince: new Date() },
+    data: { totpSecret: encryptedSecret(account), totpSince: new Date() },
   });
   const browser = browserFrom();
   const response = await browser.signIn(account.email, PASSWORD);

@@ -10,12 +10,14 @@ export const organizationProofs: Proofs = {
   async insertOrganization({ db, theirs }) {
     const before = await findOrganization(db, theirs.scope.organizationId);
     const scope = OrganizationScope.grant(newId());
-    const made = await insertOrganization(db.prisma, scope, { name: 'Test' });
+    const made = await insertOrganization(db.prisma, scope, { name: 'Test', keyring: db.keyring });
     expect(made.id).toBe(scope.organizationId);
     // Each organization has a cursor secret of its own, or one could sign another's cursors.
     expect(made.cursorKey).not.toEqual(before?.cursorKey);
     expect(await findOrganization(db, theirs.scope.organizationId)).toEqual(before);
-    await expect(insertOrganization(db.prisma, theirs.scope, { name: 'Taken over' })).rejects.toThrow();
+    await expect(
+      insertOrganization(db.prisma, theirs.scope, { name: 'Taken over', keyring: db.keyring }),
+    ).rejects.toThrow();
   },
 
   async setSuspended({ db, ours, theirs }) {

@@ -1,0 +1,42 @@
+import type { Keyring } from '../domain/keyring.ts';
+import { encryptSecrets, fillNameKeys } from '../store/secrets.ts';
+import { connectOrExplain } from './connection-problem.ts';
+
+/** Advisory lock: one process does this at a time. */
+const COMPLETION_LOCK = 7_240_114;
+
+/** Constraints that a migration adds as NOT VALID, and the tables whose rows have to be changed before they hold. */
+const CONSTRAINTS: Readonly<Record<string, string>> = {
+  users_totp_secret_check: 'users',
+  organizations_cursor_key_check: 'organizations',
+  api_keys_name_key_check: 'api_keys',
+};
+
+/**
+ * Does what the migrations cannot do in SQL: encrypts the secrets of an earlier version, and normalizes the names of its API
+ * keys. One transaction; safe in any number of concurrent processes. Usually there is nothing to do.
+ */
+export async function completeMigrations(url: string, keyring: Keyring): Promise<void> {
+  const client = await connectOrExplain(url, 'charter-migrate');
+  const open = async () => {
+    const text = 'select conname as name from pg_constraint where conname = any($1) and not convalidated';
+    const { rows } = await client.query<{ name: string }>(text, [Object.keys(CONSTRAINTS)]);
+    return rows.map(({ name }) => name);
+  };
+  try {
+    if ((await open()).length === 0) return;
+    await client.query('begin');
+    await client.query('select pg_advisory_xact_lock($1)', [COMPLETION_LOCK]);
+    const constraints = await open();
+    if (constraints.length > 0) {
+      await encryptSecrets(client, keyring);
+      await fillNameKeys(client);
+      for (const name of constraints) {
+        await client.query(`alter table ${CONSTRAINTS[name]} validate constraint ${name}`);
+      }
+    }
+    await client.query('commit');
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,57 @@
+import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Keyring, mintEncryptionKey, parseKeyring } from '../domain/keyring.ts';
+import { StartUpError } from '../domain/start-up-error.ts';
+import { codeOf } from '../store/error-code.ts';
+
+/** Outside the folder of the database cluster, so that a copy of the database alone opens no secret. */
+export function encryptionKeyFile(dataDir: string): string {
+  return join(dataDir, 'encryption-key');
+}
+
+/** Null: there is no file. */
+export async function readEncryptionKeyFile(dataDir: string): Promise<Keyring | null> {
+  const file = encryptionKeyFile(dataDir);
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    if (codeOf(cause) === 'ENOENT') return null;
+    throw new StartUpError(`${file} cannot be read.`, 'Let the user that runs Charter read it.', { cause });
+  });
+  if (text === null) return null;
+  await refuseOpenFile(file);
+  const keyring = parseKeyring(text);
+  if (keyring !== null) return keyring;
+  throw new StartUpError(
+    `${file} does not contain an encryption key.`,
+    'Restore it from a backup. It has a key of 32 bytes in base64 on each line.',
+  );
+}
+
+/** The same key for concurrent processes: `link` succeeds for one of them, and the file is complete when it appears. */
+export async function createEncryptionKeyFile(dataDir: string): Promise<Keyring> {
+  const file = encryptionKeyFile(dataDir);
+  const draft = `${file}.${process.pid}`;
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await writeFile(draft, `${mintEncryptionKey()}\n`, { mode: 0o600, flush: true });
+    await link(draft, file).catch((cause: unknown) => {
+      if (codeOf(cause) !== 'EEXIST') throw cause;
+    });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StartUpError(
+      `The encryption key could not be written to ${file}: ${reason}.`,
+      'Set DATA_DIR to a folder that this user can write to, or set ENCRYPTION_KEY.',
+      { cause },
+    );
+  } finally {
+    await rm(draft, { force: true });
+  }
+  const keyring = await readEncryptionKeyFile(dataDir);
+  if (keyring === null) throw new StartUpError(`${file} has disappeared.`, 'Start again.');
+  return keyring;
+}
+
+async function refuseOpenFile(file: string): Promise<void> {
+  if (process.platform === 'win32' || ((await stat(file)).mode & 0o077) === 0) return;
+  throw new StartUpError(`Other users of this machine can read ${file}.`, `Allow only its owner: chmod 600 ${file}`);
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import type { Keyring, SecretPlace } from '../domain/keyring.ts';
+import { nameKeyOf } from '../domain/name.ts';
+import type { Database } from './database.ts';
+
+/** A pool, or one client within a transaction. */
+interface Queryable {
+  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>>;
+}
+
+export function placeOfTotpSecret({ organizationId, id }: { organizationId: string; id: string }): SecretPlace {
+  return { column: 'users.totp_secret', ids: [organizationId, id] };
+}
+
+export function placeOfCursorKey(organizationId: string): SecretPlace {
+  return { column: 'organizations.cursor_key', ids: [organizationId] };
+}
+
+const BATCH_ROWS = 1000;
+
+type SecretTable = {
+  readonly table: string;
+  readonly column: string;
+  /** Identify a row: the organization first. */
+  readonly ids: readonly [string, ...string[]];
+  readonly plainBytes: number;
+};
+
+const TABLES: readonly SecretTable[] = [
+  { table: 'users', column: 'totp_secret', ids: ['organization_id', 'id'], plainBytes: 20 },
+  { table: 'organizations', column: 'cursor_key', ids: ['id'], plainBytes: 32 },
+];
+
+/**
+ * Encrypts every secret of all organizations with the keyring's current key, in batches: those that another key has encrypted,
+ * and those that a version without encryption stored. Returns how many. A secret that is changed meanwhile is left as it is.
+ */
+export async function encryptSecrets(sql: Queryable, keyring: Keyring): Promise<number> {
+  let encrypted = 0;
+  for (const table of TABLES) {
+    for (;;) {
+      const count = await encryptBatch(sql, keyring, table);
+      if (count === 0) break;
+      encrypted += count;
+    }
+  }
+  return encrypted;
+}
+
+type SecretRow = { readonly ids: string[]; readonly secret: Buffer };
+
+async function encryptBatch(sql: Queryable, keyring: Keyring, { table, column, ids, plainBytes }: SecretTable) {
+  const { rows } = await sql.query<SecretRow>(
+    `select array[${ids.join('::text, ')}::text] as ids, ${column} as secret from ${table}
+     where octet_length(${column}) = ${plainBytes} or substring(${column} from 2 for 8) <> decode($1, 'hex')
+     order by ${ids.join(', ')} limit ${BATCH_ROWS}`,
+    [keyring.currentId],
+  );
+  const places = rows.map((row) => ({ column: `${table}.${column}`, ids: row.ids }));
+  const values = rows.map(({ secret }, i) => {
+    const place = places[i] ?? { column: '', ids: [] };
+    return keyring.encrypt(secret.length === plainBytes ? secret : keyring.decrypt(secret, place), place);
+  });
+  const changed = ids.map((id, i) => `t.${id} = new.id_${i}`).join(' and ');
+  await sql.query(
+    `update ${table} t set ${column} = new.encrypted
+     from unnest($1::bytea[], $2::bytea[], ${ids.map((_, i) => `$${i + 3}::uuid[]`).join(', ')})
+       as new (secret, encrypted, ${ids.map((_, i) => `id_${i}`).join(', ')})
+     where ${changed} and t.${column} = new.secret`,
+    [rows.map(({ secret }) => secret), values, ...ids.map((_, i) => rows.map((row) => row.ids[i]))],
+  );
+  return rows.length;
+}
+
+/** The ids of the keys that encrypt anything in this database, in hexadecimal. */
+export async function listEncryptionKeys(sql: Queryable): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string }>(`select encode(id, 'hex') as id from encryption_keys order by 1`);
+  return rows.map(({ id }) => id);
+}
+
+/** Adds the keyring's current key to those that may encrypt in this database. */
+export async function addEncryptionKey(sql: Queryable, keyring: Keyring): Promise<void> {
+  await sql.query(`insert into encryption_keys (id) values (decode($1, 'hex')) on conflict do nothing`, [
+    keyring.currentId,
+  ]);
+}
+
+/**
+ * Encrypts every secret with the current key and removes all other keys: from then on the database refuses what a process
+ * encrypts with one of them. Returns how many secrets were encrypted.
+ */
+export async function retireOtherKeys({ pool, keyring }: Database): Promise<number> {
+  // Most of the work in short transactions, so that no request waits for it.
+  const encrypted = await encryptSecrets(pool, keyring);
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    // First, because a write that uses another key has either been committed before this, or is refused after it.
+    await client.query(`delete from encryption_keys where id <> decode($1, 'hex')`, [keyring.currentId]);
+    const late = await encryptSecrets(client, keyring);
+    await client.query('commit');
+    return encrypted + late;
+  } finally {
+    // Does nothing after the commit.
+    await client.query('rollback').catch(() => undefined);
+    client.release();
+  }
+}
+
+type NamedKey = { organization_id: string; user_id: string; id: string; name: string; is_current: boolean };
+
+/**
+ * Gives every API key of all organizations that lacks it the normalized form of its name, in batches. Of the current keys of
+ * a user whose names look alike, all but the oldest get a form of their own: they stay as they are, and no further one is made.
+ */
+export async function fillNameKeys(sql: Queryable): Promise<void> {
+  let [holder, taken] = ['', new Set<string>()];
+  for (;;) {
+    const { rows } = await sql.query<NamedKey>(
+      `select organization_id, user_id, id, name, rotated_at is null and revoked_at is null as is_current
+       from api_keys where name_key is null order by organization_id, user_id, created_at, id limit ${BATCH_ROWS}`,
+    );
+    if (rows.length === 0) return;
+    const forms = rows.map(({ organization_id, user_id, id, name, is_current }) => {
+      if (holder !== `${organization_id} ${user_id}`) {
+        [holder, taken] = [`${organization_id} ${user_id}`, new Set()];
+      }
+      const form = nameKeyOf(name);
+      const key = form.toString('hex');
+      if (is_current && taken.has(key)) return createHash('sha256').update(form).update(id).digest();
+      if (is_current) taken.add(key);
+      return form;
+    });
+    await sql.query(
+      `update api_keys k set name_key = new.name_key
+       from unnest($1::uuid[], $2::uuid[], $3::bytea[]) as new (organization_id, id, name_key)
+       where k.organization_id = new.organization_id and k.id = new.id`,
+      [rows.map((row) => row.organization_id), rows.map(({ id }) => id), forms],
+    );
+  }
+}

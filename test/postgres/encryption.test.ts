@@ -1,0 +1,216 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { access, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Keyring, mintEncryptionKey } from '../../src/domain/keyring.ts';
+import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { type Connected, connect } from '../../src/postgres/connect.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
+import { readMigrations } from '../../src/postgres/migrations.ts';
+import { createOrganization, rotateEncryptionKey } from '../../src/service/operator.ts';
+import { placeOfCursorKey, placeOfTotpSecret } from '../../src/store/secrets.ts';
+import { times } from '../support/actors.ts';
+import { withClient, withScratchDatabase } from '../support/postgres.ts';
+
+const ENCRYPTING = '20261122204500_encrypt_secrets';
+const [OLD_KEY, NEW_KEY] = [randomBytes(32), randomBytes(32)];
+const OLD = new Keyring([OLD_KEY]);
+const NEW = new Keyring([NEW_KEY]);
+const BOTH = new Keyring([NEW_KEY, OLD_KEY]);
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'charter-keys-'));
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+const file = () => join(dataDir, 'encryption-key');
+
+/** Starts as a server does, without the server. */
+function start(databaseUrl: string, keyring?: Keyring): Promise<Connected> {
+  return connect({ databaseUrl, databasePoolSize: 2, dataDir, keyring }, () => {});
+}
+
+async function using<T>(connecting: Promise<Connected>, work: (connected: Connected) => Promise<T>): Promise<T> {
+  const connected = await connecting;
+  try {
+    return await work(connected);
+  } finally {
+    await connected.leave();
+  }
+}
+
+const nothing = async () => {};
+
+/** The message and the remedy for the operator. */
+async function refusalOf(connecting: Promise<Connected>): Promise<string> {
+  const error = await using(connecting, nothing).catch((thrown: unknown) => thrown);
+  if (!(error instanceof StartUpError)) throw new Error('There was no StartUpError.', { cause: error });
+  const text = `${error.message}\n${error.remedy}`;
+  for (const key of [OLD_KEY, NEW_KEY]) {
+    for (const form of ['base64', 'base64url', 'hex'] as const) expect(text).not.toContain(key.toString(form));
+  }
+  return text;
+}
+
+type Row = { id: string; organization_id: string; totp_secret: Buffer; cursor_key: Buffer };
+
+const SECRETS = `
+  select u.id, u.organization_id, u.totp_secret, o.cursor_key
+  from users u join organizations o on o.id = u.organization_id order by u.id`;
+
+const SEED = `
+  insert into organizations (id, name, cursor_key)
+    select gen_random_uuid(), 'Old ' || i, sha256(('cursor ' || i)::bytea) from generate_series(1, 2500) i;
+  insert into users (organization_id, id, email, name, role, totp_secret)
+    select id, gen_random_uuid(), id || '@example.test', 'Old', 'member', substring(cursor_key from 1 for 20) from organizations`;
+
+const KEYS = ['Nightly sync', 'NIGHTLY sync', 'night\u200bly sync', 'Reports', 'Nightly sync'];
+
+/** A database as the version before encryption left it: 2,500 organizations with a second factor each. */
+async function makeOldDatabase(url: string): Promise<Row[]> {
+  const migrations = await readMigrations();
+  await migrate(
+    url,
+    migrations.slice(
+      0,
+      migrations.findIndex(({ name }) => name === ENCRYPTING),
+    ),
+  );
+  return withClient(url, async (client) => {
+    await client.query(SEED);
+    const { rows } = await client.query<Row>(SECRETS);
+    for (const [i, name] of KEYS.entries()) {
+      await client.query(
+        `insert into api_keys (organization_id, id, user_id, name, key_hash, key_prefix, permissions, created_at, revoked_at)
+         values ($1, $2, $3, $4, sha256($2::uuid::text::bytea), 'charter_live_Abcd', '{}', now() + $5 * interval '1 second', $6)`,
+        [rows[0]?.organization_id, randomUUID(), rows[0]?.id, name, i, i === 4 ? new Date() : null],
+      );
+    }
+    return rows;
+  });
+}
+
+test('the secrets of an earlier version are encrypted at the start, and stay the same', async () => {
+  await withScratchDatabase(async (url) => {
+    const before = await makeOldDatabase(url);
+    await Promise.all(Array.from({ length: 3 }, () => using(start(url, OLD), nothing)));
+    const after = (await withClient(url, (client) => client.query<Row>(SECRETS))).rows;
+    expect(after).toHaveLength(2500);
+    for (const [i, { id, organization_id, totp_secret, cursor_key }] of after.entries()) {
+      const totpSecret = OLD.decrypt(totp_secret, placeOfTotpSecret({ organizationId: organization_id, id }));
+      // The same key: a client that stopped in the middle of a list can go on with its cursor.
+      const cursorKey = OLD.decrypt(cursor_key, placeOfCursorKey(organization_id));
+      expect([totpSecret, cursorKey]).toEqual([before[i]?.totp_secret, before[i]?.cursor_key]);
+    }
+    const open = 'select conname from pg_constraint where not convalidated';
+    expect((await withClient(url, (client) => client.query(open))).rows).toEqual([]);
+  }, 'empty');
+});
+
+test('current keys whose names look alike do not stop the start, keep their names, and get no further one', async () => {
+  await withScratchDatabase(async (url) => {
+    await makeOldDatabase(url);
+    await using(start(url, OLD), async ({ db }) => {
+      const keys = await db.prisma.apiKey.findMany({ orderBy: { createdAt: 'asc' } });
+      expect(keys.map(({ name }) => name)).toEqual(KEYS);
+      const forms = keys.map(({ nameKey }) => Buffer.from(nameKey ?? []).toString('hex'));
+      // The oldest has the form of the name, and so has the revoked one, whose name is free.
+      expect(forms[4]).toBe(forms[0]);
+      expect(new Set(forms).size).toBe(4);
+      const { organizationId = '', userId = '', nameKey = null } = keys[0] ?? {};
+      const key = { organizationId, userId, nameKey, name: 'nightly SYNC', id: randomUUID() };
+      const more = { keyHash: randomBytes(32), keyPrefix: 'charter_live_Abcd', permissions: [] };
+      await expect(db.prisma.apiKey.create({ data: { ...key, ...more } })).rejects.toMatchObject({ code: 'P2002' });
+    });
+  }, 'empty');
+});
+
+test('without ENCRYPTION_KEY, processes that start at once share a new key in a file that only its owner can read', async () => {
+  await withScratchDatabase(async (url) => {
+    const keyrings = await times(5, () => using(start(url), async ({ db }) => db.keyring.currentId));
+    expect(new Set(keyrings).size).toBe(1);
+    expect(await readdir(dataDir)).toEqual(['encryption-key']);
+    expect((await stat(file())).mode & 0o777).toBe(0o600);
+    expect(await readFile(file(), 'utf8')).toMatch(/^[A-Za-z0-9+/]{43}=\n$/);
+    expect(await using(start(url), async ({ db }) => db.keyring.currentId)).toBe(keyrings[0]);
+  }, 'empty');
+});
+
+test('a lost key file is reported, and no other key takes its place', async () => {
+  await withScratchDatabase(async (url) => {
+    await using(start(url), nothing);
+    await rm(file());
+    expect(await refusalOf(start(url))).toMatch(/is missing: there is no .*encryption-key\.\nRestore this file/);
+    await expect(access(file())).rejects.toMatchObject({ code: 'ENOENT' });
+    await writeFile(file(), mintEncryptionKey(), { mode: 0o600 });
+    expect(await refusalOf(start(url))).toMatch(
+      /encryption-key lacks a key .*\(key id [0-9a-f]{16}\)\.\nAdd the missing/,
+    );
+  }, 'empty');
+});
+
+test.each([
+  [
+    'others can read',
+    mintEncryptionKey(),
+    0o640,
+    /Other users of this machine can read .*\nAllow only its owner: chmod 600/,
+  ],
+  ['holds something else', 'secret', 0o600, /does not contain an encryption key\.\nRestore it/],
+])('a key file that %s is refused with the remedy', async (_, text, mode, refusal) => {
+  await withScratchDatabase(async (url) => {
+    await writeFile(file(), text, { mode });
+    expect(await refusalOf(start(url))).toMatch(refusal);
+  }, 'empty');
+});
+
+test('of processes that start at once with different keys, one succeeds', async () => {
+  await withScratchDatabase(async (url) => {
+    await migrate(url);
+    const started = await Promise.allSettled([OLD, NEW].map((keyring) => using(start(url, keyring), nothing)));
+    expect(started.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  }, 'empty');
+});
+
+test('a key can be changed: with both keys everything can be read, and after the rotation the old one is not needed', async () => {
+  await withScratchDatabase(async (url) => {
+    const user = { email: 'ada@example.test', name: 'Ada', role: 'administrator', passwordHash: null } as const;
+    const old = await start(url, OLD);
+    const scope = await createOrganization(old.db, { name: 'Old', users: [user] });
+    const { organizationId } = scope;
+    const { id } = await old.db.prisma.user.findFirstOrThrow();
+    const place = placeOfTotpSecret({ organizationId, id });
+    const setSecret = (keyring: Keyring) =>
+      old.db.prisma.user.updateMany({ data: { totpSecret: keyring.encrypt(Buffer.alloc(20, 'totp'), place) } });
+    const secretBy = async (keyring: Keyring) => {
+      const { totpSecret } = await old.db.prisma.user.findFirstOrThrow();
+      return keyring.decrypt(totpSecret ?? Buffer.alloc(0), place);
+    };
+    await setSecret(OLD);
+    const cursorKey = OLD.decrypt(
+      (await old.db.prisma.organization.findFirstOrThrow()).cursorKey,
+      placeOfCursorKey(organizationId),
+    );
+
+    expect(await refusalOf(start(url, NEW))).toMatch(/^ENCRYPTION_KEY lacks a key/);
+    await using(start(url, BOTH), async ({ db }) => {
+      expect(await secretBy(BOTH)).toEqual(Buffer.alloc(20, 'totp'));
+      // From now on, a process without the new key could not read everything.
+      expect(await refusalOf(start(url, OLD))).toMatch(/^ENCRYPTION_KEY lacks a key/);
+      expect(await rotateEncryptionKey(db)).toBe(2);
+      expect(await rotateEncryptionKey(db)).toBe(0);
+    });
+    await using(start(url, NEW), async ({ db }) => {
+      expect(await secretBy(NEW)).toEqual(Buffer.alloc(20, 'totp'));
+      const organization = await db.prisma.organization.findFirstOrThrow();
+      expect(NEW.decrypt(organization.cursorKey, placeOfCursorKey(organizationId))).toEqual(cursorKey);
+    });
+    // A process that still runs with the old key alone: what it encrypts would be lost.
+    await expect(setSecret(OLD)).rejects.toThrow(/is not among those of this database/);
+    await expect(createOrganization(old.db, { name: 'Late', users: [] })).rejects.toThrow();
+    expect(await secretBy(NEW)).toEqual(Buffer.alloc(20, 'totp'));
+    expect(await refusalOf(start(url, OLD))).toMatch(/^ENCRYPTION_KEY lacks a key/);
+    await old.leave();
+  }, 'empty');
+});
