@@ -7,6 +7,7 @@ import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { type Charter, organizationAt, startCharter } from '../support/charter.ts';
 import type { Client } from '../support/client.ts';
 import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
+import { ENCRYPTION_KEY } from '../support/encryption.ts';
 import { length } from '../support/length.ts';
 import { findOwnedPostgres, type OwnedPostgres, startOwnedPostgres } from '../support/owned-postgres.ts';
 import { until } from '../support/wait.ts';
@@ -135,7 +136,7 @@ test(
 test(
   'a server with the embedded PostgreSQL restarts it after a stop and a crash, and responds with 503 meanwhile',
   async () => {
-    const charter = await startCharter({ DATA_DIR: folder });
+    const charter = await startCharter({ DATA_DIR: folder, ENCRYPTION_KEY });
     try {
       const postgres = await findOwnedPostgres(folder);
       const databaseUrl = (await postgres.url()).replace(/postgres$/, 'charter');
