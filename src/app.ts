@@ -9,7 +9,7 @@ import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
 import { healthRoutes } from './operations/health.ts';
 import { type Logger, logRequests } from './operations/logs.ts';
-import { openPublication, type Publication } from './publication/routes.ts';
+import type { Publication } from './publication/routes.ts';
 import { apiSecurityHeaders, isHttps, pageSecurityHeaders } from './security-headers.ts';
 import type { KeyUses } from './service/last-used.ts';
 import type { Outbox } from './service/mail.ts';
@@ -22,18 +22,18 @@ export type AppDeps = {
   keyUses: KeyUses;
   outbox: Outbox;
   /** Origin of the dashboard, such as https://charter.example.org; undefined: the one that the browser called. */
-  publicUrl?: string | undefined;
-  /** Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted; none by default. */
-  trustedProxies?: readonly string[];
-  /** Memory of the response cache; 64 MiB by default. */
-  responseCacheBytes?: number;
-  /** Checks responses against the contract; null, the default, disables it. */
-  responseCheck?: ServerApiDeps['responseCheck'];
-  publication?: Publication;
+  publicUrl: string | undefined;
+  /** Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
+  trustedProxies: readonly string[];
+  /** Memory of the response cache. */
+  responseCacheBytes: number;
+  /** Checks responses against the contract; null disables it. */
+  responseCheck: ServerApiDeps['responseCheck'];
+  publication: Publication;
   /** Another contract than the published one, for measurements. */
   served?: ServerApiDeps['served'];
   now?: () => Date;
-  isStopping?: () => boolean;
+  isStopping: () => boolean;
 };
 
 const API_PATH = /^\/api(?:[/?]|$)/;
@@ -46,13 +46,13 @@ export async function createApp({
   keyUses,
   outbox,
   publicUrl,
-  trustedProxies = [],
-  responseCacheBytes = 64 * 1024 * 1024,
-  responseCheck = null,
-  publication = openPublication(),
+  trustedProxies,
+  responseCacheBytes,
+  responseCheck,
+  publication,
   served,
   now = () => new Date(),
-  isStopping = () => false,
+  isStopping,
 }: AppDeps): Promise<RequestListener> {
   const onFault = (error: unknown, requestId: string) => logger.error({ err: error, requestId }, 'a request failed');
   const onBrokenResponse = ({ isWithheld, ...broken }: BrokenResponse) => {

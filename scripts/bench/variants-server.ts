@@ -7,6 +7,7 @@ import { type AppDeps, createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { tuneGarbageCollection } from '../../src/heap.ts';
 import { createLogger } from '../../src/operations/logs.ts';
+import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox } from '../../src/service/mail.ts';
@@ -33,8 +34,18 @@ const keyUses = startKeyUses(db, { onFailure: () => undefined });
 const variants: [Variant, number][] = JSON.parse(process.env['VARIANTS'] ?? '[]');
 for (const [name, port] of variants) {
   const app = await createApp({
-    ...{ db, logger, environment: config.environment, keyUses, outbox: createOutbox(null, () => undefined) },
-    ...{ responseCacheBytes: config.responseCacheBytes, ...(await VARIANTS[name]()) },
+    db,
+    logger,
+    environment: config.environment,
+    keyUses,
+    outbox: createOutbox(null, () => undefined),
+    publicUrl: config.publicUrl,
+    trustedProxies: config.trustedProxies,
+    responseCacheBytes: config.responseCacheBytes,
+    responseCheck: config.responseCheck,
+    publication: openPublication(),
+    isStopping: () => false,
+    ...(await VARIANTS[name]()),
   });
   await listen(app, { ...config, port });
 }

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { dashboardRoutes } from '../../src/dashboard/routes.ts';
 import type { Actor } from '../../src/domain/actor.ts';
+import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox, type Outbox } from '../../src/service/mail.ts';
@@ -61,7 +62,11 @@ export async function startDashboard({
     outbox: post,
     publicUrl,
     trustedProxies,
+    responseCacheBytes: 64 * 1024 * 1024,
+    responseCheck: null,
+    publication: openPublication(),
     now,
+    isStopping: () => false,
   });
   const paths = pathsOf(
     dashboardRoutes({

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { type AppDeps, createApp } from '../../src/app.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import { PERMISSIONS, type Permission, type Role } from '../../src/domain/role.ts';
+import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
 import { type KeyUseWriter, startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox } from '../../src/service/mail.ts';
@@ -54,7 +55,9 @@ export async function startServer({
   databaseUrl,
   clock = () => Date.now(),
   logger = SILENT,
-  ...deps
+  responseCheck = null,
+  responseCacheBytes = 64 * 1024 * 1024,
+  served,
 }: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
@@ -63,7 +66,21 @@ export async function startServer({
   const now = () => new Date(clock() + ahead);
   const keyUses = startKeyUses(db, { onFailure: () => {} });
   const outbox = createOutbox(null, () => {});
-  const app = await createApp({ ...deps, db, logger, environment, keyUses, outbox, now });
+  const app = await createApp({
+    db,
+    logger,
+    environment,
+    keyUses,
+    outbox,
+    publicUrl: undefined,
+    trustedProxies: [],
+    responseCacheBytes,
+    responseCheck,
+    publication: openPublication(),
+    served,
+    now,
+    isStopping: () => false,
+  });
   const listening = await listen(app, { host: '127.0.0.1', port: 0 });
   return {
     db,

@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { readConfig } from '../../src/config.ts';
+import { parseKeyring } from '../../src/domain/keyring.ts';
+import { issueKeyByEmail } from '../../src/service/operator.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { logOf, organizationAt, SERVES } from '../support/charter.ts';
+import { Client, type Reply } from '../support/client.ts';
+import { ENCRYPTION_KEY, KEYRING } from '../support/encryption.ts';
+import { freePort } from '../support/free-port.ts';
+import { createScratchDatabase, untilWaiting, withClient, withScratchDatabase } from '../support/postgres.ts';
+import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';
+import { exchangeRaw } from '../support/raw.ts';
+import { createTestOrganization } from '../support/server.ts';
+import { startSmtp } from '../support/smtp.ts';
+import { until } from '../support/wait.ts';
+
+// Servers as an operator starts them: one with every variable unlike its default, and one with none but those that it needs.
+
+const HOST = '127.0.0.2';
+const POOL_SIZE = 3;
+const FORWARDED_IP = '203.0.113.9';
+const DRAIN_SECONDS = 3;
+const BROKEN_RESPONSES = 40;
+const LIST = '/api/parent_programs';
+
+const database = await createScratchDatabase();
+const smtp = await startSmtp();
+const dataDir = await mkdtemp(join(tmpdir(), 'charter-variables-'));
+const port = await freePort(HOST);
+const environment = {
+  HOST,
+  PORT: String(port),
+  DATABASE_URL: database.url,
+  DATABASE_POOL_SIZE: String(POOL_SIZE),
+  // A new one, and the one that encrypts the database of this test.
+  ENCRYPTION_KEY: `${randomBytes(32).toString('base64')},${ENCRYPTION_KEY}`,
+  RESPONSE_CACHE_MIB: '0',
+  RESPONSE_CHECK: 'report',
+  RESPONSE_CHECK_SAMPLE_RATE: '0.5',
+  DRAIN_SECONDS: String(DRAIN_SECONDS),
+  LOG_LEVEL: 'warn',
+  NODE_ENV: 'production',
+  CHARTER_ENVIRONMENT: 'test',
+  PUBLIC_URL: 'https://charter.example.org',
+  TRUSTED_PROXIES: 'loopback',
+  SMTP_URL: smtp.url,
+  MAIL_FROM: 'Ada of Acme <ada@acme.example>',
+};
+/** Without effect where the others are set. */
+const elsewhere = { DATA_DIR: dataDir };
+
+const url = `http://${HOST}:${port}`;
+const changed = startFile('src/main.ts', [], environment);
+await until('the server', () => answers(url));
+const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+await db.pool.query(`set application_name = 'test'`);
+const { email } = await createTestOrganization({ db, url });
+const keyOf = async (given: 'live' | 'test') =>
+  (
+    await issueKeyByEmail(db, {
+      email,
+      name: `Key of ${given}`,
+      permissions: ['parent_programs:read', 'parent_programs:write'],
+      lifeDays: 1,
+      environment: given,
+    })
+  ).key;
+const keys = { live: await keyOf('live'), test: await keyOf('test') };
+const client = new Client(url, keys.test);
+
+afterAll(async () => {
+  await kill(changed);
+  await db.close();
+  smtp.close();
+  await database.drop();
+  await rm(dataDir, { recursive: true });
+});
+
+type Name = keyof typeof environment | keyof typeof elsewhere;
+
+const EFFECTS: Record<Name, () => Promise<void>> = {
+  async HOST() {
+    expect(await answers(url)).toBe(true);
+    expect(await answers(`http://127.0.0.1:${port}`)).toBe(false);
+  },
+  async PORT() {
+    expect((await client.get('/livez')).status).toBe(200);
+  },
+  async DATABASE_URL() {
+    expect((await client.get('/readyz')).status).toBe(200);
+    expect(await connections()).toBeGreaterThan(0);
+  },
+  async DATABASE_POOL_SIZE() {
+    await whileLocked(database.url, async (untilWaitingFor) => {
+      const responses = Array.from({ length: 4 * POOL_SIZE }, (_, i) => client.get(`${LIST}?limit=${i + 1}`));
+      await untilWaitingFor(POOL_SIZE);
+      expect(await connections()).toBe(POOL_SIZE);
+      return responses;
+    });
+  },
+  async DATA_DIR() {
+    await withScratchDatabase(
+      (DATABASE_URL) =>
+        withServer({ DATABASE_URL, DATA_DIR: dataDir, ENCRYPTION_KEY: '' }, async () => {
+          expect(existsSync(join(dataDir, 'encryption-key'))).toBe(true);
+        }),
+      'empty',
+    );
+  },
+  async ENCRYPTION_KEY() {
+    const { rows } = await db.pool.query('select id from encryption_keys');
+    const ids = rows.map(({ id }: { id: Buffer }) => id.toString('hex'));
+    expect(ids).toContain(parseKeyring(environment.ENCRYPTION_KEY)?.currentId);
+  },
+  // Nothing is in the cache, so the same request waits for the database again.
+  async RESPONSE_CACHE_MIB() {
+    await client.post(LIST, { name: 'Not cached' });
+    for (let i = 0; i < 2; i += 1) expect((await client.get(LIST)).status).toBe(200);
+    await whileLocked(database.url, async (untilWaitingFor) => {
+      const response = client.get(LIST);
+      await untilWaitingFor(1);
+      return [response];
+    });
+  },
+  async RESPONSE_CHECK() {
+    const { body } = await client.post(LIST, { name: 'Broken' });
+    await breakProgram(database.url, body.id);
+    for (let i = 0; i < BROKEN_RESPONSES; i += 1) await getUnchecked(url, LIST, keys.test);
+    await until('a report', () => reportsOf(changed) > 0);
+  },
+  async LOG_LEVEL() {
+    expect(new Set(logOf(changed).map(({ level }) => level))).toEqual(new Set([40]));
+  },
+  // Production has no demonstration data, which the database of this file would otherwise hold.
+  async NODE_ENV() {
+    const { rows } = await db.pool.query(`select 1 from users where email like '%@northwind.example'`);
+    expect(rows).toEqual([]);
+  },
+  async CHARTER_ENVIRONMENT() {
+    expect((await client.get('/api/key')).status).toBe(200);
+    expect((await client.get('/api/key', { key: keys.live })).status).toBe(401);
+  },
+  async PUBLIC_URL() {
+    for (const path of ['/api/key', '/sign-in', '/nothing'])
+      expect((await client.get(path)).headers).toHaveProperty('strict-transport-security');
+    expect(await exchangeRaw(url, 'what is this\r\n\r\n')).toMatch(/^Strict-Transport-Security: /im);
+    expect(await mailOfReset()).toContain('https://charter.example.org/welcome/');
+  },
+  async TRUSTED_PROXIES() {
+    await mailOfReset();
+    const { rows } = await db.pool.query('select distinct ip from audit_events where ip <> $1', ['']);
+    expect(rows).toEqual([{ ip: FORWARDED_IP }]);
+  },
+  async SMTP_URL() {
+    expect(await mailOfReset()).toContain(`To: User 1 <${email}>`);
+  },
+  async MAIL_FROM() {
+    expect(await mailOfReset()).toContain('From: Ada of Acme <ada@acme.example>');
+  },
+  async DRAIN_SECONDS() {
+    const startedAt = performance.now();
+    changed.child.kill('SIGTERM');
+    await until('readiness to end', async () => (await client.get('/readyz')).status === 503);
+    expect((await client.get('/livez')).status).toBe(200);
+    expect((await changed.ended).code).toBe(0);
+    expect(performance.now() - startedAt).toBeGreaterThan(DRAIN_SECONDS * 1000 - 100);
+  },
+  // The log is complete only now. A lot decides for each response: once in a trillion runs, it chooses all of them.
+  async RESPONSE_CHECK_SAMPLE_RATE() {
+    expect(reportsOf(changed)).toBeGreaterThan(0);
+    expect(reportsOf(changed)).toBeLessThan(BROKEN_RESPONSES);
+  },
+};
+
+test('the variables of this test are those that the server reads, and those of the README', async () => {
+  const [source, readme] = await Promise.all(['src/config.ts', 'README.md'].map((file) => readFile(file, 'utf8')));
+  const read = [...(source ?? '').matchAll(/\bgiven\('([A-Z_]+)'\)/g)].map(([, name]) => name);
+  const documented = [...(readme ?? '').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
+  const observed = Object.keys(EFFECTS).toSorted();
+  expect([...new Set(read)].toSorted()).toEqual(observed);
+  expect(documented.toSorted()).toEqual(observed);
+});
+
+test('every value of this test is unlike its default', () => {
+  const [ours, defaults] = [readConfig({ ...environment, ...elsewhere }), readConfig({})];
+  const alike = Object.entries(ours).filter(([name, value]) => isDeepStrictEqual(value, Reflect.get(defaults, name)));
+  expect(alike).toEqual([]);
+});
+
+// In the order of the table: DRAIN_SECONDS ends the process.
+test('each variable has its effect in a server that has all of them', async () => {
+  const failures: Record<string, unknown> = {};
+  for (const [name, observe] of Object.entries(EFFECTS)) {
+    await observe().catch((error: unknown) => {
+      failures[name] = error instanceof Error ? error.message : error;
+    });
+  }
+  expect(failures).toEqual({});
+});
+
+// Otherwise an effect above could be one that every server has.
+test('a server without the variables does otherwise', async () => {
+  await withScratchDatabase(async (DATABASE_URL) => {
+    await withServer({ DATABASE_URL, ENCRYPTION_KEY }, async (running, plainUrl) => {
+      expect(new URL(plainUrl).hostname).toBe('127.0.0.1');
+      const { client: plain } = await organizationAt(DATABASE_URL, { url: plainUrl });
+      expect((await plain.get('/api/key')).status).toBe(200);
+      expect((await plain.get('/sign-in')).headers).not.toHaveProperty('strict-transport-security');
+      await until('the demonstration', () => running.printed.stdout.includes('@northwind.example'));
+      const { body } = await plain.post(LIST, { name: 'Cached' });
+      // A cached response needs no table.
+      for (let i = 0; i < 2; i += 1) await plain.get(LIST);
+      await whileLocked(DATABASE_URL, async () => {
+        expect((await plain.get(LIST)).status).toBe(200);
+        return [];
+      });
+      await breakProgram(DATABASE_URL, body.id);
+      for (let i = 1; i <= 5; i += 1) await getUnchecked(plainUrl, `${LIST}?limit=${i}`, plain.key);
+      await until('every response to be reported', () => reportsOf(running) === 5);
+      const startedAt = performance.now();
+      running.child.kill('SIGTERM');
+      await running.ended;
+      expect(performance.now() - startedAt).toBeLessThan(DRAIN_SECONDS * 1000);
+    });
+  });
+});
+
+type Work = (untilWaitingFor: (count: number) => Promise<unknown>) => Promise<readonly Promise<Reply>[]>;
+
+/** Runs the work while nothing can read the table of parent programs. The responses that it returns then succeed. */
+async function whileLocked(databaseUrl: string, work: Work): Promise<void> {
+  const responses = await withClient(databaseUrl, async (locking) => {
+    await locking.query('begin');
+    await locking.query('lock table parent_programs');
+    // On another connection: within a transaction, pg_stat_activity never changes.
+    return withClient(databaseUrl, (asking) => work((count) => untilWaiting(asking, count)));
+  });
+  for (const { status } of await Promise.all(responses)) expect(status).toBe(200);
+}
+
+/** Stores a number where the contract has a text, which no request could. */
+async function breakProgram(databaseUrl: string, id: string): Promise<void> {
+  await withClient(databaseUrl, (writer) =>
+    writer.query(`update parent_programs set metadata = '{"number": 5}' where id = $1`, [id]),
+  );
+}
+
+/** The client of the tests would refuse a response that breaks the contract. */
+async function getUnchecked(origin: string, path: string, key = ''): Promise<void> {
+  const response = await fetch(`${origin}${path}`, { headers: { Authorization: `Bearer ${key}` } });
+  expect(response.status).toBe(200);
+  expect(await response.text()).toContain('"number": 5');
+}
+
+function reportsOf({ printed }: Running): number {
+  return printed.stdout.split('a response broke the contract').length - 1;
+}
+
+let mail: Promise<string> | undefined;
+
+/** The mail with the reset link of the user. Only three an hour are sent. */
+function mailOfReset(): Promise<string> {
+  mail ??= askForReset();
+  return mail;
+}
+
+async function askForReset(): Promise<string> {
+  const headers = { Accept: 'text/html', 'X-Forwarded-For': FORWARDED_IP, 'Sec-Fetch-Site': 'same-origin' };
+  const shown = await fetch(`${url}/forgotten-password`, { headers });
+  const [, token = ''] = /name="form_token" value="([^"]+)"/.exec(await shown.text()) ?? [];
+  const cookies = shown.headers.getSetCookie().map((line) => line.split(';', 1)[0] ?? '');
+  const body = new URLSearchParams({ form_token: token, email });
+  const sent = { method: 'POST', headers: { ...headers, Cookie: cookies.join('; ') }, body };
+  expect((await fetch(`${url}/forgotten-password`, sent)).status).toBe(200);
+  return until('the mail', () => smtp.mails[0]);
+}
+
+async function connections(): Promise<number> {
+  const text = `select 1 from pg_stat_activity where datname = current_database() and application_name = 'charter' and pid <> pg_backend_pid()`;
+  return withClient(database.url, async (asking) => (await asking.query(text)).rowCount ?? 0);
+}
+
+async function answers(origin: string): Promise<boolean> {
+  return fetch(`${origin}/livez`).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+}
+
+/** A server with only these variables and a free port, in development. */
+async function withServer(
+  env: Record<string, string>,
+  work: (running: Running, url: string) => Promise<void>,
+): Promise<void> {
+  const running = startFile('src/main.ts', [], { PORT: '0', ...env });
+  try {
+    const [, printedUrl = ''] = await untilPrinted(running, SERVES);
+    await work(running, printedUrl);
+  } finally {
+    await kill(running);
+  }
+}
