@@ -14,7 +14,7 @@ import { type Shutdown, watchForShutdown } from './shutdown.ts';
 import type { Database } from './store/database.ts';
 
 /** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */
-const IDLE_SECONDS = 1;
+export const IDLE_SECONDS = 1;
 /** For what follows the last response of a shutdown: last uses of keys, mails, the database. */
 const LEAVE_SECONDS = 60;
 

@@ -6,7 +6,7 @@ import { type Connections, serveConnections } from './connections.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 import { apiSecurityHeaders } from './security-headers.ts';
 
-const LIMITS: TimeLimits = { headersSeconds: 10, requestSeconds: 30 };
+export const LIMITS: TimeLimits = { headersSeconds: 10, requestSeconds: 30 };
 const CHECK_SECONDS = 2;
 /** From the end of the listener to the end of all connections. */
 export const STOP_SECONDS = 25;

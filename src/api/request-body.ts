@@ -6,7 +6,7 @@ import { parseJson } from '../domain/json.ts';
 import { HttpError } from './exceptions.ts';
 
 /** 100 KiB. */
-const MAX_BODY_BYTES = 100 * 1024;
+export const MAX_BODY_BYTES = 100 * 1024;
 
 export function refuseUnacceptable(req: IncomingMessage): void {
   const { accept } = req.headers;

@@ -5,8 +5,8 @@ import { type Permission, permissionsOf, type Role } from './role.ts';
 /** `charter_<environment>_`, 40 random base62 characters (238 bits), and a CRC32 of all that as 6 base62 characters. */
 const KEY = /^charter_(live|test)_[0-9A-Za-z]{46}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const RANDOM_CHARACTERS = 40;
-const CHECKSUM_CHARACTERS = 6;
+export const RANDOM_CHARACTERS = 40;
+export const CHECKSUM_CHARACTERS = 6;
 
 export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
@@ -129,7 +129,7 @@ export function judgeKey(record: JudgedKey, now: Date): Verdict {
 export const MAX_LIFE_DAYS = 3650;
 export const DEFAULT_LIFE_DAYS = 365;
 export const MAX_ACTIVE_KEYS = 10;
-const SOON_DAYS = 30;
+export const SOON_DAYS = 30;
 const DAY = 86_400_000;
 
 /** The time from which a key is refused; `lifeDays` is 1 to 3650. Null: the key does not expire. */

@@ -4,7 +4,7 @@ import { invalidField } from './errors.ts';
 // The rule for every name that people enter and others read in lists, mails, the audit log and terminals.
 
 /** In code points, like the lengths of the columns. */
-const MAX_CHARACTERS = { person: 200, organization: 200, key: 100 };
+export const MAX_CHARACTERS = { person: 200, organization: 200, key: 100 };
 
 /** Line breaks, control characters (PostgreSQL refuses NUL, a terminal obeys ESC), lone surrogates and bidirectional controls. */
 const HARMFUL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;

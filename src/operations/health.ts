@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts';
 import { isReachable } from '../store/unscoped.ts';
 
 /** Below the usual timeouts of probes, so that they get the response. */
-const TIMEOUT_MS = 2000;
+export const TIMEOUT_MS = 2000;
 
 export type HealthDeps = {
   readonly db: Database;

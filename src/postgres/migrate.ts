@@ -7,9 +7,9 @@ import { asMigrationList, hasChecksum, type Migration, readMigrations } from './
 /** Advisory lock: one process migrates at a time. Not the number that Prisma's engine locks while this lock is held. */
 const MIGRATION_LOCK = 7_240_113;
 const LOCK_SECONDS = 600;
-const OLDEST_VERSION = 14;
+export const OLDEST_VERSION = 14;
 /** Extensions that the migrations create. All are part of PostgreSQL ("contrib"). */
-const EXTENSIONS = ['pg_trgm', 'btree_gin'];
+export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
 /**
  * Applies all migrations to the database at `url`. Safe in any number of concurrent processes. Throws a StartUpError if the

@@ -15,7 +15,7 @@ import {
 import type { Permission } from '../domain/role.ts';
 import { type Database, type Transaction, transaction } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
-import { claimIdempotencyKey, recordResult } from '../store/idempotency-keys.ts';
+import { claimIdempotencyKey, IDEMPOTENCY_HOURS, recordResult } from '../store/idempotency-keys.ts';
 import { type Checked, checkKeyOfWrite, type Writer } from '../store/key-of-write.ts';
 import {
   deleteParentProgram,
@@ -63,7 +63,7 @@ async function createOnce(
     if (claim.requestHash.equals(requestHash)) return parseJson(claim.result);
     throw invalidField(
       'Idempotency-Key',
-      'was used with another body within the last 24 hours. Use a new key for a new request.',
+      `was used with another body within the last ${IDEMPOTENCY_HOURS} hours. Use a new key for a new request.`,
     );
   }
   const program = await create(tx, context, content);

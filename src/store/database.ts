@@ -31,9 +31,9 @@ const WAITING_PER_CONNECTION = 50;
 const CONNECT_SECONDS = 5;
 const STATEMENT_SECONDS = 15;
 /** The first requests after an idle period need no new connection: opening one and preparing its statements takes about 30 ms. */
-const KEPT_CONNECTIONS = 2;
+export const KEPT_CONNECTIONS = 2;
 /** Connections beyond those are closed after so many idle seconds. */
-const IDLE_SECONDS = 5 * 60;
+export const IDLE_SECONDS = 5 * 60;
 /** Firewalls forget a connection that is silent for some minutes, and a request would wait for its timeout. */
 const KEEP_ALIVE_SECONDS = 60;
 

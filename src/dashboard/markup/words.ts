@@ -4,7 +4,11 @@ import { type Html, html } from './html.ts';
 
 export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
   administrator: { name: 'Administrator', meaning: 'All keys, all people and the organization.' },
-  manager: { name: 'Manager', meaning: 'Own keys, and the keys and accounts of members and viewers.' },
+  manager: {
+    name: 'Manager',
+    meaning:
+      'Own keys, keys of managers, members and viewers, and accounts of members and viewers. Can revoke every key.',
+  },
   member: { name: 'Member', meaning: 'Own keys, if the organization lets members create them.' },
   viewer: { name: 'Viewer', meaning: 'Reads only. Cannot create keys.' },
 };

@@ -1,3 +1,4 @@
+import { LINK_HOURS } from '../../domain/access-link.ts';
 import { mayManage } from '../../domain/role.ts';
 import { changeRole } from '../../service/change-user.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/list-keys.ts';
@@ -96,7 +97,7 @@ function linkSetting(context: SignedInContext, user: UserDetails): Html {
     : {
         kind: 'invitation',
         title: 'Invitation',
-        hint: 'Makes a new link and voids the earlier one. It works for 72 hours.',
+        hint: `Makes a new link and voids the earlier one. It works for ${LINK_HOURS.invitation} hours.`,
         button: 'Make a new link',
       };
   return html`<div class="setting"><div><h3>${link.title}</h3><p class="quiet">${link.hint}</p></div>

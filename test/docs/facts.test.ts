@@ -1,0 +1,359 @@
+// Numbers, defaults, names and commands in the texts are those of the code. Each stands here once, as the pattern that finds
+// it in a text and the value of the code. Add a line for each new one.
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { MAX_BODY_BYTES } from '../../src/api/request-body.ts';
+import { MAX_URL_BYTES } from '../../src/api/request-target.ts';
+import { isTemporary, waitMsAfter } from '../../src/client/retrying.ts';
+import { readConfig } from '../../src/config.ts';
+import { LINK_HOURS } from '../../src/domain/access-link.ts';
+import {
+  CHECKSUM_CHARACTERS,
+  DEFAULT_LIFE_DAYS,
+  MAX_ACTIVE_KEYS,
+  RANDOM_CHARACTERS,
+  SOON_DAYS,
+} from '../../src/domain/api-key.ts';
+import { MAX_CHARACTERS } from '../../src/domain/name.ts';
+import { MAX_METADATA_ENTRIES } from '../../src/domain/parent-program.ts';
+import { PASSWORD_CHARACTERS, PASSWORD_CHARACTERS_WITH_SECOND_FACTOR } from '../../src/domain/password.ts';
+import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../src/domain/session.ts';
+import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { TIMEOUT_MS } from '../../src/operations/health.ts';
+import { EXTENSIONS, OLDEST_VERSION } from '../../src/postgres/migrate.ts';
+import { IDLE_SECONDS as IDLE_SECONDS_OF_SHUTDOWN } from '../../src/run.ts';
+import { LIMITS, STOP_SECONDS } from '../../src/server.ts';
+import { IDLE_SECONDS as IDLE_SECONDS_OF_POOL, KEPT_CONNECTIONS } from '../../src/store/database.ts';
+import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (file: string) => readFile(join(ROOT, file), 'utf8');
+
+const contract = JSON.parse(await read('generated/openapi.json'));
+const { Limit, Search, ExternalId, IdempotencyKey } = Object.fromEntries(
+  Object.entries<{ schema: Record<string, number> }>(contract.components.parameters).map(([name, { schema }]) => [
+    name,
+    schema,
+  ]),
+);
+const program = contract.components.schemas.ParentProgramCreate.properties;
+const metadata = contract.components.schemas.Metadata;
+
+const WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+
+/** The number as the pattern captured it: "2", "two", "10,000", "half a" or "another". */
+function numberOf(text: string): number {
+  if (text === 'half a') return 0.5;
+  if (text === 'another' || text === 'an' || text === 'a') return 1;
+  const word = WORDS.indexOf(text.toLowerCase());
+  return word >= 0 ? word : Number(text.replaceAll(',', ''));
+}
+
+const KIB = 1024;
+const AT_MOST = { tries: 100, headers: undefined, random: 1 };
+
+type Fact = readonly [file: string, pattern: RegExp, ...values: readonly (number | undefined)[]];
+
+/** Each group of the pattern is a number. The pattern matches wherever the text says so, and at least once. */
+const FACTS: readonly Fact[] = [
+  ['README.md', /the same response again for (\d+) hours/, IDEMPOTENCY_HOURS],
+  [
+    'README.md',
+    /embedded PostgreSQL 18 in `DATA_DIR` or the server in `DATABASE_URL`: PostgreSQL (\d+) or newer/,
+    OLDEST_VERSION,
+  ],
+  [
+    'README.md',
+    /(\w+) stay open while the server is idle; the others close after (\w+) idle minutes/,
+    KEPT_CONNECTIONS,
+    IDLE_SECONDS_OF_POOL / 60,
+  ],
+  ['README.md', /after at most (\w+) seconds/, TIMEOUT_MS / 1000],
+  ['README.md', /keeps idle connections for (\w+) second in case/, IDLE_SECONDS_OF_SHUTDOWN],
+  ['README.md', /longer than `DRAIN_SECONDS` and (\d+) seconds are cut off/, STOP_SECONDS],
+  ['src/server.ts', /waits at most (\d+) seconds for the requests in progress/, STOP_SECONDS],
+  ['src/server.ts', /(\d+) and (\d+) seconds by default/, LIMITS.headersSeconds, LIMITS.requestSeconds],
+  [
+    'openapi/guides/errors.md',
+    /headers must arrive within (\d+) seconds, and the whole request within (\d+) seconds/,
+    LIMITS.headersSeconds,
+    LIMITS.requestSeconds,
+  ],
+  [
+    'openapi/guides/errors.md',
+    /body is larger than ([\d,]+) bytes \((\d+) KiB\)/,
+    MAX_BODY_BYTES,
+    MAX_BODY_BYTES / KIB,
+  ],
+  ['openapi/guides/errors.md', /longer than ([\d,]+) bytes \((\d+) KiB\)/, MAX_URL_BYTES, MAX_URL_BYTES / KIB],
+  [
+    'openapi/guides/decisions.md',
+    /body of up to (\d+) KiB \(413\) and a URL of up to (\d+) KiB/,
+    MAX_BODY_BYTES / KIB,
+    MAX_URL_BYTES / KIB,
+  ],
+  [
+    'openapi/guides/decisions.md',
+    /not arrived within (\d+) seconds, or that has not arrived completely within (\d+) seconds/,
+    LIMITS.headersSeconds,
+    LIMITS.requestSeconds,
+  ],
+  ['openapi/guides/decisions.md', /remembered for (\d+) hours/, IDEMPOTENCY_HOURS],
+  ['openapi/guides/decisions.md', /an expiry, (\d+) days by default/, DEFAULT_LIFE_DAYS],
+  ['openapi/guides/decisions.md', /Up to (\d+) active keys per user/, MAX_ACTIVE_KEYS],
+  [
+    'openapi/guides/decisions.md',
+    /(\d+) base62 characters \((\d+) random bits\), and (\d+) base62/,
+    RANDOM_CHARACTERS,
+    Math.floor(RANDOM_CHARACTERS * Math.log2(62)),
+    CHECKSUM_CHARACTERS,
+  ],
+  ['openapi/guides/decisions.md', /(\d+) random bits cannot be guessed/, Math.floor(RANDOM_CHARACTERS * Math.log2(62))],
+  [
+    'openapi/guides/decisions.md',
+    /`limit` from (\d+) to (\d+) \(default (\d+)\)/,
+    Limit?.['minimum'],
+    Limit?.['maximum'],
+    Limit?.['default'],
+  ],
+  ['openapi/guides/decisions.md', /`search` \((\d+) to (\d+) characters/, Search?.['minLength'], Search?.['maxLength']],
+  [
+    'openapi/guides/decisions.md',
+    /`name` \((\d+) to (\d+) characters\)/,
+    program.name.minLength,
+    program.name.maxLength,
+  ],
+  ['openapi/guides/decisions.md', /`description` \(up to ([\d,]+) characters/, program.description.maxLength],
+  ['openapi/guides/decisions.md', /your own ID, up to (\d+) characters/, ExternalId?.['maxLength']],
+  [
+    'openapi/guides/decisions.md',
+    /up to (\d+) text entries, with keys of up to (\d+) and values of up to (\d+) characters/,
+    MAX_METADATA_ENTRIES,
+    metadata.propertyNames.maxLength,
+    metadata.additionalProperties.maxLength,
+  ],
+  ['openapi/guides/issuing-a-key.md', /up to (\d+) characters. The name must not/, MAX_CHARACTERS.key],
+  ['openapi/guides/issuing-a-key.md', /(\d+) active/, MAX_ACTIVE_KEYS],
+  ['openapi/guides/mock-server.md', /a URL of more than (\d+) KiB/, MAX_URL_BYTES / KIB],
+  ['openapi/guides/mock-server.md', /a body of more than (\d+) KiB/, MAX_BODY_BYTES / KIB],
+  [
+    'openapi/guides/pages-filters-sorting.md',
+    /this text of (\d+) to (\d+) characters/,
+    Search?.['minLength'],
+    Search?.['maxLength'],
+  ],
+  ['openapi/guides/retries-and-idempotency.md', /up to (\d+) visible ASCII/, IdempotencyKey?.['maxLength']],
+  ['openapi/guides/retries-and-idempotency.md', /(?:for|last|than) (\d+) hours/, IDEMPOTENCY_HOURS],
+  ['openapi/guides/retries-and-idempotency.md', /each request; (\d+) seconds are enough/, LIMITS.requestSeconds],
+  [
+    'openapi/guides/retries-and-idempotency.md',
+    /wait up to (half a) second, then (\w+) second, (\w+) and so on, up to (\d+) seconds/,
+    ...[1, 2, 3].map((tries) => waitMsAfter({ ...AT_MOST, tries }) / 1000),
+    waitMsAfter(AT_MOST) / 1000,
+  ],
+  ['openapi/guides/rotating-and-revoking.md', /expire within (\d+) days/, SOON_DAYS],
+  [
+    'src/client/README.md',
+    /waits (half a) second, and twice as long before each further retry, up to (\w+) seconds/,
+    waitMsAfter({ ...AT_MOST, tries: 1 }) / 1000,
+    waitMsAfter(AT_MOST) / 1000,
+  ],
+  ['openapi/components/schemas/Metadata.yaml', /up to (\d+) entries/, MAX_METADATA_ENTRIES],
+  ['openapi/components/schemas/ParentProgramUpdate.yaml', /At most (\d+) entries may remain/, MAX_METADATA_ENTRIES],
+  ['openapi/components/parameters/IdempotencyKey.yaml', /\b(\d+) hours/, IDEMPOTENCY_HOURS],
+  ['openapi/openapi.yaml', /JSON in UTF-8, up to (\d+) KiB/, MAX_BODY_BYTES / KIB],
+  [
+    'openapi/components/responses/PayloadTooLargeException.yaml',
+    /([\d,]+) bytes \((\d+) KiB\)/,
+    MAX_BODY_BYTES,
+    MAX_BODY_BYTES / KIB,
+  ],
+  [
+    'openapi/components/responses/UriTooLongException.yaml',
+    /([\d,]+) bytes \((\d+) KiB\)/,
+    MAX_URL_BYTES,
+    MAX_URL_BYTES / KIB,
+  ],
+  ['src/dashboard/people/user.ts', /chooses a new password. It works for (an) hour/, LINK_HOURS.password_reset],
+  ['src/dashboard/sign-in/forgotten-password.ts', /It works once, within (an) hour/, LINK_HOURS.password_reset],
+  ['scripts/admin.ts', /organization's name, at most (\d+) characters/, MAX_CHARACTERS.organization],
+];
+
+const facts = FACTS.map(([file, pattern, ...values]) => ({ file, pattern, values }));
+
+test.each(facts)('$file: $pattern', async ({ file, pattern, values }) => {
+  const found = [...(await read(file)).replace(/\n */g, ' ').matchAll(new RegExp(pattern, 'g'))];
+  expect(found.length).toBeGreaterThan(0);
+  for (const [, ...texts] of found) expect(texts.map(numberOf)).toEqual(values);
+});
+
+// Of the constants that tests replace or never wait for. A change of one is a decision, and belongs here too.
+test('the limits of real time are those that were decided', () => {
+  expect({
+    LIMITS,
+    STOP_SECONDS,
+    TIMEOUT_MS,
+    IDLE_SECONDS_OF_SHUTDOWN,
+    IDLE_SECONDS_OF_POOL,
+    IDEMPOTENCY_HOURS,
+  }).toEqual({
+    LIMITS: { headersSeconds: 10, requestSeconds: 30 },
+    STOP_SECONDS: 25,
+    TIMEOUT_MS: 2000,
+    IDLE_SECONDS_OF_SHUTDOWN: 1,
+    IDLE_SECONDS_OF_POOL: 300,
+    IDEMPOTENCY_HOURS: 24,
+  });
+  expect({
+    PASSWORD_CHARACTERS,
+    PASSWORD_CHARACTERS_WITH_SECOND_FACTOR,
+    SESSION_HOURS,
+    SESSION_IDLE_MINUTES,
+    LINK_HOURS,
+  }).toEqual({
+    PASSWORD_CHARACTERS: 15,
+    PASSWORD_CHARACTERS_WITH_SECOND_FACTOR: 12,
+    SESSION_HOURS: 12,
+    SESSION_IDLE_MINUTES: 30,
+    LINK_HOURS: { invitation: 72, password_reset: 1 },
+  });
+});
+
+const readme = await read('README.md');
+const variables = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*) \|$/gm)].map(
+  ([, name = '', initial = '', words = '']) => ({ name, initial, words }),
+);
+
+/** The values that the server allows for a variable, as it says itself. */
+function allowedFor(name: string): string {
+  try {
+    readConfig({ [name]: '?' });
+  } catch (error) {
+    if (error instanceof StartUpError) return error.remedy;
+    throw error;
+  }
+  return '';
+}
+
+test('the ranges and the words that the README allows for a variable are those that the server allows', () => {
+  const ranges = variables.flatMap(({ name, words }) =>
+    [...words.matchAll(/\b\d+ to \d+/g)].map(([range]) => ({ name, range })),
+  );
+  expect(ranges.length).toBeGreaterThanOrEqual(4);
+  for (const { name, range } of ranges)
+    expect({ name, allowed: allowedFor(name) }).toEqual({ name, allowed: expect.stringContaining(`from ${range},`) });
+  for (const { name, words } of variables) {
+    const allowed = /one of (.*?), or unset/.exec(allowedFor(name))?.[1]?.split(', ') ?? [];
+    for (const word of allowed)
+      expect({ name, words }).toEqual({ name, words: expect.stringContaining(`\`${word}\``) });
+  }
+});
+
+test('the defaults in the README are those of the configuration', () => {
+  const {
+    port,
+    host,
+    databasePoolSize,
+    dataDir,
+    responseCacheBytes,
+    responseCheck,
+    drainSeconds,
+    logLevel,
+    nodeEnv,
+    environment,
+  } = readConfig({});
+  const defaults = new Map(variables.map(({ name, initial }) => [name, initial]));
+  const expected = {
+    PORT: port,
+    HOST: host,
+    DATABASE_POOL_SIZE: databasePoolSize,
+    DATA_DIR: dataDir,
+    RESPONSE_CACHE_MIB: responseCacheBytes / 1024 / 1024,
+    RESPONSE_CHECK_SAMPLE_RATE: responseCheck?.sampleRate,
+    DRAIN_SECONDS: drainSeconds,
+    LOG_LEVEL: logLevel,
+    NODE_ENV: nodeEnv,
+    CHARTER_ENVIRONMENT: environment,
+  };
+  for (const [name, value] of Object.entries(expected))
+    expect([name, defaults.get(name)]).toEqual([name, `\`${value}\``]);
+  expect(defaults.get('RESPONSE_CHECK')).toBe(`\`${responseCheck?.mode}\` in development, else \`off\``);
+  for (const name of ['MAIL_FROM', 'SMTP_URL', 'TRUSTED_PROXIES'])
+    expect([name, defaults.get(name)]).toEqual([name, 'none']);
+});
+
+test('the README names the extensions and the oldest Node that the code requires', async () => {
+  for (const extension of EXTENSIONS) expect(readme).toContain(`\`${extension}\``);
+  const { engines } = JSON.parse(await read('package.json'));
+  const [, oldest] = /Node older than\s+([\d.]+),/.exec(readme) ?? [];
+  expect(`>=${oldest}`).toBe(engines.node);
+  expect(await read('scripts/run.mjs')).toContain(`OLDEST_NODE = [${oldest?.replace('.', ', ')}]`);
+});
+
+test('the guide on retries repeats the statuses that charter-client repeats, and no others', async () => {
+  const guide = await read('openapi/guides/retries-and-idempotency.md');
+  const rows = [...guide.matchAll(/^\| ((?:\d{3}).*?) \| (.*?) \|$/gm)];
+  const advice = rows.flatMap(([, result = '', words = '']) =>
+    (result.match(/\b[45]\d\d\b/g) ?? []).map((status) => ({ status, isRepeated: /^(yes|the same)\b/.test(words) })),
+  );
+  expect(advice.map(({ status }) => status)).toEqual(
+    expect.arrayContaining(['409', '412', '500', '502', '503', '504']),
+  );
+  expect(advice).toEqual(advice.map(({ status }) => ({ status, isRepeated: isTemporary(Number(status)) })));
+});
+
+/** Each command of package.json with the source of its entry and of the files beside it. */
+async function readSources(): Promise<ReadonlyMap<string, string>> {
+  const launcher = await read('scripts/run.mjs');
+  const entries = [...launcher.matchAll(/^ {2}'?([\w:-]+)'?: \{ entry: '([^']+)'/gm)];
+  const sources = entries.map(async ([, name = '', entry = '']) => {
+    if (entry.startsWith('node_modules/')) return [name, ''] as const;
+    const folder = dirname(entry);
+    const isFolder = entry.endsWith('/main.ts') && folder !== 'src';
+    const files = isFolder ? (await readdir(join(ROOT, folder))).filter((each) => each.endsWith('.ts')) : [];
+    const texts = await Promise.all([read(entry), ...files.map((each) => read(join(folder, each)))]);
+    return [name, texts.join('\n')] as const;
+  });
+  return new Map(await Promise.all(sources));
+}
+
+const USE = /npm (?:run (?:--silent )?([\w:-]*\w)|(start|test)\b)(?: -- ([^`\n#]*))?/g;
+/** The shorthand of the README's tables: "`-- --check`" after the command of the row. */
+const SHORTHAND = /^\| `npm run ([\w:-]+)(?: -- [^`]*)?` \|.*$/gm;
+
+test('every npm command in the texts exists, with the options that they name', async () => {
+  const sources = await readSources();
+  const { scripts } = JSON.parse(await read('package.json'));
+  expect([...sources.keys()].toSorted()).toEqual(Object.keys(scripts).toSorted());
+  const unknown: string[] = [];
+  const check = (where: string, command: string, words: string) => {
+    const source = sources.get(command);
+    if (source === undefined) unknown.push(`${where}: npm run ${command}`);
+    for (const [, option = ''] of words.matchAll(/--([a-z][a-z-]*)/g)) {
+      const isKnown = new RegExp(`\\b${option}'?: (\\{ (type|\\.\\.\\.flag)|flag|text)|'--${option}[ ']`).test(
+        source ?? '',
+      );
+      if (!isKnown && !(option === 'help' && command === 'admin'))
+        unknown.push(`${where}: npm run ${command} -- --${option}`);
+    }
+    const [verb = ''] = /^[a-z][a-z-]+/.exec(words) ?? [];
+    if (command === 'admin' && verb !== '' && !source?.includes(`.command('${verb}')`))
+      unknown.push(`${where}: ${verb}`);
+  };
+  for (const file of await markdownFiles()) {
+    const text = await read(file);
+    for (const [, run, short, words = ''] of text.matchAll(USE)) check(file, run ?? short ?? '', words);
+    for (const [row, command = ''] of text.matchAll(SHORTHAND))
+      for (const [, words = ''] of row.matchAll(/`-- ([^`]*)`/g)) check(file, command, words);
+  }
+  expect(unknown).toEqual([]);
+});
+
+async function markdownFiles(): Promise<string[]> {
+  const listed = await Promise.all(
+    ['openapi', 'src'].map(async (folder) =>
+      (await readdir(join(ROOT, folder), { recursive: true })).map((each) => join(folder, each)),
+    ),
+  );
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...listed.flat().filter((each) => each.endsWith('.md'))];
+}
