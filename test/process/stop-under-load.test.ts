@@ -82,10 +82,11 @@ async function withCommands(work: (folder: string) => Promise<void>): Promise<vo
     await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'charter', version: '0.0.0', scripts }));
     await mkdir(join(folder, 'scripts'));
     const launcher = pathToFileURL(join(ROOT, 'scripts/launch.mjs')).href;
-    const parameters = ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')];
+    // Like scripts/run.mjs, which may itself run on an older Node, this names the Node that runs the server.
+    const command = [process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')]];
     await writeFile(
       join(folder, 'scripts/run.mjs'),
-      `import { launch } from ${JSON.stringify(launcher)};\nlaunch(process.execPath, ${JSON.stringify(parameters)});\n`,
+      `import { launch } from ${JSON.stringify(launcher)};\nlaunch(...${JSON.stringify(command)});\n`,
     );
     await work(folder);
   } finally {
