@@ -236,6 +236,14 @@ export interface components {
                 [key: string]: string[];
             };
         };
+        /** @description More requests were sent than the rate limit allows. */
+        TooManyRequestsException: {
+            /**
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example This API key can send 500 requests per second. Wait for the number of seconds in Retry-After, then send fewer.
+             */
+            message: string;
+        };
         /** @description Something went wrong on our side. */
         ServerException: {
             /**
@@ -395,6 +403,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlRevalidate"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
@@ -405,6 +417,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -428,6 +444,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 "WWW-Authenticate": components["headers"]["WwwAuthenticatePermission"];
                 [name: string]: unknown;
             };
@@ -452,6 +472,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -469,11 +493,31 @@ export interface components {
                 "application/json": components["schemas"]["UriTooLongException"];
             };
         };
+        /** @description The API key or its organization has reached its rate limit, or your address sends too many requests without a valid key. The request was not executed. Retry it after the number of seconds in `Retry-After`. */
+        TooManyRequestsException: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TooManyRequestsException"];
+            };
+        };
         /** @description Something went wrong on our side. The response does not reveal the cause. Our logs contain it under the `X-Request-Id`. */
         ServerException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -485,6 +529,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
@@ -497,6 +545,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -508,6 +560,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -519,6 +575,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -530,6 +590,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -541,6 +605,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -552,6 +620,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -600,6 +672,10 @@ export interface components {
         XRequestId: string;
         /** @description Private caches may store the response, but must revalidate it with `If-None-Match` before each use. */
         CacheControlRevalidate: "private, no-cache";
+        /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+        RateLimitPolicy: string;
+        /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+        RateLimit: string;
         /** @description A strong entity tag, which identifies exactly this content (RFC 9110 section 8.8.3). Send it in `If-None-Match` or, for a single parent program, in `If-Match`. Do not parse it. */
         ETag: string;
         /** @description Caches must not store the response. */
@@ -657,6 +733,10 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlRevalidate"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     ETag: components["headers"]["ETag"];
                     /** @description The URL of the next page, as a relative reference (RFC 8288). It keeps the `limit`, the `sort` and the filters of this request. The last page has no such header. */
                     Link?: string;
@@ -678,12 +758,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ValidationException"];
                 };
             };
+            429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
@@ -717,6 +802,10 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     ETag: components["headers"]["ETag"];
                     Location: components["headers"]["Location"];
                     [name: string]: unknown;
@@ -739,12 +828,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ValidationException"];
                 };
             };
+            429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
@@ -769,6 +863,10 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlRevalidate"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -789,12 +887,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ValidationException"];
                 };
             };
+            429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
@@ -819,6 +922,10 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -836,12 +943,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ValidationException"];
                 };
             };
+            429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
@@ -871,6 +983,10 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -893,6 +1009,10 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     "Accept-Patch": components["headers"]["AcceptPatch"];
                     [name: string]: unknown;
                 };
@@ -905,12 +1025,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ValidationException"];
                 };
             };
+            429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
@@ -929,6 +1054,10 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -942,6 +1071,7 @@ export interface operations {
             406: components["responses"]["NotAcceptableException"];
             414: components["responses"]["UriTooLongException"];
             422: components["responses"]["ValidationException"];
+            429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
             503: components["responses"]["ServiceUnavailableException"];
         };

@@ -4,11 +4,13 @@ import { readConfig } from '../src/config.ts';
 import { linkUrl } from '../src/domain/access-link.ts';
 import { DEFAULT_LIFE_DAYS, MAX_LIFE_DAYS } from '../src/domain/api-key.ts';
 import { DomainError } from '../src/domain/errors.ts';
+import { MAX_REQUESTS_PER_SECOND } from '../src/domain/request-limits.ts';
 import { isPermission, PERMISSIONS, type Permission } from '../src/domain/role.ts';
 import { StartUpError } from '../src/domain/start-up-error.ts';
 import { connect } from '../src/postgres/connect.ts';
 import { makeOperatorLink } from '../src/service/access-links.ts';
 import {
+  changeLimits,
   createOrganization,
   issueKeyByEmail,
   resetSecondFactorByEmail,
@@ -21,6 +23,7 @@ import type { Database } from '../src/store/database.ts';
 import { isOutage } from '../src/store/database-errors.ts';
 import { listOrganizations } from '../src/store/unscoped.ts';
 
+const LIMIT_HINT = `0 to ${MAX_REQUESTS_PER_SECOND}, 0 for no limit, or "default"`;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const program = new Command('npm run admin --')
@@ -125,6 +128,26 @@ program
   .description('encrypt all secrets with the first encryption key; the others can then be removed')
   .action(() => execute((db) => rotateEncryptionKey(db).then((count) => ({ secrets_encrypted: count }))));
 
+program
+  .command('set-limits')
+  .description("set an organization's own rate limits, in requests per second; a limit that is not given stays")
+  .requiredOption('--organization <uuid>', "the organization's id", uuid)
+  .option('--per-key <requests>', LIMIT_HINT, limit)
+  .option('--per-organization <requests>', 'the same, for all its keys together', limit)
+  .action((options: { organization: string; perKey?: number | 'default'; perOrganization?: number | 'default' }) =>
+    execute(async (db) => {
+      const limits = await changeLimits(db, options.organization, {
+        perKey: options.perKey === 'default' ? null : options.perKey,
+        perOrganization: options.perOrganization === 'default' ? null : options.perOrganization,
+      });
+      return {
+        organization_id: options.organization,
+        requests_per_second_of_each_key: limits.perKey ?? 'default',
+        requests_per_second_of_all_keys: limits.perOrganization ?? 'default',
+      };
+    }),
+  );
+
 const config = await orFail(async () => readConfig(process.env));
 await program.parseAsync();
 
@@ -183,6 +206,15 @@ function permissions(text: string): Permission[] {
 function lifeDays(text: string): number | 'never' {
   if (text === 'never') return text;
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`Give 1 to ${MAX_LIFE_DAYS}, or "never".`);
+  return Number(text);
+}
+
+/** "default" rather than null, because Commander takes null for an option without a value. */
+function limit(text: string): number | 'default' {
+  if (text === 'default') return text;
+  if (!/^\d{1,7}$/.test(text) || Number(text) > MAX_REQUESTS_PER_SECOND) {
+    throw new InvalidArgumentError(`Give ${LIMIT_HINT}.`);
+  }
   return Number(text);
 }
 

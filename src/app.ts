@@ -5,15 +5,19 @@ import { errorHandler } from './api/error-handler.ts';
 import { originFormOf } from './api/request-target.ts';
 import type { BrokenResponse } from './api/response-check.ts';
 import { createServerApi, type ServerApiDeps } from './api/server-api.ts';
+import { clientAddressIn } from './client-address.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
+import type { RequestLimits } from './domain/request-limits.ts';
 import { healthRoutes } from './operations/health.ts';
 import { type Logger, logRequests } from './operations/logs.ts';
 import type { Publication } from './publication/routes.ts';
 import { apiSecurityHeaders, isHttps, pageSecurityHeaders } from './security-headers.ts';
 import type { KeyUses } from './service/last-used.ts';
 import type { Outbox } from './service/mail.ts';
+import { RequestLimiter } from './service/request-limiter.ts';
 import type { Database } from './store/database.ts';
+import { leaseTokens } from './store/rate-limits.ts';
 
 export type AppDeps = {
   db: Database;
@@ -25,6 +29,8 @@ export type AppDeps = {
   publicUrl: string | undefined;
   /** Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
   trustedProxies: readonly string[];
+  /** Requests per second. */
+  requestLimits: RequestLimits;
   /** Memory of the response cache. */
   responseCacheBytes: number;
   /** Checks responses against the contract; null disables it. */
@@ -47,6 +53,7 @@ export async function createApp({
   outbox,
   publicUrl,
   trustedProxies,
+  requestLimits,
   responseCacheBytes,
   responseCheck,
   publication,
@@ -59,11 +66,20 @@ export async function createApp({
     if (isWithheld) logger.error(broken, 'a response broke the contract and was withheld');
     else logger.warn(broken, 'a response broke the contract');
   };
+  const rooms = express();
+  rooms.set('trust proxy', [...trustedProxies]);
+  const limiter = new RequestLimiter({
+    limits: requestLimits,
+    lease: (requests) => leaseTokens(db, requests),
+    onFailure: (error) => logger.warn({ err: error }, 'could not count requests: for a second, no limit applies'),
+  });
   const api = await createServerApi({
     db,
     environment,
     now,
     keyUses,
+    limiter,
+    clientAddressOf: clientAddressIn(rooms.get('trust proxy fn')),
     responseCacheBytes,
     served,
     responseCheck,
@@ -71,11 +87,9 @@ export async function createApp({
     securityHeaders: apiSecurityHeaders(publicUrl),
   });
   const setPageHeaders = pageSecurityHeaders(publicUrl);
-  const rooms = express();
   rooms.disable('x-powered-by');
   rooms.disable('etag');
   rooms.set('case sensitive routing', true);
-  rooms.set('trust proxy', [...trustedProxies]);
   rooms.use(healthRoutes({ db, isStopping, setPageHeaders }));
   rooms.use(publication.routes(setPageHeaders));
   rooms.use(
@@ -85,6 +99,7 @@ export async function createApp({
       publicUrl,
       isHttps: isHttps(publicUrl),
       outbox,
+      requestLimits,
       now,
       onFault,
       setPageHeaders,

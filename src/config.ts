@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { ResponseCheck } from './api/response-check.ts';
 import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
 import { type Keyring, parseKeyring } from './domain/keyring.ts';
+import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -19,6 +20,7 @@ export type Config = {
   readonly dataDir: string;
   /** Encrypts secrets in the database. Undefined: the key in a file in `dataDir`. */
   readonly keyring: Keyring | undefined;
+  readonly requestLimits: RequestLimits;
   /** Size of the response cache. */
   readonly responseCacheBytes: number;
   /** Response validation; null disables it. */
@@ -47,6 +49,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databasePoolSize: integer('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1000 }),
     dataDir: given('DATA_DIR') ?? '.data',
     keyring: keyring(given('ENCRYPTION_KEY')),
+    requestLimits: {
+      perKey: perSecond('RATE_LIMIT_PER_KEY', given('RATE_LIMIT_PER_KEY'), DEFAULT_LIMITS.perKey),
+      perOrganization: perSecond(
+        'RATE_LIMIT_PER_ORGANIZATION',
+        given('RATE_LIMIT_PER_ORGANIZATION'),
+        DEFAULT_LIMITS.perOrganization,
+      ),
+      perAddress: perSecond('RATE_LIMIT_PER_ADDRESS', given('RATE_LIMIT_PER_ADDRESS'), DEFAULT_LIMITS.perAddress),
+    },
     responseCacheBytes:
       MIB * integer('RESPONSE_CACHE_MIB', given('RESPONSE_CACHE_MIB'), { fallback: 64, min: 0, max: 65536 }),
     responseCheck: responseCheck({ mode: given('RESPONSE_CHECK'), rate: given('RESPONSE_CHECK_SAMPLE_RATE'), nodeEnv }),
@@ -75,6 +86,10 @@ function integer(
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw invalid(name, text, `an integer from ${min} to ${max}`);
+}
+
+function perSecond(name: string, text: string | undefined, fallback: number): number {
+  return integer(name, text, { fallback, min: 0, max: MAX_REQUESTS_PER_SECOND });
 }
 
 function oneOf<T extends string>(

@@ -69,7 +69,7 @@ type ServeOptions = {
 
 async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOptions): Promise<void> {
   let isStopping = false;
-  const { environment, publicUrl, trustedProxies, responseCacheBytes, responseCheck } = config;
+  const { environment, publicUrl, trustedProxies, requestLimits, responseCacheBytes, responseCheck } = config;
   const publication = openPublication();
   const app = await createApp({
     db,
@@ -79,6 +79,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
     outbox,
     publicUrl,
     trustedProxies,
+    requestLimits,
     responseCacheBytes,
     responseCheck,
     publication,

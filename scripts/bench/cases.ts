@@ -34,8 +34,8 @@ export type Servers = {
   /** Without the response cache. */
   readonly uncached: RunningServer;
   readonly raw: RunningServer;
-  /** Two servers like `charter` in one process. */
-  readonly variants: Readonly<Record<'today' | 'sampling', RunningServer>>;
+  /** Three servers like `charter` in one process. */
+  readonly variants: Readonly<Record<'today' | 'sampling' | 'unlimited', RunningServer>>;
   /** With a contract of 1,000 operations, in a process of its own. */
   readonly vast: RunningServer;
   /** Two servers like `uncached` in one process. */
@@ -91,6 +91,10 @@ export async function listCases(servers: Servers, { large, small }: Data, client
     {
       ...{ ...against, title: 'contract with 1,000 operations', goal: 0.95, subject: each(vast, [one]) },
       base: { title: "today's contract", load: each(variants.today, [one]) },
+    },
+    {
+      ...{ ...against, title: 'first page, rate limits on', goal: 0.97, subject: each(variants.today, [one]) },
+      base: { title: 'off', load: each(variants.unlimited, [one]) },
     },
     {
       ...{ ...against, title: 'response check: report at 1%', goal: 0.97, subject: each(variants.sampling, [one]) },

@@ -64,7 +64,7 @@ async function serveAll(database: DatabaseServer): Promise<Servers> {
     serve('src/main.ts', 'charter', database),
     serve('src/main.ts', 'uncached', withoutCache),
     serve('scripts/bench/raw-server.ts', 'raw', database),
-    serveVariants('variants', database, ['today', 'sampling']),
+    serveVariants('variants', database, ['today', 'sampling', 'unlimited']),
     serveVariants('vast', database, ['vast']),
     serveVariants('uncached-variants', withoutCache, ['today', 'sampling']),
   ]);

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { type AppDeps, createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import { NO_LIMITS } from '../../src/domain/request-limits.ts';
 import { tuneGarbageCollection } from '../../src/heap.ts';
 import { createLogger } from '../../src/operations/logs.ts';
 import { openPublication } from '../../src/publication/routes.ts';
@@ -19,6 +20,8 @@ const OPERATIONS = 1000;
 
 const VARIANTS: Record<Variant, () => Promise<Partial<AppDeps>>> = {
   today: async () => ({}),
+  /** Without rate limits. */
+  unlimited: async () => ({ requestLimits: NO_LIMITS }),
   /** With a contract of 1,000 operations: today's, and copies of them under other paths. */
   vast: async () => ({ served: await multiply() }),
   /** Validates one response in a hundred. */
@@ -41,6 +44,7 @@ for (const [name, port] of variants) {
     outbox: createOutbox(null, () => undefined),
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
+    requestLimits: config.requestLimits,
     responseCacheBytes: config.responseCacheBytes,
     responseCheck: config.responseCheck,
     publication: openPublication(),

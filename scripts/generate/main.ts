@@ -3,7 +3,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { lintContract } from '../lint/contract.ts';
@@ -56,12 +55,41 @@ async function bundleTo(name: string, flags: string[] = []): Promise<void> {
 }
 
 async function generateTypes(): Promise<void> {
-  const ast = await openapiTS(pathToFileURL(join(folder, 'openapi.json')));
+  const contract = JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8'));
+  const ast = await openapiTS(JSON.stringify(withInlineHeaders(contract)));
   await writeFile(
     join(folder, 'openapi.d.ts'),
     `// Generated from openapi/ by "npm run generate". Do not edit.\n${astToString(ast)}`,
   );
 }
+
+/** openapi-typescript takes every header with a `$ref` for required, so each optional one takes the place of its `$ref`. */
+function withInlineHeaders(contract: Contract): Contract {
+  const { headers: shared, responses } = contract.components;
+  const inline = (response: ResponseObject) => {
+    for (const [name, header] of Object.entries(response.headers ?? {})) {
+      const target = shared[String(header.$ref).replace('#/components/headers/', '')];
+      if (response.headers !== undefined && target !== undefined && target.required !== true) {
+        response.headers[name] = target;
+      }
+    }
+  };
+  const operations = Object.values(contract.paths).flatMap((path) => Object.values(path));
+  for (const each of Object.values(responses)) inline(each);
+  for (const { responses = {} } of operations) for (const each of Object.values(responses)) inline(each);
+  return contract;
+}
+
+type HeaderObject = { readonly $ref?: string; readonly required?: boolean };
+type ResponseObject = { readonly headers?: Record<string, HeaderObject> };
+/** The parts of a bundled document in which headers occur. */
+type Contract = {
+  readonly paths: Record<string, Record<string, { readonly responses?: Record<string, ResponseObject> }>>;
+  readonly components: {
+    readonly headers: Record<string, HeaderObject>;
+    readonly responses: Record<string, ResponseObject>;
+  };
+};
 
 async function generatePostmanCollection(): Promise<void> {
   // Loaded here, because it takes a third of a second, which "--check" saves.

@@ -5,10 +5,11 @@ import { isObject, type Operation } from '../../src/api/document.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
 import { encodeJson } from '../../src/api/json-text.ts';
 import { rawResponse, type Send } from '../../src/api/response.ts';
-import { ForbiddenError, UnauthenticatedError } from '../../src/domain/errors.ts';
+import { ForbiddenError, RateLimitedError, UnauthenticatedError } from '../../src/domain/errors.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { examplesOf, successOf } from './declared-responses.ts';
-import { preferenceOf } from './prefer.ts';
+import { addLimits } from './mock-api.ts';
+import { type Preference, preferenceOf } from './prefer.ts';
 import type { ResponseSource } from './response-source.ts';
 
 export type ForcedResponseDeps = {
@@ -32,7 +33,7 @@ export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRe
     if (prefer === undefined || !router.matches(request)) return false;
     const operation = operations.get(request.operation.operationId);
     if (operation === undefined) return false;
-    const preference = preferenceOf(prefer, operation);
+    const preference = preferenceIn(request, operation);
     if (preference === undefined || preference.status === successOf(operation)) return false;
 
     const { status } = preference;
@@ -46,14 +47,30 @@ export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRe
   };
 }
 
+/** Throws a 422, with the limits of a key, for a response that the operation does not have. */
+function preferenceIn({ req, headers }: ApiRequest, operation: Operation): Preference | undefined {
+  try {
+    return preferenceOf(headers['prefer'], operation);
+  } catch (error) {
+    addLimits(req);
+    throw error;
+  }
+}
+
 /** The example that names this operation's permission or this path's methods; else the first. */
 function fittingExample(request: ApiRequest, operation: Operation, status: number): string | undefined {
   const text = { 403: `${request.operation.permission}.`, 405: `${request.allow}.` }[status] ?? '';
   return examplesOf(operation, status).find(([, { value }]) => JSON.stringify(value).includes(text))?.[0];
 }
 
+const WITHOUT_LIMITS = { 'RateLimit-Policy': undefined, RateLimit: undefined };
+
 /** The contract has several examples of these headers; the server's own code knows which one belongs to the body. */
-function serverHeaders({ allow }: ApiRequest, status: number, body: unknown): Readonly<Record<string, string>> {
+function serverHeaders(
+  { allow }: ApiRequest,
+  status: number,
+  body: unknown,
+): Readonly<Record<string, string | undefined>> {
   const message = isObject(body) ? String(body['message']) : '';
   switch (status) {
     case 401:
@@ -62,9 +79,21 @@ function serverHeaders({ allow }: ApiRequest, status: number, body: unknown): Re
       const permission = PERMISSIONS.find((each) => message.includes(each));
       return exceptionOf(new ForbiddenError(message, permission)).headers;
     }
+    case 429:
+      return { ...exceptionOf(new RateLimitedError(message)).headers, ...limitHeaders(message) };
     case 405:
       return { Allow: allow };
+    case 500:
+    case 503:
+      // As when the key could not be looked up.
+      return WITHOUT_LIMITS;
     default:
       return {};
   }
+}
+
+/** A 429 for requests without a valid key shows no limits of a key. */
+function limitHeaders(message: string): Readonly<Record<string, string | undefined>> {
+  if (message.startsWith('Too many')) return WITHOUT_LIMITS;
+  return { RateLimit: `"${message.startsWith('All') ? 'organization' : 'key'}";r=0;t=1` };
 }

@@ -4,10 +4,13 @@ import type { Document } from '../../src/api/contract.ts';
 import { type ContractApi, type ContractApiDeps, createContractApi } from '../../src/api/contract-api.ts';
 import type { Operation } from '../../src/api/document.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
+import { applyAdmission } from '../../src/api/rate-limit-fields.ts';
 import type { Send } from '../../src/api/response.ts';
 import { type Environment, formatKey, type KeyRecord } from '../../src/domain/api-key.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { authenticate } from '../../src/service/authenticate.ts';
+import type { Admission } from '../../src/service/request-limiter.ts';
 
 export type MockApiDeps = {
   readonly operations: readonly Operation[];
@@ -37,11 +40,26 @@ export function mockKey(environment: Environment): string {
 /** The server's own check of keys, with a look-up that finds every well-formed key. Each key has every permission. */
 function acceptEveryKey(environmentOf: MockApiDeps['environmentOf']): ContractApiDeps['authorize'] {
   const keyUses = { used() {}, refused() {} };
-  return (req) => {
+  return async (req) => {
     const options = { findKey: async () => KEY, environment: environmentOf(req), now: () => new Date(), keyUses };
-    return authenticate(keyOf(req), options);
+    const caller = await authenticate(keyOf(req), options);
+    addLimits(req);
+    return caller;
   };
 }
+
+/** The response to the request has the headers of an accepted key. */
+export function addLimits(req: IncomingMessage): void {
+  applyAdmission(req, UNLIMITED);
+}
+
+/** The mock limits nothing, and responds like a server whose limits are far away. */
+const UNLIMITED: Admission = {
+  isAdmitted: true,
+  limits: { ...DEFAULT_LIMITS, key: null, organization: null },
+  closest: 'key',
+  remaining: DEFAULT_LIMITS.perKey,
+};
 
 const KEY: KeyRecord = {
   organizationId: '019b9c83-28c0-711e-8f67-8d111738f7d9',
@@ -49,6 +67,7 @@ const KEY: KeyRecord = {
   organizationSuspendedAt: null,
   organizationVersion: '1',
   cursorKey: '',
+  organizationLimits: { perKey: null, perOrganization: null },
   id: '019de2fb-197b-76ca-83c8-90c1d3ac94af',
   name: 'Mock',
   permissions: PERMISSIONS,

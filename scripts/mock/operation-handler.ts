@@ -11,8 +11,15 @@ import type { PrismResponse } from './prism-responses.ts';
 import type { ResponseSource } from './response-source.ts';
 import { createdBody, throwInvalid, updatedBody } from './written-body.ts';
 
-/** The factory adds these to every response. */
-const ADDED_HEADERS = new Set(['x-request-id', 'cache-control', 'etag', 'content-type']);
+/** Rendering and sending add these to every response. */
+const ADDED_HEADERS = new Set([
+  'x-request-id',
+  'cache-control',
+  'etag',
+  'content-type',
+  'ratelimit-policy',
+  'ratelimit',
+]);
 
 export type HandlerDeps = {
   readonly ajv: Ajv2020;

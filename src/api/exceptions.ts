@@ -46,6 +46,7 @@ export const EXCEPTIONS: Record<ErrorCode | HttpErrorCode | 'bug', { status: num
   uri_too_long: { status: 414, schema: 'UriTooLongException' },
   unsupported_media_type: { status: 415, schema: 'UnsupportedMediaTypeException' },
   invalid: { status: 422, schema: 'ValidationException' },
+  rate_limited: { status: 429, schema: 'TooManyRequestsException' },
   bug: { status: 500, schema: 'ServerException' },
   unavailable: { status: 503, schema: 'ServiceUnavailableException' },
 };
@@ -70,6 +71,9 @@ export function exceptionOf(error: unknown): Exception {
     const challenge = `Bearer realm="charter", error="insufficient_scope"${scope}`;
     return refusal(error.code, error.message, { 'WWW-Authenticate': challenge });
   }
+  // A bucket holds a token again within a second, because every limit is at least one request per second.
+  if (error instanceof DomainError && error.code === 'rate_limited')
+    return refusal(error.code, error.message, { 'Retry-After': '1' });
   if (error instanceof DomainError && error.code !== 'unavailable')
     return refusal(error.code, error.message, {}, error.fields);
   if (error instanceof DomainError || isOutage(error)) {

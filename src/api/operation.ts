@@ -34,8 +34,8 @@ export type Success<Op extends OperationId> = {
   };
 }[keyof operations[Op]['responses'] & (200 | 201 | 204)];
 
-/** Rendering adds these to every response on which the contract shows them. */
-type RenderedHeader = 'X-Request-Id' | 'Cache-Control' | 'ETag';
+/** Rendering and sending add these to every response on which the contract shows them. */
+type RenderedHeader = 'X-Request-Id' | 'Cache-Control' | 'ETag' | 'RateLimit-Policy' | 'RateLimit';
 
 // biome-ignore lint/complexity/noBannedTypes: an operation without parameters of one kind has no such property.
 type Given<T> = [NonNullable<T>] extends [never] ? {} : NonNullable<T>;

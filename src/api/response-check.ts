@@ -1,6 +1,7 @@
 import { type CheckedResponse, createConformityCheck } from './conformity.ts';
 import type { Json } from './document.ts';
 import { exceptionOf } from './exceptions.ts';
+import { rateLimitFieldsOf } from './rate-limit-fields.ts';
 import { type RawResponse, renderException, type Send } from './response.ts';
 
 export type ResponseCheck = {
@@ -42,7 +43,10 @@ export function sendChecked(
     const { requestId, req } = exchange;
     const { method = 'GET', url = '/' } = req;
     const isHead = method === 'HEAD';
-    const { operations, disagreements } = check({ method, url }, answeredBy(response, { requestId, isHead }));
+    const { operations, disagreements } = check(
+      { method, url },
+      answeredBy(response, { requestId, isHead, limits: rateLimitFieldsOf(req) }),
+    );
     checked += 1;
     if (disagreements.length === 0) {
       if (!isHead) passed.add(response);
@@ -61,9 +65,10 @@ export function sendChecked(
 /** The response as the API makes it. Other routes set headers of their own on the 404 of an unknown path. */
 function answeredBy(
   { status, fields, text = '' }: RawResponse,
-  { requestId, isHead }: { requestId: string; isHead: boolean },
+  { requestId, isHead, limits }: { requestId: string; isHead: boolean; limits: readonly string[] },
 ): CheckedResponse {
   const headers: Record<string, string> = { 'x-request-id': requestId };
-  for (let i = 0; i < fields.length; i += 2) headers[String(fields[i]).toLowerCase()] = String(fields[i + 1]);
+  const all = [...limits, ...fields];
+  for (let i = 0; i < all.length; i += 2) headers[String(all[i]).toLowerCase()] = String(all[i + 1]);
   return { status, headers, text: isHead ? '' : Buffer.from(text, 'latin1').toString() };
 }

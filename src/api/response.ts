@@ -4,6 +4,7 @@ import type { ContractOperation } from './contract-operation.ts';
 import type { Exception } from './exceptions.ts';
 import { encodeJson } from './json-text.ts';
 import type { HandlerResult } from './operation.ts';
+import { rateLimitFieldsOf } from './rate-limit-fields.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -70,7 +71,7 @@ export type Send = (exchange: Exchange, response: RawResponse) => void;
 export function createSend(securityHeaders: Readonly<Record<string, string>>): Send {
   const always = Object.entries(securityHeaders).flat();
   return ({ req, res, requestId }, { status, fields, text }) => {
-    res.writeHead(status, ['X-Request-Id', requestId, ...always, ...fields]);
+    res.writeHead(status, ['X-Request-Id', requestId, ...always, ...rateLimitFieldsOf(req), ...fields]);
     res.end(req.method === 'HEAD' ? undefined : text, 'latin1');
   };
 }

@@ -1,16 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, UnauthenticatedError } from '../domain/errors.ts';
 import { PERMISSIONS } from '../domain/role.ts';
-import { authenticate, findKeysIn, requirePermission } from '../service/authenticate.ts';
+import { type AcceptedKey, acceptKey, callerOf, findKeysIn, requirePermission } from '../service/authenticate.ts';
 import type { KeyUses } from '../service/last-used.ts';
+import type { RequestLimiter } from '../service/request-limiter.ts';
 import type { Database } from '../store/database.ts';
 import { keyOf } from './authentication.ts';
 import { type Document, readDocument } from './contract.ts';
 import { type ContractApi, createContractApi } from './contract-api.ts';
 import { handlers } from './handlers/index.ts';
 import type { HandlerDeps, Handlers, OperationHandler } from './operation.ts';
+import { applyAdmission, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
 import { createSend, type Send } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
 import { type BrokenResponse, type ResponseCheck, sendChecked } from './response-check.ts';
@@ -20,6 +22,9 @@ export type ServerApiDeps = {
   environment: Environment;
   now: () => Date;
   keyUses: KeyUses;
+  limiter: RequestLimiter;
+  /** The address of the client, behind trusted proxies too. */
+  clientAddressOf: (req: IncomingMessage) => string;
   responseCacheBytes: number;
   /** Go with every response, by name. */
   securityHeaders: Readonly<Record<string, string>>;
@@ -55,11 +60,26 @@ export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
   return { ...api, send };
 }
 
-function authorizeByKey(deps: Pick<ServerApiDeps, 'db' | 'environment' | 'now' | 'keyUses'>) {
-  const options = { ...deps, findKey: findKeysIn(deps.db) };
+type AuthorizeDeps = Pick<ServerApiDeps, 'db' | 'environment' | 'now' | 'keyUses' | 'limiter' | 'clientAddressOf'>;
+
+function authorizeByKey(deps: AuthorizeDeps) {
+  const { db, limiter } = deps;
+  const options = { ...deps, findKey: findKeysIn(db) };
+  const accept = async (req: IncomingMessage): Promise<AcceptedKey> => {
+    try {
+      return await acceptKey(keyOf(req), options);
+    } catch (error) {
+      if (!(error instanceof UnauthenticatedError) || (await limiter.admitAddress(deps.clientAddressOf(req))))
+        throw error;
+      throw TOO_MANY_WITHOUT_KEY;
+    }
+  };
   return async (req: IncomingMessage, permission: string | undefined): Promise<Caller> => {
-    if (deps.db.isOverloaded()) throw new DomainError('unavailable', 'Too many requests wait for the database.');
-    const caller = await authenticate(keyOf(req), options);
+    if (db.isOverloaded()) throw new DomainError('unavailable', 'Too many requests wait for the database.');
+    const accepted = await accept(req);
+    const admission = limiter.admitKey(accepted.record);
+    if (admission !== null) applyAdmission(req, admission instanceof Promise ? await admission : admission);
+    const caller = callerOf(accepted, options);
     requirePermission(caller.permissions, permission);
     return caller;
   };

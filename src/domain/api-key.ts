@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { OrganizationLimits } from './request-limits.ts';
 import { type Permission, permissionsOf, type Role } from './role.ts';
 
 /** `charter_<environment>_`, 40 random base62 characters (238 bits), and a CRC32 of all that as 6 base62 characters. */
@@ -74,6 +75,7 @@ export type KeyRecord = {
   readonly organizationVersion: string;
   /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
   readonly cursorKey: string;
+  readonly organizationLimits: OrganizationLimits;
   readonly id: string;
   readonly name: string;
   readonly permissions: readonly string[];

@@ -1,6 +1,7 @@
 /** The reason of a refusal. `api/exceptions.ts` maps each code to a status and a named schema. */
 export type ErrorCode =
   | 'unauthenticated'
+  | 'rate_limited'
   | 'forbidden'
   | 'invalid'
   | 'not_found'
@@ -47,5 +48,18 @@ export class UnauthenticatedError extends DomainError {
   constructor(message: string, { presented }: { presented: boolean }) {
     super('unauthenticated', message);
     this.presented = presented;
+  }
+}
+
+/**
+ * More requests were sent than a limit allows. Refusing must cost little, so an instance has no stack trace, and may be thrown
+ * again and again.
+ */
+export class RateLimitedError extends DomainError {
+  constructor(message: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super('rate_limited', message);
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }

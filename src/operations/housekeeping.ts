@@ -1,6 +1,7 @@
 import { deleteExpiredAccessLinks } from '../store/access-links.ts';
 import type { Database } from '../store/database.ts';
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts';
+import { deleteIdleRateLimits } from '../store/rate-limits.ts';
 import { deleteExpiredSessions } from '../store/sessions.ts';
 import { deleteExpiredSignInFailures } from '../store/sign-in-failures.ts';
 import type { Logger } from './logs.ts';
@@ -12,6 +13,7 @@ const TASKS: Readonly<Record<string, (db: Database, now: Date) => Promise<number
   sessions: deleteExpiredSessions,
   'access links': deleteExpiredAccessLinks,
   'failed sign-ins': deleteExpiredSignInFailures,
+  'rate limits': deleteIdleRateLimits,
 };
 
 /** Deletes expired rows every 15 minutes. Returns a function that stops it. */

@@ -28,16 +28,36 @@ export function findKeysIn(db: Database): FindKey {
 
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
 
-/** The caller of a key. Throws if the key is not accepted; only the holder of the whole key learns why. */
-export async function authenticate(
+/** The caller of a key. Throws if the key is not accepted, or if its organization is suspended. */
+export async function authenticate(key: string, options: AuthenticateOptions): Promise<Caller> {
+  return callerOf(await acceptKey(key, options), options);
+}
+
+/** A key that is neither unknown nor ended. Its organization may be suspended. */
+export type AcceptedKey = {
+  readonly record: KeyRecord;
+  readonly permissions: readonly Permission[];
+  readonly at: Date;
+};
+
+/** Throws if the key is not accepted; only the holder of the whole key learns why. */
+export async function acceptKey(
   key: string,
   { findKey, environment, now, keyUses }: AuthenticateOptions,
-): Promise<Caller> {
+): Promise<AcceptedKey> {
   refuseByFormat(key, environment);
   const record = await findKey(hashKey(key));
   if (record === null) throw unknownKey();
   const at = now();
-  const permissions = permissionsOfAccepted(record, { id: record, at, keyUses });
+  return { record, at, permissions: permissionsOfActive(record, { id: record, at, keyUses }) };
+}
+
+/** The caller of an accepted key, whose use is recorded. Throws if the organization is suspended. */
+export function callerOf(
+  { record, permissions, at }: AcceptedKey,
+  { keyUses }: Pick<AuthenticateOptions, 'keyUses'>,
+): Caller {
+  refuseSuspended(record);
   keyUses.used(record, at);
   return {
     scope: OrganizationScope.grant(record.organizationId),
@@ -53,15 +73,17 @@ export async function authenticate(
 
 type Judging = { id: UsedKey; at: Date; keyUses: KeyUses };
 
-/** Throws if the key is not accepted at that time. */
-function permissionsOfAccepted(state: JudgedKey, { id, at, keyUses }: Judging): readonly Permission[] {
+/** Throws if the key is not active at that time. */
+function permissionsOfActive(state: JudgedKey, { id, at, keyUses }: Judging): readonly Permission[] {
   const verdict = judgeKey(state, at);
   if (verdict.kind === 'rotated' || verdict.kind === 'revoked') keyUses.refused(id);
   if (verdict.kind !== 'active') throw refusal(wordsOf(verdict));
-  if (state.organizationSuspendedAt !== null) {
-    throw new ForbiddenError(`The organization ${state.organizationName} is suspended. Contact support.`);
-  }
   return verdict.permissions;
+}
+
+function refuseSuspended(state: Pick<JudgedKey, 'organizationName' | 'organizationSuspendedAt'>): void {
+  if (state.organizationSuspendedAt === null) return;
+  throw new ForbiddenError(`The organization ${state.organizationName} is suspended. Contact support.`);
 }
 
 /** Throws unless the permission is among those of a key. `permission`: undefined if none is needed. */
@@ -80,7 +102,9 @@ export function refuseWriter(
 ): never {
   if (key === null) throw unknownKey();
   const id = { organizationId: scope.organizationId, id: keyId };
-  requirePermission(permissionsOfAccepted(key, { id, at, keyUses }), permission);
+  const permissions = permissionsOfActive(key, { id, at, keyUses });
+  refuseSuspended(key);
+  requirePermission(permissions, permission);
   throw new Error('A write was refused to a key that may write.');
 }
 

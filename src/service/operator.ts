@@ -4,11 +4,12 @@ import { normalEmail } from '../domain/email.ts';
 import { DomainError, invalidField } from '../domain/errors.ts';
 import { parseName } from '../domain/name.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
+import type { OrganizationLimits } from '../domain/request-limits.ts';
 import type { Permission } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
-import { insertOrganization, setSuspended } from '../store/organizations.ts';
+import { insertOrganization, lockOrganization, setLimits, setSuspended } from '../store/organizations.ts';
 import { retireOtherKeys } from '../store/secrets.ts';
 import { findKeyById, findOrganization, findUserByEmail } from '../store/unscoped.ts';
 import { insertUser, type NewUser } from '../store/users.ts';
@@ -114,6 +115,42 @@ async function changeSuspension(db: Database, scope: OrganizationScope, at: Date
 /** Encrypts all secrets with the first encryption key; the others are then not needed. Returns how many were encrypted. */
 export async function rotateEncryptionKey(db: Database): Promise<number> {
   return retireOtherKeys(db);
+}
+
+/**
+ * Changes the limits of the organization; an undefined one stays. A repetition changes nothing, and is not recorded in the
+ * audit log. Returns the limits that the organization then has.
+ */
+export async function changeLimits(
+  db: Database,
+  id: string,
+  change: { readonly [Name in keyof OrganizationLimits]: OrganizationLimits[Name] | undefined },
+): Promise<OrganizationLimits> {
+  const scope = await scopeOf(db, id);
+  return transaction(db, async (tx) => {
+    const { limits: before } = await lockOrganization(tx, scope);
+    const after = {
+      perKey: change.perKey === undefined ? before.perKey : change.perKey,
+      perOrganization: change.perOrganization === undefined ? before.perOrganization : change.perOrganization,
+    };
+    const detail = changesBetween(before, after);
+    if (Object.keys(detail).length === 0) return after;
+    await setLimits(tx, scope, after);
+    await recordAudit(tx, scope, { action: 'organization.limits_changed', actorUserId: null, detail, trace: null });
+    return after;
+  });
+}
+
+/** "before -> after" by limit, for the audit log. */
+function changesBetween(before: OrganizationLimits, after: OrganizationLimits): Record<string, string> {
+  const words = (limit: number | null) => (limit === null ? 'default' : limit === 0 ? 'no limit' : String(limit));
+  const changes = [
+    { name: 'requests per second and key', from: words(before.perKey), to: words(after.perKey) },
+    { name: 'requests per second', from: words(before.perOrganization), to: words(after.perOrganization) },
+  ];
+  return Object.fromEntries(
+    changes.filter(({ from, to }) => from !== to).map(({ name, from, to }) => [name, `${from} -> ${to}`]),
+  );
 }
 
 async function scopeOf(db: Database, id: string): Promise<OrganizationScope> {

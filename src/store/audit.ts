@@ -23,6 +23,7 @@ export const ACTIONS = [
   'user.recovery_codes_made',
   'user.password_check_failed',
   'organization.policy_changed',
+  'organization.limits_changed',
   'organization.suspended',
   'organization.resumed',
 ] as const;

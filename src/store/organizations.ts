@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Keyring } from '../domain/keyring.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { OrganizationLimits } from '../domain/request-limits.ts';
 import type { KeyPolicy } from '../domain/role.ts';
 import type { Transaction } from './database.ts';
 import { placeOfCursorKey } from './secrets.ts';
@@ -30,12 +31,19 @@ export type OrganizationRecord = {
   readonly suspendedAt: Date | null;
   readonly createdAt: Date;
   readonly policy: KeyPolicy;
+  readonly limits: OrganizationLimits;
 };
 
 export async function getOrganization(tx: Transaction, scope: OrganizationScope): Promise<OrganizationRecord> {
-  const { name, suspendedAt, createdAt, membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys } =
-    await tx.organization.findUniqueOrThrow({ where: { id: scope.organizationId } });
-  return { name, suspendedAt, createdAt, policy: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys } };
+  const row = await tx.organization.findUniqueOrThrow({ where: { id: scope.organizationId } });
+  const { name, suspendedAt, createdAt, membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys } = row;
+  return {
+    name,
+    suspendedAt,
+    createdAt,
+    policy: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys },
+    limits: { perKey: row.requestsPerKey, perOrganization: row.requestsPerOrganization },
+  };
 }
 
 /**
@@ -53,5 +61,12 @@ export async function setPolicy(tx: Transaction, scope: OrganizationScope, polic
   await tx.organization.update({
     where: { id: scope.organizationId },
     data: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys },
+  });
+}
+
+export async function setLimits(tx: Transaction, scope: OrganizationScope, limits: OrganizationLimits): Promise<void> {
+  await tx.organization.update({
+    where: { id: scope.organizationId },
+    data: { requestsPerKey: limits.perKey, requestsPerOrganization: limits.perOrganization },
   });
 }

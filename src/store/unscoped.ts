@@ -19,7 +19,7 @@ const FIND_KEYS = {
     select json_build_array(
              encode(k.key_hash, 'hex'), k.organization_id, o.name, o.suspended_at, o.version::text,
              encode(o.cursor_key, 'hex'), k.id, k.name, k.permissions, k.expires_at, k.rotated_at, k.revoked_at,
-             u.role, u.deactivated_at)
+             u.role, u.deactivated_at, o.requests_per_key, o.requests_per_organization)
     from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id
     join organizations o on o.id = k.organization_id
@@ -42,6 +42,8 @@ type FoundKey = readonly [
   revokedAt: string | null,
   role: Role,
   userDeactivatedAt: string | null,
+  requestsPerKey: number | null,
+  requestsPerOrganization: number | null,
 ];
 
 /** The keys with these hashes (hexadecimal), each with its user and organization, in one indexed statement. The result is by hash. */
@@ -52,13 +54,14 @@ export async function findKeysByHash(db: Database, hashes: readonly string[]): P
 
 function recordOf(found: FoundKey): KeyRecord {
   const [, organizationId, organizationName, suspendedAt, organizationVersion, cursorKey, ...key] = found;
-  const [id, name, permissions, expiresAt, rotatedAt, revokedAt, role, deactivatedAt] = key;
+  const [id, name, permissions, expiresAt, rotatedAt, revokedAt, role, deactivatedAt, perKey, perOrganization] = key;
   return {
     organizationId,
     organizationName,
     organizationSuspendedAt: instantOf(suspendedAt),
     organizationVersion,
     cursorKey,
+    organizationLimits: { perKey, perOrganization },
     id,
     name,
     permissions,

@@ -12,7 +12,7 @@ function create(client: Client, body: unknown = BODY, key: string | string[] = '
 }
 
 /** The response as a client sees it, without the request's id and time. */
-function shown({ status, headers: { 'x-request-id': _, date: __, ...headers }, text }: Reply) {
+function shown({ status, headers: { 'x-request-id': _, date: __, ratelimit: ___, ...headers }, text }: Reply) {
   return { status, headers, text };
 }
 

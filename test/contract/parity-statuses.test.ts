@@ -1,4 +1,6 @@
 // Every status of the document, produced by the server and forced on the mock with Prefer.
+
+import { changeLimits } from '../../src/service/operator.ts';
 import type { Reply } from '../support/client.ts';
 import { operations } from '../support/contract.ts';
 import { prepare, requestFor, sendTo, withQuery } from '../support/every-operation.ts';
@@ -43,6 +45,11 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
   414: ({ client, request }) => sendTo(client, request, { url: withQuery(request.url, 'x'.repeat(9000)) }),
   415: ({ client, request }) => sendTo(client, request, { headers: { 'Content-Type': 'text/plain' } }),
   422: ({ client, request }) => sendTo(client, request, { url: withQuery(request.url, 'verbose=1') }),
+  429: async ({ ours, client, request }) => {
+    await changeLimits(server.db, ours.id, { perKey: 1, perOrganization: undefined });
+    const replies = await Promise.all(Array.from({ length: 6 }, () => sendTo(client, request)));
+    return replies.find(({ status }) => status === 429) ?? sendTo(client, request);
+  },
   500: ({ client, request }) => whileRenamed('api_keys', () => sendTo(client, request)),
   503: ({ ours, request }) => sendTo(cutOff.anonymous, request, { key: ours.key }),
 };

@@ -11,6 +11,7 @@ const ACTIVE: KeyRecord = {
     organizationName: 'O',
     organizationSuspendedAt: null,
     organizationVersion: '0',
+    organizationLimits: { perKey: null, perOrganization: null },
     cursorKey: '',
   },
   ...{ id: 'k', name: 'K', permissions: PERMISSIONS, role: 'administrator', userDeactivatedAt: null },

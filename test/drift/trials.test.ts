@@ -2,10 +2,10 @@ import type { Fault } from '../../scripts/drift/fault.ts';
 import { tableOf } from '../../scripts/drift/table.ts';
 import { type Trial, tryAll } from '../../scripts/drift/trials.ts';
 
-const VERSION = { file: 'openapi/released/1.0.1.yaml', find: '  version: 1.0.1' };
+const VERSION = { file: 'openapi/released/1.1.0.yaml', find: '  version: 1.1.0' };
 const GUIDE = 'openapi/guides/getting-started.md';
 
-const CAUGHT: Fault = { title: 'caught', edits: [{ ...VERSION, replace: '  version: 1.0.2' }], caughtBy: 'release' };
+const CAUGHT: Fault = { title: 'caught', edits: [{ ...VERSION, replace: '  version: 1.1.1' }], caughtBy: 'release' };
 const UNCAUGHT: Fault = {
   title: 'not caught',
   caughtBy: 'release',

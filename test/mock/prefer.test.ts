@@ -63,10 +63,14 @@ test.each([
   ['code=403', 'www-authenticate', /scope="parent_programs:read"$/],
   ['code=403, example=organization_suspended', 'www-authenticate', /error="insufficient_scope"$/],
   ['code=405', 'allow', 'GET, HEAD, POST'],
+  ['code=429', 'retry-after', '1'],
+  ['code=429', 'ratelimit', '"key";r=0;t=1'],
+  ['code=429, example=organization_limit', 'ratelimit', '"organization";r=0;t=1'],
+  ['code=429, example=address_limit', 'ratelimit', undefined],
   ['code=503', 'retry-after', '5'],
 ])('%s has the matching %s', async (Prefer, header, value) => {
   expect((await get(LIST, Prefer)).headers[header]).toEqual(
-    typeof value === 'string' ? value : expect.stringMatching(value),
+    value instanceof RegExp ? expect.stringMatching(value) : value,
   );
 });
 

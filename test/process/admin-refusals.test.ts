@@ -23,6 +23,11 @@ test.each<[string, () => readonly string[], RegExp]>([
   ['no command', () => ['list'], /unknown command 'list'/],
   ['a missing option', () => ['revoke-key'], /required option '--id <uuid>' not specified/],
   ['an unknown option', () => ['list-organizations', '--all'], /unknown option '--all'/],
+  [
+    'a limit that is none',
+    () => ['set-limits', '--organization', crypto.randomUUID(), '--per-key', '1000001'],
+    /'1000001' is invalid\. Give 0 to 1000000, 0 for no limit, or "default"\./,
+  ],
   ['an id that is none', () => ['suspend-organization', '--id', '42'], /'42' is invalid\. Give a UUID\./],
   [
     'an unknown organization',

@@ -53,6 +53,20 @@ test('an operator makes an organization and a working key, suspends and resumes 
   expect(await resultOf('resume-organization', '--id', id.toUpperCase())).toEqual({ resumed: id });
   expect((await client.get('/api/key')).status).toBe(200);
 
+  const each = { organization_id: id, requests_per_second_of_each_key: 30 };
+  expect(await resultOf('set-limits', '--organization', id, '--per-key', '30', '--per-organization', '0')).toEqual({
+    ...each,
+    requests_per_second_of_all_keys: 0,
+  });
+  expect((await client.get('/api/key')).headers['ratelimit-policy']).toBe('"key";q=30;w=1');
+  expect(await resultOf('set-limits', '--organization', id, '--per-organization', 'default')).toEqual({
+    ...each,
+    requests_per_second_of_all_keys: 'default',
+  });
+  expect((await client.get('/api/key')).headers['ratelimit-policy']).toBe(
+    '"key";q=30;w=1, "organization";q=1000000;w=1',
+  );
+
   expect(await resultOf('revoke-key', '--id', String(issued['id']))).toEqual({ revoked: issued['id'] });
   expect((await client.get('/api/key')).status).toBe(401);
   const again = await admin('revoke-key', '--id', String(issued['id']));

@@ -17,6 +17,7 @@ const DEFAULTS = {
   responseCacheBytes: 64 * 1024 * 1024,
   drainSeconds: 0,
   keyring: undefined,
+  requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 50 },
   ...{ logLevel: 'info', nodeEnv: 'development', environment: 'live', publicUrl: undefined, mail: null },
   trustedProxies: [],
   responseCheck: { mode: 'report', sampleRate: 1 },
@@ -25,7 +26,7 @@ const DEFAULTS = {
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR ENCRYPTION_KEY RESPONSE_CACHE_MIB DRAIN_SECONDS LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB DRAIN_SECONDS LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -38,6 +39,7 @@ test('every variable is read', () => {
     ...{ LOG_LEVEL: 'silent', NODE_ENV: 'production', CHARTER_ENVIRONMENT: 'test', UNKNOWN: 'x' },
     ...{ RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '.01' },
     ...{ TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1', RESPONSE_CACHE_MIB: '1' },
+    ...{ RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ORGANIZATION: '1000000', RATE_LIMIT_PER_ADDRESS: '7' },
     DRAIN_SECONDS: '300',
     ENCRYPTION_KEY,
     PUBLIC_URL: 'https://charter.example.org',
@@ -46,6 +48,7 @@ test('every variable is read', () => {
     ...{ port: 0, host: '0.0.0.0', databaseUrl, databasePoolSize: 1000, dataDir: '/var/charter' },
     ...{ logLevel: 'silent', nodeEnv: 'production', environment: 'test', mail: null },
     ...{ publicUrl: 'https://charter.example.org', responseCacheBytes: 1024 * 1024 },
+    requestLimits: { perKey: 0, perOrganization: 1_000_000, perAddress: 7 },
     drainSeconds: 300,
     keyring: expect.any(Keyring),
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
@@ -72,6 +75,9 @@ test('nothing is enforced on some responses only', () => {
 describe.each([
   ['PORT', ['-1', '65536', '3000x', '3e3', ' 3000', '0x10', '٣'], 'an integer from 0 to 65535'],
   ['DATABASE_POOL_SIZE', ['0', '1001', 'many', '1.5'], 'an integer from 1 to 1000'],
+  ['RATE_LIMIT_PER_KEY', ['-1', '1000001', '1.5', 'none'], 'an integer from 0 to 1000000'],
+  ['RATE_LIMIT_PER_ORGANIZATION', ['-1', '1000001'], 'an integer from 0 to 1000000'],
+  ['RATE_LIMIT_PER_ADDRESS', ['-1', '1000001'], 'an integer from 0 to 1000000'],
   ['RESPONSE_CACHE_MIB', ['-1', '65537', '64M'], 'an integer from 0 to 65536'],
   ['DRAIN_SECONDS', ['-1', '301', '10s'], 'an integer from 0 to 300'],
   ['LOG_LEVEL', ['verbose', 'INFO'], 'one of fatal, error, warn, info, debug, trace, silent'],

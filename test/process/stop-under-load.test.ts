@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Charter, organizationAt, SERVES, startCharter } from '../support/charter.ts';
+import { type Charter, HIGH_LIMITS, organizationAt, SERVES, startCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { length } from '../support/length.ts';
 import { createScratchDatabase, withClient } from '../support/postgres.ts';
@@ -69,7 +69,13 @@ test('every command of package.json gets the signals that npm passes on', async 
 });
 
 async function startByNpm(folder: string, env: Record<string, string> = {}): Promise<Charter> {
-  const running = startNpm(folder, { DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production', ...env });
+  const running = startNpm(folder, {
+    DATABASE_URL: database.url,
+    PORT: '0',
+    NODE_ENV: 'production',
+    ...HIGH_LIMITS,
+    ...env,
+  });
   const [, url = ''] = await untilPrinted(running, SERVES);
   return { ...running, url };
 }

@@ -1,6 +1,12 @@
 import { hashKey } from '../../src/domain/api-key.ts';
 import { issueKey } from '../../src/service/issue-key.ts';
-import { issueKeyByEmail, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
+import {
+  changeLimits,
+  issueKeyByEmail,
+  resumeOrganization,
+  revokeKeyById,
+  suspendOrganization,
+} from '../../src/service/operator.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { renameKey } from '../../src/service/rename-key.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
@@ -112,6 +118,8 @@ test('an operator’s actions are audited without an actor, and actions that cha
   await suspendOrganization(db, organizationId);
   await resumeOrganization(db, organizationId);
   await resumeOrganization(db, organizationId);
+  await changeLimits(db, organizationId, { perKey: 30, perOrganization: undefined });
+  await changeLimits(db, organizationId, { perKey: 30, perOrganization: null });
   const request = { email, name: 'x', permissions: READ, lifeDays: null, environment: 'live' } as const;
   const { id } = await issueKeyByEmail(db, request);
   await revokeKeyById(db, id);
@@ -119,6 +127,11 @@ test('an operator’s actions are audited without an actor, and actions that cha
   expect(await eventsOf(people)).toMatchObject([
     { ...nobody, action: 'organization.suspended', targetUserId: null, keyId: null },
     { ...nobody, action: 'organization.resumed' },
+    {
+      ...nobody,
+      action: 'organization.limits_changed',
+      detail: { 'requests per second and key': 'default -> 30' },
+    },
     { ...nobody, action: 'key.created', targetUserId: userId, keyId: id, detail: { expires: 'never' } },
     { ...nobody, action: 'key.revoked', targetUserId: userId, keyId: id },
   ]);

@@ -31,12 +31,14 @@ const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',
   'idempotency-keys.ts deleteExpiredIdempotencyKeys',
   'key-uses.ts writeKeyUses',
+  'rate-limits.ts deleteIdleRateLimits',
   'secrets.ts retireOtherKeys',
   'sessions.ts deleteExpiredSessions',
   'sign-in-failures.ts deleteExpiredSignInFailures',
 ];
-/** Failed attempts are counted by hashes of the input, before the organization is known. */
+/** Failed attempts are counted by hashes of the input, and requests without a key by address: no organization is known. */
 const BEFORE_ANY_ORGANIZATION = [
+  'rate-limits.ts leaseTokens',
   'sign-in-failures.ts countAttempt',
   'sign-in-failures.ts resetAttempts',
   'sign-in-failures.ts isRemembered',

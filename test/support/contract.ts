@@ -15,6 +15,12 @@ export const operations: readonly Operation[] = operationsOf(document);
 
 /** Throws unless the contract documents this response to this request; records it otherwise. */
 export function checkResponse(asked: CheckedRequest, response: CheckedResponse): void {
+  requireLimits(response);
+  checkUnlimitedResponse(asked, response);
+}
+
+/** Of a server without rate limits. */
+export function checkUnlimitedResponse(asked: CheckedRequest, response: CheckedResponse): void {
   for (const operation of shownBy(asked, response)) note(operation, response.status);
 }
 
@@ -22,7 +28,18 @@ export function checkResponse(asked: CheckedRequest, response: CheckedResponse):
 export function checkMockResponse(asked: CheckedRequest, { headers, ...response }: CheckedResponse): void {
   // The mock adds these for pages of any origin.
   const ofTheApi = Object.entries(headers).filter(([name]) => !name.startsWith('access-control-'));
+  requireLimits({ ...response, headers });
   shownBy(asked, { ...response, headers: Object.fromEntries(ofTheApi) });
+}
+
+/** Statuses that only an accepted key can get. */
+const AFTER_THE_KEY = [200, 201, 204, 304, 403, 406, 409, 412, 413, 415, 422];
+
+/** Both headers are optional in the contract, because an operator can turn the limits off. */
+function requireLimits({ status, headers }: CheckedResponse): void {
+  for (const name of ['ratelimit-policy', 'ratelimit']) {
+    if (AFTER_THE_KEY.includes(status) && headers[name] === undefined) throw new Error(`${name} is missing.`);
+  }
 }
 
 function shownBy(asked: CheckedRequest, response: CheckedResponse): readonly Operation[] {

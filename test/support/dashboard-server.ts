@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { dashboardRoutes } from '../../src/dashboard/routes.ts';
 import type { Actor } from '../../src/domain/actor.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
@@ -62,6 +63,7 @@ export async function startDashboard({
     outbox: post,
     publicUrl,
     trustedProxies,
+    requestLimits: { ...DEFAULT_LIMITS, perAddress: 0 },
     responseCacheBytes: 64 * 1024 * 1024,
     responseCheck: null,
     publication: openPublication(),
@@ -74,6 +76,7 @@ export async function startDashboard({
       environment: 'live',
       isHttps: false,
       outbox: post,
+      requestLimits: DEFAULT_LIMITS,
       now,
       onFault: () => {},
       setPageHeaders: () => {},

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { type AppDeps, createApp } from '../../src/app.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
+import type { RequestLimits } from '../../src/domain/request-limits.ts';
 import { PERMISSIONS, type Permission, type Role } from '../../src/domain/role.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
@@ -14,6 +15,9 @@ import { createScratchDatabase } from './postgres.ts';
 
 /** Logs nothing, and adds no listener to the output of the process, which runs many tests. */
 export const SILENT = pino({ level: 'silent' }, { write() {} });
+
+/** No test reaches them, but every response of a key has the headers of the limits. */
+const HIGH_LIMITS: RequestLimits = { perKey: 1_000_000, perOrganization: 1_000_000, perAddress: 1_000_000 };
 
 export type TestServer = {
   readonly db: Database;
@@ -40,7 +44,7 @@ type Options = {
   databaseUrl?: string;
   /** Milliseconds since 1970. */
   clock?: () => number;
-} & Partial<Pick<AppDeps, 'logger' | 'responseCheck' | 'served' | 'responseCacheBytes'>>;
+} & Partial<Pick<AppDeps, 'logger' | 'requestLimits' | 'responseCheck' | 'served' | 'responseCacheBytes'>>;
 
 /** A server for the tests of a file, closed after them. */
 export async function useServer(options: Options = {}): Promise<TestServer> {
@@ -55,6 +59,7 @@ export async function startServer({
   databaseUrl,
   clock = () => Date.now(),
   logger = SILENT,
+  requestLimits = HIGH_LIMITS,
   responseCheck = null,
   responseCacheBytes = 64 * 1024 * 1024,
   served,
@@ -74,6 +79,7 @@ export async function startServer({
     outbox,
     publicUrl: undefined,
     trustedProxies: [],
+    requestLimits,
     responseCacheBytes,
     responseCheck,
     publication: openPublication(),

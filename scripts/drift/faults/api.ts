@@ -84,9 +84,7 @@ export const API_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a response has no request id',
-    edits: [
-      { file: RESPONSE, find: "['X-Request-Id', requestId, ...always, ...fields]", replace: '[...always, ...fields]' },
-    ],
+    edits: [{ file: RESPONSE, find: "'X-Request-Id', requestId, ...always", replace: '...always' }],
     caughtBy: 'test/contract/every-operation.test.ts',
   },
   {

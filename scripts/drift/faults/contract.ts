@@ -6,10 +6,10 @@ const KEY = 'openapi/paths/key.yaml';
 const LIMIT = 'openapi/components/parameters/Limit.yaml';
 const MINIMAL = 'openapi/components/examples/ParentProgramMinimal.yaml';
 /** The last published version, which the release check compares the contract with. */
-const RELEASED = 'openapi/released/1.0.1.yaml';
+const RELEASED = 'openapi/released/1.1.0.yaml';
 
 /** What a breaking change requires, so that the release check accepts it. */
-const MAJOR_RELEASE: Edit = { file: 'openapi/openapi.yaml', find: 'version: 1.0.1', replace: 'version: 2.0.0' };
+const MAJOR_RELEASE: Edit = { file: 'openapi/openapi.yaml', find: 'version: 1.1.0', replace: 'version: 2.0.0' };
 
 const nameUpTo = (characters: number) =>
   ['ParentProgram', 'ParentProgramCreate', 'ParentProgramUpdate'].map((schema) => ({
@@ -112,9 +112,9 @@ export const CONTRACT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: ONE,
-        find: '      description: The parent program.\n      headers:\n        X-Request-Id:\n          $ref: ../components/headers/XRequestId.yaml\n        Cache-Control:\n          $ref: ../components/headers/CacheControlRevalidate.yaml\n        ETag:\n          $ref: ../components/headers/ETag.yaml\n',
+        find: '      description: The parent program.\n      headers:\n        X-Request-Id:\n          $ref: ../components/headers/XRequestId.yaml\n        Cache-Control:\n          $ref: ../components/headers/CacheControlRevalidate.yaml\n        RateLimit-Policy:\n          $ref: ../components/headers/RateLimitPolicy.yaml\n        RateLimit:\n          $ref: ../components/headers/RateLimit.yaml\n        ETag:\n          $ref: ../components/headers/ETag.yaml\n',
         replace:
-          '      description: The parent program.\n      headers:\n        X-Request-Id:\n          $ref: ../components/headers/XRequestId.yaml\n        Cache-Control:\n          $ref: ../components/headers/CacheControlRevalidate.yaml\n',
+          '      description: The parent program.\n      headers:\n        X-Request-Id:\n          $ref: ../components/headers/XRequestId.yaml\n        Cache-Control:\n          $ref: ../components/headers/CacheControlRevalidate.yaml\n        RateLimit-Policy:\n          $ref: ../components/headers/RateLimitPolicy.yaml\n        RateLimit:\n          $ref: ../components/headers/RateLimit.yaml\n',
       },
     ],
     afterwards: 'generate',
@@ -127,12 +127,12 @@ export const CONTRACT_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a published file has another version inside',
-    edits: [{ file: RELEASED, find: '  version: 1.0.1', replace: '  version: 1.0.2' }],
+    edits: [{ file: RELEASED, find: '  version: 1.1.0', replace: '  version: 1.1.1' }],
     caughtBy: 'release',
   },
   {
     title: 'the version of the contract is too high for its changes',
-    edits: [{ file: 'openapi/openapi.yaml', find: 'version: 1.0.1', replace: 'version: 0.9.0' }],
+    edits: [{ file: 'openapi/openapi.yaml', find: 'version: 1.1.0', replace: 'version: 0.9.0' }],
     afterwards: 'generate',
     caughtBy: 'release',
   },

@@ -84,8 +84,8 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: AUTHENTICATE,
-        find: 'if (state.organizationSuspendedAt !== null) {',
-        replace: 'if (state.organizationSuspendedAt === at) {',
+        find: 'if (state.organizationSuspendedAt === null) return;',
+        replace: 'if (state.organizationSuspendedAt !== undefined) return;',
       },
     ],
     caughtBy: 'test/api/key-state.test.ts',

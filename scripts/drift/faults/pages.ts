@@ -93,9 +93,9 @@ export const PAGE_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'scripts/mock/mock-api.ts',
-        find: 'return authenticate(keyOf(req), options);',
+        find: 'const caller = await authenticate(keyOf(req), options);',
         replace:
-          'return authenticate(keyOf(req), options).catch(() => authenticate(mockKey(environmentOf(req)), options));',
+          'const caller = await authenticate(keyOf(req), options).catch(() => authenticate(mockKey(environmentOf(req)), options));',
       },
     ],
     caughtBy: 'test/mock/data.test.ts',

@@ -33,6 +33,7 @@ const WORDS: Record<(typeof ACTIONS)[number], string> = {
   'user.recovery_codes_made': 'Recovery codes made',
   'user.password_check_failed': 'Password check failed',
   'organization.policy_changed': 'Policy changed',
+  'organization.limits_changed': 'Rate limits changed',
   'organization.suspended': 'Organization suspended',
   'organization.resumed': 'Organization resumed',
 };

@@ -14,6 +14,7 @@ const PAGES: Record<ErrorCode, { status: number; title: string }> = {
   conflict: { status: 409, title: 'This cannot be done now' },
   precondition_failed: { status: 412, title: 'This has changed meanwhile' },
   invalid: { status: 422, title: 'Something needs correcting' },
+  rate_limited: { status: 429, title: 'Too many requests' },
   unavailable: { status: 503, title: 'Charter cannot answer at the moment' },
 };
 

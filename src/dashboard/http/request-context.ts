@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import type { Actor, Trace } from '../../domain/actor.ts';
 import type { Environment } from '../../domain/api-key.ts';
+import type { RequestLimits } from '../../domain/request-limits.ts';
 import type { Outbox } from '../../service/mail.ts';
 import { findActor } from '../../service/sign-in.ts';
 import type { Database } from '../../store/database.ts';
@@ -15,6 +16,8 @@ export type DashboardDeps = {
   /** The address at which people reach Charter, such as https://charter.example.org; undefined: the address of the request. */
   readonly publicUrl?: string | undefined;
   readonly outbox: Outbox;
+  /** The defaults of the installation. */
+  readonly requestLimits: RequestLimits;
   readonly now: () => Date;
   /** Whether people reach Charter by HTTPS, which makes cookies Secure. */
   readonly isHttps: boolean;

@@ -1,4 +1,6 @@
 import { MAX_LIFE_DAYS } from '../../domain/api-key.ts';
+import { formatCount } from '../../domain/format.ts';
+import { limitsOf } from '../../domain/request-limits.ts';
 import { getPolicy, type OrganizationRecord, updatePolicy } from '../../service/organization.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -41,7 +43,7 @@ export async function savePolicy(
 /** `retry`: the form was refused, and is shown again with the values that were sent. */
 async function policyPage(context: SignedInContext, retry: { problem: Problem; values: Values } | null): Promise<View> {
   const { actor, dashboard, query } = context;
-  const { name, suspendedAt, policy } = await getPolicy(dashboard.db, actor);
+  const { name, suspendedAt, policy, limits } = await getPolicy(dashboard.db, actor);
   const problem = retry?.problem ?? null;
   const values = retry?.values ?? { ...policy, maxKeyLifeDays: String(policy.maxKeyLifeDays) };
   const isSaved = query.get('done') === 'saved';
@@ -50,6 +52,7 @@ async function policyPage(context: SignedInContext, retry: { problem: Problem; v
 ${facts([
   { name: 'Name', value: name },
   { name: 'State', value: state(suspendedAt) },
+  { name: 'Rate limits', value: limitWords(limitsOf(limits, dashboard.requestLimits)) },
 ])}</section>
 <section class="card" aria-labelledby="policy"><h2 id="policy">API key policy</h2>
 <p class="quiet">It applies to new keys. Existing keys keep their expiry.</p>
@@ -61,6 +64,12 @@ function state(suspendedAt: OrganizationRecord['suspendedAt']): Html {
   return suspendedAt === null
     ? badge('good', 'Active')
     : html`${badge('danger', 'Suspended')} since ${instant(suspendedAt)}<span class="under">API keys are refused with 403. Contact support.</span>`;
+}
+
+function limitWords({ perKey, perOrganization }: { perKey: number; perOrganization: number }): Html {
+  const words = (limit: number) => (limit === 0 ? 'No limit' : `${formatCount(limit, 'request')} per second`);
+  if (perKey === 0 && perOrganization === 0) return html`No limit`;
+  return html`${words(perKey)} for each API key<br>${words(perOrganization)} for all API keys together<span class="under">The API refuses further requests with 429. To change the limits, contact support.</span>`;
 }
 
 function policyForm({ formToken }: SignedInContext, values: Values, problem: Problem | null): Html {

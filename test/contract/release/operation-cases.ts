@@ -161,8 +161,8 @@ export const operationCases: readonly Case[] = [
   // Responses
   {
     title: 'a new refusal',
-    plants: [set(`${KEY} responses 429`, { description: 'Too many requests.' })],
-    found: ['additive: GET /api/key, response 429: new'],
+    plants: [set(`${KEY} responses 423`, { description: 'Locked.' })],
+    found: ['additive: GET /api/key, response 423: new'],
   },
   {
     title: 'a new success',

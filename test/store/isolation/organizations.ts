@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
-import { insertOrganization, setSuspended } from '../../../src/store/organizations.ts';
+import { insertOrganization, setLimits, setSuspended } from '../../../src/store/organizations.ts';
 import { findOrganization } from '../../../src/store/unscoped.ts';
 import type { Proofs } from './proof.ts';
 
@@ -18,6 +18,16 @@ export const organizationProofs: Proofs = {
     await expect(
       insertOrganization(db.prisma, theirs.scope, { name: 'Taken over', keyring: db.keyring }),
     ).rejects.toThrow();
+  },
+
+  async setLimits({ db, ours, theirs }) {
+    await setLimits(db.prisma, ours.scope, { perKey: 5, perOrganization: 9 });
+    const limits = { requestsPerKey: 5, requestsPerOrganization: 9 };
+    expect(await findOrganization(db, ours.scope.organizationId)).toMatchObject(limits);
+    expect(await findOrganization(db, theirs.scope.organizationId)).toMatchObject({
+      requestsPerKey: null,
+      requestsPerOrganization: null,
+    });
   },
 
   async setSuspended({ db, ours, theirs }) {

@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http';
+import { RateLimitedError } from '../domain/errors.ts';
+import type { Admission } from '../service/request-limiter.ts';
+
+const FIELDS = Symbol('rate limit fields');
+const NONE: readonly string[] = [];
+
+/** On the request, because errors are sent elsewhere than successes. A WeakMap would cost the garbage collector more. */
+type LimitedRequest = IncomingMessage & { [FIELDS]?: readonly string[] };
+
+/** Header names and values in turn, for the response to the request. */
+export function rateLimitFieldsOf(req: LimitedRequest): readonly string[] {
+  return req[FIELDS] ?? NONE;
+}
+
+/** The fields of the response (draft-ietf-httpapi-ratelimit-headers-11). Throws if the limit refuses the request. */
+export function applyAdmission(req: LimitedRequest, { isAdmitted, limits, closest, remaining }: Admission): void {
+  const texts = textsOf(limits);
+  req[FIELDS] = ['RateLimit-Policy', texts.policy, 'RateLimit', `"${closest}";r=${remaining};t=1`];
+  if (!isAdmitted) throw texts.refusals[closest];
+}
+
+type Rates = { readonly perKey: number; readonly perOrganization: number };
+type Texts = {
+  readonly policy: string;
+  readonly refusals: Readonly<Record<Admission['closest'], RateLimitedError>>;
+};
+
+/** By pair of limits, of which there are few: those of the configuration, and those set for single organizations. */
+const known = new Map<string, Texts>();
+let last: { readonly rates: Rates; readonly texts: Texts } | undefined;
+
+function textsOf(rates: Rates): Texts {
+  if (last?.rates.perKey === rates.perKey && last.rates.perOrganization === rates.perOrganization) return last.texts;
+  const name = `${rates.perKey} ${rates.perOrganization}`;
+  const texts = known.get(name) ?? describe(rates);
+  known.set(name, texts);
+  last = { rates, texts };
+  return texts;
+}
+
+const WAIT = 'Wait for the number of seconds in Retry-After, then send fewer.';
+
+function describe({ perKey, perOrganization }: Rates): Texts {
+  const policies = [
+    { name: 'key', rate: perKey },
+    { name: 'organization', rate: perOrganization },
+  ].filter(({ rate }) => rate > 0);
+  const perSecond = (rate: number) => `${rate} ${rate === 1 ? 'request' : 'requests'} per second`;
+  return {
+    policy: policies.map(({ name, rate }) => `"${name}";q=${rate};w=1`).join(', '),
+    refusals: {
+      key: new RateLimitedError(`This API key can send ${perSecond(perKey)}. ${WAIT}`),
+      organization: new RateLimitedError(
+        `All API keys of your organization together can send ${perSecond(perOrganization)}. ${WAIT}`,
+      ),
+    },
+  };
+}
+
+export const TOO_MANY_WITHOUT_KEY = new RateLimitedError(
+  'Too many requests without a valid API key come from your address. Correct the key, and wait for the number of seconds in Retry-After.',
+);

@@ -1,0 +1,27 @@
+/** Requests per second, 0 to 1,000,000. 0: no limit. */
+export type RequestLimits = {
+  readonly perKey: number;
+  readonly perOrganization: number;
+  /** For requests without a valid key, from one network address. */
+  readonly perAddress: number;
+};
+
+/** What an operator has set for a single organization; null: the default of the installation. */
+export type OrganizationLimits = {
+  readonly perKey: number | null;
+  readonly perOrganization: number | null;
+};
+
+/** No correct integration reaches them, and they stop a flood. */
+export const DEFAULT_LIMITS: RequestLimits = { perKey: 500, perOrganization: 1000, perAddress: 50 };
+export const NO_LIMITS: RequestLimits = { perKey: 0, perOrganization: 0, perAddress: 0 };
+export const MAX_REQUESTS_PER_SECOND = 1_000_000;
+
+/** The limits in effect for an organization. */
+export function limitsOf(own: OrganizationLimits, defaults: RequestLimits): RequestLimits {
+  return {
+    perKey: own.perKey ?? defaults.perKey,
+    perOrganization: own.perOrganization ?? defaults.perOrganization,
+    perAddress: defaults.perAddress,
+  };
+}

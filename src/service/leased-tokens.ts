@@ -1,0 +1,86 @@
+import { capacityOf } from '../store/rate-limits.ts';
+
+/**
+ * Of a second's requests, what a process holds at most, and what it may admit before its first lease. With the burst, two
+ * processes let at most 0.46 seconds' requests through beyond the limit: 4.6% within ten seconds.
+ */
+const STOCK_SECONDS = 0.08;
+const CREDIT_SECONDS = 0.05;
+
+/** "unknown": only a lease can tell. */
+export type Decision = 'admitted' | 'refused' | 'unknown';
+
+/** The outcome of a lease. */
+export type Lease = {
+  readonly granted: number;
+  /** Tokens that are left in the shared bucket, at least 0. */
+  readonly left: number;
+};
+
+/**
+ * The tokens of one limit that this process has leased from its shared bucket in PostgreSQL. A request takes one. All times
+ * are milliseconds of one clock that never goes back.
+ */
+export class LeasedTokens {
+  readonly subject: string;
+  /** Requests per second, at least 1. */
+  readonly rate: number;
+  /** Requests that wait for the next lease. */
+  waiting = 0;
+  readonly #capacity: number;
+  readonly #fullStock: number;
+  readonly #credit: number;
+  /** Below 0: taken on credit, for the next lease to settle. */
+  #stock = 0;
+  #left: number;
+  #leasedAt = 0;
+  #emptyUntil = 0;
+
+  constructor(subject: string, rate: number) {
+    this.subject = subject;
+    this.rate = rate;
+    this.#capacity = capacityOf(rate);
+    this.#fullStock = Math.floor(rate * STOCK_SECONDS);
+    this.#credit = Math.floor(rate * CREDIT_SECONDS);
+    this.#left = this.#capacity;
+  }
+
+  /** Whether a token can be taken now. Takes none. */
+  decide(at: number): Decision {
+    if (this.#stock >= 1) return 'admitted';
+    if (at < this.#emptyUntil) return 'refused';
+    return this.#stock - 1 >= -this.#credit ? 'admitted' : 'unknown';
+  }
+
+  take(): void {
+    this.#stock -= 1;
+  }
+
+  /** True when the next lease should be requested ahead of need. */
+  get isLow(): boolean {
+    return this.#stock < this.#fullStock / 2 || this.#stock < 0;
+  }
+
+  /** Tokens to lease: to settle what was taken on credit, to serve the requests that wait, and to fill the stock. */
+  get wanted(): number {
+    return Math.max(0, Math.min(Math.floor(this.#capacity), this.#fullStock - this.#stock + this.waiting));
+  }
+
+  receive({ granted, left }: Lease, { wanted, at }: { wanted: number; at: number }): void {
+    this.#stock += granted;
+    this.#left = left;
+    this.#leasedAt = at;
+    // The shared bucket holds less than one token. Until it holds one, another lease would be in vain.
+    if (granted < wanted) this.#emptyUntil = at + ((1 - left) / this.rate) * 1000;
+  }
+
+  /**
+   * Requests that can certainly be sent within the next second, if nobody else sends any: the rate, less what is missing
+   * from a full bucket. 0 to `rate`.
+   */
+  remaining(at: number): number {
+    const shared = Math.min(this.#capacity, this.#left + ((at - this.#leasedAt) / 1000) * this.rate);
+    const missing = Math.max(0, this.#capacity - shared - this.#stock);
+    return Math.max(0, Math.floor(this.rate - missing));
+  }
+}

@@ -1,0 +1,75 @@
+import type { Database } from './database.ts';
+import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
+
+/** A bucket holds the requests of so many seconds. */
+const BURST_SECONDS = 0.2;
+const KEPT_HOURS = 1;
+
+/** Tokens that a bucket holds at most, at least 1. `rate` is in tokens per second. */
+export function capacityOf(rate: number): number {
+  return Math.max(1, rate * BURST_SECONDS);
+}
+
+export type LeaseRequest = {
+  /** Unique within one call. */
+  readonly subject: string;
+  /** Tokens per second. */
+  readonly rate: number;
+  /** An integer from 0 to the bucket's capacity. */
+  readonly wanted: number;
+};
+
+/** The result is one text for each row, because pg parses the description of each column with every result. */
+const LEASE = {
+  name: 'lease_tokens',
+  rowMode: 'array' as const,
+  text: `
+    insert into rate_limits as r (subject, rate, tokens, granted, updated_at)
+    select a.subject, a.rate, greatest(1, a.rate * ${BURST_SECONDS}) - a.wanted, a.wanted, clock_timestamp()
+    from unnest($1::text[], $2::float8[], $3::float8[]) as a (subject, rate, wanted)
+    order by a.subject
+    on conflict (subject) do update set (rate, tokens, granted, updated_at) = (
+      select excluded.rate, b.tokens - b.granted, b.granted, b.at
+      from (
+        select f.tokens, f.at, least(excluded.granted, floor(f.tokens)) as granted
+        from (
+          select n.at, least(
+                   greatest(1, excluded.rate * ${BURST_SECONDS}),
+                   r.tokens + greatest(0, extract(epoch from n.at - r.updated_at)) * excluded.rate) as tokens
+          from (select clock_timestamp() as at) n
+        ) f
+      ) b
+    )
+    returning json_build_array(subject, granted, tokens)`,
+};
+
+export type Granted = { readonly granted: number; readonly left: number };
+
+/**
+ * Takes tokens from the buckets of the subjects, in one statement. A bucket is refilled by the database's clock, so all
+ * processes share it; a new one is full. Rows are locked in the order of their subjects, so that no two processes wait for
+ * each other. The table is unlogged: after a crash of PostgreSQL, all buckets are full.
+ */
+export async function leaseTokens(
+  db: Database,
+  requests: readonly LeaseRequest[],
+): Promise<ReadonlyMap<string, Granted>> {
+  const values = [
+    requests.map(({ subject }) => subject),
+    requests.map(({ rate }) => rate),
+    requests.map(({ wanted }) => wanted),
+  ];
+  const { rows } = await db.pool.query<[[subject: string, granted: number, left: number]]>({ ...LEASE, values });
+  return new Map(rows.map(([[subject, granted, left]]) => [subject, { granted, left }]));
+}
+
+/** Deletes the buckets that were not used for an hour, which are full. Returns how many. */
+export async function deleteIdleRateLimits(db: Database, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - KEPT_HOURS * 3_600_000);
+  return deleteInBatches(
+    () => db.prisma.$executeRaw`
+      delete from rate_limits where subject = any(array(
+        select subject from rate_limits where updated_at < ${before}
+        limit ${BATCH_ROWS}::int for update skip locked))`,
+  );
+}

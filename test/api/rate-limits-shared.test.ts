@@ -1,0 +1,79 @@
+import { issueKeyByEmail } from '../../src/service/operator.ts';
+import { Client } from '../support/client.ts';
+import { length } from '../support/length.ts';
+import { createTestOrganization, startServer, useServer } from '../support/server.ts';
+
+const LIMIT = 100;
+/** A bucket, and what two processes hold or admit ahead of a lease, in seconds of the limit; see leased-tokens.ts. */
+const AHEAD_SECONDS = 0.5;
+const MS = length({ short: 3_000, full: 10_000 });
+
+const requestLimits = { perKey: LIMIT, perOrganization: 0, perAddress: 0 };
+const first = await useServer({ requestLimits });
+const second = await startServer({ databaseUrl: first.databaseUrl, requestLimits });
+afterAll(() => second.close());
+
+type Counted = { readonly seconds: number; readonly sent: number; readonly admitted: number };
+
+/** Each client sends to both servers in turn, and sends again as soon as it has its response. */
+async function send(keys: readonly string[], clients: number): Promise<Counted> {
+  const beganAt = performance.now();
+  const statuses: number[] = [];
+  const loop = async (i: number) => {
+    const key = keys[i % keys.length] ?? '';
+    const both = [new Client(first.url, key), new Client(second.url, key)];
+    for (let turn = i; performance.now() - beganAt < MS; turn += 1) {
+      const response = await both[turn % 2]?.get('/api/key');
+      statuses.push(response?.status ?? 0);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, (_, i) => loop(i)));
+  expect(statuses.every((status) => status === 200 || status === 429)).toBe(true);
+  const admitted = statuses.filter((status) => status === 200).length;
+  return { seconds: (performance.now() - beganAt) / 1000, sent: statuses.length, admitted };
+}
+
+function judge({ seconds, sent, admitted }: Counted): void {
+  expect(admitted).toBeLessThanOrEqual(LIMIT * (seconds + AHEAD_SECONDS));
+  // On a busy machine, one client may send fewer requests than the limit.
+  expect(admitted).toBeGreaterThanOrEqual(Math.floor(0.95 * Math.min(LIMIT * seconds, sent)));
+  if (seconds >= 10) expect(admitted).toBeLessThanOrEqual(1.05 * LIMIT * seconds);
+}
+
+test.each([
+  ['one client', 1],
+  ['64 clients', 64],
+])(
+  'over two processes, %s with one key can send at most 5%% more than its limit in ten seconds, and at least 95%% of it',
+  async (_title, clients) => {
+    const { key } = await createTestOrganization(first);
+    judge(await send([key], clients));
+  },
+);
+
+test('the same for the limit of an organization and 64 clients with four keys', async () => {
+  const ours = await createTestOrganization(first);
+  await first.db.prisma.organization.update({
+    where: { id: ours.id },
+    data: { requestsPerKey: 0, requestsPerOrganization: LIMIT },
+  });
+  const others = await Promise.all(
+    ['B', 'C', 'D'].map((name) =>
+      issueKeyByEmail(first.db, {
+        email: ours.email,
+        name,
+        permissions: ['parent_programs:read'],
+        lifeDays: 365,
+        environment: 'live',
+      }),
+    ),
+  );
+  judge(await send([ours.key, ...others.map(({ key }) => key)], 64));
+});
+
+test('a bucket that PostgreSQL lost in a crash is full again', async () => {
+  const { client } = await createTestOrganization(first);
+  expect((await client.get('/api/key')).status).toBe(200);
+  await first.db.pool.query('truncate rate_limits');
+  expect((await client.get('/api/key')).status).toBe(200);
+});

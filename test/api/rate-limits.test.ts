@@ -1,0 +1,156 @@
+import { mintKey } from '../../src/domain/api-key.ts';
+import { changeLimits, suspendOrganization } from '../../src/service/operator.ts';
+import { Client } from '../support/client.ts';
+import { checkUnlimitedResponse, operations } from '../support/contract.ts';
+import { prepare, requestFor, sendTo } from '../support/every-operation.ts';
+import { createTestOrganization, startServer, useServer } from '../support/server.ts';
+
+const LIST = '/api/parent_programs';
+const [server, unlimited] = await Promise.all([
+  useServer({ requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 1_000_000 } }),
+  useServer({ requestLimits: { perKey: 0, perOrganization: 0, perAddress: 0 } }),
+]);
+
+/** One request per second, with a bucket for one. */
+async function limitedToOne(limit: 'perKey' | 'perOrganization') {
+  const ours = await createTestOrganization(server);
+  await changeLimits(server.db, ours.id, { perKey: 0, perOrganization: 0, [limit]: 1 });
+  return ours;
+}
+
+describe.each(operations)('$operationId', (operation) => {
+  test('429 with Retry-After beyond the limit', async () => {
+    const { ours, client, request } = await prepare(server, operation);
+    await changeLimits(server.db, ours.id, { perKey: 1, perOrganization: undefined });
+    const responses = await Promise.all(Array.from({ length: 6 }, () => sendTo(client, request)));
+    expect(responses.find(({ status }) => status === 429)).toMatchObject({
+      status: 429,
+      headers: {
+        'retry-after': '1',
+        'ratelimit-policy': '"key";q=1;w=1, "organization";q=1000;w=1',
+        ratelimit: '"key";r=0;t=1',
+        'cache-control': 'no-store',
+      },
+      body: {
+        message:
+          'This API key can send 1 request per second. Wait for the number of seconds in Retry-After, then send fewer.',
+      },
+    });
+  });
+});
+
+test('every response to a key has the limits and the requests that are left: 200, 304, 404, 406, 422', async () => {
+  const { client } = await createTestOrganization(server);
+  const { headers } = await client.get(LIST);
+  const responses = [
+    await client.get(LIST, { headers: { 'If-None-Match': headers['etag'] } }),
+    await client.get(`${LIST}/${crypto.randomUUID()}`),
+    await client.get(LIST, { headers: { Accept: 'text/html' } }),
+    await client.get(`${LIST}?limit=0`),
+  ];
+  expect(responses.map(({ status }) => status)).toEqual([304, 404, 406, 422]);
+  for (const response of responses) {
+    expect(response.headers['ratelimit-policy']).toBe('"key";q=500;w=1, "organization";q=1000;w=1');
+    expect(response.headers['ratelimit']).toMatch(/^"key";r=(49\d|500);t=1$/);
+  }
+});
+
+test('no header of the limits where no key was accepted: 401, 404 for an unknown path, 405', async () => {
+  const { client } = await createTestOrganization(server);
+  const responses = [
+    await server.anonymous.get(LIST),
+    await client.get('/api/nothing'),
+    await client.send('PUT', LIST),
+  ];
+  expect(responses.map(({ status }) => status)).toEqual([401, 404, 405]);
+  for (const { headers } of responses) {
+    expect(headers).not.toHaveProperty('ratelimit-policy');
+    expect(headers).not.toHaveProperty('ratelimit');
+  }
+});
+
+test('refusals and 304 responses count like any request', async () => {
+  const ours = await limitedToOne('perKey');
+  const { headers } = await createTestOrganization(server).then(({ client }) => client.get(LIST));
+  const sendings: [string, Record<string, string>][] = [
+    [`${LIST}?limit=0`, {}],
+    [LIST, { 'If-None-Match': headers['etag'] ?? '' }],
+  ];
+  for (const [url, sent] of sendings) {
+    const statuses = await Promise.all(
+      Array.from({ length: 6 }, () => ours.client.get(url, { headers: sent }).then(({ status }) => status)),
+    );
+    expect(statuses).toContain(429);
+  }
+});
+
+test('429 before 403 and 422, after 404 for an unknown path, 405 and 401', async () => {
+  const ours = await limitedToOne('perKey');
+  await suspendOrganization(server.db, ours.id);
+  const responses = await Promise.all(Array.from({ length: 6 }, () => ours.client.get(`${LIST}?limit=0`)));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([403, 429]));
+  expect((await ours.client.get('/api/nothing')).status).toBe(404);
+  expect((await ours.client.send('PUT', LIST)).status).toBe(405);
+  expect((await server.anonymous.get(LIST)).status).toBe(401);
+});
+
+test('the keys of an organization share its limit', async () => {
+  const ours = await limitedToOne('perOrganization');
+  const responses = await Promise.all(Array.from({ length: 6 }, () => ours.client.get('/api/key')));
+  const refused = responses.find(({ status }) => status === 429);
+  expect(refused?.headers['ratelimit-policy']).toBe('"organization";q=1;w=1');
+  expect(refused?.headers['ratelimit']).toBe('"organization";r=0;t=1');
+  expect(refused?.body.message).toMatch(/^All API keys of your organization together can send 1 request per second\./);
+});
+
+test('without limits, there is no 429 and no header', async () => {
+  const { key } = await createTestOrganization(unlimited);
+  const { status, headers } = await new Client(unlimited.url, key, checkUnlimitedResponse).get(LIST);
+  expect(status).toBe(200);
+  expect(headers).not.toHaveProperty('ratelimit-policy');
+  expect(headers).not.toHaveProperty('ratelimit');
+});
+
+describe('without a valid key', () => {
+  // Attack: a flood of invented keys, each of which costs a look-up.
+  test.each([
+    ['no key', {}],
+    ['a mistyped key', { key: 'charter_live_nothing' }],
+    ['an unknown key', { key: mintKey('live').key }],
+  ])(
+    '429 in the place of 401 for an address that sends %s too often; a good key from there is not affected',
+    async (_title, sending) => {
+      const strict = await startServer({ requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 2 } });
+      try {
+        const responses = await Promise.all(Array.from({ length: 12 }, () => strict.anonymous.get(LIST, sending)));
+        expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([401, 429]));
+        const refused = responses.find(({ status }) => status === 429);
+        expect(refused?.headers).toMatchObject({ 'retry-after': '1' });
+        expect(refused?.headers).not.toHaveProperty('ratelimit');
+        const { client } = await createTestOrganization(strict);
+        expect((await client.get(LIST)).status).toBe(200);
+      } finally {
+        await strict.close();
+      }
+    },
+  );
+});
+
+test('an outage of the database is a 503 and a 401, and never a 429', async () => {
+  const stopped = await startServer({
+    databaseUrl: 'postgresql://charter:secret@127.0.0.1:1/charter',
+    requestLimits: { perKey: 1, perOrganization: 1, perAddress: 1 },
+  });
+  try {
+    const [operation] = operations;
+    if (operation === undefined) throw new Error('The contract has no operation.');
+    const request = requestFor(operation, { id: crypto.randomUUID() });
+    const { key } = mintKey('live');
+    const responses = await Promise.all(
+      [1, 2, 3, 4].flatMap(() => [sendTo(stopped.anonymous, request, { key }), sendTo(stopped.anonymous, request)]),
+    );
+    expect(responses.map(({ status }) => status)).toEqual([503, 401, 503, 401, 503, 401, 503, 401]);
+  } finally {
+    await stopped.close();
+  }
+});

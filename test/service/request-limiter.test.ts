@@ -1,0 +1,154 @@
+import { DEFAULT_LIMITS, NO_LIMITS } from '../../src/domain/request-limits.ts';
+import { type LimitedKey, RequestLimiter, type RequestLimiterOptions } from '../../src/service/request-limiter.ts';
+
+const key = (own: Partial<LimitedKey['organizationLimits']> = {}, id = 'a'): LimitedKey => ({
+  ...{ organizationId: 'o', id },
+  organizationLimits: { perKey: null, perOrganization: null, ...own },
+});
+
+type Leased = { readonly subjects: string[]; readonly wanted: number[] };
+
+/** A limiter with a clock that stands still, over buckets that grant `tokens` in all. */
+function setUp({
+  tokens = Number.POSITIVE_INFINITY,
+  ...given
+}: { tokens?: number } & Partial<RequestLimiterOptions> = {}) {
+  const leases: Leased[] = [];
+  const failures: unknown[] = [];
+  const clock = { at: 0 };
+  const left = new Map<string, number>();
+  const limiter = new RequestLimiter({
+    limits: DEFAULT_LIMITS,
+    lease: async (requests) => {
+      leases.push({ subjects: requests.map(({ subject }) => subject), wanted: requests.map(({ wanted }) => wanted) });
+      return new Map(
+        requests.map(({ subject, wanted }) => {
+          const granted = Math.min(wanted, left.get(subject) ?? tokens);
+          left.set(subject, (left.get(subject) ?? tokens) - granted);
+          return [subject, { granted, left: 0 }];
+        }),
+      );
+    },
+    onFailure: (error) => failures.push(error),
+    clock: () => clock.at,
+    ...given,
+  });
+  return { limiter, leases, failures, clock };
+}
+
+/** Until every lease that was requested has been received. */
+async function settled(leases: readonly Leased[]): Promise<void> {
+  for (let before = -1; before !== leases.length; ) {
+    before = leases.length;
+    for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test('without limits, no key has any, and nothing is leased', async () => {
+  const { limiter, leases } = setUp({ limits: NO_LIMITS });
+  expect(limiter.admitKey(key())).toBeNull();
+  expect(limiter.admitAddress('192.0.2.1')).toBe(true);
+  await settled(leases);
+  expect(leases).toEqual([]);
+});
+
+test('the first request does not wait for its lease; one statement leases for the key and its organization', async () => {
+  const { limiter, leases } = setUp();
+  expect(limiter.admitKey(key())).toMatchObject({ isAdmitted: true, closest: 'key', remaining: 499 });
+  limiter.admitKey(key({}, 'b'));
+  await settled(leases);
+  expect(leases).toEqual([{ subjects: ['key:a', 'organization:o', 'key:b'], wanted: [41, 82, 41] }]);
+});
+
+test('requests that have leased tokens are synchronous, and lease again only when half of them are used', async () => {
+  const { limiter, leases } = setUp();
+  limiter.admitKey(key({ perOrganization: 0 }));
+  await settled(leases);
+  for (let i = 0; i < 20; i += 1)
+    expect(limiter.admitKey(key({ perOrganization: 0 }))).toMatchObject({ isAdmitted: true });
+  await settled(leases);
+  expect(leases).toHaveLength(1);
+});
+
+test('a burst waits for one lease, which admits as many as the bucket grants, in the order of arrival', async () => {
+  const { limiter } = setUp({ tokens: 3 });
+  const admissions = await Promise.all(
+    Array.from({ length: 5 }, () => limiter.admitKey(key({ perKey: 19, perOrganization: 0 }))),
+  );
+  expect(admissions.map((each) => each?.isAdmitted)).toEqual([true, true, true, false, false]);
+  expect(admissions.at(-1)).toMatchObject({ closest: 'key', remaining: 0 });
+});
+
+test('while the bucket is known to be empty, requests are refused without a lease', async () => {
+  const { limiter, leases, clock } = setUp({ tokens: 0 });
+  const own = key({ perKey: 0, perOrganization: 10 });
+  expect(await limiter.admitKey(own)).toMatchObject({ isAdmitted: false, closest: 'organization' });
+  expect(limiter.admitKey(own)).toMatchObject({ isAdmitted: false });
+  clock.at += 99;
+  expect(limiter.admitKey(own)).toMatchObject({ isAdmitted: false });
+  expect(leases).toHaveLength(1);
+  clock.at += 1;
+  await limiter.admitKey(own);
+  expect(leases).toHaveLength(2);
+});
+
+test("a refusal by one limit does not use the other's tokens", async () => {
+  const { limiter, leases } = setUp({ tokens: 1 });
+  const own = key({ perKey: 1, perOrganization: 1 });
+  const other = key({ perKey: 1, perOrganization: 1 }, 'b');
+  expect(await limiter.admitKey(own)).toMatchObject({ isAdmitted: true });
+  expect(await limiter.admitKey(own)).toMatchObject({ isAdmitted: false });
+  await settled(leases);
+  expect(await limiter.admitKey(other)).toMatchObject({ isAdmitted: false, closest: 'organization' });
+});
+
+test('IPv6 addresses of one network share a limit', async () => {
+  const { limiter, leases } = setUp();
+  limiter.admitAddress('2001:db8::1');
+  limiter.admitAddress('2001:db8::2');
+  limiter.admitAddress('2001:db8:0:1::1');
+  await settled(leases);
+  expect(leases.map(({ subjects }) => subjects)).toEqual([['address:2001:db8:0:0::/64', 'address:2001:db8:0:1::/64']]);
+});
+
+test('changed limits apply to the next request', async () => {
+  const { limiter } = setUp();
+  expect(limiter.admitKey(key())).toMatchObject({ limits: { perKey: 500, perOrganization: 1000 } });
+  expect(limiter.admitKey(key({ perKey: 30 }))).toMatchObject({ limits: { perKey: 30, perOrganization: 1000 } });
+  expect(limiter.admitKey(key({ perKey: 0, perOrganization: 0 }))).toBeNull();
+});
+
+// An outage must not look like a limit.
+test('while leases fail, everything is admitted; this is reported once, and ends with the next lease', async () => {
+  let isBroken = true;
+  const { limiter, failures, clock } = setUp({
+    lease: async (requests) => {
+      if (isBroken) throw new Error('The database is stopped.');
+      return new Map(requests.map(({ subject }) => [subject, { granted: 0, left: 0 }]));
+    },
+  });
+  const own = key({ perKey: 1, perOrganization: 0 });
+  for (let i = 0; i < 10; i += 1) expect(await limiter.admitKey(own)).toMatchObject({ isAdmitted: true });
+  clock.at += 2000;
+  expect(await limiter.admitKey(own)).toMatchObject({ isAdmitted: true });
+  expect(failures).toHaveLength(1);
+  isBroken = false;
+  clock.at += 2000;
+  expect(await limiter.admitKey(own)).toMatchObject({ isAdmitted: false });
+});
+
+test('subjects that were idle for twenty seconds are forgotten, and keys in use are not', async () => {
+  const { limiter, leases, clock } = setUp();
+  limiter.admitKey(key({ perOrganization: 0 }));
+  limiter.admitKey(key({ perOrganization: 0 }, 'b'));
+  await settled(leases);
+  for (let i = 0; i < 3; i += 1) {
+    clock.at += 10_000;
+    limiter.admitKey(key({ perOrganization: 0 }));
+  }
+  await settled(leases);
+  expect(leases).toHaveLength(1);
+  limiter.admitKey(key({ perOrganization: 0 }, 'b'));
+  await settled(leases);
+  expect(leases.map(({ subjects }) => subjects)).toEqual([['key:a', 'key:b'], ['key:b']]);
+});
