@@ -1,13 +1,19 @@
 // When a request may be retried, and how long to wait before that.
 
-/** 429 comes from a rate limit, 502 and 504 from a proxy. None of them means that the request was wrong. */
-const TEMPORARY = new Set([429, 502, 503, 504]);
+const TOO_MANY_REQUESTS = 429;
+/** 502 and 504 come from a proxy. None of them means that the request was wrong. */
+const TEMPORARY = new Set([TOO_MANY_REQUESTS, 502, 503, 504]);
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 
 export function isTemporary(status: number): boolean {
   return TEMPORARY.has(status);
+}
+
+/** A rate limit refuses a request before anything is done for it, so that even a creation can be sent again. */
+export function isNotExecuted(status: number): boolean {
+  return status === TOO_MANY_REQUESTS;
 }
 
 /**

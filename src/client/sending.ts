@@ -1,7 +1,7 @@
 import { attempt, type Outcome } from './attempt.ts';
 import type { Clock } from './clock.ts';
 import { NetworkError, TimeoutError, UnexpectedResponseError } from './errors.ts';
-import { isSafeToRepeat, isTemporary, waitMsAfter } from './retrying.ts';
+import { isNotExecuted, isSafeToRepeat, isTemporary, waitMsAfter } from './retrying.ts';
 import type { Settings } from './settings.ts';
 
 export type Sent = { readonly response: Response; readonly tries: number };
@@ -19,13 +19,15 @@ export type Sending = {
 export async function send(request: Request, { settings, clock, signal }: Sending): Promise<Sent> {
   // Firefox has no `request.body`. JSON is never an empty text.
   const body = (await request.text()) || null;
-  const mostTries = isSafeToRepeat(request) ? settings.retries + 1 : 1;
+  const mayRepeat = isSafeToRepeat(request);
   const endsAt = clock.now() + settings.totalTimeoutMs;
   for (let tries = 1; ; tries += 1) {
     signal?.throwIfAborted();
     const limitMs = Math.max(1, Math.min(settings.timeoutMs, Math.ceil(endsAt - clock.now())));
     const outcome = await attempt(request, { body, settings, limitMs, signal });
-    if (tries === mostTries || isFinal(outcome)) return settle(outcome, { request, limitMs, tries });
+    const isRepeatable = mayRepeat || (outcome.kind === 'received' && isNotExecuted(outcome.response.status));
+    if (tries > settings.retries || !isRepeatable || isFinal(outcome))
+      return settle(outcome, { request, limitMs, tries });
     const headers = outcome.kind === 'received' ? outcome.response.headers : undefined;
     const waitMs = waitMsAfter({ tries, headers, random: clock.random() });
     // There is no time left for another try after the wait.

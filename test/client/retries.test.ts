@@ -60,6 +60,18 @@ describe('the client retries', () => {
     });
   }
 
+  // A rate limit refuses a request before anything is done for it.
+  test('after a 429, every request, as long as no later attempt may have been executed', async () => {
+    const update = () => client().PATCH(PROGRAM, { params: { path }, body: { name: 'Nordic' } });
+    const limited = respondsWith(429, { 'Retry-After': '1' });
+    server.play(limited, limited, fine);
+    expect(await update()).toMatchObject({ status: 200, tries: 3 });
+    server.play(limited, limited, limited, limited);
+    expect(await update()).toMatchObject({ status: 429, tries: 3 });
+    server.play(limited, hangsUp, fine);
+    await expect(update()).rejects.toBeInstanceOf(NetworkError);
+  });
+
   test.each([429, 502, 504])('%d, from a rate limit or a proxy', async (status) => {
     server.play(respondsWith(status), fine);
     expect(await client().GET(PROGRAMS)).toMatchObject({ status: 200, tries: 2 });

@@ -30,8 +30,13 @@ export const CLIENT_FAULTS: readonly Fault[] = [
   {
     title: 'the client does not retry',
     edits: [
-      { file: 'src/client/sending.ts', find: 'settings.retries + 1 : 1', replace: 'settings.retries * 0 + 1 : 1' },
+      { file: 'src/client/sending.ts', find: 'tries > settings.retries', replace: 'tries > 0 * settings.retries' },
     ],
+    caughtBy: 'test/client/retries.test.ts',
+  },
+  {
+    title: 'the client does not retry an unsafe request after a 429',
+    edits: [{ file: RETRYING, find: 'status === TOO_MANY_REQUESTS', replace: 'status === TOO_MANY_REQUESTS * 10' }],
     caughtBy: 'test/client/retries.test.ts',
   },
   {
