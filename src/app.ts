@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import express from 'express';
 import { errorHandler } from './api/error-handler.ts';
 import { originFormOf } from './api/request-target.ts';
@@ -8,11 +8,14 @@ import { createServerApi, type ServerApiDeps } from './api/server-api.ts';
 import { clientAddressIn } from './client-address.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
+import type { Overloaded } from './domain/errors.ts';
 import type { RequestLimits } from './domain/request-limits.ts';
 import { healthRoutes } from './operations/health.ts';
-import { type Logger, logRequests } from './operations/logs.ts';
+import { type Logger, logRequests, omitRequestLine } from './operations/logs.ts';
+import { countRefusals } from './operations/overload-log.ts';
 import type { Publication } from './publication/routes.ts';
 import { apiSecurityHeaders, isHttps, pageSecurityHeaders } from './security-headers.ts';
+import { createDatabaseQueues } from './service/database-queues.ts';
 import type { KeyUses } from './service/last-used.ts';
 import type { Outbox } from './service/mail.ts';
 import { RequestLimiter } from './service/request-limiter.ts';
@@ -36,6 +39,8 @@ export type AppDeps = {
   /** Checks responses against the contract; null disables it. */
   responseCheck: ServerApiDeps['responseCheck'];
   publication: Publication;
+  /** How long a request to the API may wait for its turn; 1,500 by default. */
+  apiWaitMs?: number | undefined;
   /** Another contract than the published one, for measurements. */
   served?: ServerApiDeps['served'];
   now?: () => Date;
@@ -57,11 +62,18 @@ export async function createApp({
   responseCacheBytes,
   responseCheck,
   publication,
+  apiWaitMs,
   served,
   now = () => new Date(),
   isStopping,
 }: AppDeps): Promise<RequestListener> {
   const onFault = (error: unknown, requestId: string) => logger.error({ err: error, requestId }, 'a request failed');
+  const queues = createDatabaseQueues(db.poolSize, { apiWaitMs });
+  const countRefusal = countRefusals(logger);
+  const onOverload = (overloaded: Overloaded, res: ServerResponse) => {
+    countRefusal(overloaded);
+    omitRequestLine(res);
+  };
   const onBrokenResponse = ({ isWithheld, ...broken }: BrokenResponse) => {
     if (isWithheld) logger.error(broken, 'a response broke the contract and was withheld');
     else logger.warn(broken, 'a response broke the contract');
@@ -80,6 +92,7 @@ export async function createApp({
     keyUses,
     limiter,
     clientAddressOf: clientAddressIn(rooms.get('trust proxy fn')),
+    queue: queues.api,
     responseCacheBytes,
     served,
     responseCheck,
@@ -100,8 +113,10 @@ export async function createApp({
       isHttps: isHttps(publicUrl),
       outbox,
       requestLimits,
+      queue: queues.dashboard,
       now,
       onFault,
+      onOverload,
       setPageHeaders,
     }),
   );
@@ -118,7 +133,7 @@ export async function createApp({
   app.use(rooms);
   // The API sends the 404 for every path that does not exist.
   app.use(api.middleware);
-  app.use(errorHandler({ send: api.send, onFault }));
+  app.use(errorHandler({ send: api.send, onFault, onOverload }));
   return (req, res) => {
     const giveUp = (error: unknown) => {
       onFault(error, String(Object(res).locals?.requestId));

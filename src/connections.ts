@@ -9,6 +9,11 @@ const LINGER_MS = 2000;
 const HALF_CLOSED_MS = 10_000;
 /** Requests after the last one that a connection serves. They are read and dropped, which takes memory for each of them. */
 const MAX_IGNORED_REQUESTS = 100;
+/**
+ * Requests of one connection that are processed at the same time. Few clients send a request before they have the previous
+ * response, and without a limit, one connection could take as much as a thousand.
+ */
+const MAX_CONCURRENT_REQUESTS = 4;
 
 export type Connections = {
   /** From now on, each connection is closed after its next response, which says so with `Connection: close`. */
@@ -30,12 +35,14 @@ export function serveConnections(server: Server, { app, ...refusing }: Connectio
   const connections = new Map<Duplex, Connection>();
   let isDraining = false;
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Connection(socket));
-    socket.once('close', () => connections.delete(socket));
+    const connection = new Connection(socket, app);
+    connections.set(socket, connection);
+    socket.once('close', () => {
+      connections.delete(socket);
+      connection.drop();
+    });
   });
-  const serve: RequestListener = (req, res) => {
-    if (connections.get(req.socket)?.accept(req, res, { isDraining }) === true) app(req, res);
-  };
+  const serve: RequestListener = (req, res) => connections.get(req.socket)?.receive(req, res, { isDraining });
   server.on('request', serve);
   // An unknown expectation may be ignored (RFC 9110 section 10.1.1). By default Node responds with 417.
   server.on('checkExpectation', serve);
@@ -59,8 +66,11 @@ export function serveConnections(server: Server, { app, ...refusing }: Connectio
 
 class Connection {
   readonly #socket: Socket;
+  readonly #app: RequestListener;
   /** In the order of their requests, in which they are sent. Sent ones are removed with the next request. */
   readonly #responses: ServerResponse[] = [];
+  /** The last of them, whose requests are not processed yet. While there are any, the connection is not read. */
+  readonly #waiting: ServerResponse[] = [];
   /** The last response has been chosen: a client must not expect a response to any later request. */
   #isLastChosen = false;
   #isClosing = false;
@@ -68,8 +78,9 @@ class Connection {
   /** Bytes received when the connection was last known to be idle or busy; more are the beginning of a request. */
   #knownBytes = 0;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, app: RequestListener) {
     this.#socket = socket;
+    this.#app = app;
     // Node calls it after a response with `Connection: close`. Its own would answer what still arrives with a reset.
     socket.destroySoon = () => this.#close();
     socket.once('end', () => {
@@ -79,17 +90,20 @@ class Connection {
     });
   }
 
-  /** False: the request comes after the last one that this connection serves, and must not be processed. */
-  accept(req: IncomingMessage, res: ServerResponse, { isDraining }: { isDraining: boolean }): boolean {
-    if (this.#isLastChosen) {
-      this.#ignore(req);
-      return false;
-    }
-    // Without this, one connection could fill the memory.
-    while (this.#responses[0]?.writableFinished === true) this.#responses.shift();
+  receive(req: IncomingMessage, res: ServerResponse, { isDraining }: { isDraining: boolean }): void {
+    // The request comes after the last one that this connection serves, and must not be processed.
+    if (this.#isLastChosen) return void this.#ignore(req);
+    this.#removeSent();
     this.#responses.push(res);
     if (isDraining) this.#closeAfter(res);
-    return true;
+    if (this.#responses.length > MAX_CONCURRENT_REQUESTS) this.#defer(res);
+    else this.#app(req, res);
+  }
+
+  /** Forgets the requests that wait: their client has gone, or must not expect a response. */
+  drop(): void {
+    this.#waiting.length = 0;
+    this.#socket.off('resume', this.#pause);
   }
 
   drain(): void {
@@ -125,6 +139,39 @@ class Connection {
     if (isBody) this.#socket.pause();
   }
 
+  /** Without this, one connection could fill the memory. */
+  #removeSent(): void {
+    while (this.#responses[0]?.writableFinished === true) this.#responses.shift();
+  }
+
+  #defer(res: ServerResponse): void {
+    if (this.#waiting.length === 0) {
+      for (const earlier of this.#responses.slice(0, -1)) earlier.once('close', this.#processWaiting);
+      // Node resumes the connection when a body is read, and after each response.
+      this.#socket.on('resume', this.#pause);
+      this.#pause();
+    }
+    this.#waiting.push(res);
+    res.once('close', this.#processWaiting);
+  }
+
+  readonly #pause = (): void => {
+    this.#socket.pause();
+  };
+
+  readonly #processWaiting = (): void => {
+    if (this.#waiting.length === 0) return;
+    this.#removeSent();
+    while (this.#responses.length - this.#waiting.length < MAX_CONCURRENT_REQUESTS) {
+      const res = this.#waiting.shift();
+      if (res === undefined) break;
+      this.#app(res.req, res);
+    }
+    if (this.#waiting.length > 0) return;
+    this.drop();
+    this.#socket.resume();
+  };
+
   #pending(): ServerResponse[] {
     return this.#responses.filter(({ writableFinished }) => !writableFinished);
   }
@@ -155,6 +202,7 @@ class Connection {
     if (this.#isClosing || this.#socket.destroyed) return;
     this.#isClosing = true;
     this.#isLastChosen = true;
+    this.drop();
     this.#socket.end(text);
     this.#socket.resume();
     this.#destroyAfter(LINGER_MS);

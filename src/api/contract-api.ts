@@ -22,11 +22,15 @@ export type ContractApiDeps = {
   readonly permissions: readonly string[];
   /** The caller for whom a request acts; throws where there is none, or where the caller lacks the permission. */
   readonly authorize: (req: IncomingMessage, permission: string | undefined) => Promise<Caller>;
+  /** Runs a handler when it is the turn of the request. By default at once. */
+  readonly admit?: Admit;
   /** The one place where responses leave. */
   readonly send: Send;
   /** Undefined: every response is rendered anew. */
   readonly cache?: ResponseCache;
 };
+
+export type Admit = <T>(request: ApiRequest, work: () => Promise<T>) => Promise<T>;
 
 /** Everything about the contract that a request meets, in openapi-backend's own order. `handle` rejects with a refusal. */
 export type ContractApi = {
@@ -41,7 +45,7 @@ export type ContractApi = {
  * in their handlers and in how a caller is known, and in nothing else. Throws where the contract cannot be served.
  */
 export async function createContractApi(deps: ContractApiDeps): Promise<ContractApi> {
-  const { definition, permissions, handlers, authorize, send, cache } = deps;
+  const { definition, permissions, handlers, authorize, admit = atOnce, send, cache } = deps;
   const api = new OpenAPIBackend({
     // It resolves the references within what it is given.
     definition: structuredClone(definition),
@@ -64,7 +68,7 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
   for (const { operationId } of router.getOperations()) {
     const handler = handlers[operationId];
     if (handler === undefined) throw new Error(`The operation ${operationId} of the contract has no handler.`);
-    api.register(operationId, (_context: Context, request: ApiRequest) => respond(request, handler, cache));
+    api.register(operationId, (_context: Context, request: ApiRequest) => respond(request, { handler, admit, cache }));
     // Compiles the validators now, so that the first request does not wait for it.
     api.validator.getRequestValidatorsForOperation(operationId);
   }
@@ -91,6 +95,8 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
     middleware: (req, res) => handle(new ApiRequest(req, res, res.locals['requestId'])),
   };
 }
+
+const atOnce: Admit = (_request, work) => work();
 
 function notFound(): never {
   throw new DomainError('not_found', 'There is nothing at this path. See the paths in the API document.');
@@ -146,17 +152,20 @@ function validationFail({ validation }: Context, { repeated, operation }: ApiReq
   throw new Error('Validation failed without an error.');
 }
 
-async function respond(
-  request: ApiRequest,
-  handler: OperationHandler,
-  cache: ResponseCache | undefined,
-): Promise<RenderedResponse> {
+type Responding = {
+  readonly handler: OperationHandler;
+  readonly admit: Admit;
+  readonly cache: ResponseCache | undefined;
+};
+
+async function respond(request: ApiRequest, { handler, admit, cache }: Responding): Promise<RenderedResponse> {
   const { operation, cached, caller, url } = request;
   if (cached !== undefined) return cached;
-  const work = async () => {
+  const handle = async () => {
     const { params: path, query, headers, requestBody: body } = request;
     const result = await handler({ path, query, headers, body, caller });
     return { response: render(operation, result), version: result.version };
   };
+  const work = () => admit(request, handle);
   return cache !== undefined && operation.isCacheable ? cache.render(caller, url, work) : (await work()).response;
 }

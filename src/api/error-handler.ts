@@ -1,4 +1,5 @@
-import type { ErrorRequestHandler } from 'express';
+import type { ErrorRequestHandler, Response } from 'express';
+import { OverloadError, type Overloaded } from '../domain/errors.ts';
 import { exceptionOf } from './exceptions.ts';
 import { renderException, type Send } from './response.ts';
 
@@ -6,15 +7,18 @@ export type ErrorHandlerDeps = {
   readonly send: Send;
   /** Told of every bug and outage, with the request's id. */
   readonly onFault: (error: unknown, requestId: string) => void;
+  /** Called for every refusal under load. */
+  readonly onOverload?: (overloaded: Overloaded, res: Response) => void;
 };
 
 /** Express's error handler: answers every error with the contract's exception for it. */
-export function errorHandler({ send, onFault }: ErrorHandlerDeps): ErrorRequestHandler {
+export function errorHandler({ send, onFault, onOverload }: ErrorHandlerDeps): ErrorRequestHandler {
   // Express recognizes an error handler by its four parameters.
   return (error: unknown, req, res, _next) => {
     const { requestId } = res.locals;
     const exception = exceptionOf(error);
     if (exception.isFault) onFault(error, requestId);
+    if (error instanceof OverloadError) onOverload?.(error.overloaded, res);
     if (res.headersSent) res.destroy();
     else if (!res.destroyed) send({ req, res, requestId }, renderException(exception));
   };

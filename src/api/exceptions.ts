@@ -1,9 +1,11 @@
 import type { components } from '../../generated/openapi.d.ts';
 import {
+  AbandonedError,
   DomainError,
   type ErrorCode,
   type FieldErrors,
   ForbiddenError,
+  OverloadError,
   UnauthenticatedError,
 } from '../domain/errors.ts';
 import { isOutage } from '../store/database-errors.ts';
@@ -55,9 +57,11 @@ export type Exception = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { message: string; errors?: FieldErrors };
-  /** True for a bug or an outage, which is logged. */
+  /** True for a bug or an outage, which is logged. A refusal under load is neither. */
   readonly isFault: boolean;
 };
+
+const UNAVAILABLE = 'The service is temporarily unavailable. Try again in a few seconds.';
 
 /** The response for an error. A bug or an outage reveals nothing about its cause. */
 export function exceptionOf(error: unknown): Exception {
@@ -76,9 +80,10 @@ export function exceptionOf(error: unknown): Exception {
     return refusal(error.code, error.message, { 'Retry-After': '1' });
   if (error instanceof DomainError && error.code !== 'unavailable')
     return refusal(error.code, error.message, {}, error.fields);
+  if (error instanceof OverloadError || error instanceof AbandonedError)
+    return refusal('unavailable', UNAVAILABLE, { 'Retry-After': '1' });
   if (error instanceof DomainError || isOutage(error)) {
-    const message = 'The service is temporarily unavailable. Try again in a few seconds.';
-    return { ...refusal('unavailable', message, { 'Retry-After': '5' }), isFault: true };
+    return { ...refusal('unavailable', UNAVAILABLE, { 'Retry-After': '5' }), isFault: true };
   }
   const message =
     'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.';

@@ -1,4 +1,5 @@
 import type { Caller } from '../domain/caller.ts';
+import { AbandonedError } from '../domain/errors.ts';
 import type { RenderedResponse } from './response.ts';
 
 /** Memory that an entry takes besides its characters, its 304 included. */
@@ -38,15 +39,22 @@ export class ResponseCache {
 
   /**
    * Coalesces concurrent requests for one response: a request that finds it being rendered waits for that, and reads no
-   * older data than its caller's version. A failure fails all of them. A response that shows newer data than the version is
-   * returned and not kept: should its commit be lost, as in a failover, the version would come again with other data.
+   * older data than its caller's version. A failure fails all of them, unless only the client of the first one has gone: then
+   * the next one renders. A response that shows newer data than the version is returned and not kept: should its commit be lost, as in a failover, the version would come again with other data.
    */
   async render(caller: Caller, url: string, work: () => Promise<Versioned>): Promise<RenderedResponse> {
     const name = nameOf(caller, url);
-    const found = this.#find(name);
-    if (found !== undefined) return found;
-    const begun = this.#pending.get(name)?.rendering;
-    if (begun !== undefined) return (await begun).response;
+    for (;;) {
+      const found = this.#find(name);
+      if (found !== undefined) return found;
+      const begun = this.#pending.get(name)?.rendering;
+      if (begun === undefined) break;
+      try {
+        return (await begun).response;
+      } catch (error) {
+        if (!(error instanceof AbandonedError)) throw error;
+      }
+    }
     const rendering = work();
     const pending: Pending = { rendering };
     this.#pending.set(name, pending);

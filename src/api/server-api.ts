@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
-import { DomainError, UnauthenticatedError } from '../domain/errors.ts';
+import { UnauthenticatedError } from '../domain/errors.ts';
 import { PERMISSIONS } from '../domain/role.ts';
 import { type AcceptedKey, acceptKey, callerOf, findKeysIn, requirePermission } from '../service/authenticate.ts';
+import type { FairQueue } from '../service/fair-queue.ts';
 import type { KeyUses } from '../service/last-used.ts';
 import type { RequestLimiter } from '../service/request-limiter.ts';
 import type { Database } from '../store/database.ts';
@@ -11,7 +12,7 @@ import { keyOf } from './authentication.ts';
 import { type Document, readDocument } from './contract.ts';
 import { type ContractApi, createContractApi } from './contract-api.ts';
 import { handlers } from './handlers/index.ts';
-import type { HandlerDeps, Handlers, OperationHandler } from './operation.ts';
+import type { HandlerDeps, Handlers, OperationHandler, OperationId } from './operation.ts';
 import { applyAdmission, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
 import { createSend, type Send } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
@@ -25,6 +26,8 @@ export type ServerApiDeps = {
   limiter: RequestLimiter;
   /** The address of the client, behind trusted proxies too. */
   clientAddressOf: (req: IncomingMessage) => string;
+  /** Runs the handlers that need the database; the tenants are organizations. */
+  queue: FairQueue;
   responseCacheBytes: number;
   /** Go with every response, by name. */
   securityHeaders: Readonly<Record<string, string>>;
@@ -40,9 +43,12 @@ export type ServerApi = ContractApi & {
   readonly send: Send;
 };
 
+/** Operations whose handlers do not use the database. */
+const WITHOUT_DATABASE: ReadonlySet<string> = new Set<OperationId>(['getKey']);
+
 /** The contract, served from the database. */
 export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
-  const { served, responseCheck, onBrokenResponse, responseCacheBytes, securityHeaders } = deps;
+  const { served, queue, responseCheck, onBrokenResponse, responseCacheBytes, securityHeaders } = deps;
   const definition = served?.definition ?? (await readDocument());
   const unchecked = createSend(securityHeaders);
   const send =
@@ -54,6 +60,8 @@ export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
     handlers: bindHandlers(served?.handlers ?? handlers, deps),
     permissions: PERMISSIONS,
     authorize: authorizeByKey(deps),
+    admit: ({ operation, caller, req }, work) =>
+      WITHOUT_DATABASE.has(operation.operationId) ? work() : queue.run(caller.scope.organizationId, req.socket, work),
     send,
     cache: new ResponseCache(responseCacheBytes),
   });
@@ -75,7 +83,6 @@ function authorizeByKey(deps: AuthorizeDeps) {
     }
   };
   return async (req: IncomingMessage, permission: string | undefined): Promise<Caller> => {
-    if (db.isOverloaded()) throw new DomainError('unavailable', 'Too many requests wait for the database.');
     const accepted = await accept(req);
     const admission = limiter.admitKey(accepted.record);
     if (admission !== null) applyAdmission(req, admission instanceof Promise ? await admission : admission);

@@ -1,7 +1,7 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { serveAssets } from './assets.ts';
-import { errorView } from './http/errors.ts';
+import { errorView, reportError } from './http/errors.ts';
 import { publicRoutes, sectionRoutes } from './http/page-routes.ts';
 import {
   contextOf,
@@ -63,8 +63,8 @@ async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling):
 type Failure = { res: Response; context: RequestContext; error: unknown };
 
 async function sendError(dashboard: Dashboard, { res, context, error }: Failure): Promise<void> {
-  const { view, isFault } = errorView(error, context);
-  if (isFault) dashboard.onFault(error, context.trace.requestId);
+  const view = errorView(error, context);
+  reportError(error, { context, res });
   if (res.headersSent) return void res.destroy();
   await sendView(dashboard, res, view);
 }

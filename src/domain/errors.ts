@@ -63,3 +63,26 @@ export class RateLimitedError extends DomainError {
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
+
+/** What there is too much of: work of the API, work of the dashboard, or look-ups of keys. */
+export type Overloaded = 'api' | 'dashboard' | 'keys';
+
+/**
+ * A refusal under load. Make one in advance and throw it each time: capturing a stack takes longer than the rest of the
+ * refusal.
+ */
+export class OverloadError extends DomainError {
+  readonly overloaded: Overloaded;
+
+  constructor(overloaded: Overloaded) {
+    super('unavailable', 'Too many requests wait for the database.');
+    this.overloaded = overloaded;
+  }
+}
+
+/** The client closed its connection before its request was processed. Made in advance, like an OverloadError. */
+export class AbandonedError extends DomainError {
+  constructor() {
+    super('unavailable', 'The client closed its connection.');
+  }
+}

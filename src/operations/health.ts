@@ -25,8 +25,6 @@ export function healthRoutes({ db, isStopping, setPageHeaders }: HealthDeps): Ro
   });
   router.get('/readyz', async (_req: Request, res: Response) => {
     if (isStopping()) return respond(res, 503, 'stopping');
-    // API requests are refused now, so a load balancer should choose another process.
-    if (db.isOverloaded()) return respond(res, 503, 'too many requests wait for the database');
     const problem = await findProblem();
     return problem === null ? respond(res, 200, 'ready') : respond(res, 503, problem);
   });

@@ -54,12 +54,20 @@ function createBlocks(output: NodeJS.WriteStream): { write: (line: string) => vo
   };
 }
 
+const unlogged = new WeakSet<ServerResponse>();
+
+/** Omits the line of a request that was refused under load: such refusals are counted instead. */
+export function omitRequestLine(res: ServerResponse): void {
+  unlogged.add(res);
+}
+
 /** Logs one line for each request, after its response was sent or its connection closed. */
 export function logRequests(logger: Logger) {
   return (req: IncomingMessage, res: ServerResponse, requestId: string): void => {
     const startedAt = performance.now();
     const { method, url = '/' } = req;
     res.on('close', () => {
+      if (res.statusCode === 503 && unlogged.has(res)) return;
       logger.info({
         requestId,
         method,

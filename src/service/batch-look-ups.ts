@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, OverloadError } from '../domain/errors.ts';
 
 /** Values by key. A missing key was not found. */
 type Found<V> = ReadonlyMap<string, V>;
@@ -6,12 +6,16 @@ type Found<V> = ReadonlyMap<string, V>;
 export type BatchOptions = {
   /** Timeout of a look-up. It fails then, and the next batch starts. */
   readonly seconds?: number;
+  /** How long a request waits for the next batch. */
+  readonly waitSeconds?: number;
   /** Maximum number of requests that wait for the next batch. */
   readonly maxWaiting?: number;
 };
 
 /** Batch size that starts a look-up at once: about half of the requests that sixteen busy connections send at once. */
 const FULL_BATCH = 8;
+
+const OVERLOADED = new OverloadError('keys');
 
 class Batch<V> {
   readonly keys = new Set<string>();
@@ -38,7 +42,7 @@ class Batch<V> {
  */
 export function batchLookUps<V>(
   lookUp: (keys: readonly string[]) => Promise<Found<V>>,
-  { seconds = 5, maxWaiting = 2000 }: BatchOptions = {},
+  { seconds = 5, waitSeconds = 1.5, maxWaiting = 5000 }: BatchOptions = {},
 ): (key: string) => Promise<V | null> {
   let next = new Batch<V>();
   let isInFlight = false;
@@ -48,14 +52,21 @@ export function batchLookUps<V>(
     isInFlight = true;
     const batch = next;
     next = new Batch();
-    await batch.settle(within(seconds, () => lookUp([...batch.keys])));
+    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUp([...batch.keys])));
     isInFlight = false;
     // At once, not in the next turn of the event loop, so that pg sends the next look-up without delay.
     void run();
   }
 
+  /** Each of them has waited for at most `waitSeconds`. Refusing them one by one would take a timer for each. */
+  function refuseWaiting(): void {
+    if (next.waiting === 0) return;
+    void next.settle(Promise.reject(OVERLOADED));
+    next = new Batch();
+  }
+
   return (key) => {
-    if (next.waiting >= maxWaiting) return Promise.reject(tooMany());
+    if (next.waiting >= maxWaiting) return Promise.reject(OVERLOADED);
     const found = next.join(key);
     // Deferred, so that requests of other connections in this turn of the event loop join the batch. A full batch starts at
     // once, so that the database works on it while further requests are read.
@@ -65,18 +76,25 @@ export function batchLookUps<V>(
   };
 }
 
-async function within<T>(seconds: number, work: () => Promise<T>): Promise<T> {
+type Waiting = { readonly every: number; readonly refuse: () => void };
+
+/** Calls `refuse` every so many seconds, and rejects after `seconds`. Both share a timer. */
+async function within<T>(seconds: number, { every, refuse }: Waiting, work: () => Promise<T>): Promise<T> {
   const timedOut = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timedOut.reject(tooSlow()), seconds * 1000);
+  let left = seconds;
+  const start = () => setTimeout(tick, Math.min(every, left) * 1000);
+  const tick = () => {
+    left -= every;
+    if (left <= 0) return timedOut.reject(tooSlow());
+    refuse();
+    timer = start();
+  };
+  let timer = start();
   try {
     return await Promise.race([work(), timedOut.promise]);
   } finally {
     clearTimeout(timer);
   }
-}
-
-function tooMany(): DomainError {
-  return new DomainError('unavailable', 'Too many requests wait for the database.');
 }
 
 function tooSlow(): DomainError {

@@ -12,8 +12,8 @@ export type Database = {
   readonly pool: pg.Pool;
   /** Encrypts and decrypts secrets. */
   readonly keyring: Keyring;
-  /** True while so many requests wait for a connection that another one would time out. */
-  isOverloaded(): boolean;
+  /** Maximum number of connections. */
+  readonly poolSize: number;
   close(): Promise<void>;
 };
 
@@ -26,8 +26,6 @@ export type DatabaseOptions = {
   onIdleError: (error: Error) => void;
 };
 
-/** Requests that may wait, for each connection of the pool. */
-const WAITING_PER_CONNECTION = 50;
 const CONNECT_SECONDS = 5;
 const STATEMENT_SECONDS = 15;
 /** The first requests after an idle period need no new connection: opening one and preparing its statements takes about 30 ms. */
@@ -75,7 +73,7 @@ export function openDatabase({ url, poolSize, keyring, onIdleError }: DatabaseOp
     prisma,
     pool,
     keyring,
-    isOverloaded: () => pool.waitingCount >= poolSize * WAITING_PER_CONNECTION,
+    poolSize,
     async close() {
       await prisma.$disconnect();
       await pool.end();

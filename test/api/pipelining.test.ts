@@ -1,9 +1,11 @@
 // Clients that send the next request before the previous response has arrived (RFC 9112 section 9.3.2).
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { listen } from '../../src/server.ts';
+import { flood, keptRequest } from '../support/flood.ts';
 import { exchangeRaw } from '../support/raw.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 import { until } from '../support/wait.ts';
@@ -45,6 +47,59 @@ test('the server frees a sent response even if the next request arrived before i
     socket.destroy();
     await listening.stop();
   }
+});
+
+// The attack: one connection with as much work as a thousand others.
+test('four requests of a connection are processed at the same time, in order, and it is not read meanwhile', async () => {
+  const pending: ServerResponse[] = [];
+  let begun = 0;
+  let mostPending = 0;
+  let isAnswering = false;
+  const listening = await listen(
+    (req, res) => {
+      expect(req.url).toBe(`/${begun}`);
+      begun += 1;
+      pending.push(res);
+      mostPending = Math.max(mostPending, pending.length);
+      // The latest first: the responses are still sent in order.
+      if (isAnswering) setImmediate(() => pending.pop()?.end('x'));
+    },
+    { host: '127.0.0.1', port: 0 },
+  );
+  const total = 2000;
+  // 20 MB, more than the buffers of both sides hold.
+  const padding = `Padding: ${'x'.repeat(10_000)}`;
+  const text = Array.from({ length: total }, (_, i) => keptRequest(`GET /${i}`, [padding])).join('');
+  const flooding = await flood(listening.url, { connections: 1, requests: 1, text: () => text });
+  const unsentBytes = () => flooding.sockets[0]?.writableLength ?? 0;
+  try {
+    await until('the first requests', () => begun === 4);
+    // Enough time to read everything.
+    await delay(500);
+    expect(unsentBytes()).toBeGreaterThan(0);
+    isAnswering = true;
+    for (const res of pending.splice(0)) res.end('x');
+    await until('all responses', () => flooding.statuses.get(200) === total);
+    expect(mostPending).toBe(4);
+  } finally {
+    await flooding.stop();
+    await listening.stop();
+  }
+});
+
+test('the waiting requests of a closed connection are never processed', async () => {
+  let begun = 0;
+  const listening = await listen(
+    () => {
+      begun += 1;
+    },
+    { host: '127.0.0.1', port: 0 },
+  );
+  const flooding = await flood(listening.url, { connections: 1, requests: 20, text: () => keptRequest('GET /') });
+  await until('the first requests', () => begun === 4);
+  await flooding.stop();
+  await listening.stop();
+  expect(begun).toBe(4);
 });
 
 function collectGarbage(): void {

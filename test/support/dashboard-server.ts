@@ -5,6 +5,7 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
+import { createDatabaseQueues } from '../../src/service/database-queues.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox, type Outbox } from '../../src/service/mail.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -77,8 +78,10 @@ export async function startDashboard({
       isHttps: false,
       outbox: post,
       requestLimits: DEFAULT_LIMITS,
+      queue: createDatabaseQueues(10).dashboard,
       now,
       onFault: () => {},
+      onOverload: () => {},
       setPageHeaders: () => {},
     }),
   );

@@ -44,7 +44,9 @@ type Options = {
   databaseUrl?: string;
   /** Milliseconds since 1970. */
   clock?: () => number;
-} & Partial<Pick<AppDeps, 'logger' | 'requestLimits' | 'responseCheck' | 'served' | 'responseCacheBytes'>>;
+} & Partial<
+  Pick<AppDeps, 'logger' | 'requestLimits' | 'responseCheck' | 'served' | 'responseCacheBytes' | 'apiWaitMs'>
+>;
 
 /** A server for the tests of a file, closed after them. */
 export async function useServer(options: Options = {}): Promise<TestServer> {
@@ -63,6 +65,8 @@ export async function startServer({
   responseCheck = null,
   responseCacheBytes = 64 * 1024 * 1024,
   served,
+  // The machine that runs the tests may be slow.
+  apiWaitMs = 30_000,
 }: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
@@ -82,6 +86,7 @@ export async function startServer({
     requestLimits,
     responseCacheBytes,
     responseCheck,
+    apiWaitMs,
     publication: openPublication(),
     served,
     now,

@@ -114,8 +114,8 @@ export const API_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: EXCEPTIONS,
-        find: "refusal('unavailable', message, { 'Retry-After': '5' })",
-        replace: "refusal('unavailable', message)",
+        find: "refusal('unavailable', UNAVAILABLE, { 'Retry-After': '5' })",
+        replace: "refusal('unavailable', UNAVAILABLE)",
       },
     ],
     caughtBy: 'test/contract/every-operation-fault.test.ts',
@@ -268,6 +268,55 @@ export const API_FAULTS: readonly Fault[] = [
       },
     ],
     caughtBy: 'test/fuzz/fuzz.test.ts',
+  },
+  {
+    title: 'an organization may use every connection of the API',
+    edits: [
+      {
+        file: 'src/service/fair-queue.ts',
+        find: 'return tenant.running < this.#options.permitsPerTenant;',
+        replace: 'return true;',
+      },
+    ],
+    caughtBy: 'test/service/fair-queue.test.ts',
+  },
+  {
+    title: 'a waiting request of a closed connection is still carried out',
+    edits: [
+      {
+        file: 'src/service/fair-queue.ts',
+        find: "    connection.once('close', onClose);\n",
+        replace: '',
+      },
+    ],
+    caughtBy: 'test/service/fair-queue.test.ts',
+  },
+  {
+    title: 'a connection with waiting requests is read on',
+    edits: [{ file: 'src/connections.ts', find: '    this.#socket.pause();\n  };', replace: '  };' }],
+    caughtBy: 'test/api/pipelining.test.ts',
+  },
+  {
+    title: 'the current key waits for a database connection of the API',
+    edits: [
+      {
+        file: 'src/api/server-api.ts',
+        find: "new Set<OperationId>(['getKey'])",
+        replace: 'new Set<OperationId>()',
+      },
+    ],
+    caughtBy: 'test/api/overload.test.ts',
+  },
+  {
+    title: 'each refusal under load is logged as an error',
+    edits: [
+      {
+        file: 'src/api/exceptions.ts',
+        find: "return refusal('unavailable', UNAVAILABLE, { 'Retry-After': '1' });",
+        replace: "return { ...refusal('unavailable', UNAVAILABLE, { 'Retry-After': '1' }), isFault: true };",
+      },
+    ],
+    caughtBy: 'test/api/overload.test.ts',
   },
   {
     title: 'a path that cannot be decoded gets 500',

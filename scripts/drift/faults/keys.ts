@@ -112,8 +112,9 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/service/batch-look-ups.ts',
-        find: '    next = new Batch();\n    await batch.settle(within(seconds, () => lookUp([...batch.keys])));\n',
-        replace: '    await batch.settle(within(seconds, () => lookUp([...batch.keys])));\n    next = new Batch();\n',
+        find: '    next = new Batch();\n    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUp([...batch.keys])));\n',
+        replace:
+          '    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUp([...batch.keys])));\n    next = new Batch();\n',
       },
     ],
     caughtBy: 'test/service/batch-look-ups.test.ts',

@@ -24,8 +24,8 @@ export const STOPPING_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: CONNECTIONS,
-        find: '      this.#ignore(req);\n      return false;\n',
-        replace: '      this.#ignore(req);\n      return true;\n',
+        find: 'if (this.#isLastChosen) return void this.#ignore(req);',
+        replace: 'if (this.#isLastChosen) this.#ignore(req);',
       },
     ],
     caughtBy: CONNECTION_TESTS,

@@ -10,7 +10,7 @@ export async function downloadAuditLog(context: SignedInContext): Promise<View> 
   const { filters, problem } = await readFilters(context, filterValues(context.query));
   if (problem !== null) return showAuditLog(context);
   const fileName = `charter-audit-log-${now.toISOString().slice(0, 10)}.csv`;
-  return { kind: 'download', fileName, lines: csvLines(exportAudit(dashboard.db, actor, filters)) };
+  return { kind: 'download', fileName, lines: csvLines(inTurns(exportAudit(dashboard.db, actor, filters), context)) };
 }
 
 const COLUMNS = {
@@ -32,6 +32,13 @@ const COLUMNS = {
   request_id: ({ requestId }) => requestId,
   id: ({ id }) => id,
 } satisfies Record<string, (event: AuditRecord) => string | null>;
+
+/** The client may read slowly, so each batch has a turn of its own. */
+async function* inTurns<T>(batches: AsyncIterable<T>, { inTurn }: SignedInContext): AsyncGenerator<T> {
+  const rest = batches[Symbol.asyncIterator]();
+  const next = () => inTurn(() => rest.next());
+  for (let batch = await next(); batch.done !== true; batch = await next()) yield batch.value;
+}
 
 async function* csvLines(batches: AsyncIterable<readonly AuditRecord[]>): AsyncGenerator<string> {
   yield csvLine(Object.keys(COLUMNS));

@@ -1,4 +1,5 @@
-import { DomainError, type ErrorCode } from '../../domain/errors.ts';
+import type { ServerResponse } from 'node:http';
+import { AbandonedError, DomainError, type ErrorCode, OverloadError } from '../../domain/errors.ts';
 import { isOutage } from '../../store/database-errors.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
@@ -18,19 +19,33 @@ const PAGES: Record<ErrorCode, { status: number; title: string }> = {
   unavailable: { status: 503, title: 'Charter cannot answer at the moment' },
 };
 
-/** The page for an error. For a bug or an outage, `isFault` is true and the page says nothing about the cause. */
-export function errorView(error: unknown, context: RequestContext): { view: View; isFault: boolean } {
-  if (error instanceof RequestError) return { view: viewOf(context, REQUEST_ERRORS[error.kind]), isFault: false };
+/** The page for an error. For a bug or an outage, it says nothing about the cause. */
+export function errorView(error: unknown, context: RequestContext): View {
+  if (error instanceof RequestError) return viewOf(context, REQUEST_ERRORS[error.kind]);
   if (error instanceof DomainError && error.code !== 'unavailable') {
-    return { view: viewOf(context, { ...PAGES[error.code], message: error.message }), isFault: false };
+    return viewOf(context, { ...PAGES[error.code], message: error.message });
   }
   if (error instanceof DomainError || isOutage(error)) {
     const message = 'Nothing was lost. Wait a few seconds, then reload this page.';
-    const view = { ...viewOf(context, { ...PAGES.unavailable, message }), headers: { 'Retry-After': '5' } };
-    return { view, isFault: true };
+    const retryAfter = isOfLoad(error) ? '1' : '5';
+    return { ...viewOf(context, { ...PAGES.unavailable, message }), headers: { 'Retry-After': retryAfter } };
   }
   const message = `Something went wrong on our side. Try again. If it happens again, tell support this number: ${context.trace.requestId}`;
-  return { view: viewOf(context, { status: 500, title: 'That was our mistake', message }), isFault: true };
+  return viewOf(context, { status: 500, title: 'That was our mistake', message });
+}
+
+/** Reports a bug, an outage or a refusal under load. Other refusals are no news to the operator. */
+export function reportError(
+  error: unknown,
+  { context: { dashboard, trace }, res }: { context: RequestContext; res: ServerResponse },
+): void {
+  if (error instanceof OverloadError) dashboard.onOverload(error.overloaded, res);
+  const isRefusal = error instanceof RequestError || (error instanceof DomainError && error.code !== 'unavailable');
+  if (!isRefusal && !isOfLoad(error)) dashboard.onFault(error, trace.requestId);
+}
+
+function isOfLoad(error: unknown): boolean {
+  return error instanceof OverloadError || error instanceof AbandonedError;
 }
 
 type ErrorText = { readonly status: number; readonly title: string; readonly message: string };

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
-import { DomainError } from '../../domain/errors.ts';
 import type { Role } from '../../domain/role.ts';
-import { errorView } from './errors.ts';
+import { errorView, reportError } from './errors.ts';
 import { type Form, readForm, refuseForeign } from './forms.ts';
 import {
   contextOf,
@@ -35,7 +34,10 @@ export function form<Context extends RequestContext, const Name extends string =
   handle: (context: Context, form: Form<Name>) => Promise<View>,
   lists: readonly Name[] = [],
 ): Post<Context> {
-  return async (context, req) => handle(context, await readForm(req, context, { fields, lists }));
+  return async (context, req) => {
+    const sent = await readForm(req, context, { fields, lists });
+    return context.inTurn(() => handle(context, sent));
+  };
 }
 
 export function publicRoutes(dashboard: Dashboard, pages: readonly PublicPage[]): Router {
@@ -67,16 +69,15 @@ function routesTo<Context extends RequestContext>(
       let known: RequestContext = context;
       try {
         if (!['GET', 'HEAD', 'POST'].includes(req.method)) throw new RequestError('wrong-method');
-        if (dashboard.db.isOverloaded()) throw new DomainError('unavailable', 'Too many wait for the database.');
         if (req.method === 'POST') refuseForeign(req, context.origin);
         const entered = await gate.enter(context, page);
         if (!('kind' in entered)) known = entered;
         const view = 'kind' in entered ? entered : await respond(req, entered, { page, gate });
         await sendView(dashboard, res, { ...view, cookies: [...newCookies, ...(view.cookies ?? [])] });
       } catch (error) {
-        const { view, isFault } = errorView(error, known);
+        const view = errorView(error, known);
         if (view.kind === 'page' && view.status === 405) res.setHeader('Allow', allowedMethods(page));
-        if (isFault) dashboard.onFault(error, context.trace.requestId);
+        reportError(error, { context, res });
         if (res.headersSent || res.destroyed) res.destroy();
         else await sendView(dashboard, res, view);
       }
@@ -91,9 +92,10 @@ async function respond<Context extends RequestContext>(
   { page, gate }: { page: Page<Context>; gate: Gate<Context> },
 ): Promise<View> {
   if (!gate.isAllowed(context)) throw new RequestError('not-allowed');
-  const view = req.method === 'POST' ? page.post?.(context, req) : page.get?.(context);
-  if (view === undefined) throw new RequestError('wrong-method');
-  return view;
+  const { get, post } = page;
+  if (req.method === 'POST' && post !== undefined) return post(context, req);
+  if (req.method !== 'POST' && get !== undefined) return context.inTurn(() => get(context));
+  throw new RequestError('wrong-method');
 }
 
 /** RFC 9110 section 15.5.6. */

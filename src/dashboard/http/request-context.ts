@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import type { Actor, Trace } from '../../domain/actor.ts';
 import type { Environment } from '../../domain/api-key.ts';
+import type { Overloaded } from '../../domain/errors.ts';
+import { networkOf } from '../../domain/network.ts';
 import type { RequestLimits } from '../../domain/request-limits.ts';
+import type { FairQueue } from '../../service/fair-queue.ts';
 import type { Outbox } from '../../service/mail.ts';
 import { findActor } from '../../service/sign-in.ts';
 import type { Database } from '../../store/database.ts';
@@ -18,12 +21,16 @@ export type DashboardDeps = {
   readonly outbox: Outbox;
   /** The defaults of the installation. */
   readonly requestLimits: RequestLimits;
+  /** Runs what needs the database; the tenants are the networks of the clients. */
+  readonly queue: FairQueue;
   readonly now: () => Date;
   /** Whether people reach Charter by HTTPS, which makes cookies Secure. */
   readonly isHttps: boolean;
   readonly setPageHeaders: (res: ServerResponse) => void;
   /** Called for every bug and outage. */
   readonly onFault: (error: unknown, requestId: string) => void;
+  /** Called for every refusal under load. */
+  readonly onOverload: (overloaded: Overloaded, res: ServerResponse) => void;
 };
 
 export type Dashboard = DashboardDeps & { readonly assets: AssetUrls };
@@ -42,6 +49,11 @@ export type RequestContext = {
   readonly token: string | null;
   /** The token that each form of the page must carry. */
   readonly formToken: string;
+  /**
+   * Runs a task that needs the database, or much processor time, when it is the turn of the client's network. A task must not
+   * wait for the client: it would keep others from their turn.
+   */
+  readonly inTurn: <T>(task: () => T | Promise<T>) => Promise<T>;
 };
 
 export type SignedInContext = RequestContext & { readonly actor: Actor; readonly token: string };
@@ -50,19 +62,37 @@ export type SignedInContext = RequestContext & { readonly actor: Actor; readonly
 export function contextOf(req: Request, dashboard: Dashboard): { context: RequestContext; newCookies: string[] } {
   const { session, formSecret: sentSecret } = readCookies(req.headers, dashboard.isHttps);
   const formSecret = sentSecret ?? newFormSecret();
+  const trace = traceOf(req);
   const queryStart = req.originalUrl.indexOf('?');
-  const context = {
+  const context: RequestContext = {
     dashboard,
     path: req.path,
     params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
     query: new URLSearchParams(queryStart < 0 ? '' : req.originalUrl.slice(queryStart + 1)),
     origin: dashboard.publicUrl ?? `${req.protocol}://${req.headers.host ?? 'localhost'}`,
-    trace: traceOf(req),
+    trace,
     now: dashboard.now(),
     token: session,
     formToken: formTokenOf(formSecret),
+    inTurn: turnsOf(req, networkOf(trace.ip), dashboard.queue),
   };
   return { context, newCookies: sentSecret === null ? [formCookie(formSecret, dashboard.isHttps)] : [] };
+}
+
+/** A task may contain others: they have their turn with it. */
+function turnsOf({ socket }: Request, network: string, queue: FairQueue): RequestContext['inTurn'] {
+  let hasTurn = false;
+  return async (task) => {
+    if (hasTurn) return task();
+    return queue.run(network, socket, async () => {
+      hasTurn = true;
+      try {
+        return await task();
+      } finally {
+        hasTurn = false;
+      }
+    });
+  };
 }
 
 function traceOf(req: Request): Trace {
@@ -75,7 +105,7 @@ function traceOf(req: Request): Trace {
 
 /** Null: nobody is signed in. */
 export async function findSignedIn(context: RequestContext): Promise<SignedInContext | null> {
-  const { token, dashboard, trace, now } = context;
-  const actor = token === null ? null : await findActor(dashboard.db, token, trace, now);
+  const { token, dashboard, trace, now, inTurn } = context;
+  const actor = token === null ? null : await inTurn(() => findActor(dashboard.db, token, trace, now));
   return token === null || actor === null ? null : { ...context, token, actor, formToken: formTokenOf(token) };
 }

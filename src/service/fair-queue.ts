@@ -1,0 +1,167 @@
+import type { EventEmitter } from 'node:events';
+import { AbandonedError, OverloadError, type Overloaded } from '../domain/errors.ts';
+
+export type FairQueueOptions = {
+  /** Named in the refusal. */
+  readonly name: Overloaded;
+  /** Tasks that run at the same time, at least 1. */
+  readonly permits: number;
+  /** Tasks of one tenant that run at the same time, 1 to `permits`. */
+  readonly permitsPerTenant: number;
+  /** Tasks of one tenant that may wait. It bounds the memory. */
+  readonly maxWaiting?: number;
+  /** A task that waits for longer is refused. */
+  readonly maxWaitMs: number;
+};
+
+/** The connection of a client, such as a socket: it emits "end" when the client sends no more, and "close". */
+export type ClientConnection = Pick<EventEmitter, 'once' | 'off'> & {
+  readonly destroyed: boolean;
+  readonly readableEnded: boolean;
+};
+
+type Tenant = {
+  readonly name: string;
+  running: number;
+  /** In order of arrival. */
+  readonly waiting: Set<Waiting>;
+};
+
+type Waiting = { readonly tenant: Tenant; readonly since: number; readonly settle: (refusal?: Error) => void };
+
+const ABANDONED = new AbandonedError();
+
+/**
+ * Runs a limited number of tasks at the same time. The other tasks wait: those of one tenant in order of arrival, and the
+ * tenants take turns. So a tenant with a thousand tasks delays one of another tenant by no more than a tenant with one task
+ * does. A task leaves the queue when its client closes the connection. If the client has
+ * only closed its sending side, it may have gone or may wait: the task is refused, so that neither waits for the other.
+ *
+ * A task that cannot be run in time keeps its place until its time is over. A refusal at once would be kinder to a client that
+ * waits, but a client that repeats its request at once would take more processor time for its refusals than the tasks take.
+ */
+export class FairQueue {
+  readonly #options: Required<FairQueueOptions>;
+  readonly #refusal: OverloadError;
+  readonly #tenants = new Map<string, Tenant>();
+  /** Tenants with waiting tasks and fewer than `permitsPerTenant` running ones, the next first. Empty while a permit is free. */
+  readonly #turns = new Set<Tenant>();
+  /** The tasks of all tenants, in order of arrival. */
+  readonly #waiting = new Set<Waiting>();
+  #running = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = { maxWaiting: 5000, ...options };
+    this.#refusal = new OverloadError(options.name);
+  }
+
+  /**
+   * Runs the task at once if there is a permit, otherwise in its turn. Throws an OverloadError if that takes too long, and an
+   * AbandonedError if the connection is closed before its turn.
+   */
+  async run<T>(tenantName: string, connection: ClientConnection, task: () => T | Promise<T>): Promise<T> {
+    if (connection.destroyed) throw ABANDONED;
+    const tenant = this.#tenants.get(tenantName) ?? this.#add(tenantName);
+    if (this.#running < this.#options.permits && this.#mayRun(tenant)) this.#start(tenant);
+    else await this.#wait(tenant, connection);
+    try {
+      return await task();
+    } finally {
+      this.#end(tenant);
+    }
+  }
+
+  #add(name: string): Tenant {
+    const tenant = { name, running: 0, waiting: new Set<Waiting>() };
+    this.#tenants.set(name, tenant);
+    return tenant;
+  }
+
+  #mayRun(tenant: Tenant): boolean {
+    return tenant.running < this.#options.permitsPerTenant;
+  }
+
+  #start(tenant: Tenant): void {
+    tenant.running += 1;
+    this.#running += 1;
+  }
+
+  #end(tenant: Tenant): void {
+    tenant.running -= 1;
+    this.#running -= 1;
+    if (tenant.waiting.size > 0) this.#turns.add(tenant);
+    else this.#removeIfIdle(tenant);
+    this.#startNext();
+  }
+
+  #startNext(): void {
+    const [tenant] = this.#turns;
+    const [next] = tenant?.waiting ?? [];
+    if (tenant === undefined || next === undefined) return;
+    this.#start(tenant);
+    next.settle();
+    this.#turns.delete(tenant);
+    // At the end: the other tenants come first.
+    if (tenant.waiting.size > 0 && this.#mayRun(tenant)) this.#turns.add(tenant);
+  }
+
+  /** Resolves when the task has its permit. */
+  #wait(tenant: Tenant, connection: ClientConnection): Promise<void> {
+    if (tenant.waiting.size >= this.#options.maxWaiting || connection.readableEnded) {
+      this.#removeIfIdle(tenant);
+      throw this.#refusal;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onClose = () => settle(ABANDONED);
+    const onEnd = () => settle(this.#refusal);
+    const settle = (refusal?: Error) => {
+      this.#leave(waiting);
+      connection.off('close', onClose);
+      connection.off('end', onEnd);
+      if (refusal === undefined) resolve();
+      else reject(refusal);
+    };
+    const waiting: Waiting = { tenant, since: performance.now(), settle };
+    connection.once('close', onClose);
+    connection.once('end', onEnd);
+    tenant.waiting.add(waiting);
+    this.#waiting.add(waiting);
+    if (this.#mayRun(tenant)) this.#turns.add(tenant);
+    this.#timer ??= this.#startTimer(waiting);
+    return promise;
+  }
+
+  #leave(waiting: Waiting): void {
+    const { tenant } = waiting;
+    this.#waiting.delete(waiting);
+    tenant.waiting.delete(waiting);
+    if (tenant.waiting.size > 0) return;
+    this.#turns.delete(tenant);
+    this.#removeIfIdle(tenant);
+  }
+
+  #removeIfIdle(tenant: Tenant): void {
+    if (tenant.running === 0 && tenant.waiting.size === 0) this.#tenants.delete(tenant.name);
+  }
+
+  /** One timer for all tasks: the one that has waited longest is the first whose time is over. */
+  #startTimer(oldest: Waiting): NodeJS.Timeout {
+    const rest = Math.max(TIMER_MS, oldest.since + this.#options.maxWaitMs - performance.now());
+    return setTimeout(() => this.#refuseLate(), rest).unref();
+  }
+
+  #refuseLate(): void {
+    const latest = performance.now() - this.#options.maxWaitMs;
+    this.#timer = undefined;
+    for (const waiting of this.#waiting) {
+      if (waiting.since > latest) {
+        this.#timer = this.#startTimer(waiting);
+        return;
+      }
+      waiting.settle(this.#refusal);
+    }
+  }
+}
+
+const TIMER_MS = 50;

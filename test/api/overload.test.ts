@@ -1,0 +1,136 @@
+// One client, however much it sends, takes nothing from the others.
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { createAccount, PASSWORD } from '../support/accounts.ts';
+import { Browser } from '../support/dashboard.ts';
+import { flood, keptRequest } from '../support/flood.ts';
+import { length } from '../support/length.ts';
+import { untilWaiting, withClient } from '../support/postgres.ts';
+import { createTestOrganization, startServer, useServer } from '../support/server.ts';
+import { until } from '../support/wait.ts';
+
+const LIST = '/api/parent_programs';
+const OTHERS_REQUESTS = 45;
+const PATIENCE = { seconds: 20 };
+const PAGE = ['Accept: text/html'];
+
+const server = await useServer({ responseCacheBytes: 0 });
+
+/** The statuses of another organization's requests and of /readyz, one after another. */
+async function statusesOfOthers(): Promise<{ others: number[]; ready: number }> {
+  const { client } = await createTestOrganization(server);
+  const others: number[] = [];
+  for (let i = 0; i < OTHERS_REQUESTS; i += 1) {
+    const sent = i % 3 === 0 ? client.post(LIST, { name: `Other ${i}` }) : client.get(`${LIST}?search=other${i}`);
+    others.push((await sent).status);
+  }
+  return { others, ready: (await server.anonymous.get('/readyz')).status };
+}
+
+const NONE_REFUSED = {
+  others: Array.from({ length: OTHERS_REQUESTS }, (_, i) => (i % 3 === 0 ? 201 : 200)),
+  ready: 200,
+};
+
+test('1,500 pipelined requests over one connection cost another organization no request', async () => {
+  const { key } = await createTestOrganization(server);
+  const text = keptRequest(`GET ${LIST}?search=none`, [`Authorization: Bearer ${key}`]);
+  const flooding = await flood(server.url, { connections: 1, requests: 1500, text: () => text });
+  expect(await statusesOfOthers()).toEqual(NONE_REFUSED);
+  await until('all responses', () => flooding.statuses.get(200) === 1500, PATIENCE);
+  await flooding.stop();
+});
+
+/** Each text is sent as it is made: the attacks use ever new secrets. */
+const ATTACKS: readonly [string, () => string][] = [
+  ['session cookies', () => keptRequest('GET /profile', [...PAGE, `Cookie: charter=${'s'.repeat(43)}`])],
+  ['welcome links', () => keptRequest(`GET /welcome/${'w'.repeat(43)}`, PAGE)],
+  ['keys', () => keptRequest(`GET ${LIST}`, [`Authorization: Bearer ${mintKey('live').key}`])],
+];
+
+test.each(ATTACKS)('a flood of made-up %s costs no organization a request', async (_, request) => {
+  const text = Array.from({ length: 20 }, request).join('');
+  const flooding = await flood(server.url, { connections: 16, requests: 20, text: () => text });
+  expect(await statusesOfOthers()).toEqual(NONE_REFUSED);
+  await flooding.stop();
+});
+
+test('while a table is locked, the current key, the readiness and the sign-in are served', async () => {
+  const [first, second] = [await createTestOrganization(server), await createTestOrganization(server)];
+  const account = await createAccount(server.db);
+  await withClient(server.databaseUrl, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('lock table parent_programs');
+    // Equal requests at the same time share one statement.
+    const text = (key: string) => (i: number) =>
+      keptRequest(`GET ${LIST}?search=locked${i}`, [`Authorization: Bearer ${key}`]);
+    const floods = await Promise.all(
+      [first, second].map(({ key }) => flood(server.url, { connections: 150, requests: 4, text: text(key) })),
+    );
+    await untilWaiting(server.db.pool, 6, PATIENCE);
+    const endsAt = performance.now() + length({ short: 3, full: 20 }) * 1000;
+    do {
+      expect((await first.client.get('/api/key')).status).toBe(200);
+      expect((await server.anonymous.get('/readyz')).status).toBe(200);
+      expect((await new Browser(server.url).signIn(account.email, PASSWORD)).status).toBe(303);
+      await delay(100);
+    } while (performance.now() < endsAt);
+    await blocker.query('rollback');
+    await Promise.all(floods.map((flooding) => flooding.stop()));
+  });
+  expect((await first.client.get(LIST)).status).toBe(200);
+});
+
+// The attack: clients that give up and come back, until the server only works for clients that have gone.
+test('the requests of closed connections are not carried out', async () => {
+  const { client, key } = await createTestOrganization(server);
+  const body = '{"name":"Abandoned"}';
+  const headers = [`Authorization: Bearer ${key}`, 'Content-Type: application/json', `Content-Length: ${body.length}`];
+  const text = keptRequest(`POST ${LIST}`, headers) + body;
+  await withClient(server.databaseUrl, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('lock table parent_programs');
+    const half = { connections: length({ short: 250, full: 1000 }), requests: 1, text: () => text };
+    const [reset, ended] = await Promise.all([flood(server.url, half), flood(server.url, half)]);
+    await untilWaiting(server.db.pool, 3, PATIENCE);
+    await reset.stop();
+    // These clients may still wait for a response, which they get; it is not worth the work of the others.
+    for (const socket of ended.sockets) socket.end();
+    await until('their refusals', () => (ended.statuses.get(503) ?? 0) >= half.connections - 3, PATIENCE);
+    await blocker.query('rollback');
+    await ended.stop();
+  });
+  expect((await client.post(LIST, { name: 'The last in the queue' })).status).toBe(201);
+  const { body: page } = await client.get(`${LIST}?search=Abandoned&limit=100`);
+  // Three of any connection that had begun, and three of the others that may not have been read before.
+  expect(page.data.length).toBeLessThanOrEqual(6);
+});
+
+test('refusals under load get 503 with Retry-After, and one line in the log for all of them', async () => {
+  const logged: string[] = [];
+  const logger = pino({ level: 'info', base: null }, { write: (line) => logged.push(line) });
+  const limited = await startServer({ logger, apiWaitMs: 200 });
+  const { client, key } = await createTestOrganization(limited);
+  await withClient(limited.databaseUrl, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('lock table parent_programs');
+    const text = (i: number) => keptRequest(`GET ${LIST}?search=refused${i}`, [`Authorization: Bearer ${key}`]);
+    const flooding = await flood(limited.url, { connections: 50, requests: 1, text });
+    await untilWaiting(limited.db.pool, 3, PATIENCE);
+    const refused = await client.get(`${LIST}?search=late`);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    await until('the refusals', () => flooding.statuses.get(503) === 47, PATIENCE);
+    await blocker.query('rollback');
+    await until('the others', () => flooding.statuses.get(200) === 3, PATIENCE);
+    await flooding.stop();
+  });
+  expect((await client.get(LIST)).status).toBe(200);
+  await limited.close();
+  const lines = logged.map((line) => JSON.parse(line));
+  expect(lines.filter(({ level }) => level >= 40)).toMatchObject([
+    { level: 40, msg: 'refused requests under load', refused: { api: 1 } },
+  ]);
+  // Of the 55 requests of this test, the 48 refused ones have no line of their own.
+  expect(lines.filter(({ status }) => status === 503)).toEqual([]);
+});

@@ -1,0 +1,153 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { FairQueue, type FairQueueOptions } from '../../src/service/fair-queue.ts';
+import { outcomeOf } from '../support/actors.ts';
+import { until } from '../support/wait.ts';
+
+const REFUSED = 'unavailable: Too many requests wait for the database.';
+
+class TestConnection extends EventEmitter {
+  destroyed = false;
+  readableEnded = false;
+
+  close(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+
+  end(): void {
+    this.readableEnded = true;
+    this.emit('end');
+  }
+}
+
+/** Starts tasks that the test ends, and records the order in which they began. */
+function startTasks(options: Partial<FairQueueOptions> = {}) {
+  const queue = new FairQueue({ name: 'api', permits: 2, permitsPerTenant: 1, maxWaitMs: 60_000, ...options });
+  const begun: string[] = [];
+  const endings = new Map<string, () => void>();
+  const start = (name: string, connection = new TestConnection()) => {
+    const task = () =>
+      new Promise<string>((resolve) => {
+        begun.push(name);
+        endings.set(name, () => resolve(name));
+      });
+    return outcomeOf(queue.run(name[0] ?? '', connection, task));
+  };
+  const end = async (name: string) => {
+    endings.get(name)?.();
+    await nextTurn();
+  };
+  return { queue, begun, start, end };
+}
+
+test('a task begins at once while there is a permit, and the others wait for one', async () => {
+  const { begun, start, end } = startTasks({ permitsPerTenant: 2 });
+  const [first] = [start('a1'), start('a2'), start('a3')];
+  expect(begun).toEqual(['a1', 'a2']);
+  await end('a1');
+  expect(await first).toBe('done');
+  expect(begun).toEqual(['a1', 'a2', 'a3']);
+});
+
+// The attack: one organization that has as many requests waiting as it can.
+test('a tenant with one task has its turn after one task of a tenant with a thousand', async () => {
+  const { begun, start, end } = startTasks();
+  for (let i = 0; i < 1000; i += 1) void start(`a${i}`);
+  void start('b0');
+  expect(begun).toEqual(['a0', 'b0']);
+  void start('c0');
+  void start('b1');
+  await end('a0');
+  expect(begun.slice(2)).toEqual(['c0']);
+  await end('c0');
+  expect(begun.slice(2)).toEqual(['c0', 'a1']);
+  await end('b0');
+  expect(begun.slice(2)).toEqual(['c0', 'a1', 'b1']);
+});
+
+test('tenants take turns, and each of them has its tasks run in order of arrival', async () => {
+  const { begun, start, end } = startTasks({ permits: 1 });
+  for (const name of ['a0', 'a1', 'a2', 'b0', 'b1', 'c0']) void start(name);
+  for (let i = 0; i < 6; i += 1) await end(begun.at(-1) ?? '');
+  expect(begun).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
+});
+
+test('a tenant never has more than its share, even if nobody else has any tasks', async () => {
+  const { begun, start, end } = startTasks({ permits: 4, permitsPerTenant: 2 });
+  for (const name of ['a0', 'a1', 'a2']) void start(name);
+  expect(begun).toEqual(['a0', 'a1']);
+  await end('a1');
+  expect(begun).toEqual(['a0', 'a1', 'a2']);
+});
+
+test('a task that fails gives its permit back', async () => {
+  const { queue, begun, start } = startTasks({ permits: 1 });
+  const failing = queue.run('a', new TestConnection(), () => Promise.reject(new Error('It failed.')));
+  await expect(failing).rejects.toThrow('It failed.');
+  void start('b');
+  expect(begun).toEqual(['b']);
+});
+
+test('a task leaves the queue when its connection closes, and never begins', async () => {
+  const { begun, start, end } = startTasks({ maxWaiting: 1 });
+  void start('a0');
+  const gone = new TestConnection();
+  const abandoned = start('a1', gone);
+  expect(await start('a2')).toBe(REFUSED);
+  gone.close();
+  expect(await abandoned).toBe('unavailable: The client closed its connection.');
+  void start('a3');
+  await end('a0');
+  expect(begun).toEqual(['a0', 'a3']);
+  expect(await start('b0', gone)).toBe('unavailable: The client closed its connection.');
+});
+
+test('a task that would have to wait, or waits, is refused when its client closes the sending side', async () => {
+  const { begun, start, end } = startTasks();
+  const [early, late] = [new TestConnection(), new TestConnection()];
+  early.end();
+  const first = start('a0', early);
+  expect(begun).toEqual(['a0']);
+  expect(await start('a1', early)).toBe(REFUSED);
+  const waiting = start('a2', late);
+  late.end();
+  expect(await waiting).toBe(REFUSED);
+  await end('a0');
+  expect(await first).toBe('done');
+  expect(begun).toEqual(['a0']);
+  // Of a task that has left the queue, nothing stays behind.
+  expect([late.listenerCount('close'), late.listenerCount('end')]).toEqual([0, 0]);
+});
+
+test('a full queue of one tenant refuses at once, and takes tasks of another', async () => {
+  const { begun, start } = startTasks({ permits: 1, maxWaiting: 2 });
+  for (const name of ['a0', 'a1', 'a2', 'b0']) void start(name);
+  expect(await start('a3')).toBe(REFUSED);
+  expect(begun).toEqual(['a0']);
+});
+
+test('tasks that have waited too long are refused, oldest first, and their places are free again', async () => {
+  const { begun, start, end } = startTasks({ maxWaitMs: 100, maxWaiting: 2 });
+  void start('a0');
+  const refused: string[] = [];
+  const late = ['a1', 'a2'].map((name) => start(name).then((outcome) => refused.push(`${name} ${outcome}`)));
+  await Promise.all(late);
+  expect(refused).toEqual([`a1 ${REFUSED}`, `a2 ${REFUSED}`]);
+  void start('a3');
+  await end('a0');
+  expect(begun).toEqual(['a0', 'a3']);
+});
+
+test('a later task has its own time, after an earlier one was refused', async () => {
+  const { start } = startTasks({ maxWaitMs: 300 });
+  void start('a0');
+  const startedAt = performance.now();
+  const first = start('a1');
+  await until('half of the time', () => performance.now() - startedAt > 150);
+  const secondAt = performance.now();
+  const second = start('a2');
+  expect(await first).toBe(REFUSED);
+  expect(await second).toBe(REFUSED);
+  expect(performance.now() - secondAt).toBeGreaterThanOrEqual(299);
+});
