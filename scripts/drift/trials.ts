@@ -15,19 +15,22 @@ export type Trial = {
 
 type Job = (checkout: Checkout) => Promise<void>;
 
-/**
- * Tries two faults at a time, each in a checkout of its own. First runs every catcher without a fault, and throws if one fails:
- * a check that fails anyway proves nothing.
- */
+export type TryOptions = {
+  readonly isTimeLeft?: () => boolean;
+  /** Whether every catcher first runs without a fault: a check that fails anyway proves nothing. */
+  readonly hasBaseline?: boolean;
+  readonly onTrial: (trial: Trial) => void;
+};
+
+/** Tries two faults at a time, each in a checkout of its own. Throws if a catcher fails without a fault. */
 export async function tryAll(
   faults: readonly Fault[],
-  isTimeLeft: () => boolean,
-  onTrial: (trial: Trial) => void,
+  { isTimeLeft = () => true, hasBaseline = true, onTrial }: TryOptions,
 ): Promise<void> {
   const catchers = [...new Set(faults.map(({ caughtBy }) => caughtBy))];
   const checkouts = await makeTwo();
   try {
-    await share(checkouts, baselineJobs(catchers));
+    if (hasBaseline) await share(checkouts, baselineJobs(catchers));
     const forCompiler = faults.filter(({ caughtBy }) => caughtBy === 'types');
     const others = faults.filter(({ caughtBy }) => caughtBy !== 'types');
     const first: Job[] =
