@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import { changeLimits } from '../../src/service/operator.ts';
 import { focused } from '../support/browser.ts';
 import { chooseFromMenu, createKey, openOwnKeys } from '../support/key-steps.ts';
 import { useSite } from '../support/site.ts';
@@ -101,4 +102,18 @@ test('filters without matches say so, and a day in the future is empty', async (
   await page.getByText('No recorded event matches the filters.').waitFor();
   await page.goto('/organization/audit-log?person=nobody@nowhere.example');
   expect(await page.getByRole('alert').innerText()).toContain('Nobody has this e-mail.');
+});
+
+test('the page of the organization shows the rate limits in effect: the defaults, its own, and none', async () => {
+  const { administrator, organizationId } = await site.team();
+  const page = await site.visitAs(administrator);
+  const shown = async () => {
+    await page.goto('/organization');
+    return page.getByText('for each API key').first().innerText();
+  };
+  expect(await shown()).toContain('1000000 requests per second for each API key');
+  expect(await shown()).toContain('1000000 requests per second for all API keys together');
+  await changeLimits(site.server.db, organizationId, { perKey: 30, perOrganization: 0 });
+  expect(await shown()).toContain('30 requests per second for each API key');
+  expect(await shown()).toContain('No limit for all API keys together');
 });

@@ -6,6 +6,7 @@ import { DATABASE_FAULTS } from './database.ts';
 import { HANDLER_FAULTS } from './handlers.ts';
 import { ISOLATION_FAULTS } from './isolation.ts';
 import { KEY_FAULTS } from './keys.ts';
+import { LIMIT_FAULTS } from './limits.ts';
 import { PAGE_FAULTS } from './pages.ts';
 import { PEOPLE_FAULTS } from './people.ts';
 import { STOPPING_FAULTS } from './stopping.ts';
@@ -15,6 +16,7 @@ export const FAULTS: readonly Fault[] = [
   ...CONTRACT_FAULTS,
   ...HANDLER_FAULTS,
   ...API_FAULTS,
+  ...LIMIT_FAULTS,
   ...KEY_FAULTS,
   ...ISOLATION_FAULTS,
   ...DATABASE_FAULTS,
