@@ -3,6 +3,9 @@ import pg from 'pg';
 import { sharedUrl } from './shared.ts';
 import { until } from './wait.ts';
 
+/** Of the processes and the databases of the tests. */
+export const TIME_ZONE = 'Asia/Kolkata';
+
 /** A database in the PostgreSQL of this run. */
 export async function serverUrl(database = 'postgres'): Promise<string> {
   return Object.assign(new URL(await sharedUrl('postgres')), { pathname: `/${database}` }).href;
@@ -43,7 +46,10 @@ export async function createScratchDatabase(contents: 'migrated' | 'empty' = 'mi
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const template = contents === 'empty' ? 'template0' : new URL(await sharedUrl('postgres')).pathname.slice(1);
   const server = await serverUrl();
-  await withClient(server, (client) => client.query(`create database ${name} template ${template}`));
+  await withClient(server, async (client) => {
+    await client.query(`create database ${name} template ${template}`);
+    await client.query(`alter database ${name} set timezone = '${TIME_ZONE}'`);
+  });
   return {
     url: await serverUrl(name),
     drop: () => withClient(server, async (client) => void (await client.query(`drop database ${name} with (force)`))),

@@ -5,6 +5,12 @@ import { until } from './wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
+const INHERITED = {
+  PATH: process.env['PATH'],
+  TZ: process.env['TZ'],
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+};
+
 /** Some processes serve all tests of a file, which takes minutes on a slow machine. */
 const LIFE_SECONDS = 900;
 
@@ -18,7 +24,7 @@ export type Running = {
   readonly ended: Promise<Ended>;
 };
 
-/** Runs a file, ours or by absolute path, with this Node, in an environment of only `env` and PATH. */
+/** Runs a file, ours or by absolute path, with this Node, in an environment of only `env`, PATH and the time zone of the tests. */
 export function startFile(
   file: string,
   parameters: readonly string[],
@@ -28,7 +34,7 @@ export function startFile(
   const command = ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters];
   const child = spawn(process.execPath, command, {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...keyOf(env), ...env },
+    env: { ...INHERITED, ...keyOf(env), ...env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     // A test that exceeds its time limit must not leave a process behind.
     timeout: lifeSeconds * 1000,
@@ -37,11 +43,11 @@ export function startFile(
   return runningOf(child);
 }
 
-/** Runs `npm start` in a folder, in an environment of only `env` and PATH. */
+/** Runs `npm start` in a folder, in an environment of only `env`, PATH and the time zone of the tests. */
 export function startNpm(folder: string, env: Record<string, string>): Running {
   const child = spawn('npm', ['start'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...keyOf(env), ...env },
+    env: { ...INHERITED, ...keyOf(env), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: LIFE_SECONDS * 1000,
     killSignal: 'SIGKILL',

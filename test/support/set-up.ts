@@ -1,6 +1,7 @@
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TIME_ZONE } from './postgres.ts';
 import { type Services, shareServices } from './services.ts';
 
 declare global {
@@ -19,4 +20,6 @@ export default async function setUp({ seed = 0 }: { seed?: number } = {}): Promi
   process.env['CHARTER_TEST_SERVICES'] = globalThis.charterTestServices.url;
   process.env['CHARTER_TEST_SEED'] = String(seed);
   process.env['NODE_ENV'] = 'test';
+  // Far from UTC, and not by whole hours: code that depends on the time zone of the machine fails.
+  process.env['TZ'] = TIME_ZONE;
 }

@@ -1,0 +1,56 @@
+import { entityTagOf } from '../../src/api/conditional.ts';
+import { sealCursor } from '../../src/api/cursor.ts';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { hashToken, mintToken } from '../../src/domain/session.ts';
+
+// The attack: guessing. What cannot be computed without a secret, or must differ for different contents, has this many bits.
+const BITS = 128;
+const BASE64URL_BITS = 6;
+const BASE62_BITS = Math.log2(62);
+const SAMPLES = 4000;
+
+const POSITION = Buffer.from('a position');
+const macOf = (list: string) =>
+  sealCursor({ key: 'a key', list }, POSITION).slice(0, -POSITION.toString('base64url').length);
+
+/** A text of this alphabet at each position; a character that never varies has no bits. */
+function bitsOf(texts: readonly string[], bitsEach: number): number {
+  const length = Math.min(...texts.map((text) => text.length));
+  const varying = Array.from({ length }, (_, i) => new Set(texts.map((text) => text[i])).size);
+  return varying.filter((characters) => characters >= 2 ** bitsEach - 1).length * bitsEach;
+}
+
+const samples = (make: (i: number) => string) => Array.from({ length: SAMPLES }, (_, i) => make(i));
+
+test('the MAC of a cursor has at least 128 bits, and each of its characters takes every value', () => {
+  const macs = samples((i) => macOf(`list ${i}`));
+  expect(macs[0]).toMatch(/^[A-Za-z0-9_-]+$/);
+  expect(bitsOf(macs, BASE64URL_BITS)).toBeGreaterThanOrEqual(BITS);
+  expect(new Set(macs).size).toBe(SAMPLES);
+});
+
+test('the MAC of a cursor depends on the key, the list and the position', () => {
+  const sealed = (key: string, list: string, position: string) =>
+    sealCursor({ key, list }, Buffer.from(position)).slice(0, 22);
+  const macs = [sealed('k', 'l', 'p'), sealed('K', 'l', 'p'), sealed('k', 'L', 'p'), sealed('k', 'l', 'P')];
+  expect(new Set(macs).size).toBe(4);
+});
+
+test('an entity tag has at least 128 bits, and differs for different contents', () => {
+  const tags = samples((i) => entityTagOf(`content ${i}`).slice(1, -1));
+  expect(tags[0]).toMatch(/^[A-Za-z0-9_-]+$/);
+  expect(bitsOf(tags, BASE64URL_BITS)).toBeGreaterThanOrEqual(BITS);
+  expect(new Set(tags).size).toBe(SAMPLES);
+});
+
+test('a key has at least 128 random bits, beside its checksum', () => {
+  const keys = samples(() => mintKey('live').key.slice('charter_live_'.length, -6));
+  expect(bitsOf(keys, Math.floor(BASE62_BITS))).toBeGreaterThanOrEqual(BITS);
+  expect(new Set(keys).size).toBe(SAMPLES);
+});
+
+test('the token of a session or a link has at least 128 random bits', () => {
+  const tokens = samples(() => mintToken());
+  expect(bitsOf(tokens, BASE64URL_BITS)).toBeGreaterThanOrEqual(BITS);
+  expect(hashToken(tokens[0] ?? '')).toHaveLength(32);
+});
