@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Response } from 'express';
-import { OverloadError, type Overloaded } from '../domain/errors.ts';
+import { OverloadError, type Overloaded, UnauthenticatedError } from '../domain/errors.ts';
 import { exceptionOf } from './exceptions.ts';
+import { removeRateLimitFields } from './rate-limit-fields.ts';
 import { renderException, type Send } from './response.ts';
 
 export type ErrorHandlerDeps = {
@@ -19,6 +20,7 @@ export function errorHandler({ send, onFault, onOverload }: ErrorHandlerDeps): E
     const exception = exceptionOf(error);
     if (exception.isFault) onFault(error, requestId);
     if (error instanceof OverloadError) onOverload?.(error.overloaded, res);
+    if (error instanceof UnauthenticatedError) removeRateLimitFields(req);
     if (res.headersSent) res.destroy();
     else if (!res.destroyed) send({ req, res, requestId }, renderException(exception));
   };

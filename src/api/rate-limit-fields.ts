@@ -8,6 +8,11 @@ const NONE: readonly string[] = [];
 /** On the request, because errors are sent elsewhere than successes. A WeakMap would cost the garbage collector more. */
 type LimitedRequest = IncomingMessage & { [FIELDS]?: readonly string[] };
 
+/** For a key that ended after it was accepted: the response is that of a key that is not accepted. */
+export function removeRateLimitFields(req: LimitedRequest): void {
+  req[FIELDS] = NONE;
+}
+
 /** Header names and values in turn, for the response to the request. */
 export function rateLimitFieldsOf(req: LimitedRequest): readonly string[] {
   return req[FIELDS] ?? NONE;
