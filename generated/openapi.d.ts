@@ -209,6 +209,14 @@ export interface components {
              */
             message: string;
         };
+        /** @description The request did not arrive in time. It was not carried out. */
+        RequestTimeoutException: {
+            /**
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example The request did not arrive within 30 seconds.
+             */
+            message: string;
+        };
         /** @description The URL is too long. */
         UriTooLongException: {
             /**
@@ -482,6 +490,20 @@ export interface components {
                 "application/json": components["schemas"]["NotAcceptableException"];
             };
         };
+        /**
+         * @description The request did not arrive in time: its headers within 10 seconds, or the whole request within 30 seconds. It was not
+         *     carried out, so you can repeat it. Charter closes the connection.
+         */
+        RequestTimeoutException: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Cache-Control": components["headers"]["CacheControlNoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RequestTimeoutException"];
+            };
+        };
         /** @description The URL, from the path to the end of the query, is longer than 8,192 bytes (8 KiB). */
         UriTooLongException: {
             headers: {
@@ -752,6 +774,7 @@ export interface operations {
             403: components["responses"]["AuthorizationException"];
             405: components["responses"]["MethodNotAllowedException"];
             406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
             414: components["responses"]["UriTooLongException"];
             /** @description A parameter is invalid or unknown. `errors` contains each one and explains what to change. */
             422: {
@@ -819,6 +842,7 @@ export interface operations {
             403: components["responses"]["AuthorizationException"];
             405: components["responses"]["MethodNotAllowedException"];
             406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
             409: components["responses"]["ConflictException"];
             413: components["responses"]["PayloadTooLargeException"];
             414: components["responses"]["UriTooLongException"];
@@ -881,6 +905,7 @@ export interface operations {
             404: components["responses"]["NotFoundException"];
             405: components["responses"]["MethodNotAllowedException"];
             406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
             414: components["responses"]["UriTooLongException"];
             /** @description A parameter is invalid or unknown. `errors` contains each one and explains what to change. */
             422: {
@@ -936,6 +961,7 @@ export interface operations {
             404: components["responses"]["NotFoundException"];
             405: components["responses"]["MethodNotAllowedException"];
             406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
             412: components["responses"]["PreconditionFailedException"];
             414: components["responses"]["UriTooLongException"];
             /** @description A parameter is invalid or unknown. `errors` contains each one and explains what to change. */
@@ -1000,6 +1026,7 @@ export interface operations {
             404: components["responses"]["NotFoundException"];
             405: components["responses"]["MethodNotAllowedException"];
             406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
             409: components["responses"]["ConflictException"];
             412: components["responses"]["PreconditionFailedException"];
             413: components["responses"]["PayloadTooLargeException"];
@@ -1069,6 +1096,7 @@ export interface operations {
             403: components["responses"]["AuthorizationException"];
             405: components["responses"]["MethodNotAllowedException"];
             406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
             414: components["responses"]["UriTooLongException"];
             422: components["responses"]["ValidationException"];
             429: components["responses"]["TooManyRequestsException"];

@@ -7,7 +7,8 @@ import { StartUpError } from './domain/start-up-error.ts';
 import { apiSecurityHeaders } from './security-headers.ts';
 
 export const LIMITS: TimeLimits = { headersSeconds: 10, requestSeconds: 30 };
-const CHECK_SECONDS = 2;
+/** How many times the connections are checked within the limit for headers. */
+const CHECKS_PER_LIMIT = 5;
 /** From the end of the listener to the end of all connections. */
 export const STOP_SECONDS = 25;
 const CLOSE_IDLE_MS = 50;
@@ -34,7 +35,7 @@ export type ListenOptions = {
   /** The URL under which people reach the server; with https, responses tell browsers to use only HTTPS. */
   publicUrl?: string | undefined;
   /** 10 and 30 seconds by default. */
-  limits?: TimeLimits;
+  limits?: TimeLimits | undefined;
   onUnreadable?: (seen: Unreadable) => void;
   /** Called when a connection could not be accepted, for example because too many files are open. */
   onAcceptError?: (error: Error) => void;
@@ -49,7 +50,7 @@ export async function listen(
   const server = createServer({
     requestTimeout: limits.requestSeconds * 1000,
     headersTimeout: limits.headersSeconds * 1000,
-    connectionsCheckingInterval: CHECK_SECONDS * 1000,
+    connectionsCheckingInterval: (limits.headersSeconds / CHECKS_PER_LIMIT) * 1000,
     requireHostHeader: false,
     optimizeEmptyRequests: true,
   });

@@ -19,6 +19,7 @@ export type HttpErrorCode =
   | 'method_not_allowed'
   | 'not_acceptable'
   | 'payload_too_large'
+  | 'request_timeout'
   | 'uri_too_long'
   | 'unsupported_media_type';
 
@@ -42,6 +43,7 @@ export const EXCEPTIONS: Record<ErrorCode | HttpErrorCode | 'bug', { status: num
   not_found: { status: 404, schema: 'NotFoundException' },
   method_not_allowed: { status: 405, schema: 'MethodNotAllowedException' },
   not_acceptable: { status: 406, schema: 'NotAcceptableException' },
+  request_timeout: { status: 408, schema: 'RequestTimeoutException' },
   conflict: { status: 409, schema: 'ConflictException' },
   precondition_failed: { status: 412, schema: 'PreconditionFailedException' },
   payload_too_large: { status: 413, schema: 'PayloadTooLargeException' },

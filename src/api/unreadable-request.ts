@@ -31,19 +31,18 @@ export type RefusalOptions = {
 /** The contract's exception for input that is not readable HTTP, or that did not arrive in time. */
 export function refusalOf(error: ParseError, options: RefusalOptions): Refusal {
   const requestId = randomUUID();
-  const exception = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? timeout(options) : exceptionOf(reasonOf(error));
+  const exception = exceptionOf(error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? timeout(options) : reasonOf(error));
   return {
     unreadable: { requestId, status: exception.status, code: error.code },
     text: messageOf(exception, { 'X-Request-Id': requestId, ...options.securityHeaders }),
   };
 }
 
-/** In the format of the contract, which declares no 408: as a rule, no operation is known yet. */
-function timeout({ limits, isBody }: RefusalOptions): Exception {
+function timeout({ limits, isBody }: RefusalOptions): HttpError {
   const message = isBody
     ? `The request did not arrive within ${limits.requestSeconds} seconds.`
     : `The headers of the request did not arrive within ${limits.headersSeconds} seconds.`;
-  return { status: 408, headers: {}, body: { message }, isFault: false };
+  return new HttpError('request_timeout', message);
 }
 
 function reasonOf({ code, rawPacket }: ParseError): HttpError {

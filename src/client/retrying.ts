@@ -1,8 +1,9 @@
 // When a request may be retried, and how long to wait before that.
 
-const TOO_MANY_REQUESTS = 429;
+/** Request timeout, and too many requests. */
+const NOT_EXECUTED = new Set([408, 429]);
 /** 502 and 504 come from a proxy. None of them means that the request was wrong. */
-const TEMPORARY = new Set([TOO_MANY_REQUESTS, 502, 503, 504]);
+const TEMPORARY = new Set([...NOT_EXECUTED, 502, 503, 504]);
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
@@ -11,9 +12,9 @@ export function isTemporary(status: number): boolean {
   return TEMPORARY.has(status);
 }
 
-/** A rate limit refuses a request before anything is done for it, so that even a creation can be sent again. */
+/** Such a request was refused before anything was done for it, so that even a creation can be sent again. */
 export function isNotExecuted(status: number): boolean {
-  return status === TOO_MANY_REQUESTS;
+  return NOT_EXECUTED.has(status);
 }
 
 /**

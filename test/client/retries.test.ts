@@ -72,7 +72,7 @@ describe('the client retries', () => {
     await expect(update()).rejects.toBeInstanceOf(NetworkError);
   });
 
-  test.each([429, 502, 504])('%d, from a rate limit or a proxy', async (status) => {
+  test.each([408, 429, 502, 504])('%d, from a time limit, a rate limit or a proxy', async (status) => {
     server.play(respondsWith(status), fine);
     expect(await client().GET(PROGRAMS)).toMatchObject({ status: 200, tries: 2 });
   });

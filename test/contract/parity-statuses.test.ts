@@ -2,17 +2,25 @@
 
 import { changeLimits } from '../../src/service/operator.ts';
 import type { Reply } from '../support/client.ts';
-import { operations } from '../support/contract.ts';
+import { checkResponse, operations } from '../support/contract.ts';
 import { prepare, requestFor, sendTo, withQuery } from '../support/every-operation.ts';
 import { useMock } from '../support/mock.ts';
 import { differenceOf, likeness } from '../support/parity.ts';
 import { insertPrograms } from '../support/programs.ts';
+import { exchangeRaw, parseRaw } from '../support/raw.ts';
 import { useServer } from '../support/server.ts';
 
 /** Nothing listens on this port, as if the database were stopped. */
 const STOPPED = 'postgresql://charter:charter@127.0.0.1:1/charter';
 
-const [server, cutOff, mock] = await Promise.all([useServer(), useServer({ databaseUrl: STOPPED }), useMock()]);
+const IMPATIENT = { headersSeconds: 0.1, requestSeconds: 0.1 };
+
+const [server, cutOff, impatient, mock] = await Promise.all([
+  useServer(),
+  useServer({ databaseUrl: STOPPED }),
+  useServer({ databaseUrl: STOPPED, timeLimits: IMPATIENT }),
+  useMock(),
+]);
 
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
@@ -36,6 +44,12 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
     sendTo(client, { ...request, url: requestFor(operation, { id: crypto.randomUUID() }).url }),
   405: ({ client, request }) => sendTo(client, request, { method: 'PUT' }),
   406: ({ client, request }) => sendTo(client, request, { headers: { Accept: 'text/html' } }),
+  408: async ({ request: { method, url } }) => {
+    // Without the empty line, the headers never end.
+    const reply = parseRaw(await exchangeRaw(impatient.url, `${method} ${url} HTTP/1.1\r\nHost: charter.test\r\n`));
+    checkResponse({ method, url }, reply);
+    return { ...reply, body: JSON.parse(reply.text) };
+  },
   409: async ({ ours, client, request }) => {
     await ours.client.post('/api/parent_programs', { name: 'First', external_id: 'taken' });
     return sendTo(client, request, { body: { ...Object(request.body), external_id: 'taken' } });

@@ -75,7 +75,13 @@ const FACTS: readonly Fact[] = [
   ['src/server.ts', /(\d+) and (\d+) seconds by default/, LIMITS.headersSeconds, LIMITS.requestSeconds],
   [
     'openapi/guides/errors.md',
-    /headers must arrive within (\d+) seconds, and the whole request within (\d+) seconds/,
+    /its headers within (\d+) seconds, or the whole request within (\d+) seconds/,
+    LIMITS.headersSeconds,
+    LIMITS.requestSeconds,
+  ],
+  [
+    'openapi/components/responses/RequestTimeoutException.yaml',
+    /its headers within (\d+) seconds, or the whole request within (\d+) seconds/,
     LIMITS.headersSeconds,
     LIMITS.requestSeconds,
   ],

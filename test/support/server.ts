@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import type { TimeLimits } from '../../src/api/unreadable-request.ts';
 import { type AppDeps, createApp } from '../../src/app.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import type { RequestLimits } from '../../src/domain/request-limits.ts';
@@ -44,6 +45,7 @@ type Options = {
   databaseUrl?: string;
   /** Milliseconds since 1970. */
   clock?: () => number;
+  timeLimits?: TimeLimits;
 } & Partial<
   Pick<AppDeps, 'logger' | 'requestLimits' | 'responseCheck' | 'served' | 'responseCacheBytes' | 'apiWaitMs'>
 >;
@@ -67,6 +69,7 @@ export async function startServer({
   served,
   // The machine that runs the tests may be slow.
   apiWaitMs = 30_000,
+  timeLimits,
 }: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
@@ -92,7 +95,7 @@ export async function startServer({
     now,
     isStopping: () => false,
   });
-  const listening = await listen(app, { host: '127.0.0.1', port: 0 });
+  const listening = await listen(app, { host: '127.0.0.1', port: 0, limits: timeLimits });
   return {
     db,
     databaseUrl: url,

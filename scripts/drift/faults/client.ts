@@ -36,7 +36,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the client does not retry an unsafe request after a 429',
-    edits: [{ file: RETRYING, find: 'status === TOO_MANY_REQUESTS', replace: 'status === TOO_MANY_REQUESTS * 10' }],
+    edits: [{ file: RETRYING, find: 'NOT_EXECUTED.has(status)', replace: 'NOT_EXECUTED.has(status * 10)' }],
     caughtBy: 'test/client/retries.test.ts',
   },
   {
