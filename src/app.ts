@@ -39,7 +39,7 @@ export type AppDeps = {
   /** Checks responses against the contract; null disables it. */
   responseCheck: ServerApiDeps['responseCheck'];
   publication: Publication;
-  /** How long a request to the API may wait for its turn; 1,500 by default. */
+  /** How long a request to the API may wait for its turn; 1,200 by default. */
   apiWaitMs?: number | undefined;
   /** Another contract than the published one, for measurements. */
   served?: ServerApiDeps['served'];

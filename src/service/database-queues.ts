@@ -1,4 +1,4 @@
-import { FairQueue } from './fair-queue.ts';
+import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
 export type DatabaseQueues = {
   /** The tenants are organizations. */
@@ -9,15 +9,15 @@ export type DatabaseQueues = {
 
 const API_SHARE = 0.6;
 const DASHBOARD_SHARE = 0.2;
-const API_WAIT_MS = 1500;
+const API_WAIT_MS = 1200;
 /** Longer, because people do not send their requests again. */
 const DASHBOARD_WAIT_MS = 5000;
 
 /**
  * Divides the connections of a pool: six tenths for the operations of the API, two tenths for the dashboard. The rest is for
- * look-ups of keys, which take one connection for all requests, for health checks and for work in the background. No tenant
- * takes more than half of a share, so that another one finds a free connection. A pool of one or two connections has no such
- * reserve: what exceeds it waits in the pool.
+ * look-ups of keys, which take one connection for all requests, for health checks and for work in the background. A tenant
+ * takes at most half of a share while others send requests too, and all but one connection while it is alone, so that another
+ * one finds a free connection. Small pools have no reserve: what exceeds them waits in the pool.
  */
 export function createDatabaseQueues(
   connections: number,
@@ -33,7 +33,7 @@ export function createDatabaseQueues(
   };
 }
 
-function permitsOf(share: number): { permits: number; permitsPerTenant: number } {
+function permitsOf(share: number): Pick<FairQueueOptions, 'permits' | 'permitsPerTenant' | 'permitsAlone'> {
   const permits = Math.max(1, Math.floor(share));
-  return { permits, permitsPerTenant: Math.max(1, Math.floor(permits / 2)) };
+  return { permits, permitsPerTenant: Math.max(1, Math.floor(permits / 2)), permitsAlone: Math.max(1, permits - 1) };
 }

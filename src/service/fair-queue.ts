@@ -6,8 +6,10 @@ export type FairQueueOptions = {
   readonly name: Overloaded;
   /** Tasks that run at the same time, at least 1. */
   readonly permits: number;
-  /** Tasks of one tenant that run at the same time, 1 to `permits`. */
+  /** Tasks of one tenant that run at the same time, 1 to `permits`, if there were tasks of other tenants within a second. */
   readonly permitsPerTenant: number;
+  /** The same if there were none, up to `permits`. */
+  readonly permitsAlone: number;
   /** Tasks of one tenant that may wait. It bounds the memory. */
   readonly maxWaiting?: number;
   /** A task that waits for longer is refused. */
@@ -30,6 +32,8 @@ type Tenant = {
 type Waiting = { readonly tenant: Tenant; readonly since: number; readonly settle: (refusal?: Error) => void };
 
 const ABANDONED = new AbandonedError();
+const TIMER_MS = 50;
+const ALONE_MS = 1000;
 
 /**
  * Runs a limited number of tasks at the same time. The other tasks wait: those of one tenant in order of arrival, and the
@@ -44,11 +48,14 @@ export class FairQueue {
   readonly #options: Required<FairQueueOptions>;
   readonly #refusal: OverloadError;
   readonly #tenants = new Map<string, Tenant>();
-  /** Tenants with waiting tasks and fewer than `permitsPerTenant` running ones, the next first. Empty while a permit is free. */
+  /** Tenants with waiting tasks that may have another permit, the next first. */
   readonly #turns = new Set<Tenant>();
   /** The tasks of all tenants, in order of arrival. */
   readonly #waiting = new Set<Waiting>();
   #running = 0;
+  #lastTenant = '';
+  /** When the last task was another tenant's than the one before. */
+  #lastChangeAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: FairQueueOptions) {
@@ -63,7 +70,9 @@ export class FairQueue {
   async run<T>(tenantName: string, connection: ClientConnection, task: () => T | Promise<T>): Promise<T> {
     if (connection.destroyed) throw ABANDONED;
     const tenant = this.#tenants.get(tenantName) ?? this.#add(tenantName);
-    if (this.#running < this.#options.permits && this.#mayRun(tenant)) this.#start(tenant);
+    this.#noteArrival(tenantName);
+    const isNext = tenant.waiting.size === 0 && this.#running < this.#options.permits && this.#mayRun(tenant);
+    if (isNext) this.#start(tenant);
     else await this.#wait(tenant, connection);
     try {
       return await task();
@@ -78,8 +87,16 @@ export class FairQueue {
     return tenant;
   }
 
-  #mayRun(tenant: Tenant): boolean {
-    return tenant.running < this.#options.permitsPerTenant;
+  #noteArrival(tenantName: string): void {
+    if (tenantName === this.#lastTenant) return;
+    if (this.#lastTenant !== '') this.#lastChangeAt = performance.now();
+    this.#lastTenant = tenantName;
+  }
+
+  #mayRun({ running }: Tenant): boolean {
+    const { permitsPerTenant, permitsAlone } = this.#options;
+    if (running < permitsPerTenant) return true;
+    return running < permitsAlone && performance.now() - this.#lastChangeAt > ALONE_MS;
   }
 
   #start(tenant: Tenant): void {
@@ -96,14 +113,16 @@ export class FairQueue {
   }
 
   #startNext(): void {
-    const [tenant] = this.#turns;
-    const [next] = tenant?.waiting ?? [];
-    if (tenant === undefined || next === undefined) return;
-    this.#start(tenant);
-    next.settle();
-    this.#turns.delete(tenant);
-    // At the end: the other tenants come first.
-    if (tenant.waiting.size > 0 && this.#mayRun(tenant)) this.#turns.add(tenant);
+    for (const tenant of this.#turns) {
+      if (this.#running >= this.#options.permits) return;
+      this.#turns.delete(tenant);
+      const [next] = tenant.waiting;
+      if (next === undefined || !this.#mayRun(tenant)) continue;
+      this.#start(tenant);
+      next.settle();
+      // At the end, where this loop finds it again: the other tenants come first.
+      if (tenant.waiting.size > 0) this.#turns.add(tenant);
+    }
   }
 
   /** Resolves when the task has its permit. */
@@ -163,5 +182,3 @@ export class FairQueue {
     }
   }
 }
-
-const TIMER_MS = 50;

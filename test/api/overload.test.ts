@@ -12,6 +12,8 @@ import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
 const OTHERS_REQUESTS = 45;
+/** Requests of an organization that run at the same time while it is alone; three if it is not. */
+const MOST = 5;
 const PATIENCE = { seconds: 20 };
 const PAGE = ['Accept: text/html'];
 
@@ -93,18 +95,18 @@ test('the requests of closed connections are not carried out', async () => {
     await blocker.query('lock table parent_programs');
     const half = { connections: length({ short: 250, full: 1000 }), requests: 1, text: () => text };
     const [reset, ended] = await Promise.all([flood(server.url, half), flood(server.url, half)]);
-    await untilWaiting(server.db.pool, 3, PATIENCE);
+    await Promise.any([3, MOST].map((count) => untilWaiting(server.db.pool, count, PATIENCE)));
     await reset.stop();
     // These clients may still wait for a response, which they get; it is not worth the work of the others.
     for (const socket of ended.sockets) socket.end();
-    await until('their refusals', () => (ended.statuses.get(503) ?? 0) >= half.connections - 3, PATIENCE);
+    await until('their refusals', () => (ended.statuses.get(503) ?? 0) >= half.connections - MOST, PATIENCE);
     await blocker.query('rollback');
     await ended.stop();
   });
   expect((await client.post(LIST, { name: 'The last in the queue' })).status).toBe(201);
   const { body: page } = await client.get(`${LIST}?search=Abandoned&limit=100`);
-  // Three of any connection that had begun, and three of the others that may not have been read before.
-  expect(page.data.length).toBeLessThanOrEqual(6);
+  // Those that had begun, and as many that may not have been read before.
+  expect(page.data.length).toBeLessThanOrEqual(2 * MOST);
 });
 
 test('refusals under load get 503 with Retry-After, and one line in the log for all of them', async () => {
@@ -117,12 +119,12 @@ test('refusals under load get 503 with Retry-After, and one line in the log for 
     await blocker.query('lock table parent_programs');
     const text = (i: number) => keptRequest(`GET ${LIST}?search=refused${i}`, [`Authorization: Bearer ${key}`]);
     const flooding = await flood(limited.url, { connections: 50, requests: 1, text });
-    await untilWaiting(limited.db.pool, 3, PATIENCE);
+    await untilWaiting(limited.db.pool, MOST, PATIENCE);
     const refused = await client.get(`${LIST}?search=late`);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
-    await until('the refusals', () => flooding.statuses.get(503) === 47, PATIENCE);
+    await until('the refusals', () => flooding.statuses.get(503) === 50 - MOST, PATIENCE);
     await blocker.query('rollback');
-    await until('the others', () => flooding.statuses.get(200) === 3, PATIENCE);
+    await until('the others', () => flooding.statuses.get(200) === MOST, PATIENCE);
     await flooding.stop();
   });
   expect((await client.get(LIST)).status).toBe(200);
@@ -131,6 +133,6 @@ test('refusals under load get 503 with Retry-After, and one line in the log for 
   expect(lines.filter(({ level }) => level >= 40)).toMatchObject([
     { level: 40, msg: 'refused requests under load', refused: { api: 1 } },
   ]);
-  // Of the 55 requests of this test, the 48 refused ones have no line of their own.
+  // The refused requests have no line of their own.
   expect(lines.filter(({ status }) => status === 503)).toEqual([]);
 });

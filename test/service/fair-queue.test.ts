@@ -23,7 +23,14 @@ class TestConnection extends EventEmitter {
 
 /** Starts tasks that the test ends, and records the order in which they began. */
 function startTasks(options: Partial<FairQueueOptions> = {}) {
-  const queue = new FairQueue({ name: 'api', permits: 2, permitsPerTenant: 1, maxWaitMs: 60_000, ...options });
+  const queue = new FairQueue({
+    name: 'api',
+    permits: 2,
+    permitsPerTenant: 1,
+    permitsAlone: 1,
+    maxWaitMs: 60_000,
+    ...options,
+  });
   const begun: string[] = [];
   const endings = new Map<string, () => void>();
   const start = (name: string, connection = new TestConnection()) => {
@@ -42,7 +49,7 @@ function startTasks(options: Partial<FairQueueOptions> = {}) {
 }
 
 test('a task begins at once while there is a permit, and the others wait for one', async () => {
-  const { begun, start, end } = startTasks({ permitsPerTenant: 2 });
+  const { begun, start, end } = startTasks({ permitsPerTenant: 2, permitsAlone: 2 });
   const [first] = [start('a1'), start('a2'), start('a3')];
   expect(begun).toEqual(['a1', 'a2']);
   await end('a1');
@@ -73,12 +80,18 @@ test('tenants take turns, and each of them has its tasks run in order of arrival
   expect(begun).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
 });
 
-test('a tenant never has more than its share, even if nobody else has any tasks', async () => {
-  const { begun, start, end } = startTasks({ permits: 4, permitsPerTenant: 2 });
-  for (const name of ['a0', 'a1', 'a2']) void start(name);
-  expect(begun).toEqual(['a0', 'a1']);
+test('a tenant has its share while others have tasks, and all but the rest while it is alone', async () => {
+  const { begun, start, end } = startTasks({ permits: 4, permitsPerTenant: 2, permitsAlone: 3 });
+  for (const name of ['a0', 'a1', 'a2', 'a3', 'a4', 'b0', 'b1', 'b2']) void start(name);
+  // While "a" was alone, it left one permit, which "b" finds free.
+  expect(begun).toEqual(['a0', 'a1', 'a2', 'b0']);
+  await end('a0');
   await end('a1');
-  expect(begun).toEqual(['a0', 'a1', 'a2']);
+  expect(begun.slice(4)).toEqual(['b1', 'a3']);
+  await end('b0');
+  await end('b1');
+  await end('a2');
+  expect(begun.slice(6)).toEqual(['b2', 'a4']);
 });
 
 test('a task that fails gives its permit back', async () => {

@@ -274,8 +274,8 @@ export const API_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/service/fair-queue.ts',
-        find: 'return tenant.running < this.#options.permitsPerTenant;',
-        replace: 'return true;',
+        find: 'if (running < permitsPerTenant) return true;',
+        replace: 'if (running < 1000 * permitsPerTenant) return true;',
       },
     ],
     caughtBy: 'test/service/fair-queue.test.ts',
