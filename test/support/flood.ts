@@ -9,12 +9,24 @@ export type Flood = {
   stop(): Promise<void>;
 };
 
-/** Sends requests over several connections without waiting for responses: the text of each, so many times. */
+type FloodOptions = {
+  readonly connections: number;
+  /** Requests of each connection that are sent without waiting for responses. */
+  readonly requests: number;
+  /** The text of one request; `number` is another one each time. */
+  readonly text: (number: number) => string;
+  /** Sends another request for each response, until the flood is stopped. */
+  readonly isEndless?: boolean;
+};
+
+/** Sends many requests over several connections. */
 export async function flood(
   url: string,
-  { connections, requests, text }: { connections: number; requests: number; text: (connection: number) => string },
+  { connections, requests, text, isEndless = false }: FloodOptions,
 ): Promise<Flood> {
   const statuses = new Map<number, number>();
+  let number = 0;
+  const next = () => text(number++);
   const port = Number(new URL(url).port);
   const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1'));
   for (const socket of sockets) {
@@ -26,12 +38,14 @@ export async function flood(
       rest = lines.pop() ?? '';
       for (const line of lines) {
         const status = Number(/HTTP\/1\.1 (\d{3}) /.exec(line)?.[1] ?? 0);
-        if (status > 0) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (status === 0) continue;
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (isEndless) socket.write(next());
       }
     });
   }
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  for (const [i, socket] of sockets.entries()) socket.write(text(i).repeat(requests));
+  for (const socket of sockets) socket.write(Array.from({ length: requests }, next).join(''));
   return {
     statuses,
     sockets,
