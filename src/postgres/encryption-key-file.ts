@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Keyring, mintEncryptionKey, parseKeyring } from '../domain/keyring.ts';
@@ -29,7 +30,8 @@ export async function readEncryptionKeyFile(dataDir: string): Promise<Keyring | 
 /** The same key for concurrent processes: `link` succeeds for one of them, and the file is complete when it appears. */
 export async function createEncryptionKeyFile(dataDir: string): Promise<Keyring> {
   const file = encryptionKeyFile(dataDir);
-  const draft = `${file}.${process.pid}`;
+  // Not named after the process id, which containers that share the folder may have in common.
+  const draft = `${file}.${randomUUID()}`;
   try {
     await mkdir(dataDir, { recursive: true });
     await writeFile(draft, `${mintEncryptionKey()}\n`, { mode: 0o600, flush: true });

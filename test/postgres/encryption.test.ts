@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Keyring, mintEncryptionKey } from '../../src/domain/keyring.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { type Connected, connect } from '../../src/postgres/connect.ts';
+import { createEncryptionKeyFile } from '../../src/postgres/encryption-key-file.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
 import { createOrganization, rotateEncryptionKey } from '../../src/service/operator.ts';
@@ -135,6 +136,16 @@ test('without ENCRYPTION_KEY, processes that start at once share a new key in a 
     expect(await readFile(file(), 'utf8')).toMatch(/^[A-Za-z0-9+/]{43}=\n$/);
     expect(await using(start(url), async ({ db }) => db.keyring.currentId)).toBe(keyrings[0]);
   }, 'empty');
+});
+
+// Containers that share the folder may all have the process id 1.
+test('starts with the same process id share a new key', async () => {
+  for (let i = 0; i < 50; i += 1) {
+    const folder = join(dataDir, String(i));
+    const keyrings = await times(5, () => createEncryptionKeyFile(folder));
+    expect(new Set(keyrings.map(({ currentId }) => currentId)).size).toBe(1);
+    expect(await readdir(folder)).toEqual(['encryption-key']);
+  }
 });
 
 test('a lost key file is reported, and no other key takes its place', async () => {
