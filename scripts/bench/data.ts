@@ -42,8 +42,7 @@ export async function vacuum(client: pg.Client): Promise<void> {
   await client.query('vacuum organizations, parent_programs');
 }
 
-/** The last step of the fill sets a comment on the database, so an interrupted fill does not count. */
-/** Secret in no way: it is the same in every run, so that a run can make cursors of its own. */
+/** Not a secret: it is the same in every run, so that a run can make cursors of its own. */
 function cursorKeyOf(id: string): Buffer {
   return createHash('sha256').update(`bench ${id}`).digest();
 }
@@ -52,7 +51,7 @@ function organizationId(i: number): string {
   return `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`;
 }
 
-/** The last step of a fill leaves its mark, so that a fill that was cut short counts as none. */
+/** The last step of the fill sets a comment on the database, so an interrupted fill does not count. */
 async function isFilled(client: pg.Client): Promise<boolean> {
   const mark = `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = current_database()`;
   return (await client.query(mark)).rows[0]?.mark === VERSION;

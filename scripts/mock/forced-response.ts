@@ -5,7 +5,7 @@ import { isObject, type Operation } from '../../src/api/document.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
 import { encodeJson } from '../../src/api/json-text.ts';
 import { rawResponse, type Send } from '../../src/api/response.ts';
-import { ForbiddenError, RateLimitedError, UnauthenticatedError } from '../../src/domain/errors.ts';
+import { DomainError, ForbiddenError, UnauthenticatedError } from '../../src/domain/errors.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { examplesOf, successOf } from './declared-responses.ts';
 import { addLimits } from './mock-api.ts';
@@ -80,7 +80,7 @@ function serverHeaders(
       return exceptionOf(new ForbiddenError(message, permission)).headers;
     }
     case 429:
-      return { ...exceptionOf(new RateLimitedError(message)).headers, ...limitHeaders(message) };
+      return { ...exceptionOf(new DomainError('rate_limited', message)).headers, ...limitHeaders(message) };
     case 405:
       return { Allow: allow };
     case 500:

@@ -1,11 +1,10 @@
 import type { components } from '../../generated/openapi.d.ts';
 import {
-  AbandonedError,
   DomainError,
   type ErrorCode,
   type FieldErrors,
   ForbiddenError,
-  OverloadError,
+  isOfLoad,
   UnauthenticatedError,
 } from '../domain/errors.ts';
 import { isOutage } from '../store/database-errors.ts';
@@ -82,8 +81,7 @@ export function exceptionOf(error: unknown): Exception {
     return refusal(error.code, error.message, { 'Retry-After': '1' });
   if (error instanceof DomainError && error.code !== 'unavailable')
     return refusal(error.code, error.message, {}, error.fields);
-  if (error instanceof OverloadError || error instanceof AbandonedError)
-    return refusal('unavailable', UNAVAILABLE, { 'Retry-After': '1' });
+  if (isOfLoad(error)) return refusal('unavailable', UNAVAILABLE, { 'Retry-After': '1' });
   if (error instanceof DomainError || isOutage(error)) {
     return { ...refusal('unavailable', UNAVAILABLE, { 'Retry-After': '5' }), isFault: true };
   }

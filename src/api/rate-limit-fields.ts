@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { RateLimitedError } from '../domain/errors.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { Admission } from '../service/request-limiter.ts';
 
 const FIELDS = Symbol('rate limit fields');
@@ -28,10 +28,11 @@ export function applyAdmission(req: LimitedRequest, { isAdmitted, limits, closes
 type Rates = { readonly perKey: number; readonly perOrganization: number };
 type Texts = {
   readonly policy: string;
-  readonly refusals: Readonly<Record<Admission['closest'], RateLimitedError>>;
+  /** Made in advance: capturing a stack takes longer than the rest of a refusal. */
+  readonly refusals: Readonly<Record<Admission['closest'], DomainError>>;
 };
 
-/** By pair of limits, of which there are few: those of the configuration, and those set for single organizations. */
+/** By pair of limits. There are few pairs: that of the configuration, and those set for single organizations. */
 const known = new Map<string, Texts>();
 let last: { readonly rates: Rates; readonly texts: Texts } | undefined;
 
@@ -55,14 +56,16 @@ function describe({ perKey, perOrganization }: Rates): Texts {
   return {
     policy: policies.map(({ name, rate }) => `"${name}";q=${rate};w=1`).join(', '),
     refusals: {
-      key: new RateLimitedError(`This API key can send ${perSecond(perKey)}. ${WAIT}`),
-      organization: new RateLimitedError(
+      key: new DomainError('rate_limited', `This API key can send ${perSecond(perKey)}. ${WAIT}`),
+      organization: new DomainError(
+        'rate_limited',
         `All API keys of your organization together can send ${perSecond(perOrganization)}. ${WAIT}`,
       ),
     },
   };
 }
 
-export const TOO_MANY_WITHOUT_KEY = new RateLimitedError(
+export const TOO_MANY_WITHOUT_KEY = new DomainError(
+  'rate_limited',
   'Too many requests without a valid API key come from your address. Correct the key, and wait for the number of seconds in Retry-After.',
 );

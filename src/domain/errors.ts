@@ -51,19 +51,6 @@ export class UnauthenticatedError extends DomainError {
   }
 }
 
-/**
- * More requests were sent than a limit allows. Refusing must cost little, so an instance has no stack trace, and may be thrown
- * again and again.
- */
-export class RateLimitedError extends DomainError {
-  constructor(message: string) {
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
-    super('rate_limited', message);
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
 /** What there is too much of: work of the API, work of the dashboard, or look-ups of keys. */
 export type Overloaded = 'api' | 'dashboard' | 'keys';
 
@@ -85,4 +72,9 @@ export class AbandonedError extends DomainError {
   constructor() {
     super('unavailable', 'The client closed its connection.');
   }
+}
+
+/** True for a refusal under load, which is neither a bug nor an outage. */
+export function isOfLoad(error: unknown): error is OverloadError | AbandonedError {
+  return error instanceof OverloadError || error instanceof AbandonedError;
 }

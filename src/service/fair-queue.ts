@@ -38,8 +38,8 @@ const ALONE_MS = 1000;
 /**
  * Runs a limited number of tasks at the same time. The other tasks wait: those of one tenant in order of arrival, and the
  * tenants take turns. So a tenant with a thousand tasks delays one of another tenant by no more than a tenant with one task
- * does. A task leaves the queue when its client closes the connection. If the client has
- * only closed its sending side, it may have gone or may wait: the task is refused, so that neither waits for the other.
+ * does. A task leaves the queue when its client closes the connection. If the client has only closed its sending side, it may
+ * have gone or may wait: the task is refused, so that neither waits for the other.
  *
  * A task that cannot be run in time keeps its place until its time is over. A refusal at once would be kinder to a client that
  * waits, but a client that repeats its request at once would take more processor time for its refusals than the tasks take.

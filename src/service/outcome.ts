@@ -1,8 +1,8 @@
 import { DomainError, type FieldErrors } from '../domain/errors.ts';
 import { type Database, type Transaction, transaction } from '../store/database.ts';
 
-// An action of the dashboard returns its outcome as a tagged union: success, or one of these refusals, each of which its page
-// shows in its own way. What every page answers alike is thrown: a DomainError "forbidden" or "not_found", a bug, an outage.
+// An action of the dashboard returns its outcome as a tagged union: success, or one of these refusals. Each page shows them in
+// its own way. What every page answers alike is thrown: a DomainError "forbidden" or "not_found", a bug, an outage.
 
 /** Fields that do not follow the rules; the form is shown again. */
 export type Invalid = { readonly kind: 'invalid'; readonly message: string; readonly fields: FieldErrors };

@@ -97,7 +97,7 @@ async function recordFailure(
   });
 }
 
-/** Takes a code of the authenticator or a recovery code, each of which is accepted once. The session gets a new token. */
+/** Takes a code of the authenticator or a recovery code. Each code is accepted once. The session gets a new token. */
 export async function giveSecondFactor(
   db: Database,
   { token, code, trace, now = new Date() }: { token: string; code: string; trace: Trace; now?: Date },

@@ -112,7 +112,7 @@ test('without limits, there is no 429 and no header', async () => {
 });
 
 describe('without a valid key', () => {
-  // Attack: a flood of invented keys, each of which costs a look-up.
+  // Attack: a flood of invented keys. Each key costs a look-up.
   test.each([
     ['no key', {}],
     ['a mistyped key', { key: 'charter_live_nothing' }],

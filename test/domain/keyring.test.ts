@@ -30,7 +30,7 @@ test.each([
   expect(() => keyring.decrypt(encrypted, place)).toThrow(/authenticate/);
 });
 
-test('a secret of which any byte was changed is refused', () => {
+test('an encrypted secret is refused after a change of any byte', () => {
   for (let i = 0; i < encrypted.length; i += 1) {
     const changed = Buffer.from(encrypted);
     changed.writeUInt8(changed.readUInt8(i) ^ 1, i);
@@ -62,7 +62,7 @@ test.each([
   ['base64', OLD.toString('base64')],
   ['base64 without padding', OLD.toString('base64').replace('=', '')],
   ['base64url', OLD.toString('base64url')],
-  ['several, the first of which encrypts', `${OLD.toString('base64')}, ${NEW.toString('base64url')}`],
+  ['several: the first one encrypts', `${OLD.toString('base64')}, ${NEW.toString('base64url')}`],
   ['lines, as in a file', `${OLD.toString('base64')}\n${NEW.toString('base64')}\n`],
 ])('a key can be written as %s', (_, text) => {
   expect(parseKeyring(text)?.currentId).toBe(keyring.currentId);

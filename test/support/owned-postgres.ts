@@ -12,7 +12,7 @@ export type OwnedPostgres = {
   start(): Promise<void>;
   /** `fast` ends all connections, `immediate` ends as a crash does. */
   stop(mode: 'fast' | 'immediate'): Promise<void>;
-  /** Resolves when it accepts connections again, whoever started it. */
+  /** Resolves when it accepts connections again, after the test or the server has started it. */
   untilRunning(): Promise<void>;
   /** Stops all of its processes without ending them, as a frozen virtual machine does. */
   freeze(): Promise<void>;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { AbandonedError, DomainError, type ErrorCode, OverloadError } from '../../domain/errors.ts';
+import { DomainError, type ErrorCode, isOfLoad, OverloadError } from '../../domain/errors.ts';
 import { isOutage } from '../../store/database-errors.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
@@ -42,10 +42,6 @@ export function reportError(
   if (error instanceof OverloadError) dashboard.onOverload(error.overloaded, res);
   const isRefusal = error instanceof RequestError || (error instanceof DomainError && error.code !== 'unavailable');
   if (!isRefusal && !isOfLoad(error)) dashboard.onFault(error, trace.requestId);
-}
-
-function isOfLoad(error: unknown): boolean {
-  return error instanceof OverloadError || error instanceof AbandonedError;
 }
 
 type ErrorText = { readonly status: number; readonly title: string; readonly message: string };
