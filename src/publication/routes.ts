@@ -30,7 +30,7 @@ type SetHeaders = (res: Response) => void;
 
 function routesTo(files: ReadonlyMap<string, Read>, setPageHeaders: SetHeaders): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  router.all('/', (_req: Request, res: Response, next: NextFunction) => {
+  router.get('/', (_req: Request, res: Response, next: NextFunction) => {
     res.setHeader('Link', LINKS);
     next();
   });

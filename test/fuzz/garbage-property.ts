@@ -12,6 +12,8 @@ import { type World, withinSeconds } from './world.ts';
 
 const MOST_SECONDS = 60;
 const KEY = '{CHARTER_KEY}';
+/** A request for the path `/`, which is a page and not in the document. A damaged path can become this one: `/?api/key`. */
+const FOR_START_PAGE = /^\S+ \/(?:\?\S*)? HTTP\//m;
 
 /** Replaces a number of bytes at an offset by other bytes. */
 type Damage = { readonly at: number; readonly gone: number; readonly come: string };
@@ -45,7 +47,7 @@ export function garbageProperty(document: Json, world: World) {
     const ours = await world.newOrganization();
     const line = `printf ${printfOf(text)} | curl -s -m 5 "telnet\${CHARTER_URL#http}"`;
     for (const response of await responsesTo(text, world, ours)) {
-      if (!isShown(response))
+      if (!isShown(response) && !FOR_START_PAGE.test(text))
         throw new Error(`the document shows no such response: ${response.status} ${response.text}\n${line}`);
       if (response.status >= 500) throw new Error(`it got ${response.status}.\n${line}`);
     }

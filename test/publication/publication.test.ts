@@ -105,6 +105,11 @@ test('every page and document has links to the documentation and the contract as
   }
 });
 
+test('a method that the start page does not have gets the 404 of the contract, without these links', async () => {
+  const { status, headers } = await send('/', { method: 'DELETE' });
+  expect([status, headers.get('link')]).toEqual([404, null]);
+});
+
 test('the pages link to each other and to the paths of the documents on this server', async () => {
   const [docs, plain] = await Promise.all([send('/docs'), send('/docs/plain.html')]);
   expect(docs.text).toContain('<a href="/docs/plain.html">');
