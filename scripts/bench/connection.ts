@@ -6,12 +6,14 @@ export type SendOptions = {
   readonly next: () => Buffer;
   /** The time after which no request is sent, from `performance.now()`. */
   readonly until: number;
+  /** Ends it earlier. */
+  readonly signal?: AbortSignal | undefined;
   /** Called with the status and duration of each response. */
   readonly onResponse: (status: number, milliseconds: number, isInTime: boolean) => void;
 };
 
 export type Connection = {
-  /** Resolves when the time is over and the last response has arrived. */
+  /** Resolves when the time is over, or the signal has come, and the last response has arrived. */
   sendUntil(options: SendOptions): Promise<void>;
   close(): Promise<void>;
 };
@@ -46,7 +48,7 @@ export async function openConnection(origin: string): Promise<Connection> {
   closed.promise.catch(() => undefined); // Those who wait for it handle the rejection.
   await Promise.race([once(socket, 'connect'), closed.promise]);
 
-  function sendUntil({ next, until, onResponse }: SendOptions): Promise<void> {
+  function sendUntil({ next, until, signal, onResponse }: SendOptions): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let sentAt = 0;
     let status = 0;
@@ -56,7 +58,7 @@ export async function openConnection(origin: string): Promise<Connection> {
     function send(now: number): void {
       sentAt = now;
       missing = null;
-      if (now < until) socket.write(next());
+      if (now < until && signal?.aborted !== true) socket.write(next());
       else resolve();
     }
 

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { each, PATH, type Servers } from './cases.ts';
 import { alternate, compare, warmUp } from './compare.ts';
@@ -8,6 +7,7 @@ import type { Data, Organization } from './data.ts';
 import { CONNECTIONS, type Drive, merge, prepare } from './load.ts';
 import { grouped } from './numbers.ts';
 import type { Pace } from './options.ts';
+import { residentBytes } from './resident.ts';
 import type { RunningServer } from './servers.ts';
 
 /** A measurement other than the ratio of two loads. */
@@ -84,11 +84,6 @@ async function fillMemory({ small, tiny }: Data, startServer: StartServer): Prom
     title: `memory of a process with the first pages of ${grouped(tiny.length)} organizations`,
     value: `${all} (with one: ${first})`,
   };
-}
-
-async function residentBytes({ pid }: RunningServer): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
 /** From the start of `node src/main.ts` to its first 200 to a list. */

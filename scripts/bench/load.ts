@@ -101,7 +101,7 @@ function cycle(requests: readonly Buffer[]): () => Buffer {
   return () => requests[turn++ % requests.length] ?? Buffer.alloc(0);
 }
 
-function encode({ method = 'GET', path, headers, body = '' }: RequestSpec, origin: string): Buffer {
+export function encode({ method = 'GET', path, headers, body = '' }: RequestSpec, origin: string): Buffer {
   const length = method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) };
   const fields = Object.entries({ host: new URL(origin).host, ...headers, ...length });
   const lines = [`${method} ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)];

@@ -10,13 +10,14 @@ import { untilInterrupted } from '../interrupted.ts';
 import { type Case, listCases, type Servers } from './cases.ts';
 import { checkResponses } from './check.ts';
 import { alternate, compare, type Pair, wake, warmUp } from './compare.ts';
-import { prepareData, vacuum } from './data.ts';
+import { type Data, prepareData, vacuum } from './data.ts';
 import { listFigures } from './figures.ts';
 import type { Drive, Sample } from './load.ts';
 import { HELP, type Options, type Pace, readOptions } from './options.ts';
+import { listTrials, trialsAsText } from './overload.ts';
 import { explainList } from './plans.ts';
-import { writeReadme } from './readme.ts';
-import { asJson, asTable, type Result } from './report.ts';
+import { writeReadme, writeTrials } from './readme.ts';
+import { asJson, asTable, machine, type Result } from './report.ts';
 import { type Program, type RunningServer, startServer, startVariants, type Variant } from './servers.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -34,7 +35,7 @@ try {
 for (const end of endings.reverse()) await end().catch(() => undefined);
 process.exit();
 
-async function main({ help, json, readme, fresh, pace }: Options): Promise<void> {
+async function main({ help, json, readme, fresh, overload, pace }: Options): Promise<void> {
   if (help) return console.log(HELP);
   if (fresh) await removeData();
   const { url } = await joinDatabase();
@@ -45,6 +46,7 @@ async function main({ help, json, readme, fresh, pace }: Options): Promise<void>
   await refuseSecondRun(client);
   const data = await prepareData(client, report);
   const database = { databaseUrl: url, postgresPid: await postmasterPid() };
+  if (overload) return measureOverload(data, { database, json, readme });
   const servers = await serveAll(database);
   const cases = (await listCases(servers, data, client)).filter(({ goal }) => !pace.isQuick || goal !== null);
   const results = await measure(cases, { pace, url, client });
@@ -54,6 +56,16 @@ async function main({ help, json, readme, fresh, pace }: Options): Promise<void>
   const run = { results, figures, pace, now: new Date() };
   console.log(json ? asJson(run) : asTable(run));
   if (readme) await writeReadme(run);
+}
+
+async function measureOverload(
+  data: Data,
+  { database, json, readme }: Pick<Options, 'json' | 'readme'> & { database: DatabaseServer },
+): Promise<void> {
+  const server = await serve('src/main.ts', 'overloaded', { ...database, settings: { RESPONSE_CACHE_MIB: '0' } });
+  const trials = await listTrials(server, data, report);
+  console.log(json ? JSON.stringify({ machine: machine(), trials }) : trialsAsText(trials));
+  if (readme) await writeTrials(trials, new Date());
 }
 
 type DatabaseServer = Pick<Program, 'databaseUrl' | 'postgresPid'>;

@@ -3,7 +3,8 @@ import { readArguments } from '../arguments.ts';
 export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about 25 minutes
 npm run bench -- --quick   one pass through the cases that have a goal, about a minute. The servers do not get fully warm,
                            so the result is only an indication
-npm run bench -- --readme  also writes the table and its plot into the README
+npm run bench -- --overload  measures one client while others send more than the server can serve, about 4 minutes
+npm run bench -- --readme  also writes the result into the README: the table and its plot, or the table of --overload
 npm run bench -- --fresh   deletes the data of earlier runs first
 npm run --silent bench -- --json   prints one JSON object instead of the table
 
@@ -38,6 +39,7 @@ export type Options = {
   readonly json: boolean;
   readonly readme: boolean;
   readonly fresh: boolean;
+  readonly overload: boolean;
   readonly pace: Pace;
 };
 
@@ -60,6 +62,6 @@ const QUICK: Pace = {
 export function readOptions(): Options {
   const flag = { type: 'boolean', default: false } as const;
   const help = { ...flag, short: 'h' } as const;
-  const { quick, ...others } = readArguments({ help, json: flag, readme: flag, fresh: flag, quick: flag }, HELP);
+  const { quick, ...others } = readArguments({ help, json: flag, readme: flag, fresh: flag, overload: flag, quick: flag }, HELP);
   return { ...others, pace: quick ? QUICK : FULL };
 }

@@ -2,33 +2,53 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAgainstRaw } from './cases.ts';
 import { grouped } from './numbers.ts';
+import type { Trial } from './overload.ts';
 import { plot } from './plot.ts';
 import { machine, type Result, type Run, ratioOf, remarksOf } from './report.ts';
 
 const root = join(import.meta.dirname, '../..');
 const PLOT = 'scripts/bench/speed.svg';
-const BEGIN = '<!-- Written by npm run bench -- --readme -->';
 const END = '<!-- The end of what it writes -->';
 
 /** Replaces the last run in the README, and its plot. */
 export async function writeReadme(run: Run): Promise<void> {
-  const path = join(root, 'README.md');
-  const text = await readFile(path, 'utf8');
-  const [before, after] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (before < 0 || after < before) throw new Error(`README.md lacks the lines "${BEGIN}" and "${END}".`);
   const bars = run.results
     .filter(({ measured }) => isAgainstRaw(measured))
     .map(({ measured: { title, goal }, comparison: { ratio } }) => ({ title, ratio, goal }));
   await writeFile(join(root, PLOT), plot(bars));
-  await writeFile(path, text.slice(0, before) + sectionOf(run) + text.slice(after));
+  await replaceSection('<!-- Written by npm run bench -- --readme -->', sectionOf(run));
+}
+
+/** Replaces the last run of the trials under overload in the README. */
+export async function writeTrials(trials: readonly Trial[], now: Date): Promise<void> {
+  const rows = trials.map(({ load, promise, value, isMissed }) => `| ${load} | ${promise} | ${value}${isMissed ? ', missed' : ''} |`);
+  const section = `${dayOf(now)}, on \`${machine()}\`, which the server, PostgreSQL and the load generator share; without the response cache.
+
+| while | another organization's requests | measured |
+|---|---|---|
+${rows.join('\n')}
+
+`;
+  await replaceSection('<!-- Written by npm run bench -- --overload --readme -->', section);
+}
+
+/** Replaces the lines between this one and the next end. */
+async function replaceSection(begin: string, section: string): Promise<void> {
+  const path = join(root, 'README.md');
+  const text = await readFile(path, 'utf8');
+  const before = text.indexOf(begin);
+  const after = text.indexOf(END, before);
+  if (before < 0 || after < 0) throw new Error(`README.md lacks the lines "${begin}" and "${END}".`);
+  await writeFile(path, `${text.slice(0, before)}${begin}\n\n${section}${text.slice(after)}`);
+}
+
+function dayOf(now: Date): string {
+  return now.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
 }
 
 function sectionOf({ results, figures, pace, now }: Run): string {
-  const day = now.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
   const kind = pace.isQuick ? 'a quick run (`--quick`)' : 'a full run';
-  return `${BEGIN}
-
-${day}, ${kind}, on \`${machine()}\`.
+  return `${dayOf(now)}, ${kind}, on \`${machine()}\`.
 The server, PostgreSQL and the load generator share the machine; 16 connections, fsync on. CPU and SQL are the processor
 time of the server and of PostgreSQL for 1,000 requests. In parentheses: the lowest and the highest ratio of ${pace.passes} passes.
 
