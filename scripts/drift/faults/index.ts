@@ -9,6 +9,7 @@ import { KEY_FAULTS } from './keys.ts';
 import { LIMIT_FAULTS } from './limits.ts';
 import { PAGE_FAULTS } from './pages.ts';
 import { PEOPLE_FAULTS } from './people.ts';
+import { PROMISE_FAULTS } from './promises.ts';
 import { STOPPING_FAULTS } from './stopping.ts';
 
 /** All planted faults. To add one, add it to one of these lists. */
@@ -24,6 +25,7 @@ export const FAULTS: readonly Fault[] = [
   ...PAGE_FAULTS,
   ...PEOPLE_FAULTS,
   ...STOPPING_FAULTS,
+  ...PROMISE_FAULTS,
 ];
 
 const QUICK_TITLES = new Set([
