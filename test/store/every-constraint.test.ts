@@ -49,6 +49,8 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
 const VIOLATIONS: Record<string, Record<string, unknown>> = {
   organizations_cursor_key_check: { cursor_key: ENCRYPTED.subarray(1) },
   organizations_max_key_life_days_check: { max_key_life_days: 3651 },
+  organizations_requests_per_key: { requests_per_key: -1 },
+  organizations_requests_per_organization: { requests_per_organization: 1_000_001 },
   users_email_check: { email: 'Ada@example.test' },
   users_totp_secret_check: { totp_secret: ENCRYPTED },
   api_keys_key_hash_check: { key_hash: Buffer.alloc(31) },
