@@ -21,7 +21,9 @@ export async function writeReadme(run: Run): Promise<void> {
 
 /** Replaces the last run of the trials under overload in the README. */
 export async function writeTrials(trials: readonly Trial[], now: Date): Promise<void> {
-  const rows = trials.map(({ load, promise, value, isMissed }) => `| ${load} | ${promise} | ${value}${isMissed ? ', missed' : ''} |`);
+  const rows = trials.map(
+    ({ load, promise, value, isMissed }) => `| ${load} | ${promise} | ${value}${isMissed ? ', missed' : ''} |`,
+  );
   const section = `${dayOf(now)}, on \`${machine()}\`, which the server, PostgreSQL and the load generator share; without the response cache.
 
 | while | another organization's requests | measured |

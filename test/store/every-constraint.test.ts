@@ -42,12 +42,13 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
   }),
   audit_events: () => ({ ...owned(), act: 'key.created' }),
   encryption_keys: () => ({ id: bytes().subarray(0, 8) }),
+  rate_limits: () => ({ subject: crypto.randomUUID(), rate: 1, tokens: 1, granted: 0, updated_at: new Date() }),
   sign_in_failures: () => ({ key: crypto.randomUUID(), points: 1 }),
 };
 
 /** For each CHECK, values that violate it alone. */
 const VIOLATIONS: Record<string, Record<string, unknown>> = {
-  organizations_cursor_key_check: { cursor_key: ENCRYPTED.subarray(1) },
+  organizations_cursor_key_check: { cursor_key: ENCRYPTED.subarray(0, -1) },
   organizations_max_key_life_days_check: { max_key_life_days: 3651 },
   organizations_requests_per_key: { requests_per_key: -1 },
   organizations_requests_per_organization: { requests_per_organization: 1_000_001 },
@@ -105,7 +106,8 @@ async function insertRow(table: string, row: Record<string, unknown>): Promise<s
 }
 
 test('a valid row of every table is written', async () => {
-  for (const table of Object.keys(ROWS)) expect([table, await insertRow(table, rowOf(table))]).toEqual([table, 'written']);
+  for (const table of Object.keys(ROWS))
+    expect([table, await insertRow(table, rowOf(table))]).toEqual([table, 'written']);
 });
 
 test('every CHECK refuses a row that violates it', async () => {
@@ -121,7 +123,10 @@ test('every unique index refuses a second row with the same values', async () =>
     expect([name, await insertRow(table, first)]).toEqual([name, 'written']);
     const same = Object.fromEntries(columns.map((column) => [column, first[column]]));
     // A session's hash is unique, and so is its pair with the organization: either refuses.
-    expect([name, await insertRow(table, { ...rowOf(table), ...same })]).toEqual([name, expect.not.stringMatching('written')]);
+    expect([name, await insertRow(table, { ...rowOf(table), ...same })]).toEqual([
+      name,
+      expect.not.stringMatching('written'),
+    ]);
   }
 });
 
@@ -131,6 +136,7 @@ test('every foreign key refuses what does not exist, and a user or a key of anot
     expect([name, columns]).toEqual([name, expect.arrayContaining(['organization_id'])]);
     const column = columns.find((each) => each !== 'organization_id') ?? 'organization_id';
     const strangers = target === 'users' ? [crypto.randomUUID(), foreign.userId] : [crypto.randomUUID()];
-    for (const stranger of strangers) expect(await insertRow(table, { ...rowOf(table), [column]: stranger })).toBe(name);
+    for (const stranger of strangers)
+      expect(await insertRow(table, { ...rowOf(table), [column]: stranger })).toBe(name);
   }
 });
