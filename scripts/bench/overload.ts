@@ -150,7 +150,8 @@ async function crowd(
   return [
     {
       load,
-      promise: 'goodput at least 0.9 of the best of 64, p99 of the admitted below 2 s, the next request within 100 ms',
+      promise:
+        'successes at least 0.9 of the best rate of 64 connections, p99 of them below 2 s, the next request within 100 ms',
       value:
         `${share.toFixed(2)} (${grouped(rateOf(many))} of ${grouped(Math.max(...few))} a second), ` +
         `p99 ${(p99 / 1000).toFixed(2)} s, ${firstMs.toFixed(0)} ms; ` +
