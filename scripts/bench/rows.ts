@@ -30,3 +30,9 @@ export async function findRecentInstant(client: pg.Client, { id }: Organization)
   const newest = `select max(updated_at) - interval '1 day' as since from parent_programs where organization_id = $1`;
   return (await client.query<{ since: Date }>(newest, [id])).rows[0]?.since ?? new Date();
 }
+
+/** When the rows were last changed, in order of time. */
+export async function listChangeInstants(client: pg.Client, { id }: Organization): Promise<Date[]> {
+  const text = 'select updated_at as at from parent_programs where organization_id = $1 order by updated_at';
+  return (await client.query<{ at: Date }>(text, [id])).rows.map(({ at }) => at);
+}

@@ -7,7 +7,20 @@ const YEAR_2000 = Date.UTC(2000, 0);
 
 /** PostgreSQL's binary format of an RFC 3339 timestamp with milliseconds: 64 bits, microseconds since 2000. */
 export function bytesOfInstant(text: string): Buffer {
+  return bytesOfMicroseconds(microsecondsOf(Date.parse(text)));
+}
+
+/** The last timestamp before an instant, in the same format. */
+export function bytesBefore(instant: Date): Buffer {
+  return bytesOfMicroseconds(microsecondsOf(instant.getTime()) - 1n);
+}
+
+function microsecondsOf(milliseconds: number): bigint {
+  return BigInt(milliseconds - YEAR_2000) * 1000n;
+}
+
+function bytesOfMicroseconds(microseconds: bigint): Buffer {
   const bytes = Buffer.alloc(8);
-  bytes.writeBigInt64BE(BigInt(Date.parse(text) - YEAR_2000) * 1000n);
+  bytes.writeBigInt64BE(microseconds);
   return bytes;
 }

@@ -1,19 +1,21 @@
 import { parseJson } from '../domain/json.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
-import { bytesOfInstant, rfc3339 } from './instant.ts';
+import { bytesBefore, bytesOfInstant, rfc3339 } from './instant.ts';
 import { VERSION } from './organization-version.ts';
+import { selectChanges } from './parent-program-changes.ts';
 
 export type SortField = 'created_at' | 'updated_at' | 'name';
 
 const ID_BYTES = 16;
+const LAST_ID = Buffer.alloc(ID_BYTES, 0xff);
 
 export type ListQuery = {
   readonly sortField: SortField;
   readonly descending: boolean;
   /** Maximum number of rows, 1 to 101. The caller asks for one more than it shows. */
   readonly limit: number;
-  /** The position of the last row of the previous page. Null: the first page. */
+  /** The position of the last row of the previous page of this list, so it matches the filters. Null: the first page. */
   readonly after: Buffer | null;
   /** Substring of the name, at least 3 characters, case-insensitive. */
   readonly search?: string | undefined;
@@ -56,39 +58,111 @@ const ORDER_TYPE: Record<SortField, string> = { created_at: 'timestamptz', updat
  */
 const MAX_ROWS = 101;
 
+/** A statement with a name is prepared. */
+type Statement = { readonly name: string | undefined; readonly text: string; readonly values: readonly unknown[] };
+
 /**
  * A list page in a total order. It starts by row comparison, so its cost does not grow with its depth, and rows inserted or
  * deleted elsewhere do not move rows between pages. PostgreSQL writes the JSON: that takes a third of the time of reading
  * every column and writing it here.
  */
 export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<ListPage> {
+  const { name, text, values } = isOfChanges(query) ? changesPage(scope, query) : await page(db, scope, query);
+  const statement = { ...(name !== undefined && { name }), text, values: [...values], types: AS_TEXT };
+  const { rows } = await db.pool.query<{ json: string; version: string }>(statement);
+  return {
+    rows: rows.map(({ json }) => new ListedProgram(withRfc3339(json), query.sortField)),
+    version: rows[0]?.version,
+  };
+}
+
+async function page(db: Database, scope: OrganizationScope, query: ListQuery): Promise<Statement> {
+  const { sortField, descending, updatedSince } = query;
   const values: unknown[] = [scope.organizationId];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const limit = bind(query.limit);
   const conditions = ['organization_id = $1'];
-  if (query.after !== null) {
-    const value = bind(query.after.subarray(ID_BYTES));
-    const start = `(${value}::${ORDER_TYPE[query.sortField]}, ${bind(query.after.subarray(0, ID_BYTES))}::uuid)`;
-    conditions.push(`(${query.sortField}, id) ${query.descending ? '<' : '>'} ${start}`);
+  const start = startOf(query);
+  if (start !== null) {
+    const { value, id } = bindPosition(start, sortField, bind);
+    conditions.push(`(${sortField}, id) ${descending ? '<' : '>'} (${value}, ${id})`);
   }
   const filters = filtersOf(query, bind);
-  const source = (await areChangesFew(db, scope, query)) ? changesFirst(bind(query.updatedSince)) : 'parent_programs';
-  const direction = query.descending ? 'desc' : 'asc';
-  const order = `order by ${query.sortField} ${direction}, id ${direction}`;
+  const isPrepared = filters.length === 0 && (updatedSince === undefined || sortField === 'updated_at');
+  const isBounded = updatedSince !== undefined && (sortField !== 'updated_at' || descending);
+  if (isBounded)
+    conditions.push(`updated_at >= ${isPrepared ? hidden(updatedSince, bind) : known(updatedSince, bind)}`);
+  const source = (await areChangesFew(db, scope, query)) ? changesFirst(bind(updatedSince)) : 'parent_programs';
+  const direction = descending ? 'desc' : 'asc';
+  const order = `order by ${sortField} ${direction}, id ${direction}`;
   const text = `
     select row_to_json(program) as json, ${VERSION} as version from (
       select ${COLUMNS} from (
         select * from ${source} where ${[...conditions, ...filters].join(' and ')} ${order} limit ${MAX_ROWS}
       ) page ${order} limit ${limit}
     ) program ${order}`;
-  // Unfiltered pages are prepared statements. A filtered one is planned each time: its best index depends on its values.
-  const name = `list_parent_programs_${query.sortField}_${direction}_${query.after === null ? 'first' : 'next'}`;
-  const statement = { ...(filters.length === 0 && { name }), text, values, types: AS_TEXT };
-  const { rows } = await db.pool.query<{ json: string; version: string }>(statement);
-  return {
-    rows: rows.map(({ json }) => new ListedProgram(withRfc3339(json), query.sortField)),
-    version: rows[0]?.version,
-  };
+  const kind = `${sortField}_${direction}_${start === null ? 'first' : 'next'}${isBounded ? '_since' : ''}`;
+  // Another filtered page is planned each time: its best index depends on its values.
+  return { name: isPrepared ? `list_parent_programs_${kind}` : undefined, text, values };
+}
+
+/**
+ * In ascending order of `updated_at`, `updatedSince` is nothing but the start of the first page, which is then found like any
+ * other. A later page starts after it anyway.
+ */
+function startOf({ after, sortField, descending, updatedSince }: ListQuery): Buffer | null {
+  if (after !== null || updatedSince === undefined || sortField !== 'updated_at' || descending) return after;
+  return Buffer.concat([LAST_ID, bytesBefore(updatedSince)]);
+}
+
+/** The rows that changed since an instant, in order of creation, without another filter. */
+type ChangesQuery = ListQuery & { readonly updatedSince: Date };
+
+function isOfChanges(query: ListQuery): query is ChangesQuery {
+  const { sortField, updatedSince, search, externalId } = query;
+  return sortField === 'created_at' && updatedSince !== undefined && search === undefined && externalId === undefined;
+}
+
+function changesPage({ organizationId }: OrganizationScope, query: ChangesQuery): Statement {
+  const { descending, updatedSince } = query;
+  const values: unknown[] = [organizationId];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const limit = bind(query.limit);
+  const since = hidden(updatedSince, bind);
+  const after = query.after === null ? null : bindPosition(query.after, 'created_at', bind);
+  const direction = descending ? 'desc' : 'asc';
+  const changes = selectChanges({
+    descending,
+    after: after && { createdAt: after.value, id: after.id },
+    since,
+    limit: MAX_ROWS,
+  });
+  const text = `
+    select row_to_json(program) as json, ${VERSION} as version
+    from (${changes}) changed
+    cross join lateral (
+      select ${COLUMNS} from parent_programs where organization_id = $1 and id = changed.id offset 0
+    ) program
+    order by changed.period, changed.created_at ${direction}, changed.id ${direction} limit ${limit}`;
+  return { name: `list_changed_parent_programs_${direction}_${after === null ? 'first' : 'next'}`, text, values };
+}
+
+/** SQL for the sort field and the id of the row at a position. */
+function bindPosition(position: Buffer, sortField: SortField, bind: (value: unknown) => string) {
+  const value = `${bind(position.subarray(ID_BYTES))}::${ORDER_TYPE[sortField]}`;
+  return { value, id: `${bind(position.subarray(0, ID_BYTES))}::uuid` };
+}
+
+function known(instant: Date, bind: (value: unknown) => string): string {
+  return `${bind(instant.toISOString())}::timestamptz`;
+}
+
+/**
+ * SQL for an instant that PostgreSQL does not know when it plans. Knowing it, PostgreSQL would expect few rows, find a new plan
+ * cheaper than the prepared one, and plan at every execution.
+ */
+function hidden(instant: Date, bind: (value: unknown) => string): string {
+  return `(select ${known(instant, bind)})`;
 }
 
 /**
@@ -113,10 +187,9 @@ function withRfc3339(json: string): string {
   return `${json.slice(0, created)}${CREATED}${createdAt}${UPDATED}${updatedAt}${END}`;
 }
 
-function filtersOf({ search, externalId, updatedSince }: ListQuery, bind: (value: unknown) => string): string[] {
+function filtersOf({ search, externalId }: ListQuery, bind: (value: unknown) => string): string[] {
   const filters: string[] = [];
   if (externalId !== undefined) filters.push(`external_id = ${bind(externalId)}`);
-  if (updatedSince !== undefined) filters.push(`updated_at >= ${bind(updatedSince.toISOString())}::timestamptz`);
   if (search !== undefined) {
     // The expression of the trigram index. The column itself has the collation "C", which knows letter case in ASCII only.
     const pattern = bind(`%${search.replace(/[\\%_]/g, '\\$&')}%`);

@@ -100,6 +100,9 @@ test.each([
     { name: 'after', updatedAt: new Date('2026-03-01T12:00:00.501Z') },
   ]);
   expect(await namesFound(ours, `updated_since=${since}&sort=updated_at`)).toEqual(expected);
+  for (const sort of ['-updated_at', 'created_at', '-created_at', 'name', '-name']) {
+    expect((await namesFound(ours, `updated_since=${since}&sort=${sort}`)).toSorted()).toEqual(expected.toSorted());
+  }
 });
 
 test.each(['2016-12-31T23:59:60Z', '2017-01-01T00:59:60%2B01:00'])(

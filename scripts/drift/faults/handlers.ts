@@ -187,11 +187,33 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: PAGES,
-        find: 'filters.push(`updated_at >= ',
-        replace: 'filters.push(`updated_at > ',
+        find: 'bytesBefore(updatedSince)',
+        replace: 'bytesOfInstant(updatedSince.toISOString())',
       },
     ],
     caughtBy: 'test/api/list.test.ts',
+  },
+  {
+    title: 'updated_since leaves out its own instant in the default order',
+    edits: [
+      {
+        file: 'src/store/parent-program-changes.ts',
+        find: '= start and updated_at >= ',
+        replace: '= start and updated_at > ',
+      },
+    ],
+    caughtBy: 'test/api/list.test.ts',
+  },
+  {
+    title: 'updated_since leaves out the programs of a period in which very many have changed',
+    edits: [
+      {
+        file: 'src/store/parent-program-changes.ts',
+        find: 'where are_many and',
+        replace: 'where false and are_many and',
+      },
+    ],
+    caughtBy: 'test/store/changes.test.ts',
   },
   {
     title: 'the programs of a list lack a field',

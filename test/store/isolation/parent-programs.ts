@@ -25,12 +25,14 @@ export const parentProgramListProofs: Proofs = {
   async listParentPrograms({ db, ours, theirs }) {
     const { externalId, createdAt, updatedAt, ...others } = await insert(db, ours);
     const own = { ...others, external_id: externalId, created_at: createdAt, updated_at: updatedAt };
-    const foreign = await insert(db, theirs);
+    // An id is unique only within an organization.
+    const foreign = await insert(db, theirs, own.id);
     const listed = async (query: Partial<ListQuery>) =>
       (await listParentPrograms(db, ours.scope, { ...PAGE, ...query })).rows.map(({ json }) => JSON.parse(json));
     const updatedSince = new Date(0);
     const searches: Partial<ListQuery>[] = [
       ...[{}, { search: 'nordic' }, { externalId: 'NOR-1' }, { updatedSince }],
+      { updatedSince, descending: true },
       { updatedSince, sortField: 'name' },
       { updatedSince, sortField: 'updated_at' },
       // The attack: a cursor position from another organization's rows.
