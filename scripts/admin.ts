@@ -16,6 +16,7 @@ import {
   resetSecondFactorByEmail,
   resumeOrganization,
   revokeKeyById,
+  revokeKeyByText,
   rotateEncryptionKey,
   suspendOrganization,
 } from '../src/service/operator.ts';
@@ -108,8 +109,13 @@ program
 program
   .command('revoke-key')
   .description('revoke an API key; its next request gets 401')
-  .requiredOption('--id <uuid>', "the key's id, as GET /api/key shows it", uuid)
-  .action(({ id }: { id: string }) => execute((db) => revokeKeyById(db, id).then(() => ({ revoked: id }))));
+  .addOption(new Option('--id <uuid>', "the key's id, as GET /api/key shows it").argParser(uuid).conflicts('key'))
+  .option('--key <text>', 'the key itself, or its prefix if no other key has it; a prefix of several keys lists them')
+  .action(({ id, key }: { id?: string; key?: string }, command: Command) => {
+    if (id !== undefined) return execute((db) => revokeKeyById(db, id).then(() => ({ revoked: id })));
+    if (key !== undefined) return execute((db) => revokeKeyByText(db, key).then((revoked) => ({ revoked })));
+    return command.error("error: required option '--id <uuid>' or '--key <text>' not specified");
+  });
 
 program
   .command('suspend-organization')

@@ -12,7 +12,7 @@ import {
 } from './http/request-context.ts';
 import { RequestError } from './http/request-error.ts';
 import { redirect, sendView } from './http/view.ts';
-import { organizationSection } from './organization/routes.ts';
+import { organizationKeysSection, organizationSection } from './organization/routes.ts';
 import { peopleSection } from './people/routes.ts';
 import { profileSection } from './profile/routes.ts';
 import { signInPages } from './sign-in/routes.ts';
@@ -29,6 +29,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use(publicRoutes(dashboard, signInPages));
   router.use(sectionRoutes(dashboard, profileSection));
   router.use(sectionRoutes(dashboard, peopleSection));
+  router.use(sectionRoutes(dashboard, organizationKeysSection));
   router.use(sectionRoutes(dashboard, organizationSection));
   router.use((req: Request, res: Response, next: NextFunction) => sendNotFound(dashboard, { req, res, next }));
   // Express refuses a path with malformed percent-encoding before it looks for a route.

@@ -8,6 +8,8 @@ const KEY = /^charter_(live|test)_[0-9A-Za-z]{46}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const RANDOM_CHARACTERS = 40;
 export const CHECKSUM_CHARACTERS = 6;
+/** "charter_live_Ab3d". */
+export const PREFIX_CHARACTERS = 'charter_live_'.length + 4;
 
 export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
@@ -27,7 +29,7 @@ export function mintKey(environment: Environment): MintedKey {
   return {
     key,
     hash: Buffer.from(hashKey(key), 'hex'),
-    prefix: key.slice(0, -(RANDOM_CHARACTERS + CHECKSUM_CHARACTERS) + 4),
+    prefix: key.slice(0, PREFIX_CHARACTERS),
   };
 }
 
@@ -54,6 +56,29 @@ export function inspectKey(text: string): KeyFormat {
   const body = text.slice(0, -CHECKSUM_CHARACTERS);
   if (checksum(body) !== text.slice(-CHECKSUM_CHARACTERS)) return { kind: 'mistyped' };
   return { kind: 'well-formed', environment: match[1] === 'live' ? 'live' : 'test' };
+}
+
+/** What a text says about a key. Only `prefix`, at most 17 characters, may be shown, stored or put into a URL. */
+export type KeyInText =
+  | { readonly kind: 'whole'; readonly prefix: string; readonly key: string }
+  | { readonly kind: 'mistyped' | 'part'; readonly prefix: string };
+
+/**
+ * Finds a key, or the start of one, in a text that somebody pasted, such as a line of a log; a whole key may lack its
+ * "charter_live_". Null: there is none.
+ */
+export function findKeyIn(text: string): KeyInText | null {
+  const bare = /^[0-9A-Za-z]{46}$/.test(text.trim()) ? text.trim() : null;
+  const candidates =
+    bare === null
+      ? (text.match(/charter_(?:live|test)_[0-9A-Za-z]*/g) ?? [])
+      : ENVIRONMENTS.map((environment) => `charter_${environment}_${bare}`);
+  const whole = candidates.find((candidate) => inspectKey(candidate).kind === 'well-formed');
+  if (whole !== undefined) return { kind: 'whole', prefix: whole.slice(0, PREFIX_CHARACTERS), key: whole };
+  const [first] = candidates;
+  if (first === undefined) return null;
+  const kind = inspectKey(first).kind === 'mistyped' ? 'mistyped' : 'part';
+  return { kind, prefix: first.slice(0, PREFIX_CHARACTERS) };
 }
 
 function checksum(body: string): string {

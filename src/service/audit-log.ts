@@ -18,7 +18,7 @@ export type AuditListPage = {
 const PAGE_SIZE = 50;
 const EXPORT_BATCH_SIZE = 1000;
 
-/** The latest events first, for administrators. A `userId` that is no id finds nothing; such an `after` is ignored. */
+/** The latest events first, for administrators. A `userId` or `keyId` that is no id finds nothing; such an `after` is ignored. */
 export async function listAudit(
   db: Database,
   actor: Actor,
@@ -59,9 +59,9 @@ async function readPage(
   actor: Actor,
   { filters, after, rows }: { filters: AuditFilters; after: string | null; rows: number },
 ): Promise<AuditListPage> {
-  const { action, userId, from, to } = filters;
-  if (userId !== undefined && !isId(userId)) return { events: [], next: null };
-  const found = await listAuditEvents(db, actor.scope, { action, userId, from, to, after, limit: rows + 1 });
+  const { action, userId, keyId, from, to } = filters;
+  if ([userId, keyId].some((id) => id !== undefined && !isId(id))) return { events: [], next: null };
+  const found = await listAuditEvents(db, actor.scope, { action, userId, keyId, from, to, after, limit: rows + 1 });
   const events = found.slice(0, rows);
   return { events, next: found.length > rows ? (events.at(-1)?.id ?? null) : null };
 }

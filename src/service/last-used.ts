@@ -29,6 +29,8 @@ export type KeyUseOptions = {
 type PendingUse = { -readonly [Name in keyof KeyUse]: KeyUse[Name] };
 
 const EVERY_SECONDS = 60;
+/** Twice the interval, because a write takes time, too. */
+const UNWRITTEN_SECONDS = 2 * EVERY_SECONDS;
 /** About 10 MB of memory, and a statement of a few seconds. */
 const MAX_KEYS = 50_000;
 
@@ -90,4 +92,9 @@ function add(use: PendingUse, other: KeyUse): void {
 function later(a: Date | null, b: Date | null): Date | null {
   if (a === null || b === null) return a ?? b;
   return a > b ? a : b;
+}
+
+/** Whether a key may have been used without a record of that in the database yet. `endedAt` null: the key is active. */
+export function mayHaveUnwrittenUse({ endedAt }: { readonly endedAt: Date | null }, now: Date): boolean {
+  return endedAt === null || now.getTime() - endedAt.getTime() < UNWRITTEN_SECONDS * 1000;
 }

@@ -11,7 +11,7 @@ import {
 } from '../store/key-lists.ts';
 import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
 import { noSuchKey } from './key-conflict.ts';
-import { decodePosition, encodePosition } from './list-position.ts';
+import { decodePosition, encodePosition, parseInstant } from './list-position.ts';
 
 export type KeyDetails = Pick<
   ListedKey,
@@ -62,9 +62,9 @@ export async function getKey(
   return { ...access, key: detailsOf(found, now) };
 }
 
-export type KeysMadeForOthers = KeyListPage<
-  KeyDetails & { readonly holder: { id: string; name: string; email: string } }
->;
+export type KeyWithHolder = KeyDetails & { readonly holder: { id: string; name: string; email: string } };
+
+export type KeysMadeForOthers = KeyListPage<KeyWithHolder>;
 
 /** Active keys that this user made for others, and so has seen: to be reviewed when the user leaves. The newest first. */
 export async function listKeysMadeForOthers(
@@ -76,10 +76,11 @@ export async function listKeysMadeForOthers(
   refuseUnlessSeesOthers(actor);
   await getKeyAccess(db, actor, userId);
   const query = { userId, now, after: positionOf(after), limit: PAGE_SIZE + 1 };
-  return pageOf(await listActiveKeysMadeForOthers(db, actor.scope, query), (key) => ({
-    ...detailsOf(key, now),
-    holder: { id: key.holderId, name: key.holderName, email: key.holderEmail },
-  }));
+  return pageOf(await listActiveKeysMadeForOthers(db, actor.scope, query), (key) => withHolder(key, now));
+}
+
+export function withHolder(key: ListedKey, now: Date): KeyWithHolder {
+  return { ...detailsOf(key, now), holder: { id: key.holderId, name: key.holderName, email: key.holderEmail } };
 }
 
 function pageOf<Key extends KeyDetails>(
@@ -92,18 +93,15 @@ function pageOf<Key extends KeyDetails>(
   return { keys, next: isMore ? encodePosition(last.state, last.createdAt.toISOString(), last.id) : null };
 }
 
-/** PostgreSQL has fewer years than a Date. */
-const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
-
 function positionOf(after: string | null): (KeyPosition & { isActive: boolean }) | null {
   const position = decodePosition(after);
   const [state, instant = ''] = position?.parts ?? [];
-  const createdAt = new Date(instant);
-  if (position === null || !INSTANT.test(instant) || Number.isNaN(createdAt.getTime())) return null;
+  const createdAt = parseInstant(instant);
+  if (position === null || createdAt === undefined) return null;
   return { createdAt, id: position.id, isActive: state === 'active' };
 }
 
-function detailsOf(key: ListedKey, now: Date): KeyDetails {
+export function detailsOf(key: ListedKey, now: Date): KeyDetails {
   const { id, name, prefix, permissions, createdAt, createdBy, lastUsedAt, expiresAt, refusedUses } = key;
   const end = endOf(key, now);
   const enders = { rotated: key.rotatedBy, revoked: key.revokedBy, expired: null };

@@ -25,3 +25,12 @@ function parse(text: string): readonly string[] | null {
     return null;
   }
 }
+
+/** PostgreSQL has fewer years than a Date. */
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
+
+/** An instant of a position. Undefined: the text is none. */
+export function parseInstant(text: string): Date | undefined {
+  const instant = new Date(text);
+  return INSTANT.test(text) && !Number.isNaN(instant.getTime()) ? instant : undefined;
+}

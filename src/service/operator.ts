@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import type { Environment } from '../domain/api-key.ts';
+import { type Environment, endOf, findKeyIn, hashKey, PREFIX_CHARACTERS } from '../domain/api-key.ts';
 import { normalEmail } from '../domain/email.ts';
 import { DomainError, invalidField } from '../domain/errors.ts';
 import { parseName } from '../domain/name.ts';
@@ -11,7 +11,7 @@ import { type Database, transaction } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
 import { insertOrganization, lockOrganization, setLimits, setSuspended } from '../store/organizations.ts';
 import { retireOtherKeys } from '../store/secrets.ts';
-import { findKeyById, findOrganization, findUserByEmail } from '../store/unscoped.ts';
+import { findKeyById, findKeysByHash, findKeysByPrefix, findOrganization, findUserByEmail } from '../store/unscoped.ts';
 import { insertUser, type NewUser } from '../store/users.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
 import { orThrow } from './outcome.ts';
@@ -94,6 +94,45 @@ export async function revokeKeyById(db: Database, id: string): Promise<void> {
   if (key === null) throw new DomainError('not_found', `There is no API key with the id ${id}.`);
   const scope = OrganizationScope.grant(key.organizationId);
   orThrow(await revokeKey(db, { kind: 'operator', scope }, { keyId: id, userId: key.userId }));
+}
+
+/**
+ * Revokes the key that is, or begins with, this text: a whole key, or a prefix such as "charter_live_Ab3d". If several keys
+ * have the prefix, it revokes none, and the message lists them. Returns the id of the key.
+ */
+export async function revokeKeyByText(db: Database, text: string): Promise<string> {
+  const found = findKeyIn(text);
+  if (found === null || found.prefix.length < PREFIX_CHARACTERS) {
+    throw new DomainError('invalid', 'Give a whole API key, or a prefix such as charter_live_Ab3d.');
+  }
+  if (found.kind === 'mistyped') {
+    throw new DomainError('invalid', 'The key is mistyped or incomplete: its checksum is wrong. Check it, or give its prefix.');
+  }
+  const id = found.kind === 'whole' ? await findIdOfKey(db, found.key) : await findIdByPrefix(db, found.prefix);
+  await revokeKeyById(db, id);
+  return id;
+}
+
+async function findIdOfKey(db: Database, key: string): Promise<string> {
+  const hash = hashKey(key);
+  const found = (await findKeysByHash(db, [hash])).get(hash);
+  if (found === undefined) throw new DomainError('not_found', 'There is no such API key.');
+  return found.id;
+}
+
+async function findIdByPrefix(db: Database, prefix: string): Promise<string> {
+  const keys = await findKeysByPrefix(db, prefix);
+  const [first] = keys;
+  if (first === undefined) throw new DomainError('not_found', `There is no API key with the prefix ${prefix}.`);
+  if (keys.length === 1) return first.id;
+  const lines = keys.map((key) => {
+    const state = endOf(key, new Date())?.kind ?? 'active';
+    return `  ${key.id}  ${state}  ${JSON.stringify(key.name)} of ${key.user.email}`;
+  });
+  throw new DomainError(
+    'conflict',
+    [`Several API keys have the prefix ${prefix}. None was revoked. Give the --id of one of them:`, ...lines].join('\n'),
+  );
 }
 
 export async function suspendOrganization(db: Database, id: string): Promise<void> {

@@ -5,6 +5,7 @@ export type AuditFilters = {
   readonly action?: string | undefined;
   /** The actor or the target. */
   readonly userId?: string | undefined;
+  readonly keyId?: string | undefined;
   /** Inclusive. */
   readonly from?: Date | undefined;
   /** Exclusive. */
@@ -51,11 +52,12 @@ export async function listAuditEvents(
 }
 
 /** Exported so that a test can look at its query plan. */
-export function auditStatement(scope: OrganizationScope, { action, userId, from, to, after, limit }: AuditQuery) {
+export function auditStatement(scope: OrganizationScope, { action, userId, keyId, from, to, after, limit }: AuditQuery) {
   const values: unknown[] = [scope.organizationId, limit];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['organization_id = $1'];
   if (action !== undefined) conditions.push(`act = ${bind(action)}`);
+  if (keyId !== undefined) conditions.push(`key_id = ${bind(keyId)}::uuid`);
   if (from !== undefined) conditions.push(`id >= ${bind(firstIdAt(from))}::uuid`);
   if (to !== undefined) conditions.push(`id < ${bind(firstIdAt(to))}::uuid`);
   if (after !== null) conditions.push(`id < ${bind(after)}::uuid`);

@@ -24,12 +24,13 @@ export type ListedKey = {
   readonly holderEmail: string;
 };
 
-const COLUMNS = `
+/** The columns of a ListedKey, of `api_keys k` joined with PEOPLE. */
+export const COLUMNS = `
   k.id, k.name, k.key_prefix as prefix, k.permissions, k.created_at as "createdAt", creator.name as "createdBy",
   k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt", k.refused_uses as "refusedUses",
   k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
   holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail"`;
-const PEOPLE = `
+export const PEOPLE = `
   join users holder on holder.organization_id = k.organization_id and holder.id = k.user_id
   left join users creator on creator.organization_id = k.organization_id and creator.id = k.created_by_user_id
   left join users rotator on rotator.organization_id = k.organization_id and rotator.id = k.rotated_by_user_id

@@ -184,3 +184,22 @@ export async function listOrganizations(db: Database) {
 export async function findKeyById(db: Database, id: string) {
   return db.prisma.apiKey.findFirst({ where: { id }, select: { organizationId: true, userId: true } });
 }
+
+const MAX_KEYS_OF_A_PREFIX = 20;
+
+/** For the operator's commands: the keys with this prefix, such as "charter_live_Ab3d", oldest first, at most 20. */
+export async function findKeysByPrefix(db: Database, keyPrefix: string) {
+  return db.prisma.apiKey.findMany({
+    where: { keyPrefix },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    take: MAX_KEYS_OF_A_PREFIX,
+    select: {
+      id: true,
+      name: true,
+      expiresAt: true,
+      rotatedAt: true,
+      revokedAt: true,
+      user: { select: { email: true } },
+    },
+  });
+}

@@ -11,6 +11,8 @@ test('pages with names of the maximum length and ten keys pass the layout checks
   for (const [name, path] of [
     ['long-profile', '/profile'],
     ['long-keys', '/profile/api-keys'],
+    ['long-key', `/profile/api-keys/${keyId}`],
+    ['long-organization-keys', '/organization/api-keys'],
     ['long-key-rotate', `/profile/api-keys/${keyId}/rotate`],
     ['long-users', '/people/users'],
     ['long-user', `/people/users/${manager.userId}`],

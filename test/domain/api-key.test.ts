@@ -1,4 +1,4 @@
-import { expiryOf, hashKey, inspectKey, mintKey } from '../../src/domain/api-key.ts';
+import { expiryOf, findKeyIn, hashKey, inspectKey, mintKey } from '../../src/domain/api-key.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** A fixed key. It detects a change of the checksum, which would invalidate every key in use. */
@@ -20,6 +20,20 @@ test.each(['live', 'test'] as const)(
 
 test('an issued key stays well-formed forever', () => {
   expect(inspectKey(SAMPLE)).toEqual({ kind: 'well-formed', environment: 'live' });
+});
+
+test('a key is found in pasted text, whole or in part, and never more than its prefix is given on', () => {
+  const prefix = SAMPLE.slice(0, 17);
+  const bare = SAMPLE.slice(SECRET_START);
+  for (const text of [SAMPLE, ` "${SAMPLE}"\n`, `curl -H "Authorization: Bearer ${SAMPLE}" https://x.example`, bare])
+    expect(findKeyIn(text)).toEqual({ kind: 'whole', prefix, key: SAMPLE });
+  expect(findKeyIn(`${prefix} and ${SAMPLE}`)).toMatchObject({ kind: 'whole' });
+  for (const text of [prefix, `${prefix}…`, SAMPLE.slice(0, 40), `${SAMPLE}0`])
+    expect(findKeyIn(text)).toEqual({ kind: 'part', prefix });
+  for (const text of [`${SAMPLE.slice(0, -1)}Y`, `${bare.slice(0, -1)}Y`])
+    expect(findKeyIn(text)).toEqual({ kind: 'mistyped', prefix });
+  expect(findKeyIn('a charter_test_ key')).toEqual({ kind: 'part', prefix: 'charter_test_' });
+  for (const text of ['', 'Nightly import', 'charter_', 'mnCl', `${bare}0`]) expect(findKeyIn(text)).toBeNull();
 });
 
 test('a thousand keys are all different and use the whole alphabet', () => {

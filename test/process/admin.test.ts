@@ -1,3 +1,4 @@
+import { formatKey } from '../../src/domain/api-key.ts';
 import { signIn } from '../../src/service/sign-in.ts';
 import { addSecondFactor, createAccount, isSignedIn, newTrace, PASSWORD } from '../support/accounts.ts';
 import { Client } from '../support/client.ts';
@@ -76,6 +77,32 @@ test('an operator makes an organization and a working key, suspends and resumes 
     stderr: expect.stringMatching(/^The key "Staging" was revoked by an operator on .* UTC\. .*\n$/),
   });
   // Ten processes, one after another.
+});
+
+test('a leaked key is revoked by the key itself or by its prefix, unless several keys have the prefix', async () => {
+  const { id, email } = await createOrganization();
+  const issue = async (name: string) => {
+    const issued = await resultOf('issue-key', '--user', email, '--name', name);
+    return { id: String(issued['id']), key: String(issued['key']) };
+  };
+  const [first, second] = [await issue('First'), await issue('Second')];
+  expect(await resultOf('revoke-key', '--key', first.key)).toEqual({ revoked: first.id });
+  expect((await new Client(server.url, first.key).get('/api/key')).status).toBe(401);
+  const prefix = second.key.slice(0, 17);
+  await server.db.prisma.apiKey.updateMany({ where: { id: first.id }, data: { keyPrefix: prefix } });
+  const several = await admin('revoke-key', '--key', `${prefix}…`);
+  expect(several).toMatchObject({ code: 1, stdout: '' });
+  expect(several.stderr).toContain(`Several API keys have the prefix ${prefix}. None was revoked.`);
+  expect(several.stderr).toContain(`${first.id}  revoked  "First" of ${email}`);
+  expect(several.stderr).toContain(`${second.id}  active  "Second" of ${email}`);
+  expect((await new Client(server.url, second.key).get('/api/key')).status).toBe(200);
+  await server.db.prisma.apiKey.updateMany({ where: { id: first.id }, data: { keyPrefix: 'charter_live_0000' } });
+  expect(await resultOf('revoke-key', '--key', prefix)).toEqual({ revoked: second.id });
+  const unknown = await admin('revoke-key', '--key', formatKey('live', 'x'.repeat(40)));
+  expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: 'There is no such API key.\n' });
+  const where = { organizationId: id, action: 'key.revoked' };
+  expect(await server.db.prisma.auditEvent.count({ where })).toBe(2);
+  // Seven processes, one after another.
 });
 
 test('a key can be limited in permissions and lifetime', async () => {

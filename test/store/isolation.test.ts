@@ -3,7 +3,7 @@ import { createTenant, useDatabase } from '../support/store.ts';
 import { apiKeyProofs } from './isolation/api-keys.ts';
 import { auditProofs } from './isolation/audit.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
-import { keyHistoryProofs, keyListProofs } from './isolation/key-lists.ts';
+import { keyHistoryProofs, keyListProofs, keyRotationProofs, organizationKeyProofs } from './isolation/key-lists.ts';
 import { organizationProofs } from './isolation/organizations.ts';
 import { keyOfWriteProofs, parentProgramListProofs, parentProgramProofs } from './isolation/parent-programs.ts';
 import { peopleProofs, policyProofs } from './isolation/people.ts';
@@ -20,6 +20,8 @@ const PROOFS: Record<string, Proofs> = {
   'key-history.ts': keyHistoryProofs,
   'key-lists.ts': keyListProofs,
   'key-of-write.ts': keyOfWriteProofs,
+  'key-rotations.ts': keyRotationProofs,
+  'organization-keys.ts': organizationKeyProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
   'parent-program-list.ts': parentProgramListProofs,
   'parent-programs.ts': parentProgramProofs,

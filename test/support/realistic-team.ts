@@ -12,6 +12,8 @@ import { createTeam, type Team } from './team.ts';
 export type RealisticTeam = Team & {
   /** An active key of the administrator. */
   readonly keyId: string;
+  /** A key of the administrator that was rotated. */
+  readonly rotatedKeyId: string;
   /** A member without keys. */
   readonly newcomer: Actor;
   readonly deactivatedId: string;
@@ -49,7 +51,7 @@ export async function createRealisticTeam(db: Database): Promise<RealisticTeam> 
   const { token } = await invite(db, administrator, 'Noor Haddad');
   const gone = await invite(db, administrator, 'Bartholomew Featherstonehaugh-Cholmondeley');
   orThrow(await deactivateUser(db, administrator, { userId: gone.userId }));
-  return { ...team, keyId: nightly.id, newcomer, deactivatedId: gone.userId, invitation: token };
+  return { ...team, keyId: nightly.id, rotatedKeyId: staging.id, newcomer, deactivatedId: gone.userId, invitation: token };
 }
 
 async function make(

@@ -100,6 +100,26 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: 'where u.organization_id = $1 and u.id = $2',
     replace: 'where $1::uuid is not null and u.id = $2',
   },
+  findKeyRotations: {
+    file: 'key-rotations.ts',
+    find: 'from later join api_keys k on k.organization_id = $1 and k.id = later.successor_id',
+    replace: 'from later join api_keys k on k.id = later.successor_id',
+  },
+  listOrganizationKeys: {
+    file: 'organization-keys.ts',
+    find: "const conditions = ['k.organization_id = $1'];",
+    replace: "const conditions = ['$1::uuid is not null'];",
+  },
+  'listOrganizationKeys, the user': {
+    file: 'organization-keys.ts',
+    find: 'where u.organization_id = $1 and ${lower(',
+    replace: 'where ${lower(',
+  },
+  findOrganizationKeyByHash: {
+    file: 'organization-keys.ts',
+    find: 'where organization_id = $1 and key_hash = $2',
+    replace: 'where $1::uuid is not null and key_hash = $2',
+  },
   listAuditEvents: {
     file: 'audit-log.ts',
     find: "const conditions = ['organization_id = $1'];",

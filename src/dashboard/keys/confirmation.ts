@@ -5,7 +5,8 @@ import { errorPage } from '../markup/error.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { head, problemSummary } from '../markup/parts.ts';
-import { instant, since } from '../markup/words.ts';
+import { instant } from '../markup/words.ts';
+import { lastUse } from './cells.ts';
 import { type KeyContext, toList } from './context.ts';
 
 // Rotating, renaming and revoking a key are confirmed on a page of their own, so that they work without a script.
@@ -52,8 +53,7 @@ export function alreadyEnded({ state, endedAt, endedBy }: KeyDetails, listUrl: s
 <p class="actions"><a class="button" href="${listUrl}">See the list</a></p>`;
 }
 
-/** Uses are written once a minute, so a key that was first used just now has none yet: it must not be called unused. */
-export function usage({ lastUsedAt, expiresAt }: KeyDetails, now: Date): Html {
-  return html`<dl class="facts"><div><dt>Last used</dt><dd>${lastUsedAt === null ? 'Not before the last minute' : since(lastUsedAt, now)}</dd></div>
-<div><dt>Expires</dt><dd>${expiresAt === null ? 'Never' : instant(expiresAt)}</dd></div></dl>`;
+export function usage(key: KeyDetails, now: Date): Html {
+  return html`<dl class="facts"><div><dt>Last used</dt><dd>${lastUse(key, now)}</dd></div>
+<div><dt>Expires</dt><dd>${key.expiresAt === null ? 'Never' : instant(key.expiresAt)}</dd></div></dl>`;
 }

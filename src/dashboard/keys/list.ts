@@ -1,12 +1,14 @@
-import { formatCount } from '../../domain/format.ts';
+import type { KeyAccess } from '../../service/key-access.ts';
 import { type KeyDetails, type KeyList, listKeys } from '../../service/list-keys.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { DOTS, KEY_ICON } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { badge, doneNotice, pager, urlOf } from '../markup/parts.ts';
+import { doneNotice, pager, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { day, daysUntil, instant, permissionWords, since } from '../markup/words.ts';
+import { day, permissionWords } from '../markup/words.ts';
+import { actionsOn, actionUrl } from './actions.ts';
+import { keyCell, lastUse, stateCell } from './cells.ts';
 import type { KeyContext } from './context.ts';
 import { refusalNotice, refusalOf } from './refused.ts';
 
@@ -62,41 +64,22 @@ function keyTable({ list, listUrl, now }: TableProps): Html {
 
 function cells(key: KeyDetails, { list, listUrl, now }: TableProps) {
   return [
-    html`<span class="key-name">${key.name}</span><code class="prefix">${key.prefix}…</code>`,
+    keyCell(key, listUrl),
     stateCell(key, now),
     permissionWords(key.permissions),
-    key.lastUsedAt === null ? html`<span class="quiet">Never</span>` : since(key.lastUsedAt, now),
+    lastUse(key, now),
     html`${day(key.createdAt)}<span class="under clamp">by ${key.createdBy ?? 'an operator'}</span>`,
     menu(key, list, listUrl),
   ];
 }
 
-const ENDED = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' };
-
-function stateCell(key: KeyDetails, now: Date): Html {
-  const { state, endedAt, endedBy, refusedUses } = key;
-  if (state === 'active' || endedAt === null) return html`${badge('good', 'Active')}${expiry(key, now)}`;
-  return html`${badge('neutral', ENDED[state])}${state !== 'expired' && html` <span class="small">by ${endedBy ?? 'an operator'}</span>`}<span class="under">${instant(endedAt)}</span>${
-    refusedUses > 0 && html`<span class="under warn-text">Refused ${formatCount(refusedUses, 'time')} since</span>`
-  }`;
-}
-
-function expiry({ expiresAt, isExpiringSoon }: KeyDetails, now: Date): Html {
-  if (expiresAt === null) return html`<span class="under">Never expires</span>`;
-  const days = daysUntil(expiresAt, now);
-  return html`${isExpiringSoon && html` ${badge('warn', days === 0 ? 'Expires today' : `${formatCount(days, 'day')} left`)}`}<span class="under">Expires ${day(expiresAt)}</span>`;
-}
-
-/** An expired key can only be revoked, which frees its name. */
-function menu({ id, name, state }: KeyDetails, { refusal, mayRevoke }: KeyList, listUrl: string): Html | false {
-  const changes = refusal === null && state === 'active' ? ['Rotate', 'Rename'] : [];
-  const ends = mayRevoke && (state === 'active' || state === 'expired') ? ['Revoke'] : [];
-  const links = [...changes, ...ends].map(
-    (label) =>
-      html`<li><a href="${listUrl}/${id}/${label.toLowerCase()}"${label === 'Revoke' && html` class="danger-text"`}>${label}</a></li>`,
+function menu(key: KeyDetails, access: KeyAccess, listUrl: string): Html | false {
+  const links = actionsOn(key, access).map(
+    (action) =>
+      html`<li><a href="${actionUrl(key, action, listUrl)}"${action === 'Revoke' && html` class="danger-text"`}>${action}</a></li>`,
   );
   return (
     links.length > 0 &&
-    html`<details class="menu"><summary class="dots">${DOTS}<span class="unseen">Actions for key ${name}</span></summary><ul>${links}</ul></details>`
+    html`<details class="menu"><summary class="dots">${DOTS}<span class="unseen">Actions for key ${key.name}</span></summary><ul>${links}</ul></details>`
   );
 }

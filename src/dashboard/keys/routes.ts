@@ -3,6 +3,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { type KeyContext, type KeyPlace, keyContext } from './context.ts';
 import { create, showCreate } from './create.ts';
+import { showKey } from './key.ts';
 import { showList } from './list.ts';
 import { rename, showRename } from './rename.ts';
 import { revoke, showRevoke } from './revoke.ts';
@@ -23,6 +24,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
       ]),
     },
     { path: `${list}/new`, get: get(showCreate) },
+    { path: one, get: get(showKey) },
     {
       path: `${one}/rotate`,
       get: get(showRotate),

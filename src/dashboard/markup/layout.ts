@@ -1,4 +1,4 @@
-import { mayGovern, maySeePeople, type Role } from '../../domain/role.ts';
+import { mayGovern, maySeeKeysOfOthers, maySeePeople, type Role } from '../../domain/role.ts';
 import type { Problem } from '../http/problem.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
@@ -67,19 +67,45 @@ function signedInBody(context: SignedInContext, main: Html): Html {
 </body>`;
 }
 
-type SectionLink = { name: string; path: string; icon: Html; mayEnter: (role: Role) => boolean };
+type SectionLink = {
+  name: string;
+  path: string;
+  /** The page that the link opens. */
+  start: (role: Role) => string;
+  icon: Html;
+  mayEnter: (role: Role) => boolean;
+};
 
 const SECTIONS: readonly SectionLink[] = [
-  { name: 'My profile', path: '/profile', icon: SECTION_ICONS.profile, mayEnter: () => true },
-  { name: 'People', path: '/people', icon: SECTION_ICONS.people, mayEnter: maySeePeople },
-  { name: 'Organization', path: '/organization', icon: SECTION_ICONS.organization, mayEnter: mayGovern },
+  {
+    name: 'My profile',
+    path: '/profile',
+    start: () => '/profile',
+    icon: SECTION_ICONS.profile,
+    mayEnter: () => true,
+  },
+  {
+    name: 'People',
+    path: '/people',
+    start: () => '/people/users',
+    icon: SECTION_ICONS.people,
+    mayEnter: maySeePeople,
+  },
+  {
+    name: 'Organization',
+    path: '/organization',
+    start: (role) => (mayGovern(role) ? '/organization' : '/organization/api-keys'),
+    icon: SECTION_ICONS.organization,
+    mayEnter: maySeeKeysOfOthers,
+  },
 ];
 
 function navigation({ actor, path }: SignedInContext): Html {
-  const links = SECTIONS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ name, path: to, icon }) => {
+  const links = SECTIONS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ name, path: to, start, icon }) => {
     // "page" for the link to this very page, "true" for the section that contains it.
-    const current = path === to ? 'page' : path.startsWith(`${to}/`) ? 'true' : null;
-    return html`<li><a href="${to === '/people' ? '/people/users' : to}"${current !== null && html` aria-current="${current}"`}>${icon}${name}</a></li>`;
+    const href = start(actor.role);
+    const current = path === href ? 'page' : path === to || path.startsWith(`${to}/`) ? 'true' : null;
+    return html`<li><a href="${href}"${current !== null && html` aria-current="${current}"`}>${icon}${name}</a></li>`;
   });
   return html`<nav aria-label="Main"><ul class="sections">${links}</ul></nav>`;
 }

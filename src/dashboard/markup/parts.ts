@@ -23,7 +23,7 @@ ${tabs !== undefined && tabBar(tabs)}
 </div>`;
 }
 
-function tabBar({ label, tabs }: { label: string; tabs: readonly Tab[] }): Html {
+export function tabBar({ label, tabs }: { label: string; tabs: readonly Tab[] }): Html {
   return html`<nav class="tabs" aria-label="${label}"><ul>${tabs.map(
     ({ name, href, isCurrent }) =>
       html`<li><a href="${href}"${isCurrent && html` aria-current="page"`}>${name}</a></li>`,
@@ -129,12 +129,20 @@ export function facts(list: readonly { readonly name: string; readonly value: Ht
   return html`<dl class="facts">${list.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** Links to the first and the next list page; nothing where one list page holds everything. */
-export function pager({ first, next }: { first: string | null; next: string | null }): Html | false {
-  if (first === null && next === null) return false;
+/** Links to other list pages; nothing where one list page holds everything. */
+export function pager({
+  first,
+  previous = null,
+  next,
+}: {
+  first: string | null;
+  previous?: string | null;
+  next: string | null;
+}): Html | false {
+  if (first === null && previous === null && next === null) return false;
   return html`<nav class="pager" aria-label="Pages">${first !== null && html`<a class="button" href="${first}">First page</a>`}${
-    next !== null && html`<a class="button" href="${next}" rel="next">Next page</a>`
-  }</nav>`;
+    previous !== null && html`<a class="button" href="${previous}" rel="prev">Previous page</a>`
+  }${next !== null && html`<a class="button" href="${next}" rel="next">Next page</a>`}</nav>`;
 }
 
 /** The path with a query; empty and null values are left out. */

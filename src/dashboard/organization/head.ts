@@ -1,16 +1,18 @@
+import { mayGovern, type Role } from '../../domain/role.ts';
 import type { Html } from '../markup/html.ts';
 import { head } from '../markup/parts.ts';
 
-/** The heading and the tabs of the organization's pages. */
-export function organizationHead(current: 'policy' | 'audit-log'): Html {
-  return head({
-    title: 'Organization',
-    tabs: {
-      label: 'Organization pages',
-      tabs: [
-        { name: 'Policy', href: '/organization', isCurrent: current === 'policy' },
-        { name: 'Audit log', href: '/organization/audit-log', isCurrent: current === 'audit-log' },
-      ],
-    },
-  });
+type Tab = 'policy' | 'api-keys' | 'audit-log';
+
+const TABS: readonly { readonly tab: Tab; readonly name: string; readonly href: string }[] = [
+  { tab: 'policy', name: 'Policy', href: '/organization' },
+  { tab: 'api-keys', name: 'API keys', href: '/organization/api-keys' },
+  { tab: 'audit-log', name: 'Audit log', href: '/organization/audit-log' },
+];
+
+/** The heading of the organization's pages, with tabs for those who may open more than one of them. */
+export function organizationHead(current: Tab, role: Role): Html {
+  if (!mayGovern(role)) return head({ title: 'API keys of the organization' });
+  const tabs = TABS.map(({ tab, name, href }) => ({ name, href, isCurrent: tab === current }));
+  return head({ title: 'Organization', tabs: { label: 'Organization pages', tabs } });
 }

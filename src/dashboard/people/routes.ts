@@ -7,8 +7,8 @@ import { deactivate, reactivate, showDeactivation } from './deactivate.ts';
 import { invite, showInvite } from './invite.ts';
 import { removeSecondFactor, showSecondFactorRemoval } from './second-factor.ts';
 import { setRole, showUser } from './user.ts';
-import { userHead, userIdOf, userUrl } from './user-head.ts';
-import { showUsers } from './user-list.ts';
+import { userHead, userIdOf, userKeysUrl } from './user-head.ts';
+import { searchUsers, showUsers } from './user-list.ts';
 
 const ONE = '/people/users/:userId';
 
@@ -17,7 +17,7 @@ export const peopleSection: Section = {
   mayEnter: maySeePeople,
   pages: [
     { path: '/people', get: () => redirect('/people/users') },
-    { path: '/people/users', get: showUsers },
+    { path: '/people/users', get: showUsers, post: form(['search'], searchUsers) },
     { path: '/people/users/invite', get: showInvite, post: form(['name', 'email', 'role', 'form_id'], invite) },
     { path: ONE, get: showUser },
     { path: `${ONE}/role`, post: form(['role'], setRole) },
@@ -29,7 +29,7 @@ export const peopleSection: Section = {
       root: ONE,
       locate: (context) => ({
         holderId: userIdOf(context),
-        listUrl: `${userUrl(userIdOf(context))}/api-keys`,
+        listUrl: userKeysUrl(userIdOf(context)),
         head: (user) => userHead({ user, current: 'api-keys', isSelf: user.id === context.actor.userId }),
       }),
     }),

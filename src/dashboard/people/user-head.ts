@@ -8,6 +8,11 @@ export function userUrl(userId: string): string {
   return `/people/users/${userId}`;
 }
 
+/** The list of the user's keys. */
+export function userKeysUrl(userId: string): string {
+  return `${userUrl(userId)}/api-keys`;
+}
+
 /** The id in the path. */
 export function userIdOf({ params }: SignedInContext): string {
   return params['userId'] ?? '';
@@ -30,7 +35,7 @@ export function userHead({ user, current, isSelf }: HeadProps): Html {
       label: `Pages of ${user.name}`,
       tabs: [
         { name: 'Details', href: url, isCurrent: current === 'details' },
-        { name: 'API keys', href: `${url}/api-keys`, isCurrent: current === 'api-keys' },
+        { name: 'API keys', href: userKeysUrl(user.id), isCurrent: current === 'api-keys' },
       ],
     },
   });

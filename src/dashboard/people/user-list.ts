@@ -1,17 +1,19 @@
 import { mayManage, ROLES } from '../../domain/role.ts';
 import { listUsers, type UserDetails } from '../../service/people.ts';
+import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import type { View } from '../http/view.ts';
+import { redirect, type View } from '../http/view.ts';
+import { findKeyUrl, withoutKey } from '../keys/find.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { badge, emailText, head, pager, urlOf } from '../markup/parts.ts';
+import { badge, emailText, head, hidden, pager, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, ROLE_WORDS } from '../markup/words.ts';
 import { userUrl } from './user-head.ts';
 
 export async function showUsers(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, query } = context;
-  const search = query.get('search') ?? '';
+  const { actor, dashboard, formToken, query } = context;
+  const search = withoutKey(query.get('search') ?? '');
   const after = query.get('after');
   const { users, next } = await listUsers(dashboard.db, actor, { search, after });
   const mayInvite = ROLES.some((role) => mayManage(actor.role, role));
@@ -19,8 +21,8 @@ export async function showUsers(context: SignedInContext): Promise<View> {
     title: 'People',
     tabs: { label: 'People pages', tabs: [{ name: 'Users', href: '/people/users', isCurrent: true }] },
   })}
-<div class="toolbar"><form role="search" action="/people/users" class="search"><label class="unseen" for="search">Name or e-mail</label>
-<input id="search" name="search" type="search" value="${search}" maxlength="100" placeholder="Name or e-mail"><button class="button">Search</button></form>
+<div class="toolbar"><form role="search" method="post" action="/people/users" class="search">${hidden('form_token', formToken)}<label class="unseen" for="search">Name or e-mail</label>
+<input id="search" name="search" type="search" value="${search}" maxlength="300" placeholder="Name or e-mail"><button class="button">Search</button></form>
 ${mayInvite && html`<a class="button primary" href="/people/users/invite">Invite a user</a>`}</div>
 ${users.length === 0 ? nobodyFound(search) : userTable(users, actor.userId)}
 ${pager({
@@ -28,6 +30,12 @@ ${pager({
   next: next === null ? null : urlOf('/people/users', { search, after: next }),
 })}`;
   return page(context, { title: 'People', main });
+}
+
+/** Posted, because people also paste an API key here, which must not get into a URL. Such a search leads to the key. */
+export async function searchUsers(context: SignedInContext, form: Form<'search'>): Promise<View> {
+  const search = form.text('search');
+  return redirect((await findKeyUrl(context, search)) ?? urlOf('/people/users', { search }));
 }
 
 function nobodyFound(search: string): Html {

@@ -8,13 +8,14 @@ import { newFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
+import { keyCell, lastUse } from '../keys/cells.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, facts, hidden, pager, postForm, problemSummary, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { day, instant, ROLE_WORDS, since } from '../markup/words.ts';
+import { day, instant, ROLE_WORDS } from '../markup/words.ts';
 import { roleField } from './role-field.ts';
-import { userHead, userIdOf, userUrl } from './user-head.ts';
+import { userHead, userIdOf, userKeysUrl, userUrl } from './user-head.ts';
 import { userState } from './user-list.ts';
 
 const DONE = new Map([
@@ -123,10 +124,10 @@ function keysForOthersSection(
     columns: ['Key', 'Acts for', 'Created', 'Last used'],
     rows: keys.map((key) => ({
       cells: [
-        html`<span class="key-name">${key.name}</span><code class="prefix">${key.prefix}…</code>`,
-        html`<a href="${userUrl(key.holder.id)}/api-keys">${key.holder.name}</a>`,
+        keyCell(key, userKeysUrl(key.holder.id)),
+        html`<a href="${userKeysUrl(key.holder.id)}">${key.holder.name}</a>`,
         day(key.createdAt),
-        key.lastUsedAt === null ? 'Never' : since(key.lastUsedAt, now),
+        lastUse(key, now),
       ],
     })),
   })}</div>

@@ -4,6 +4,12 @@ import { insertApiKey, replaceApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { findKeyHistory, findLiveSuccessor } from '../../../src/store/key-history.ts';
 import { findKeyHolder, findListedKey, listActiveKeysMadeForOthers, listKeysOf } from '../../../src/store/key-lists.ts';
+import { findKeyRotations } from '../../../src/store/key-rotations.ts';
+import {
+  countOrganizationKeys,
+  findOrganizationKeyByHash,
+  listOrganizationKeys,
+} from '../../../src/store/organization-keys.ts';
 import { insertUser } from '../../../src/store/users.ts';
 import { createKeyRow, type Tenant } from '../../support/store.ts';
 import type { Proofs } from './proof.ts';
@@ -94,5 +100,61 @@ export const keyHistoryProofs: Proofs = {
       data: { rotatedAt: NOW, successorId: successor },
     });
     expect(await findLiveSuccessor(db.prisma, ours.scope, { id, now: NOW })).toBeNull();
+  },
+};
+
+export const keyRotationProofs: Proofs = {
+  async findKeyRotations({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs, { name: 'Theirs' });
+    const successor = await rotate(db, theirs, id);
+    for (const { userId } of [ours, theirs]) {
+      expect(await findKeyRotations(db, ours.scope, { userId, id })).toEqual([]);
+    }
+    // Our key with the same id and the same successor: neither direction continues in their organization.
+    await createKeyRow(db, ours, { id, name: 'Ours' });
+    expect(await findKeyRotations(db, ours.scope, { userId: ours.userId, id })).toMatchObject([{ name: 'Ours' }]);
+    await createKeyRow(db, ours, { id: successor, name: 'Ours too' });
+    const { userId } = ours;
+    expect(await findKeyRotations(db, ours.scope, { userId, id: successor })).toMatchObject([{ name: 'Ours too' }]);
+    await db.prisma.apiKey.update({
+      where: { organizationId_id: { organizationId: ours.scope.organizationId, id } },
+      data: { rotatedAt: NOW, successorId: successor },
+    });
+    expect(await findKeyRotations(db, ours.scope, { userId, id })).toMatchObject([
+      { name: 'Ours', step: 0 },
+      { name: 'Ours too', step: 1 },
+    ]);
+  },
+};
+
+const EVERY = { search: '', holder: '', permission: null, isUnused: false, isExpiringSoon: false } as const;
+
+export const organizationKeyProofs: Proofs = {
+  async listOrganizationKeys({ db, ours, theirs }) {
+    await createKeyRow(db, theirs);
+    const query = { filters: EVERY, isActive: true, isLatestFirst: true, from: null, now: NOW, limit: 10 };
+    expect(await listOrganizationKeys(db, ours.scope, query)).toEqual([]);
+    const email = await withSameId(db, ours, theirs);
+    const own = await createKeyRow(db, { ...theirs, scope: ours.scope });
+    expect(await listOrganizationKeys(db, ours.scope, query)).toMatchObject([{ id: own.id, holderName: 'Same' }]);
+    // The filter by user compares the users of our organization only.
+    const byHolder = (holder: string) => ({ ...query, filters: { ...EVERY, holder } });
+    expect(await listOrganizationKeys(db, ours.scope, byHolder(theirs.email))).toEqual([]);
+    expect(await listOrganizationKeys(db, ours.scope, byHolder(email))).toHaveLength(1);
+  },
+
+  async countOrganizationKeys({ db, ours, theirs }) {
+    await createKeyRow(db, theirs);
+    const query = { filters: EVERY, now: NOW };
+    expect(await countOrganizationKeys(db, ours.scope, query)).toEqual({ active: 0, ended: 0 });
+    await createKeyRow(db, ours);
+    expect(await countOrganizationKeys(db, ours.scope, query)).toEqual({ active: 1, ended: 0 });
+  },
+
+  async findOrganizationKeyByHash({ db, ours, theirs }) {
+    const { id, hash } = await createKeyRow(db, theirs);
+    expect(await findOrganizationKeyByHash(db, ours.scope, hash.toString('hex'))).toBeNull();
+    const { userId } = theirs;
+    expect(await findOrganizationKeyByHash(db, theirs.scope, hash.toString('hex'))).toEqual({ id, userId });
   },
 };

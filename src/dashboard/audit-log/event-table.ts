@@ -1,0 +1,70 @@
+import type { ACTIONS, AuditRecord } from '../../service/audit-log.ts';
+import { type Html, html } from '../markup/html.ts';
+import { table } from '../markup/table.ts';
+import { instant } from '../markup/words.ts';
+import { userKeysUrl, userUrl } from '../people/user-head.ts';
+import { detailLines } from './detail-words.ts';
+
+export const ACTION_WORDS: Record<(typeof ACTIONS)[number], string> = {
+  'key.created': 'API key created',
+  'key.rotated': 'API key rotated',
+  'key.revoked': 'API key revoked',
+  'key.renamed': 'API key renamed',
+  'user.invited': 'User invited',
+  'user.role_changed': 'Role changed',
+  'user.deactivated': 'User deactivated',
+  'user.reactivated': 'User reactivated',
+  'user.reset_link_made': 'Reset link made',
+  'user.signed_in': 'Signed in',
+  'user.sign_in_failed': 'Sign-in failed',
+  'user.signed_out': 'Signed out',
+  'user.password_set': 'Password set',
+  'user.second_factor_on': 'Second factor on',
+  'user.second_factor_off': 'Second factor off',
+  'user.second_factor_removed': 'Second factor removed',
+  'user.recovery_codes_made': 'Recovery codes made',
+  'user.password_check_failed': 'Password check failed',
+  'organization.policy_changed': 'Policy changed',
+  'organization.limits_changed': 'Rate limits changed',
+  'organization.suspended': 'Organization suspended',
+  'organization.resumed': 'Organization resumed',
+};
+const WORDS_BY_NAME: ReadonlyMap<string, string> = new Map(Object.entries(ACTION_WORDS));
+
+export function eventTable(events: readonly AuditRecord[]): Html {
+  return html`<div class="card flush">${table({
+    name: 'events',
+    label: 'Events, the latest first',
+    columns: ['When', 'What', 'By', 'About', 'IP address'],
+    rows: events.map((event) => ({ cells: cells(event) })),
+  })}</div>`;
+}
+
+function cells(event: AuditRecord) {
+  const { action, ip, userAgent, requestId } = event;
+  return [
+    instant(event.at),
+    html`<span class="strong">${WORDS_BY_NAME.get(action) ?? action}</span>${detailLines(event)}`,
+    event.actorId === null
+      ? html`<span class="quiet">${requestId === '' ? 'An operator' : 'Not known'}</span>`
+      : person(event.actorId, event.actorName),
+    about(event),
+    html`<span>${ip === '' ? '—' : ip}</span>${userAgent !== '' && html`<details class="more"><summary>More<span class="unseen"> about this request</span></summary><p class="under breakable">${userAgent}</p><p class="under breakable">Request ${requestId}</p></details>`}`,
+  ];
+}
+
+function about({ actorId, targetId, targetName, keyId, keyName, keyPrefix }: AuditRecord): Html {
+  const isOwn = targetId === actorId;
+  const whose = isOwn
+    ? html`<span class="quiet">Own ${keyId === null ? 'account' : 'key'}</span>`
+    : person(targetId ?? '', targetName);
+  const key =
+    targetId === null
+      ? html`<span class="clamp">${keyName}</span>`
+      : html`<a class="clamp" href="${userKeysUrl(targetId)}/${keyId}">${keyName}</a>`;
+  return html`${targetId !== null && whose}${keyPrefix !== null && html`<span class="under">${key}<code class="prefix">${keyPrefix}…</code></span>`}`;
+}
+
+function person(id: string, name: string | null): Html {
+  return html`<a class="clamp" href="${userUrl(id)}">${name ?? 'Somebody'}</a>`;
+}

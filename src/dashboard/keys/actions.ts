@@ -1,0 +1,16 @@
+import type { KeyAccess } from '../../service/key-access.ts';
+import type { KeyDetails } from '../../service/list-keys.ts';
+
+export type Action = 'Rotate' | 'Rename' | 'Revoke';
+
+/** What may be done with a key. An expired key can only be revoked, which frees its name. */
+export function actionsOn({ state }: KeyDetails, { refusal, mayRevoke }: KeyAccess): Action[] {
+  const changes: Action[] = refusal === null && state === 'active' ? ['Rotate', 'Rename'] : [];
+  const ends: Action[] = mayRevoke && (state === 'active' || state === 'expired') ? ['Revoke'] : [];
+  return [...changes, ...ends];
+}
+
+/** The page that asks for confirmation. */
+export function actionUrl({ id }: KeyDetails, action: Action, listUrl: string): string {
+  return `${listUrl}/${id}/${action.toLowerCase()}`;
+}

@@ -1,0 +1,35 @@
+import { formatCount } from '../../domain/format.ts';
+import { mayHaveUnwrittenUse } from '../../service/last-used.ts';
+import type { KeyDetails } from '../../service/list-keys.ts';
+import { type Html, html } from '../markup/html.ts';
+import { badge } from '../markup/parts.ts';
+import { day, daysUntil, instant, since } from '../markup/words.ts';
+
+// What every list of keys and a key's own page say about a key.
+
+/** The name, which leads to the key's own page, and the prefix. `listUrl`: of the list of its user's keys. */
+export function keyCell({ id, name, prefix }: Pick<KeyDetails, 'id' | 'name' | 'prefix'>, listUrl: string): Html {
+  return html`<a href="${listUrl}/${id}" class="key-name">${name}</a><code class="prefix">${prefix}…</code>`;
+}
+
+const ENDED = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' };
+
+export function stateCell(key: KeyDetails, now: Date): Html {
+  const { state, endedAt, endedBy, refusedUses } = key;
+  if (state === 'active' || endedAt === null) return html`${badge('good', 'Active')}${expiry(key, now)}`;
+  return html`${badge('neutral', ENDED[state])}${state !== 'expired' && html` <span class="small">by ${endedBy ?? 'an operator'}</span>`}<span class="under">${instant(endedAt)}</span>${
+    refusedUses > 0 && html`<span class="under warn-text">Refused ${formatCount(refusedUses, 'time')} since</span>`
+  }`;
+}
+
+function expiry({ expiresAt, isExpiringSoon }: KeyDetails, now: Date): Html {
+  if (expiresAt === null) return html`<span class="under">Never expires</span>`;
+  const days = daysUntil(expiresAt, now);
+  return html`${isExpiringSoon && html` ${badge('warn', days === 0 ? 'Expires today' : `${formatCount(days, 'day')} left`)}`}<span class="under">Expires ${day(expiresAt)}</span>`;
+}
+
+/** Never "Never" while a use may not be written yet: somebody would end a key that is in use. */
+export function lastUse(key: Pick<KeyDetails, 'lastUsedAt' | 'endedAt'>, now: Date): Html {
+  if (key.lastUsedAt !== null) return since(key.lastUsedAt, now);
+  return html`<span class="quiet">${mayHaveUnwrittenUse(key, now) ? 'No use recorded yet' : 'Never'}</span>`;
+}

@@ -1,0 +1,25 @@
+import { findKeyIn } from '../../domain/api-key.ts';
+import { findKeyOwner } from '../../service/organization-keys.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { urlOf } from '../markup/parts.ts';
+import { userKeysUrl } from '../people/user-head.ts';
+
+export const ORGANIZATION_KEYS = '/organization/api-keys';
+
+/**
+ * Where a search for a key leads: to the page of that key, or to the keys with its prefix. Null: the text contains no key and
+ * no start of one. The URL never contains more of the key than its prefix.
+ */
+export async function findKeyUrl({ dashboard, actor }: SignedInContext, text: string): Promise<string | null> {
+  const found = findKeyIn(text);
+  if (found === null) return null;
+  const owner = found.kind === 'whole' ? await findKeyOwner(dashboard.db, actor, found.key) : null;
+  if (owner !== null) return `${userKeysUrl(owner.userId)}/${owner.id}`;
+  const notice = { whole: 'unknown', mistyped: 'mistyped', part: null }[found.kind];
+  return urlOf(ORGANIZATION_KEYS, { search: found.prefix, notice });
+}
+
+/** A text for a search, without what follows the prefix of a key in it. */
+export function withoutKey(text: string): string {
+  return findKeyIn(text)?.prefix ?? text;
+}

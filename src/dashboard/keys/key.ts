@@ -1,0 +1,90 @@
+import { mayGovern } from '../../domain/role.ts';
+import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
+import { getKeyWithRotations, type KeyWithRotations, MAX_STEPS } from '../../service/key-rotations.ts';
+import type { KeyDetails } from '../../service/list-keys.ts';
+import { eventTable } from '../audit-log/event-table.ts';
+import type { View } from '../http/view.ts';
+import { type Html, html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { emailText, facts, head, pager, urlOf } from '../markup/parts.ts';
+import { table } from '../markup/table.ts';
+import { day, instant, permissionChip, ROLE_WORDS } from '../markup/words.ts';
+import { actionsOn, actionUrl } from './actions.ts';
+import { keyCell, lastUse, stateCell } from './cells.ts';
+import { keyIdOf } from './confirmation.ts';
+import type { KeyContext } from './context.ts';
+
+/** A key's own page. Its events are part of the audit log, which only administrators read. */
+export async function showKey(context: KeyContext): Promise<View> {
+  const { dashboard, actor, holderId, isOwn, listUrl, now, query } = context;
+  const after = query.get('after');
+  const found = await getKeyWithRotations(dashboard.db, actor, { userId: holderId, keyId: keyIdOf(context), now });
+  const { key, holder } = found;
+  const events = mayGovern(actor.role) ? await listAudit(dashboard.db, actor, { keyId: key.id, after }) : null;
+  const main = html`${head({
+    title: key.name,
+    up: { name: isOwn ? 'API keys' : `API keys of ${holder.name}`, href: listUrl },
+    lead: html`API key <code>${key.prefix}…</code>`,
+    action: actions(found, listUrl),
+  })}
+<section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(found, context)}</section>
+${rotations(found, context)}
+${events !== null && eventSection(events, { url: `${listUrl}/${key.id}`, isFirst: after === null })}`;
+  return page(context, { title: `${key.name}, API key`, main });
+}
+
+function actions({ key, ...access }: KeyWithRotations, listUrl: string): Html | false {
+  const links = actionsOn(key, access).map(
+    (action) =>
+      html`<a class="button${action === 'Revoke' && ' danger-plain'}" href="${actionUrl(key, action, listUrl)}">${action}</a>`,
+  );
+  return links.length > 0 && html`<div class="actions">${links}</div>`;
+}
+
+function about({ key, holder, earlier, later }: KeyWithRotations, { isOwn, listUrl, now }: KeyContext): Html {
+  const [predecessor, successor] = [earlier.at(-1), later.at(0)];
+  const link = (other: KeyDetails) => html`<a href="${listUrl}/${other.id}"><code>${other.prefix}…</code></a>`;
+  return facts([
+    { name: 'State', value: html`${stateCell(key, now)}${successor !== undefined && html`<span class="under">Replaced by ${link(successor)}</span>`}` },
+    { name: 'Last used', value: lastUse(key, now) },
+    {
+      name: 'Acts for',
+      value: html`${isOwn ? html`You, ${holder.name}` : html`<a href="${listUrl}">${holder.name}</a>`}<span class="under">${emailText(holder.email)} · ${ROLE_WORDS[holder.role].name}</span>`,
+    },
+    { name: 'Permissions', value: html`<span class="chips">${key.permissions.map((each) => permissionChip(each))}</span>` },
+    {
+      name: 'Created',
+      value: html`${instant(key.createdAt)}<span class="under">by ${key.createdBy ?? 'an operator'}${predecessor !== undefined && html`, who rotated ${link(predecessor)}`}</span>`,
+    },
+    { name: 'Expires', value: key.expiresAt === null ? 'Never' : instant(key.expiresAt) },
+  ]);
+}
+
+function rotations({ key, holder, earlier, later }: KeyWithRotations, { listUrl, now }: KeyContext): Html | false {
+  if (earlier.length === 0 && later.length === 0) return false;
+  const isCut = earlier.length === MAX_STEPS || later.length === MAX_STEPS;
+  return html`<section aria-labelledby="rotations"><h2 id="rotations">Rotations</h2>
+<p class="quiet">Each key replaced the one above it.${isCut && ` At most ${MAX_STEPS} keys before and after this one are shown; the pages of the first and the last one lead on.`}</p>
+<div class="card flush">${table({
+    name: 'rotations',
+    label: `Rotations of ${key.name} of ${holder.name}`,
+    columns: ['Key', 'State', 'Created', 'Last used'],
+    rows: [...earlier, key, ...later].map((each) => ({
+      cells: [
+        each.id === key.id
+          ? html`<span class="key-name">${each.name}</span><code class="prefix">${each.prefix}…</code> <span class="small">this key</span>`
+          : keyCell(each, listUrl),
+        stateCell(each, now),
+        html`${day(each.createdAt)}<span class="under clamp">by ${each.createdBy ?? 'an operator'}</span>`,
+        lastUse(each, now),
+      ],
+      isEnded: each.state !== 'active',
+    })),
+  })}</div></section>`;
+}
+
+function eventSection({ events, next }: AuditListPage, { url, isFirst }: { url: string; isFirst: boolean }): Html {
+  return html`<section aria-labelledby="events"><h2 id="events">Events</h2>
+${events.length === 0 ? html`<p class="quiet">${isFirst ? 'The audit log has no event of this key itself: a rotation is an event of the key that was replaced.' : 'There are no more events.'}</p>` : eventTable(events)}
+${pager({ first: isFirst ? null : `${url}#events`, next: next === null ? null : `${urlOf(url, { after: next })}#events` })}</section>`;
+}

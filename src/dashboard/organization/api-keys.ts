@@ -1,0 +1,163 @@
+import { formatCount } from '../../domain/format.ts';
+import { isPermission, PERMISSIONS } from '../../domain/role.ts';
+import type { KeyWithHolder } from '../../service/list-keys.ts';
+import { listAllKeys, type OrganizationKeyList } from '../../service/organization-keys.ts';
+import type { Form } from '../http/forms.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { keyCell, lastUse, stateCell } from '../keys/cells.ts';
+import { findKeyUrl, ORGANIZATION_KEYS, withoutKey } from '../keys/find.ts';
+import { type Html, html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { emailText, field, hidden, pager, tabBar, urlOf } from '../markup/parts.ts';
+import { table } from '../markup/table.ts';
+import { day, permissionWords } from '../markup/words.ts';
+import { userKeysUrl } from '../people/user-head.ts';
+import { organizationHead } from './head.ts';
+
+export const FILTER_FIELDS = ['search', 'holder', 'permission', 'use', 'expiry', 'order', 'state'] as const;
+
+/** The values of the form's fields. Empty: no filter, or the first of the choices. */
+type Values = Readonly<Record<(typeof FILTER_FIELDS)[number], string>>;
+
+const MAX_CHARACTERS = 100;
+
+/** Every key of the organization, for those who may see the keys of others. */
+export async function showOrganizationKeys(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, now, query } = context;
+  const values = valuesOf((name) => query.get(name) ?? '');
+  const { search, holder, permission, use, expiry, order, state } = values;
+  const isActive = state !== 'ended';
+  const list = await listAllKeys(dashboard.db, actor, {
+    filters: {
+      search,
+      holder,
+      permission: isPermission(permission) ? permission : null,
+      isUnused: use === 'never',
+      isExpiringSoon: expiry === 'soon',
+    },
+    isActive,
+    isLatestFirst: order !== 'oldest',
+    now,
+    after: query.get('after'),
+    before: query.get('before'),
+  });
+  const main = html`${organizationHead('api-keys', actor.role)}${notice(query.get('notice') ?? '')}
+${filterForm(context, values)}
+<section aria-labelledby="keys"><h2 id="keys" class="unseen">API keys</h2>
+${stateTabs(values, list, isActive)}
+${list.keys.length === 0 ? noKeys(values) : keyTable(list.keys, now)}
+${pager({
+  first: query.has('after') || query.has('before') ? urlOf(ORGANIZATION_KEYS, values) : null,
+  previous: list.previous === null ? null : urlOf(ORGANIZATION_KEYS, { ...values, before: list.previous }),
+  next: list.next === null ? null : urlOf(ORGANIZATION_KEYS, { ...values, after: list.next }),
+})}</section>`;
+  return page(context, { title: 'API keys of the organization', main });
+}
+
+/**
+ * The search is a form that is posted: a whole key must not get into a URL, and so into the history of the browser or a log of
+ * a proxy. It is hashed here and then forgotten.
+ */
+export async function searchOrganizationKeys(
+  context: SignedInContext,
+  form: Form<(typeof FILTER_FIELDS)[number]>,
+): Promise<View> {
+  const target = await findKeyUrl(context, form.text('search'));
+  return redirect(target ?? urlOf(ORGANIZATION_KEYS, valuesOf(form.text)));
+}
+
+function valuesOf(read: (name: (typeof FILTER_FIELDS)[number]) => string): Values {
+  const text = (name: (typeof FILTER_FIELDS)[number]) =>
+    [...read(name).replaceAll('\0', '').normalize('NFC').trim()].slice(0, MAX_CHARACTERS).join('');
+  return {
+    search: withoutKey(text('search')),
+    holder: withoutKey(text('holder')),
+    permission: text('permission'),
+    use: text('use'),
+    expiry: text('expiry'),
+    order: text('order'),
+    state: text('state'),
+  };
+}
+
+const NOTICES = new Map([
+  ['unknown', 'No API key of your organization is exactly this key. The list shows the keys with the same prefix.'],
+  ['mistyped', 'This key is mistyped or incomplete: its checksum is wrong. The list shows the keys with the same prefix.'],
+]);
+
+function notice(name: string): Html | false {
+  const text = NOTICES.get(name);
+  return text !== undefined && html`<div class="notice warn" role="status"><p>${text}</p></div>`;
+}
+
+function filterForm({ formToken }: SignedInContext, values: Values): Html {
+  const text = (name: 'search' | 'holder', label: string) =>
+    field(
+      { name, label },
+      (attributes) =>
+        html`<input ${attributes} type="search" value="${values[name]}" maxlength="300" autocomplete="off" spellcheck="false">`,
+    );
+  const choice = (name: 'permission' | 'use' | 'expiry' | 'order', label: string, options: [string, string][]) =>
+    field(
+      { name, label },
+      (attributes) =>
+        html`<select ${attributes}>${options.map(([value, words]) => html`<option value="${value}"${value === values[name] && html` selected`}>${words}</option>`)}</select>`,
+    );
+  return html`<form class="card filters" method="post" action="${ORGANIZATION_KEYS}" role="search" aria-label="API keys">
+${hidden('form_token', formToken)}${hidden('state', values.state)}
+${text('search', 'Name, prefix or whole key')}
+${text('holder', 'Acts for')}
+${choice('permission', 'Permission', [['', 'Any'], ...PERMISSIONS.map((each): [string, string] => [each, each])])}
+${choice('use', 'Use', [
+  ['', 'Any'],
+  ['never', 'No use recorded'],
+])}
+${choice('expiry', 'Expiry', [
+  ['', 'Any'],
+  ['soon', 'Expires soon'],
+])}
+${choice('order', 'Order', [
+  ['', 'Last used first'],
+  ['oldest', 'Longest unused first'],
+])}
+<div class="actions"><button class="button primary">Search</button><a class="button plain" href="${ORGANIZATION_KEYS}">Clear</a></div></form>`;
+}
+
+function stateTabs(values: Values, { counts }: OrganizationKeyList, isActive: boolean): Html {
+  const link = (state: '' | 'ended') => urlOf(ORGANIZATION_KEYS, { ...values, state });
+  return tabBar({
+    label: 'State',
+    tabs: [
+      { name: `Active (${counts.active})`, href: link(''), isCurrent: isActive },
+      { name: `Ended (${counts.ended})`, href: link('ended'), isCurrent: !isActive },
+    ],
+  });
+}
+
+function noKeys({ state }: Values): Html {
+  const what = state === 'ended' ? 'ended API key' : 'active API key';
+  return html`<div class="card empty"><h3>No API keys</h3><p>No ${what} of your organization matches.</p><p><a class="button" href="${ORGANIZATION_KEYS}">Show all active keys</a></p></div>`;
+}
+
+function keyTable(keys: readonly KeyWithHolder[], now: Date): Html {
+  return html`<div class="card flush">${table({
+    name: 'organization-keys',
+    label: `${formatCount(keys.length, 'API key')} of the organization`,
+    columns: ['Key', 'Acts for', 'State', 'Permissions', 'Last used', 'Created'],
+    rows: keys.map((key) => ({ cells: cells(key, now), isEnded: key.state !== 'active' })),
+  })}</div>`;
+}
+
+function cells(key: KeyWithHolder, now: Date) {
+  const { holder } = key;
+  const keysUrl = userKeysUrl(holder.id);
+  return [
+    keyCell(key, keysUrl),
+    html`<a class="clamp" href="${keysUrl}">${holder.name}</a><span class="under">${emailText(holder.email)}</span>`,
+    stateCell(key, now),
+    permissionWords(key.permissions),
+    lastUse(key, now),
+    html`${day(key.createdAt)}<span class="under clamp">by ${key.createdBy ?? 'an operator'}</span>`,
+  ];
+}

@@ -1,0 +1,42 @@
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Database } from './database.ts';
+import { COLUMNS, type ListedKey, PEOPLE } from './key-lists.ts';
+
+/** A key and its place among the rotations of another one: 0 is that key itself, -1 its predecessor, 1 its successor. */
+export type RotatedKey = ListedKey & { readonly step: number };
+
+/** The number of predecessors, and of successors, that are read. */
+export const MAX_STEPS = 10;
+
+const FIND = {
+  name: 'find_key_rotations',
+  text: `
+    with recursive asked as (
+      select id, successor_id from api_keys where organization_id = $1 and user_id = $2 and id = $3),
+    earlier as (
+      select id, 0 as step from asked
+      union all
+      select k.id, earlier.step - 1
+      from earlier join api_keys k on k.organization_id = $1 and k.successor_id = earlier.id
+      where earlier.step > -${MAX_STEPS}),
+    later as (
+      select id, successor_id, 0 as step from asked
+      union all
+      select k.id, k.successor_id, later.step + 1
+      from later join api_keys k on k.organization_id = $1 and k.id = later.successor_id
+      where later.step < ${MAX_STEPS}),
+    line as (select id, step from earlier union select id, step from later)
+    select ${COLUMNS}, line.step
+    from line join api_keys k on k.organization_id = $1 and k.id = line.id ${PEOPLE}
+    order by line.step`,
+};
+
+/** A key of the user with its predecessors and successors, the oldest first. Empty: the user has no such key. */
+export async function findKeyRotations(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, id }: { userId: string; id: string },
+): Promise<RotatedKey[]> {
+  const { rows } = await db.pool.query<RotatedKey>({ ...FIND, values: [scope.organizationId, userId, id] });
+  return rows;
+}

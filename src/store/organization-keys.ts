@@ -1,0 +1,111 @@
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Permission } from '../domain/role.ts';
+import type { Database } from './database.ts';
+import { COLUMNS, type ListedKey, PEOPLE } from './key-lists.ts';
+
+// The keys of a whole organization. Both statements read all of its keys that match: the totals need them anyway.
+
+export type KeyFilters = {
+  /** A part of the name or of the prefix, case-insensitive in the name. Empty: all keys. */
+  readonly search: string;
+  /** A part of the user's name or e-mail, case-insensitive. Empty: the keys of all users. */
+  readonly holder: string;
+  /** Null: all keys. */
+  readonly permission: Permission | null;
+  /** Only keys without a recorded use. */
+  readonly isUnused: boolean;
+  /** Only keys that expire soon (isExpiringSoon). */
+  readonly isExpiringSoon: boolean;
+};
+
+export type OrganizationKeyQuery = {
+  readonly filters: KeyFilters;
+  readonly isActive: boolean;
+  /** True: the last used first, and keys without a use last. */
+  readonly isLatestFirst: boolean;
+  /** The key next to the list page, and on which side of it the page is. Null: the first page. */
+  readonly from: { readonly lastUsedAt: Date | null; readonly id: string; readonly side: 'after' | 'before' } | null;
+  readonly now: Date;
+  /** Maximum number of rows. The caller asks for one more than it shows. */
+  readonly limit: number;
+};
+
+const IS_ACTIVE = 'k.rotated_at is null and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)';
+const USED_AT = "coalesce(k.last_used_at, '-infinity')";
+/** The columns have the collation "C", in which only ASCII letters have a case. */
+const lower = (text: string) => `lower((${text}) collate pg_catalog."default")`;
+
+function matching({ organizationId }: OrganizationScope, now: Date, filters: KeyFilters) {
+  const { search, holder, permission, isUnused, isExpiringSoon } = filters;
+  const values: unknown[] = [organizationId, now];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const bindPart = (text: string) => `${bind(`%${text.replace(/[\\%_]/g, '\\$&')}%`)}::text`;
+  const conditions = ['k.organization_id = $1'];
+  if (search !== '') {
+    const part = bindPart(search);
+    conditions.push(`(${lower('k.name')} like ${lower(part)} or k.key_prefix like ${part})`);
+  }
+  if (holder !== '') {
+    conditions.push(`k.user_id in (
+      select u.id from users u
+      where u.organization_id = $1 and ${lower("u.name || ' ' || u.email")} like ${lower(bindPart(holder))})`);
+  }
+  if (permission !== null) conditions.push(`${bind(permission)} = any(k.permissions)`);
+  if (isUnused) conditions.push('k.last_used_at is null');
+  if (isExpiringSoon) conditions.push(`k.expires_at > $2 and k.expires_at <= $2::timestamptz + interval '30 days'`);
+  return { values, bind, conditions };
+}
+
+/** In the order of the list. */
+export async function listOrganizationKeys(
+  db: Database,
+  scope: OrganizationScope,
+  { filters, isActive, isLatestFirst, from, now, limit }: OrganizationKeyQuery,
+): Promise<ListedKey[]> {
+  const { values, bind, conditions } = matching(scope, now, filters);
+  conditions.push(isActive ? IS_ACTIVE : `not (${IS_ACTIVE})`);
+  const isReversed = from?.side === 'before';
+  const isDescending = isLatestFirst !== isReversed;
+  if (from !== null) {
+    const position = `(coalesce(${bind(from.lastUsedAt)}::timestamptz, '-infinity'), ${bind(from.id)}::uuid)`;
+    conditions.push(`(${USED_AT}, k.id) ${isDescending ? '<' : '>'} ${position}`);
+  }
+  const orderBy = (descending: boolean) => {
+    const direction = descending ? 'desc' : 'asc';
+    return `order by ${USED_AT} ${direction}, k.id ${direction}`;
+  };
+  const page = `select * from api_keys k where ${conditions.join(' and ')} ${orderBy(isDescending)} limit ${bind(limit)}`;
+  const text = `select ${COLUMNS} from (${page}) k ${PEOPLE} ${orderBy(isLatestFirst)}`;
+  return (await db.pool.query<ListedKey>({ text, values })).rows;
+}
+
+export type KeyCounts = { readonly active: number; readonly ended: number };
+
+/** How many keys match, whatever the list page. */
+export async function countOrganizationKeys(
+  db: Database,
+  scope: OrganizationScope,
+  { filters, now }: Pick<OrganizationKeyQuery, 'filters' | 'now'>,
+): Promise<KeyCounts> {
+  const { values, conditions } = matching(scope, now, filters);
+  const counts = `count(*) filter (where ${IS_ACTIVE})::int as active, count(*) filter (where not (${IS_ACTIVE}))::int as ended`;
+  const text = `select ${counts} from api_keys k where ${conditions.join(' and ')}`;
+  const { rows } = await db.pool.query<KeyCounts>({ text, values });
+  return rows[0] ?? { active: 0, ended: 0 };
+}
+
+const FIND_BY_HASH = {
+  name: 'find_organization_key_by_hash',
+  text: 'select id, user_id as "userId" from api_keys where organization_id = $1 and key_hash = $2',
+};
+
+/** The key with this SHA-256, in hexadecimal, and its user. Null: the organization has no such key. */
+export async function findOrganizationKeyByHash(
+  db: Database,
+  scope: OrganizationScope,
+  hash: string,
+): Promise<{ id: string; userId: string } | null> {
+  const values = [scope.organizationId, Buffer.from(hash, 'hex')];
+  const { rows } = await db.pool.query<{ id: string; userId: string }>({ ...FIND_BY_HASH, values });
+  return rows[0] ?? null;
+}

@@ -1,0 +1,221 @@
+import { formatKey, hashKey } from '../../../src/domain/api-key.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { revokeKey } from '../../../src/service/revoke-key.ts';
+import { createActor, createPeople, giveKey, type People, READ } from '../../support/actors.ts';
+import { type Browser, type Page, wordsOf } from '../../support/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { textOf } from '../../support/forms.ts';
+
+const dashboard = await useDashboard();
+const { db } = dashboard;
+
+const KEYS = '/organization/api-keys';
+const DAY_MS = 86_400_000;
+
+const namesOn = ({ text }: Page) => [...text.matchAll(/class="key-name">([^<]*)</g)].map(([, name = '']) => name);
+
+async function usedAgo(id: string, ms: number) {
+  await db.prisma.apiKey.updateMany({ where: { id }, data: { lastUsedAt: new Date(Date.now() - ms) } });
+}
+
+function search(browser: Browser, change: Record<string, string>) {
+  return browser.submit(KEYS, change);
+}
+
+/** The names that the list shows for the filters, after the redirect. */
+async function found(browser: Browser, change: Record<string, string>): Promise<string[]> {
+  const { status, headers } = await search(browser, change);
+  expect([change, status]).toEqual([change, 303]);
+  return namesOn(await browser.get(headers['location'] ?? ''));
+}
+
+async function withKeys() {
+  const people = await createPeople(db);
+  const { administrator, member, viewer } = people;
+  const keys = {
+    nightly: await giveKey(db, administrator, { name: 'Nightly import' }),
+    reports: await giveKey(db, viewer, { name: 'Reports', permissions: READ }),
+    soon: await giveKey(db, member, { name: 'Ends soon', lifeDays: 2 }),
+    gone: await giveKey(db, member, { name: 'Gone' }),
+  };
+  orThrow(await revokeKey(db, administrator, { keyId: keys.gone.id, userId: member.userId }));
+  await db.prisma.apiKey.updateMany({
+    where: { id: keys.soon.id },
+    data: { createdAt: new Date(Date.now() - 100 * DAY_MS) },
+  });
+  await usedAgo(keys.reports.id, 5 * DAY_MS);
+  await usedAgo(keys.nightly.id, 60_000);
+  return { people, keys };
+}
+
+const { people, keys } = await withKeys();
+const browsers = {
+  administrator: await browserOf(dashboard, people.administrator),
+  manager: await browserOf(dashboard, people.manager),
+};
+const other = await withKeys();
+
+test.each(['administrator', 'manager'] as const)(
+  'the %s sees every active key of the organization with its user, the last used first, and the counts',
+  async (role) => {
+    const page = await browsers[role].get(KEYS);
+    expect([page.status, namesOn(page)]).toEqual([200, ['Nightly import', 'Reports', 'Ends soon']]);
+    const words = wordsOf(page);
+    for (const text of ['Active (3)', 'Ended (1)', people.viewer.email, 'No use recorded yet', '5 days ago'])
+      expect(words).toContain(text);
+    expect(namesOn(await browsers[role].get(`${KEYS}?state=ended`))).toEqual(['Gone']);
+    expect(page.text).toContain(`href="/people/users/${people.viewer.userId}/api-keys/${keys.reports.id}"`);
+    for (const { key } of Object.values(keys)) expect(page.text).not.toContain(key.slice(17));
+  },
+);
+
+test.each(['member', 'viewer'] as const)('a %s gets 403, for the list and for the search', async (role) => {
+  const browser = await browserOf(dashboard, people[role]);
+  expect((await browser.get(KEYS)).status).toBe(403);
+  const form_token = await browser.formToken();
+  expect((await browser.post(KEYS, { form_token, search: keys.nightly.key })).status).toBe(403);
+});
+
+test('the list is searched by name or prefix, and filtered by user, permission, use, expiry and state', async () => {
+  const browser = browsers.manager;
+  expect(await found(browser, { search: 'NIGHTLY' })).toEqual(['Nightly import']);
+  expect(await found(browser, { search: keys.reports.key.slice(0, 17) })).toEqual(['Reports']);
+  expect(await found(browser, { search: keys.reports.key.slice(13, 17) })).toEqual(['Reports']);
+  expect(await found(browser, { search: '%' })).toEqual([]);
+  expect(await found(browser, { holder: people.viewer.email.toUpperCase() })).toEqual(['Reports']);
+  expect(await found(browser, { holder: 'the administrator' })).toEqual(['Nightly import']);
+  expect(await found(browser, { permission: 'parent_programs:write' })).toEqual(['Nightly import', 'Ends soon']);
+  expect(await found(browser, { use: 'never' })).toEqual(['Ends soon']);
+  expect(await found(browser, { expiry: 'soon' })).toEqual(['Ends soon']);
+  expect(await found(browser, { order: 'oldest' })).toEqual(['Ends soon', 'Reports', 'Nightly import']);
+  expect(await found(browser, { state: 'ended', use: 'never', holder: 'member' })).toEqual(['Gone']);
+});
+
+test('a whole key leads to its own page, wherever it is pasted, and appears in no URL, page or log', async () => {
+  // The attack: a leaked key that is searched for leaks again, through the history, a proxy or the log.
+  for (const [path, field] of [
+    [KEYS, 'search'],
+    ['/people/users', 'search'],
+  ] as const) {
+    for (const pasted of [
+      keys.nightly.key,
+      `  Authorization: Bearer ${keys.nightly.key}\n`,
+      keys.nightly.key.slice('charter_live_'.length),
+    ]) {
+      const response = await browsers.manager.submit(path, { [field]: pasted });
+      expect([path, response.status, response.headers['location']]).toEqual([
+        ...[path, 303],
+        `/people/users/${people.administrator.userId}/api-keys/${keys.nightly.id}`,
+      ]);
+    }
+  }
+  // Somebody edits the URL by hand.
+  const secret = keys.nightly.key.slice(17);
+  for (const query of ['search', 'holder']) {
+    const page = await browsers.manager.get(`${KEYS}?${query}=${keys.nightly.key}`);
+    expect(page.text).not.toContain(secret);
+  }
+  expect((await browsers.manager.get(`/people/users?search=${keys.nightly.key}`)).text).not.toContain(secret);
+  expect(dashboard.logged.length).toBeGreaterThan(5);
+  for (const line of dashboard.logged) {
+    expect(line).not.toContain(secret);
+    expect(line).not.toContain(hashKey(keys.nightly.key));
+  }
+});
+
+test('an ended key is found by the whole key, too', async () => {
+  const { headers } = await search(browsers.manager, { search: keys.gone.key });
+  expect(wordsOf(await browsers.manager.get(headers['location'] ?? ''))).toContain('Revoked by The administrator');
+});
+
+test('a key that the organization does not have leads to the keys with its prefix, and says so', async () => {
+  const prefix = keys.nightly.key.slice(0, 17);
+  const similar = formatKey('live', keys.nightly.key.slice(13, 17).padEnd(40, '0'));
+  const mistyped = `${keys.nightly.key.slice(0, -1)}${keys.nightly.key.endsWith('0') ? '1' : '0'}`;
+  for (const [text, notice] of [
+    [similar, 'No API key of your organization is exactly this key.'],
+    [mistyped, 'This key is mistyped or incomplete'],
+    [keys.nightly.key.slice(0, 30), ''],
+  ] as const) {
+    const location = (await search(browsers.manager, { search: text })).headers['location'] ?? '';
+    expect(location).toContain(`search=${prefix}`);
+    expect(location).not.toContain(text.slice(0, 18));
+    const page = await browsers.manager.get(location);
+    expect([text, namesOn(page), wordsOf(page)]).toEqual([text, ['Nightly import'], expect.stringContaining(notice)]);
+  }
+});
+
+test('a key of another organization gets the same response as a key that does not exist', async () => {
+  // The attack: find out whether a key that was found somewhere works, and for whom.
+  const theirs = other.keys.nightly.key;
+  const [known, unknown] = [
+    (await search(browsers.administrator, { search: theirs })).headers['location'] ?? '',
+    (await search(browsers.administrator, { search: formatKey('live', theirs.slice(13, 17).padEnd(40, '0')) })).headers[
+      'location'
+    ],
+  ];
+  expect(known).toBe(unknown);
+  const page = await browsers.administrator.get(known);
+  expect(namesOn(page)).toEqual([]);
+});
+
+type Filled = { readonly browser: Browser; readonly names: readonly string[] };
+
+/** An organization with 120 active keys of twelve users: 60 used at the same instants in pairs, 60 never. */
+async function manyKeys(): Promise<Filled> {
+  const many: People = await createPeople(db);
+  for (let i = 0; i < 12; i += 1) {
+    const { userId } = await createActor(db, many.scope, 'member', `Person ${i}`);
+    await db.pool.query(
+      `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions, last_used_at)
+       select $1::uuid, gen_random_uuid(), $2::uuid, 'Key ' || $3::int || ' ' || i, sha256(('Key ' || i)::bytea),
+              sha256(($2::uuid::text || i)::bytea), 'charter_live_Abcd', '{parent_programs:read}',
+              case when i <= 5 then timestamptz '2026-01-01' + (($3::int * 5 + i) / 2) * interval '1 minute' end
+       from generate_series(1, 10) i`,
+      [many.scope.organizationId, userId, i],
+    );
+  }
+  const { rows } = await db.pool.query<{ name: string }>(
+    'select name from api_keys where organization_id = $1 order by last_used_at desc nulls last, id desc',
+    [many.scope.organizationId],
+  );
+  return { browser: await browserOf(dashboard, many.manager), names: rows.map(({ name }) => name) };
+}
+
+function linkOn({ text }: Page, name: string): string | undefined {
+  const [, href] = new RegExp(`<a [^>]*href="([^"]*)"[^>]*>${name}<`).exec(text) ?? [];
+  return href === undefined ? undefined : textOf(href);
+}
+
+test('Next page and Previous page lead through all 120 keys in both directions, each once', async () => {
+  const { browser, names } = await manyKeys();
+  for (const [start, expected] of [
+    [KEYS, names],
+    [`${KEYS}?order=oldest`, names.toReversed()],
+  ] as const) {
+    const pages: Page[] = [];
+    for (let path: string | undefined = start; path !== undefined && pages.length < 9; ) {
+      const page = await browser.get(path);
+      expect(wordsOf(page)).toContain('Active (120)');
+      pages.push(page);
+      path = linkOn(page, 'Next page');
+    }
+    const forwards = pages.map(namesOn);
+    expect(forwards.map(({ length }) => length)).toEqual([50, 50, 20]);
+    expect(forwards.flat()).toEqual(expected);
+    const backwards: string[][] = [];
+    for (let page = pages.at(-1); page !== undefined; ) {
+      backwards.unshift(namesOn(page));
+      const previous = linkOn(page, 'Previous page');
+      page = previous === undefined ? undefined : await browser.get(previous);
+    }
+    expect(backwards).toEqual(forwards);
+  }
+});
+
+test('a position that was edited shows the first page', async () => {
+  for (const position of ['nonsense', 'WyIiXQ', `${'x'.repeat(500)}`, '%00']) {
+    for (const side of ['after', 'before'])
+      expect(namesOn(await browsers.manager.get(`${KEYS}?${side}=${position}`))).toHaveLength(3);
+  }
+});
