@@ -1,11 +1,14 @@
+import { nameKeyOf } from '../../domain/name.ts';
+import type { KeyAccess } from '../../service/key-access.ts';
 import { getKey, type KeyDetails } from '../../service/list-keys.ts';
-import type { Problem } from '../http/problem.ts';
+import { invalid } from '../../service/outcome.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { head, problemSummary } from '../markup/parts.ts';
-import { instant } from '../markup/words.ts';
+import { emailText, facts, field, head, problemSummary } from '../markup/parts.ts';
+import { instant, ROLE_WORDS } from '../markup/words.ts';
 import { lastUse } from './cells.ts';
 import { type KeyContext, toList } from './context.ts';
 
@@ -29,10 +32,12 @@ type Confirmation = {
   readonly problem?: Problem | null;
 };
 
+const LABELS = { name: 'Name', key_name: 'Name of the key' };
+
 export function confirmationPage(context: KeyContext, { verb, key, content, problem = null }: Confirmation): View {
   const title = `${verb} ${key.name}`;
   const main = html`${head({ title, up: { name: 'API keys', href: context.listUrl } })}
-${problemSummary(problem, { name: 'Name' })}
+${problemSummary(problem, LABELS)}
 <div class="card narrow">${content}</div>`;
   return page(context, { title, main, problem });
 }
@@ -53,7 +58,47 @@ export function alreadyEnded({ state, endedAt, endedBy }: KeyDetails, listUrl: s
 <p class="actions"><a class="button" href="${listUrl}">See the list</a></p>`;
 }
 
-export function usage(key: KeyDetails, now: Date): Html {
-  return html`<dl class="facts"><div><dt>Last used</dt><dd>${lastUse(key, now)}</dd></div>
-<div><dt>Expires</dt><dd>${key.expiresAt === null ? 'Never' : instant(key.expiresAt)}</dd></div></dl>`;
+/** Whose key it is, which one, and whether it is in use. */
+export function keyFacts({ isOwn, now }: KeyContext, key: KeyDetails, holder: KeyAccess['holder']): Html {
+  return facts([
+    {
+      name: 'Acts for',
+      value: html`${isOwn ? html`You, ${holder.name}` : holder.name}<span class="under">${emailText(holder.email)} · ${ROLE_WORDS[holder.role].name}</span>`,
+    },
+    { name: 'Key', value: html`<code>${key.prefix}…</code>` },
+    { name: 'Last used', value: lastUse(key, now) },
+    { name: 'Expires', value: key.expiresAt === null ? 'Never' : instant(key.expiresAt) },
+  ]);
+}
+
+const DAY_MS = 86_400_000;
+
+/** A key of somebody else that was used within a day is ended only by those who type its name. */
+function mustTypeName({ isOwn, now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {
+  return !isOwn && state === 'active' && lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < DAY_MS;
+}
+
+/** The field for the name of the key; false: it need not be typed. */
+export function nameField(context: KeyContext, key: KeyDetails, { problem, typed }: NameTyped): Html | false {
+  if (!mustTypeName(context, key)) return false;
+  const hint = html`The key is in use. To confirm, type its name: <strong>${key.name}</strong>`;
+  return field(
+    { name: KEY_NAME, label: LABELS[KEY_NAME], hint, errors: problem?.fields },
+    (attributes) =>
+      html`<input ${attributes} type="text" value="${typed}" maxlength="100" required autocomplete="off" spellcheck="false">`,
+  );
+}
+
+export const KEY_NAME = 'key_name';
+
+export type NameTyped = { readonly problem: Problem | null; readonly typed: string };
+/** The form as it is first shown. */
+export const NOTHING_TYPED: NameTyped = { problem: null, typed: '' };
+
+/** Null: the name was typed, or need not be. */
+export async function findNameNotTyped(context: KeyContext, typed: string): Promise<NameTyped | null> {
+  if (context.isOwn) return null;
+  const { key } = await readKey(context);
+  if (!mustTypeName(context, key) || nameKeyOf(typed).equals(nameKeyOf(key.name))) return null;
+  return { problem: problemOf(invalid(KEY_NAME, 'must be the name of the key.')), typed };
 }

@@ -1,22 +1,43 @@
+import type { KeyAccess } from '../../service/key-access.ts';
 import type { KeyDetails } from '../../service/list-keys.ts';
 import { revokeKey } from '../../service/revoke-key.ts';
+import type { Form } from '../http/forms.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { postForm } from '../markup/parts.ts';
-import { alreadyEnded, buttons, confirmationPage, conflictPage, keyIdOf, readKey, usage } from './confirmation.ts';
+import {
+  alreadyEnded,
+  buttons,
+  confirmationPage,
+  conflictPage,
+  findNameNotTyped,
+  KEY_NAME,
+  keyFacts,
+  keyIdOf,
+  type NameTyped,
+  NOTHING_TYPED,
+  nameField,
+  readKey,
+} from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 
 export async function showRevoke(context: KeyContext): Promise<View> {
-  const { key, mayRevoke } = await readKey(context);
-  if (!mayRevoke) throw new RequestError('not-allowed');
-  const canEnd = key.state === 'active' || key.state === 'expired';
-  const content = canEnd ? revokeForm(context, key) : alreadyEnded(key, context.listUrl);
-  return confirmationPage(context, { verb: 'Revoke', key, content });
+  return revokePage(context, NOTHING_TYPED);
 }
 
-export async function revoke(context: KeyContext): Promise<View> {
+async function revokePage(context: KeyContext, typed: NameTyped): Promise<View> {
+  const { key, holder, mayRevoke } = await readKey(context);
+  if (!mayRevoke) throw new RequestError('not-allowed');
+  const canEnd = key.state === 'active' || key.state === 'expired';
+  const content = canEnd ? revokeForm(context, { key, holder, typed }) : alreadyEnded(key, context.listUrl);
+  return confirmationPage(context, { verb: 'Revoke', key, content, problem: typed.problem });
+}
+
+export async function revoke(context: KeyContext, form: Form<'key_name'>): Promise<View> {
   const { dashboard, actor, holderId } = context;
+  const untyped = await findNameNotTyped(context, form.text(KEY_NAME));
+  if (untyped !== null) return revokePage(context, untyped);
   const outcome = await revokeKey(dashboard.db, actor, { keyId: keyIdOf(context), userId: holderId });
   switch (outcome.kind) {
     case 'done':
@@ -26,12 +47,15 @@ export async function revoke(context: KeyContext): Promise<View> {
   }
 }
 
-function revokeForm({ listUrl, formToken, now }: KeyContext, key: KeyDetails): Html {
+type FormProps = { readonly key: KeyDetails; readonly holder: KeyAccess['holder']; readonly typed: NameTyped };
+
+function revokeForm(context: KeyContext, { key, holder, typed }: FormProps): Html {
+  const { listUrl, formToken } = context;
   const effect =
     key.state === 'expired'
       ? html`<p>The key <code>${key.prefix}…</code> has expired and is refused already. Once it is revoked, its name is free for another key.</p>`
       : html`<div class="notice danger"><p><strong>As soon as you press Revoke, <code>${key.prefix}…</code> stops working, and no key replaces it.</strong> Requests that use it are refused with 401. This cannot be undone.</p></div>`;
   return html`${effect}
-${usage(key, now)}
-${postForm({ action: `${listUrl}/${key.id}/revoke`, formToken }, buttons('Revoke', 'danger', listUrl))}`;
+${keyFacts(context, key, holder)}
+${postForm({ action: `${listUrl}/${key.id}/revoke`, formToken }, html`${nameField(context, key, typed)}${buttons('Revoke', 'danger', listUrl)}`)}`;
 }

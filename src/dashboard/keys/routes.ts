@@ -28,7 +28,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: `${one}/rotate`,
       get: get(showRotate),
-      post: form(['form_id'], (context, sent) => rotate(keyContext(context, place), sent)),
+      post: form(['form_id', 'key_name'], (context, sent) => rotate(keyContext(context, place), sent)),
     },
     {
       path: `${one}/rename`,
@@ -38,7 +38,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: `${one}/revoke`,
       get: get(showRevoke),
-      post: form([], (context) => revoke(keyContext(context, place))),
+      post: form(['key_name'], (context, sent) => revoke(keyContext(context, place), sent)),
     },
   ];
 }
