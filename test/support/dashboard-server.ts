@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { dashboardRoutes } from '../../src/dashboard/routes.ts';
+import type { Environment } from '../../src/domain/api-key.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { openPublication } from '../../src/publication/routes.ts';
@@ -31,7 +32,7 @@ export type TestDashboard = {
   close(): Promise<void>;
 };
 
-type Options = { databaseUrl?: string; publicUrl?: string; outbox?: Outbox; trustedProxies?: readonly string[] };
+type Options = { environment?: Environment; databaseUrl?: string; publicUrl?: string; outbox?: Outbox; trustedProxies?: readonly string[] };
 
 /** A dashboard for the tests of a file, closed after them. */
 export async function useDashboard(options: Options = {}): Promise<TestDashboard> {
@@ -42,6 +43,7 @@ export async function useDashboard(options: Options = {}): Promise<TestDashboard
 
 /** The dashboard and the API, over a database of their own. The caller closes it. */
 export async function startDashboard({
+  environment = 'live',
   databaseUrl,
   publicUrl,
   outbox,
@@ -59,7 +61,7 @@ export async function startDashboard({
   const app = await createApp({
     db,
     logger,
-    environment: 'live',
+    environment,
     keyUses,
     outbox: post,
     publicUrl,
@@ -74,7 +76,7 @@ export async function startDashboard({
   const paths = pathsOf(
     dashboardRoutes({
       db,
-      environment: 'live',
+      environment,
       isHttps: false,
       outbox: post,
       requestLimits: DEFAULT_LIMITS,

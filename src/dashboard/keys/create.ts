@@ -10,7 +10,7 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { field, fieldError, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { environmentBadge, field, fieldError, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { PERMISSION_WORDS } from '../markup/words.ts';
 import { type KeyContext, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
@@ -86,7 +86,8 @@ type FormProps = { readonly access: KeyAccess; readonly problem: Problem | null;
 
 function createForm(context: KeyContext, { access, problem, values }: FormProps): Html {
   const { holder, policy } = access;
-  const { isOwn, listUrl, formToken, now } = context;
+  const { isOwn, listUrl, formToken, now, dashboard } = context;
+  const { environment } = dashboard;
   const fields = problem?.fields ?? {};
   return html`${head({
     title: 'Create API Key',
@@ -99,6 +100,7 @@ ${problemSummary(problem, LABELS)}
 <div class="card narrow">${postForm(
     { action: listUrl, formToken },
     html`${hidden('form_id', newFormId(context))}
+<p>${environmentBadge(environment)} The key begins with <code>charter_${environment}_</code> and works in this environment only.</p>
 ${field(
   {
     name: 'name',

@@ -2,7 +2,7 @@ import type { KeyIssued } from '../../service/issue-key.ts';
 import type { View } from '../http/view.ts';
 import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, head } from '../markup/parts.ts';
+import { copyField, environmentBadge, head } from '../markup/parts.ts';
 import { instant, permissionChip } from '../markup/words.ts';
 import type { KeyContext } from './context.ts';
 
@@ -12,7 +12,7 @@ export function issuedPage(
   { key, name, permissions, expiresAt, holder }: KeyIssued,
   { replacedPrefix }: { replacedPrefix: string | null },
 ): View {
-  const { isOwn, listUrl, origin } = context;
+  const { dashboard, isOwn, listUrl, origin } = context;
   const title = replacedPrefix === null ? 'API key created' : 'API key rotated';
   const curl = `curl -H "Authorization: Bearer ${key}" "${origin}/api/parent_programs?limit=2"`;
   const main = html`${head({ title, up: { name: 'API keys', href: listUrl }, lead: name })}
@@ -22,6 +22,7 @@ ${replacedPrefix !== null && html`<p><code>${replacedPrefix}…</code> has stopp
 ${copyField({ id: 'key', label: 'API key', text: key })}
 ${copyField({ id: 'curl', label: 'Try it', what: 'command', text: curl })}
 <dl class="facts">
+<div><dt>Environment</dt><dd>${environmentBadge(dashboard.environment)}</dd></div>
 <div><dt>Acts for</dt><dd>${isOwn ? 'You' : `${holder.name}, ${holder.email}`}</dd></div>
 <div><dt>Permissions</dt><dd class="chips">${permissions.map((permission) => permissionChip(permission))}</dd></div>
 <div><dt>Expires</dt><dd>${expiresAt === null ? 'Never' : instant(expiresAt)}</dd></div>

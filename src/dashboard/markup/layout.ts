@@ -4,6 +4,8 @@ import type { RequestContext, SignedInContext } from '../http/request-context.ts
 import type { View } from '../http/view.ts';
 import { type Html, html } from './html.ts';
 import { initials, LOGO, SECTION_ICONS } from './icons.ts';
+import { environmentBadge } from './parts.ts';
+import { ENVIRONMENT_WORDS } from './words.ts';
 
 type PageContent = {
   /** The text of the page's h1. */
@@ -19,12 +21,12 @@ export function page(
   context: RequestContext | SignedInContext,
   { title, main, problem = null, status = problem?.status ?? 200 }: PageContent,
 ): View {
-  const { assets } = context.dashboard;
+  const { assets, environment } = context.dashboard;
   const markup = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>${[409, 422, 429].includes(status) && 'Error: '}${title} · Charter</title>
+<title>${[409, 422, 429].includes(status) && 'Error: '}${title} · ${ENVIRONMENT_WORDS[environment]} · Charter</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
@@ -32,7 +34,7 @@ export function page(
 <link rel="stylesheet" href="${assets['dashboard.css']}">
 <script src="${assets['dashboard.js']}" defer></script>
 </head>
-${'actor' in context ? signedInBody(context, main) : guestBody(main)}
+${'actor' in context ? signedInBody(context, main) : guestBody(context, main)}
 </html>
 `;
   const retryAfterSeconds = problem?.retryAfterSeconds ?? null;
@@ -42,21 +44,21 @@ ${'actor' in context ? signedInBody(context, main) : guestBody(main)}
 
 const DOCUMENTATION: Html = html`<a href="/docs">API documentation</a>`;
 
-function guestBody(main: Html): Html {
+function guestBody({ dashboard }: RequestContext, main: Html): Html {
   return html`<body class="guest">
 <a class="skip" href="#main">Skip to the content</a>
-<header class="guest-head"><span class="brand">${LOGO}Charter</span></header>
+<header class="guest-head"><span class="brand">${LOGO}Charter</span>${environmentBadge(dashboard.environment)}</header>
 <main id="main" tabindex="-1">${main}</main>
 <footer class="guest-foot">${DOCUMENTATION}</footer>
 </body>`;
 }
 
 function signedInBody(context: SignedInContext, main: Html): Html {
-  const { actor } = context;
+  const { actor, dashboard } = context;
   return html`<body class="member">
 <a class="skip" href="#main">Skip to the content</a>
 <header class="side">
-<div class="side-head"><a class="brand" href="/profile">${LOGO}Charter</a>
+<div class="side-head"><div class="brand-row"><a class="brand" href="/profile">${LOGO}Charter</a>${environmentBadge(dashboard.environment)}</div>
 <details class="menu top-menu"><summary class="button">Menu</summary><div class="top-panel">${navigation(context)}${account(context)}</div></details></div>
 <div class="side-rest"><p class="organization-name clamp">${actor.organizationName}</p>${navigation(context)}${account(context)}</div>
 </header>

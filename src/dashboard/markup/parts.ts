@@ -1,6 +1,8 @@
+import type { Environment } from '../../domain/api-key.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
 import type { Problem } from '../http/problem.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
+import { ENVIRONMENT_WORDS } from './words.ts';
 
 // Parts that many pages share.
 
@@ -115,6 +117,11 @@ export function emailText(email: string): Html {
 
 export function badge(kind: 'good' | 'warn' | 'danger' | 'neutral', text: string): Html {
   return html`<span class="badge ${kind}">${text}</span>`;
+}
+
+/** Says on which installation the page is, so that nobody takes production for a test. */
+export function environmentBadge(environment: Environment): Html {
+  return html`<span class="badge environment ${environment}">${ENVIRONMENT_WORDS[environment]}<span class="unseen"> environment</span></span>`;
 }
 
 /** Always empty: a password that was sent is never shown again. */

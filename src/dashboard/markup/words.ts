@@ -1,3 +1,4 @@
+import type { Environment } from '../../domain/api-key.ts';
 import { formatCount, formatDay, formatInstant } from '../../domain/format.ts';
 import type { Permission, Role } from '../../domain/role.ts';
 import { type Html, html } from './html.ts';
@@ -12,6 +13,8 @@ export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
   member: { name: 'Member', meaning: 'Own keys, if the organization lets members create them.' },
   viewer: { name: 'Viewer', meaning: 'Reads only. Cannot create keys.' },
 };
+
+export const ENVIRONMENT_WORDS: Record<Environment, string> = { live: 'Live', test: 'Test' };
 
 export const PERMISSION_WORDS: Record<Permission, string> = {
   'parent_programs:read': 'List and read parent programs.',
