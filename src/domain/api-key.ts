@@ -154,9 +154,11 @@ export function judgeKey(record: JudgedKey, now: Date): Verdict {
 }
 
 export const MAX_LIFE_DAYS = 3650;
-export const DEFAULT_LIFE_DAYS = 365;
+export const DEFAULT_LIFE_DAYS = 90;
 export const MAX_ACTIVE_KEYS = 10;
 export const SOON_DAYS = 30;
+/** A key expires soon in the last fifth of its life. */
+export const SOON_SHARE = 5;
 const DAY = 86_400_000;
 
 /** The time from which a key is refused; `lifeDays` is 1 to 3650. Null: the key does not expire. */
@@ -164,7 +166,15 @@ export function expiryOf(createdAt: Date, lifeDays: number | null): Date | null 
   return lifeDays === null ? null : new Date(createdAt.getTime() + lifeDays * DAY);
 }
 
-/** True within the last 30 days before the key expires. */
-export function isExpiringSoon(expiresAt: Date | null, now: Date): boolean {
-  return expiresAt !== null && expiresAt > now && expiresAt.getTime() - now.getTime() <= SOON_DAYS * DAY;
+/**
+ * True within the last fifth of the key's life, and within its last 30 days: a key that was just made for 30 days needs no
+ * attention yet.
+ */
+export function isExpiringSoon(
+  { createdAt, expiresAt }: { readonly createdAt: Date; readonly expiresAt: Date | null },
+  now: Date,
+): boolean {
+  if (expiresAt === null || expiresAt <= now) return false;
+  const lifeMs = expiresAt.getTime() - createdAt.getTime();
+  return expiresAt.getTime() - now.getTime() <= Math.min(SOON_DAYS * DAY, lifeMs / SOON_SHARE);
 }

@@ -31,6 +31,8 @@ export type KeyRequest = OneTimeForm & {
   readonly permissions: readonly Permission[];
   /** 1 to 3650, and at most what the organization's policy allows; null: does not expire, where the policy allows it. */
   readonly lifeDays: number | null;
+  /** Counts instead of `lifeDays`: when the key expires. */
+  readonly expiresAt?: Date | undefined;
   readonly environment: Environment;
 };
 
@@ -60,7 +62,7 @@ export async function issueKey(
   const parsedName = parsed(() => parseName(request.name, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const name = parsedName.value;
-  const wrongField = findInvalid(request);
+  const wrongField = findInvalid(request, new Date());
   if (wrongField !== null) return wrongField;
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, actor.scope, request))) return ALREADY_SENT;
@@ -69,13 +71,13 @@ export async function issueKey(
     const { holder, policy, actorUserId } = authority;
     const now = new Date();
     const refusal =
-      (isOperator(actor) ? null : findBeyondPolicy(request, policy)) ??
+      (isOperator(actor) ? null : findBeyondPolicy(lifeOf(request, now), policy)) ??
       findBeyondRole(request, holder.role) ??
       (await findBeyondLimits(tx, actor, { holder, name, now }));
     if (refusal !== null) return refusal;
     const { key, hash, prefix } = mintKey(request.environment);
     const id = newId();
-    const expiresAt = expiryOf(now, request.lifeDays);
+    const expiresAt = request.expiresAt ?? expiryOf(now, request.lifeDays);
     const permissions = [...new Set(request.permissions)];
     await insertApiKey(tx, actor.scope, {
       id,
@@ -104,21 +106,38 @@ export function holderOf({ id, name, email }: LockedUser): Holder {
   return { id, name, email };
 }
 
-function findInvalid({ permissions, lifeDays }: KeyRequest): Invalid | null {
-  if (permissions.length === 0) return invalid('permissions', 'must hold at least one permission.');
+type Life = { readonly field: 'expiry' | 'expiry_date'; readonly lifeDays: number | null };
+
+/** The life in days, rounded up, and the field of the form that it comes from. */
+function lifeOf({ lifeDays, expiresAt }: KeyRequest, now: Date): Life {
+  if (expiresAt === undefined) return { field: 'expiry', lifeDays };
+  return { field: 'expiry_date', lifeDays: Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS) };
+}
+
+const DAY_MS = 86_400_000;
+
+function findInvalid(request: KeyRequest, now: Date): Invalid | null {
+  if (request.permissions.length === 0) return invalid('permissions', 'must hold at least one permission.');
+  const { field, lifeDays } = lifeOf(request, now);
+  if (field === 'expiry_date' && lifeDays !== null && lifeDays < 1) return invalid(field, 'must not be in the past.');
   if (lifeDays !== null && !(Number.isInteger(lifeDays) && lifeDays >= 1 && lifeDays <= MAX_LIFE_DAYS))
-    return invalid('expiry', `must be an integer from 1 to ${MAX_LIFE_DAYS} days.`);
+    return invalid(
+      field,
+      field === 'expiry'
+        ? `must be an integer from 1 to ${MAX_LIFE_DAYS} days.`
+        : `must be at most ${MAX_LIFE_DAYS} days ahead.`,
+    );
   return null;
 }
 
-function findBeyondPolicy({ lifeDays }: KeyRequest, policy: KeyPolicy): Invalid | null {
+function findBeyondPolicy({ field, lifeDays }: Life, policy: KeyPolicy): Invalid | null {
   const { maxKeyLifeDays, allowsUnendingKeys } = policy;
   if (lifeDays === null && !allowsUnendingKeys)
-    return invalid('expiry', 'must be set: your organization does not allow keys that never expire.');
+    return invalid(field, 'must be set: your organization does not allow keys that never expire.');
   if (lifeDays !== null && lifeDays > maxKeyLifeDays)
     return invalid(
-      'expiry',
-      `must be at most ${formatCount(maxKeyLifeDays, 'day')}, the longest that your organization allows.`,
+      field,
+      `must be at most ${formatCount(maxKeyLifeDays, 'day')}${field === 'expiry' ? '' : ' ahead'}, the longest that your organization allows.`,
     );
   return null;
 }

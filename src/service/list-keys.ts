@@ -3,6 +3,7 @@ import { endOf, isExpiringSoon, type KeyState } from '../domain/api-key.ts';
 import { isId } from '../domain/id.ts';
 import type { Database } from '../store/database.ts';
 import {
+  countActiveKeys,
   findListedKey,
   type KeyPosition,
   type ListedKey,
@@ -22,7 +23,7 @@ export type KeyDetails = Pick<
   readonly endedAt: Date | null;
   /** Null: it has not ended, it expired, or an operator ended it. */
   readonly endedBy: string | null;
-  /** Within 30 days. */
+  /** In the last fifth of its life, and within 30 days. */
   readonly isExpiringSoon: boolean;
 };
 
@@ -48,6 +49,16 @@ export async function listKeys(
   const access = await getKeyAccess(db, actor, userId);
   const found = await listKeysOf(db, actor.scope, { userId, now, after: positionOf(after), limit: PAGE_SIZE + 1 });
   return { ...access, ...pageOf(found, (key) => detailsOf(key, now)) };
+}
+
+/** How many of the user's keys are active, for the limit of MAX_ACTIVE_KEYS. */
+export async function countActive(
+  db: Database,
+  actor: Actor,
+  { userId, now }: { userId: string; now: Date },
+): Promise<number> {
+  if (actor.userId !== userId) refuseUnlessSeesOthers(actor);
+  return countActiveKeys(db, actor.scope, { userId, now });
 }
 
 /** One key of a user, and what the actor may do with it. Throws "not_found" where there is no such key. */
@@ -118,6 +129,6 @@ export function detailsOf(key: ListedKey, now: Date): KeyDetails {
     state: end?.kind ?? 'active',
     endedAt: end?.at ?? null,
     endedBy: end === null ? null : enders[end.kind],
-    isExpiringSoon: end === null && isExpiringSoon(expiresAt, now),
+    isExpiringSoon: end === null && isExpiringSoon(key, now),
   };
 }

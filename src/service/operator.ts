@@ -106,7 +106,10 @@ export async function revokeKeyByText(db: Database, text: string): Promise<strin
     throw new DomainError('invalid', 'Give a whole API key, or a prefix such as charter_live_Ab3d.');
   }
   if (found.kind === 'mistyped') {
-    throw new DomainError('invalid', 'The key is mistyped or incomplete: its checksum is wrong. Check it, or give its prefix.');
+    throw new DomainError(
+      'invalid',
+      'The key is mistyped or incomplete: its checksum is wrong. Check it, or give its prefix.',
+    );
   }
   const id = found.kind === 'whole' ? await findIdOfKey(db, found.key) : await findIdByPrefix(db, found.prefix);
   await revokeKeyById(db, id);
@@ -131,7 +134,9 @@ async function findIdByPrefix(db: Database, prefix: string): Promise<string> {
   });
   throw new DomainError(
     'conflict',
-    [`Several API keys have the prefix ${prefix}. None was revoked. Give the --id of one of them:`, ...lines].join('\n'),
+    [`Several API keys have the prefix ${prefix}. None was revoked. Give the --id of one of them:`, ...lines].join(
+      '\n',
+    ),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Actor } from '../domain/actor.ts';
 import { hashKey } from '../domain/api-key.ts';
 import type { Database } from '../store/database.ts';
+import type { ListedKey } from '../store/key-lists.ts';
 import {
   countOrganizationKeys,
   findOrganizationKeyByHash,
@@ -9,7 +10,6 @@ import {
   listOrganizationKeys,
   type OrganizationKeyQuery,
 } from '../store/organization-keys.ts';
-import type { ListedKey } from '../store/key-lists.ts';
 import { refuseUnlessSeesOthers } from './key-access.ts';
 import { type KeyWithHolder, withHolder } from './list-keys.ts';
 import { decodePosition, encodePosition, parseInstant } from './list-position.ts';
@@ -61,10 +61,7 @@ type Surroundings = {
   readonly hasNext: boolean;
 };
 
-function pageOf(
-  rows: readonly ListedKey[],
-  { counts, now, hasPrevious, hasNext }: Surroundings,
-): OrganizationKeyList {
+function pageOf(rows: readonly ListedKey[], { counts, now, hasPrevious, hasNext }: Surroundings): OrganizationKeyList {
   const keys = rows.map((row) => withHolder(row, now));
   const [first, last] = [keys.at(0), keys.at(-1)];
   return {

@@ -52,7 +52,10 @@ export async function listAuditEvents(
 }
 
 /** Exported so that a test can look at its query plan. */
-export function auditStatement(scope: OrganizationScope, { action, userId, keyId, from, to, after, limit }: AuditQuery) {
+export function auditStatement(
+  scope: OrganizationScope,
+  { action, userId, keyId, from, to, after, limit }: AuditQuery,
+) {
   const values: unknown[] = [scope.organizationId, limit];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['organization_id = $1'];

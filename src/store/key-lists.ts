@@ -129,6 +129,21 @@ export async function findListedKey(
   return found[0] ?? null;
 }
 
+const COUNT_ACTIVE = {
+  name: 'count_active_keys',
+  text: `select count(*)::int as count from api_keys where ${OF_HOLDER} and ${CURRENT} and ${UNEXPIRED}`,
+};
+
+export async function countActiveKeys(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, now }: { userId: string; now: Date },
+): Promise<number> {
+  const values = [scope.organizationId, userId, now];
+  const { rows: counted } = await db.pool.query<{ count: number }>({ ...COUNT_ACTIVE, values });
+  return counted[0]?.count ?? 0;
+}
+
 export type KeyHolder = {
   readonly id: string;
   readonly name: string;

@@ -1,3 +1,4 @@
+import { SOON_DAYS, SOON_SHARE } from '../domain/api-key.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
 import type { Database } from './database.ts';
@@ -31,6 +32,9 @@ export type OrganizationKeyQuery = {
 };
 
 const IS_ACTIVE = 'k.rotated_at is null and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)';
+/** As isExpiringSoon decides. */
+const EXPIRES_SOON = `k.expires_at > $2 and k.expires_at - $2::timestamptz
+  <= least(interval '${SOON_DAYS} days', (k.expires_at - k.created_at) / ${SOON_SHARE})`;
 const USED_AT = "coalesce(k.last_used_at, '-infinity')";
 /** The columns have the collation "C", in which only ASCII letters have a case. */
 const lower = (text: string) => `lower((${text}) collate pg_catalog."default")`;
@@ -52,7 +56,7 @@ function matching({ organizationId }: OrganizationScope, now: Date, filters: Key
   }
   if (permission !== null) conditions.push(`${bind(permission)} = any(k.permissions)`);
   if (isUnused) conditions.push('k.last_used_at is null');
-  if (isExpiringSoon) conditions.push(`k.expires_at > $2 and k.expires_at <= $2::timestamptz + interval '30 days'`);
+  if (isExpiringSoon) conditions.push(EXPIRES_SOON);
   return { values, bind, conditions };
 }
 

@@ -7,7 +7,11 @@ const site = await useSite();
 
 const SECTIONS = [
   { role: 'administrator', sections: ['My profile', 'People', 'Organization'], refused: [] },
-  { role: 'manager', sections: ['My profile', 'People', 'Organization'], refused: ['/organization', '/organization/audit-log'] },
+  {
+    role: 'manager',
+    sections: ['My profile', 'People', 'Organization'],
+    refused: ['/organization', '/organization/audit-log'],
+  },
   { role: 'member', sections: ['My profile'], refused: ['/organization', '/people/users', '/people/users/invite'] },
   {
     role: 'viewer',

@@ -13,6 +13,7 @@ import {
   MAX_ACTIVE_KEYS,
   RANDOM_CHARACTERS,
   SOON_DAYS,
+  SOON_SHARE,
 } from '../../src/domain/api-key.ts';
 import { MAX_CHARACTERS } from '../../src/domain/name.ts';
 import { MAX_METADATA_ENTRIES } from '../../src/domain/parent-program.ts';
@@ -157,7 +158,12 @@ const FACTS: readonly Fact[] = [
     ...[1, 2, 3].map((tries) => waitMsAfter({ ...AT_MOST, tries }) / 1000),
     waitMsAfter(AT_MOST) / 1000,
   ],
-  ['openapi/guides/rotating-and-revoking.md', /expire within (\d+) days/, SOON_DAYS],
+  [
+    'openapi/guides/rotating-and-revoking.md',
+    /the last (\d+)% of their life, at most (\d+) days/,
+    100 / SOON_SHARE,
+    SOON_DAYS,
+  ],
   [
     'src/client/README.md',
     /waits (half a) second, and twice as long before each further retry, up to (\w+) seconds/,

@@ -16,11 +16,15 @@ test.each([
 });
 
 test.each([
-  ['never', null, false],
-  ['now', NOW, false],
-  ['in a millisecond', at(1), true],
-  ['in 30 days', at(30 * DAY), true],
-  ['in 30 days and a millisecond', at(30 * DAY + 1), false],
-])('a key that expires %s: soon is %s', (_, expiresAt, expected) => {
-  expect(isExpiringSoon(expiresAt, NOW)).toBe(expected);
+  ['never', 365, null, false],
+  ['now', 365, NOW, false],
+  ['in a millisecond', 365, at(1), true],
+  ['in 30 days', 365, at(30 * DAY), true],
+  ['in 30 days and a millisecond', 365, at(30 * DAY + 1), false],
+  ['in its last fifth', 30, at(6 * DAY), true],
+  ['a millisecond before its last fifth', 30, at(6 * DAY + 1), false],
+  ['in the 30 days for which it was just made', 30, at(30 * DAY), false],
+])('a key that expires %s, of a life of %d days: soon is %s', (_, lifeDays, expiresAt, expected) => {
+  const createdAt = new Date((expiresAt ?? NOW).getTime() - lifeDays * DAY);
+  expect(isExpiringSoon({ createdAt, expiresAt }, NOW)).toBe(expected);
 });

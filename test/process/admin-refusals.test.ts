@@ -22,9 +22,17 @@ const ISSUE = ['issue-key', '--name', 'Staging', '--user'];
 test.each<[string, () => readonly string[], RegExp]>([
   ['no command', () => ['list'], /unknown command 'list'/],
   ['a missing option', () => ['revoke-key'], /required option '--id <uuid>' or '--key <text>' not specified/],
-  ['two options for one key', () => ['revoke-key', '--id', NOWHERE, '--key', 'charter_live_0000'], /cannot be used with/],
+  [
+    'two options for one key',
+    () => ['revoke-key', '--id', NOWHERE, '--key', 'charter_live_0000'],
+    /cannot be used with/,
+  ],
   ['a text that is no key', () => ['revoke-key', '--key', 'charter_live_'], /Give a whole API key, or a prefix/],
-  ['an unknown prefix', () => ['revoke-key', '--key', 'charter_live_0000'], /no API key with the prefix charter_live_0000/],
+  [
+    'an unknown prefix',
+    () => ['revoke-key', '--key', 'charter_live_0000'],
+    /no API key with the prefix charter_live_0000/,
+  ],
   ['an unknown option', () => ['list-organizations', '--all'], /unknown option '--all'/],
   [
     'a limit that is none',

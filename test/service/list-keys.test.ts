@@ -20,6 +20,8 @@ test('the list shows each key’s creator and end, active keys first, and never 
   const expired = await giveKey(db, member, { name: 'Expired' });
   await db.prisma.apiKey.updateMany({ where: { id: expired.id }, data: { expiresAt: new Date(1000) } });
   const soon = orThrow(await issueKey(db, member, { ...request, name: 'Soon', lifeDays: 30 }));
+  const createdAt = new Date(Date.now() - 200 * DAY);
+  await db.prisma.apiKey.updateMany({ where: { id: soon.id }, data: { createdAt } });
   const rotated = orThrow(await issueKey(db, manager, { ...request, name: 'Rotated', lifeDays: 90 }));
   const successor = orThrow(await rotateKey(db, member, { keyId: rotated.id, userId, environment: 'live' }));
   const revoked = orThrow(await issueKey(db, member, { ...request, name: 'Revoked', lifeDays: 90 }));
@@ -42,7 +44,7 @@ test('the list shows each key’s creator and end, active keys first, and never 
   }
 });
 
-test('a key expires soon from 30 days before its expiry, and is expired at that moment', async () => {
+test('a key expires soon in the last fifth of its life, and is expired at that moment', async () => {
   const { db } = database;
   const { member } = await createPeople(db);
   const { expiresAt } = await giveKey(db, member, { lifeDays: 90 });
@@ -51,8 +53,8 @@ test('a key expires soon from 30 days before its expiry, and is expired at that 
     const { keys } = await listKeys(db, member, member.userId, { now: new Date(time) });
     return [keys[0]?.state, keys[0]?.isExpiringSoon];
   };
-  expect(await stateAt(end - 30 * DAY - 1)).toEqual(['active', false]);
-  expect(await stateAt(end - 30 * DAY)).toEqual(['active', true]);
+  expect(await stateAt(end - 18 * DAY - 1)).toEqual(['active', false]);
+  expect(await stateAt(end - 18 * DAY)).toEqual(['active', true]);
   expect(await stateAt(end)).toEqual(['expired', false]);
 });
 

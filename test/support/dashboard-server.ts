@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { dashboardRoutes } from '../../src/dashboard/routes.ts';
-import type { Environment } from '../../src/domain/api-key.ts';
 import type { Actor } from '../../src/domain/actor.ts';
+import type { Environment } from '../../src/domain/api-key.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
@@ -32,7 +32,13 @@ export type TestDashboard = {
   close(): Promise<void>;
 };
 
-type Options = { environment?: Environment; databaseUrl?: string; publicUrl?: string; outbox?: Outbox; trustedProxies?: readonly string[] };
+type Options = {
+  environment?: Environment;
+  databaseUrl?: string;
+  publicUrl?: string;
+  outbox?: Outbox;
+  trustedProxies?: readonly string[];
+};
 
 /** A dashboard for the tests of a file, closed after them. */
 export async function useDashboard(options: Options = {}): Promise<TestDashboard> {

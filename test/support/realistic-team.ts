@@ -51,7 +51,14 @@ export async function createRealisticTeam(db: Database): Promise<RealisticTeam> 
   const { token } = await invite(db, administrator, 'Noor Haddad');
   const gone = await invite(db, administrator, 'Bartholomew Featherstonehaugh-Cholmondeley');
   orThrow(await deactivateUser(db, administrator, { userId: gone.userId }));
-  return { ...team, keyId: nightly.id, rotatedKeyId: staging.id, newcomer, deactivatedId: gone.userId, invitation: token };
+  return {
+    ...team,
+    keyId: nightly.id,
+    rotatedKeyId: staging.id,
+    newcomer,
+    deactivatedId: gone.userId,
+    invitation: token,
+  };
 }
 
 async function make(

@@ -32,7 +32,7 @@ export const KEY_FAULTS: readonly Fault[] = [
   },
   {
     title: 'an expired key is accepted for a moment',
-    edits: [{ file: KEY, find: 'expiresAt <= now)', replace: 'expiresAt < now)' }],
+    edits: [{ file: KEY, find: '!== null && expiresAt <= now)', replace: '!== null && expiresAt < now)' }],
     caughtBy: 'test/domain/judge-key.test.ts',
   },
   {

@@ -126,7 +126,7 @@ export const PROMISE_FAULTS: readonly Fault[] = [
     title: 'days of the audit log begin at midnight of the machine',
     edits: [
       {
-        file: 'src/dashboard/audit-log/filters.ts',
+        file: 'src/dashboard/http/day.ts',
         find: 'new Date(`${text}T00:00:00Z`)',
         replace: 'new Date(`${text}T00:00:00`)',
       },

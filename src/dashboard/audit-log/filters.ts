@@ -1,6 +1,7 @@
 import type { FieldErrors } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { ACTIONS, type AuditFilters, findAuditedUser } from '../../service/audit-log.ts';
+import { readDay } from '../http/day.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 
@@ -52,12 +53,4 @@ async function findUserId({ dashboard, actor }: SignedInContext, person: string)
 function problemOfFields(fields: FieldErrors): Problem | null {
   if (Object.keys(fields).length === 0) return null;
   return { status: 422, message: '', fields, retryAfterSeconds: null };
-}
-
-/** Midnight UTC; undefined: no text; null: the text is no day. */
-function readDay(text: string): Date | null | undefined {
-  if (text === '') return undefined;
-  const day = new Date(`${text}T00:00:00Z`);
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime());
-  return isDay && day.toISOString().startsWith(text) ? day : null;
 }

@@ -4,7 +4,7 @@ import { isSameText } from '../../domain/same-text.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestError } from './request-error.ts';
 
-/** 10 KiB; the largest form has four short fields. */
+/** 10 KiB; the largest form has seven short fields. */
 const MAX_BODY_BYTES = 10 * 1024;
 const TOKEN_FIELD = 'form_token';
 

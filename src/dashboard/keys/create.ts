@@ -1,9 +1,11 @@
-import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/api-key.ts';
+import { DEFAULT_LIFE_DAYS, expiryOf, MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
 import { formatCount, formatDay } from '../../domain/format.ts';
 import { isPermission, type KeyPolicy, type Permission, permissionsOf } from '../../domain/role.ts';
 import { issueKey } from '../../service/issue-key.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/key-access.ts';
+import { countActive } from '../../service/list-keys.ts';
 import { invalid } from '../../service/outcome.ts';
+import { readDay } from '../http/day.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -17,7 +19,13 @@ import { issuedPage } from './issued.ts';
 import { refusalOf, refusedPage } from './refused.ts';
 
 /** The values of the form's fields. */
-type Values = { readonly name: string; readonly permissions: readonly string[]; readonly expiry: string };
+type Values = {
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly expiry: string;
+  /** "2026-01-31"; empty: `expiry` counts. */
+  readonly expiryDate: string;
+};
 
 export async function showCreate(context: KeyContext): Promise<View> {
   return createPage(context, null);
@@ -25,13 +33,23 @@ export async function showCreate(context: KeyContext): Promise<View> {
 
 export async function create(
   context: KeyContext,
-  form: Form<'name' | 'expiry' | 'form_id' | 'permissions'>,
+  form: Form<'name' | 'expiry' | 'expiry_date' | 'form_id' | 'permissions'>,
 ): Promise<View> {
-  const values = { name: form.text('name'), permissions: form.all('permissions'), expiry: form.text('expiry') };
+  const values = {
+    name: form.text('name'),
+    permissions: form.all('permissions'),
+    expiry: form.text('expiry'),
+    expiryDate: form.text('expiry_date').trim(),
+  };
   const formId = readFormId(context, form.text('form_id'));
   const permissions = values.permissions.filter(isPermission);
   if (permissions.length < values.permissions.length) {
     const refusal = invalid('permissions', 'must be among the permissions that the form offers.');
+    return createPage(context, { problem: problemOf(refusal), values });
+  }
+  const lastDay = readDay(values.expiryDate);
+  if (lastDay === null) {
+    const refusal = invalid('expiry_date', 'must be a day such as 2026-01-31.');
     return createPage(context, { problem: problemOf(refusal), values });
   }
   const { dashboard, actor, holderId } = context;
@@ -40,6 +58,7 @@ export async function create(
     name: values.name,
     permissions,
     lifeDays: readLifeDays(values.expiry),
+    expiresAt: lastDay === undefined ? undefined : endOfDay(lastDay),
     environment: dashboard.environment,
     formId,
   });
@@ -63,28 +82,46 @@ function readLifeDays(text: string): number | null {
   return /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
 }
 
+/** The last moment of a day, which is given as its midnight in UTC. */
+function endOfDay(day: Date): Date {
+  return new Date(day.getTime() + DAY_MS - 1);
+}
+
 /** `retry`: the form was refused, and is shown again with the values that were sent. */
 async function createPage(context: KeyContext, retry: { problem: Problem; values: Values } | null): Promise<View> {
-  const access = await getKeyAccess(context.dashboard.db, context.actor, context.holderId);
+  const { dashboard, actor, holderId: userId, now } = context;
+  const access = await getKeyAccess(dashboard.db, actor, userId);
   const refused = refusalOf(context, access, 'create');
   if (refused !== null) return refusedPage(context, refused);
   const problem = retry?.problem ?? null;
-  const main = createForm(context, { access, problem, values: retry?.values ?? initialValues(access) });
+  const activeKeys = await countActive(dashboard.db, actor, { userId, now });
+  const main = createForm(context, { access, activeKeys, problem, values: retry?.values ?? initialValues(access) });
   return page(context, { title: 'Create API Key', main, problem });
 }
 
-/** All permissions that the user can have, and the default life. */
-function initialValues({ holder, policy }: KeyAccess): Values {
+/** Reading only, and the default life: who needs more chooses it. */
+function initialValues({ policy }: KeyAccess): Values {
   const days = Math.min(DEFAULT_LIFE_DAYS, policy.maxKeyLifeDays);
-  return { name: '', permissions: permissionsOf(holder.role), expiry: String(days) };
+  return { name: '', permissions: ['parent_programs:read'], expiry: String(days), expiryDate: '' };
 }
 
-const LABELS = { name: 'Name', permissions: 'Permissions', expiry: 'Expiry' };
+const DAY_MS = 86_400_000;
+const LABELS = {
+  name: 'Name',
+  permissions: 'Permissions',
+  expiry: 'Expiry',
+  expiry_date: 'Or the last day on which it works',
+};
 const LIVES_DAYS = [7, 30, 90, 180, 365, 730];
 
-type FormProps = { readonly access: KeyAccess; readonly problem: Problem | null; readonly values: Values };
+type FormProps = {
+  readonly access: KeyAccess;
+  readonly activeKeys: number;
+  readonly problem: Problem | null;
+  readonly values: Values;
+};
 
-function createForm(context: KeyContext, { access, problem, values }: FormProps): Html {
+function createForm(context: KeyContext, { access, activeKeys, problem, values }: FormProps): Html {
   const { holder, policy } = access;
   const { isOwn, listUrl, formToken, now, dashboard } = context;
   const { environment } = dashboard;
@@ -97,6 +134,7 @@ function createForm(context: KeyContext, { access, problem, values }: FormProps)
       : `The key acts for ${holder.name}, ${holder.email}. It is shown to you, and you must pass it on.`,
   })}
 ${problemSummary(problem, LABELS)}
+${activeNotice(activeKeys, listUrl)}
 <div class="card narrow">${postForm(
     { action: listUrl, formToken },
     html`${hidden('form_id', newFormId(context))}
@@ -127,8 +165,27 @@ ${field(
         html`<option value="${value}"${values.expiry === value && html` selected`}>${words}</option>`,
     )}</select>`,
 )}
+${field(
+  {
+    name: 'expiry_date',
+    label: LABELS.expiry_date,
+    hint: 'Optional, in UTC. A day that is given here counts instead of the choice above.',
+    errors: fields,
+  },
+  (attributes) =>
+    html`<input ${attributes} class="short" type="date" value="${values.expiryDate}" min="${now.toISOString().slice(0, 10)}">`,
+)}
 <div class="actions"><button class="button primary">Create API Key</button><a class="button plain" href="${listUrl}">Cancel</a></div>`,
   )}</div>`;
+}
+
+/** How many keys the user has, before the form is filled in for nothing. */
+function activeNotice(activeKeys: number, listUrl: string): Html {
+  const count = `${activeKeys} of ${MAX_ACTIVE_KEYS} active`;
+  if (activeKeys < MAX_ACTIVE_KEYS) {
+    return html`<p class="quiet">${count}${activeKeys > 0 && html`. <a href="${listUrl}">See the API keys</a>`}</p>`;
+  }
+  return html`<div class="notice warn"><p><strong>${count}: no more can be created.</strong> <a href="${listUrl}">Revoke an API key</a> that is not needed any more first.</p></div>`;
 }
 
 function permissionBox(permission: Permission, { permissions }: Values): Html {

@@ -45,13 +45,19 @@ function about({ key, holder, earlier, later }: KeyWithRotations, { isOwn, listU
   const [predecessor, successor] = [earlier.at(-1), later.at(0)];
   const link = (other: KeyDetails) => html`<a href="${listUrl}/${other.id}"><code>${other.prefix}…</code></a>`;
   return facts([
-    { name: 'State', value: html`${stateCell(key, now)}${successor !== undefined && html`<span class="under">Replaced by ${link(successor)}</span>`}` },
+    {
+      name: 'State',
+      value: html`${stateCell(key, now)}${successor !== undefined && html`<span class="under">Replaced by ${link(successor)}</span>`}`,
+    },
     { name: 'Last used', value: lastUse(key, now) },
     {
       name: 'Acts for',
       value: html`${isOwn ? html`You, ${holder.name}` : html`<a href="${listUrl}">${holder.name}</a>`}<span class="under">${emailText(holder.email)} · ${ROLE_WORDS[holder.role].name}</span>`,
     },
-    { name: 'Permissions', value: html`<span class="chips">${key.permissions.map((each) => permissionChip(each))}</span>` },
+    {
+      name: 'Permissions',
+      value: html`<span class="chips">${key.permissions.map((each) => permissionChip(each))}</span>`,
+    },
     {
       name: 'Created',
       value: html`${instant(key.createdAt)}<span class="under">by ${key.createdBy ?? 'an operator'}${predecessor !== undefined && html`, who rotated ${link(predecessor)}`}</span>`,

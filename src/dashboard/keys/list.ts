@@ -1,3 +1,4 @@
+import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
 import { type KeyDetails, type KeyList, listKeys } from '../../service/list-keys.ts';
 import type { View } from '../http/view.ts';
@@ -45,10 +46,15 @@ function keyList({ isOwn, listUrl, now }: KeyContext, { list, isFirst, refusal }
 <p>With an API key a program, such as a nightly import, can use the API ${isOwn ? 'in your name' : `in the name of ${list.holder.name}`}.${refusal === null && ' Create one key for each program and each environment, so that each can be replaced alone.'}</p>
 ${refusal ?? html`<p>${create}</p>`}</section>`;
   }
-  return html`<section aria-labelledby="keys"><div class="section-head"><h2 id="keys">API keys</h2>${create}</div>
+  return html`<section aria-labelledby="keys"><div class="section-head"><h2 id="keys">API keys${isFirst && html` <span class="small">${activeCount(list)}</span>`}</h2>${create}</div>
 ${refusal}
 ${list.keys.length === 0 ? html`<div class="card empty"><p>There are no more API keys.</p></div>` : keyTable({ list, listUrl, now })}
 ${pager({ first: isFirst ? null : listUrl, next: list.next === null ? null : urlOf(listUrl, { after: list.next }) })}</section>`;
+}
+
+/** The first list page has all active keys. */
+function activeCount({ keys }: KeyList): string {
+  return `${keys.filter(({ state }) => state === 'active').length} of ${MAX_ACTIVE_KEYS} active`;
 }
 
 type TableProps = { list: KeyList; listUrl: string; now: Date };

@@ -32,7 +32,10 @@ async function rotatePage(context: KeyContext, typed: NameTyped): Promise<View> 
   const { key, ...access } = await readKey(context);
   const refused = refusalOf(context, access, 'rotate');
   if (refused !== null) return refusedPage(context, refused);
-  const content = key.state === 'active' ? rotateForm(context, { key, holder: access.holder, typed }) : alreadyEnded(key, context.listUrl);
+  const content =
+    key.state === 'active'
+      ? rotateForm(context, { key, holder: access.holder, typed })
+      : alreadyEnded(key, context.listUrl);
   return confirmationPage(context, { verb: 'Rotate', key, content, problem: typed.problem });
 }
 

@@ -19,9 +19,11 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: list,
       get: get(showList),
-      post: form(['name', 'expiry', 'form_id'], (context, sent) => create(keyContext(context, place), sent), [
-        'permissions',
-      ]),
+      post: form(
+        ['name', 'expiry', 'expiry_date', 'form_id'],
+        (context, sent) => create(keyContext(context, place), sent),
+        ['permissions'],
+      ),
     },
     { path: `${list}/new`, get: get(showCreate) },
     { path: one, get: get(showKey) },

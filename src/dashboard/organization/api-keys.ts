@@ -83,7 +83,10 @@ function valuesOf(read: (name: (typeof FILTER_FIELDS)[number]) => string): Value
 
 const NOTICES = new Map([
   ['unknown', 'No API key of your organization is exactly this key. The list shows the keys with the same prefix.'],
-  ['mistyped', 'This key is mistyped or incomplete: its checksum is wrong. The list shows the keys with the same prefix.'],
+  [
+    'mistyped',
+    'This key is mistyped or incomplete: its checksum is wrong. The list shows the keys with the same prefix.',
+  ],
 ]);
 
 function notice(name: string): Html | false {

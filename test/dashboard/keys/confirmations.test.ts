@@ -20,26 +20,34 @@ async function keyOf(holder: Actor, hours: number | null) {
 
 const pathOf = (id: string, action: string) => `/people/users/${member.userId}/api-keys/${id}/${action}`;
 
-test.each(['rotate', 'rename', 'revoke'])('the page for %s names whose key it is, which, and its last use', async (action) => {
-  const { id, key } = await keyOf(member, 3);
-  const words = wordsOf(await managing.get(pathOf(id, action)));
-  for (const text of ['Acts for The member', `${member.email} · Member`, `${key.slice(0, 17)}…`, '3 hours ago'])
-    expect(words).toContain(text);
-});
+test.each(['rotate', 'rename', 'revoke'])(
+  'the page for %s names whose key it is, which, and its last use',
+  async (action) => {
+    const { id, key } = await keyOf(member, 3);
+    const words = wordsOf(await managing.get(pathOf(id, action)));
+    for (const text of ['Acts for The member', `${member.email} · Member`, `${key.slice(0, 17)}…`, '3 hours ago'])
+      expect(words).toContain(text);
+  },
+);
 
-test.each(['rotate', 'revoke'])('a key of somebody else that is in use: to %s it, its name must be typed', async (action) => {
-  // The risk: the wrong row is clicked, and a program of somebody else stops.
-  const { id, key, name } = await keyOf(member, 23);
-  const path = pathOf(id, action);
-  for (const key_name of [undefined, '', 'Nightly', `${name}x`]) {
-    const refused = await managing.submit(path, { key_name });
-    expect([key_name, refused.status, keysIn(refused)]).toEqual([key_name, 422, []]);
-    expect(wordsOf(refused)).toContain('Name of the key must be the name of the key.');
-  }
-  expect(await dashboard.statusOf(key)).toBe(200);
-  expect((await managing.submit(path, { key_name: `  ${name.toUpperCase()} ` })).status).toBe(action === 'rotate' ? 200 : 303);
-  expect(await dashboard.statusOf(key)).toBe(401);
-});
+test.each(['rotate', 'revoke'])(
+  'a key of somebody else that is in use: to %s it, its name must be typed',
+  async (action) => {
+    // The risk: the wrong row is clicked, and a program of somebody else stops.
+    const { id, key, name } = await keyOf(member, 23);
+    const path = pathOf(id, action);
+    for (const key_name of [undefined, '', 'Nightly', `${name}x`]) {
+      const refused = await managing.submit(path, { key_name });
+      expect([key_name, refused.status, keysIn(refused)]).toEqual([key_name, 422, []]);
+      expect(wordsOf(refused)).toContain('Name of the key must be the name of the key.');
+    }
+    expect(await dashboard.statusOf(key)).toBe(200);
+    expect((await managing.submit(path, { key_name: `  ${name.toUpperCase()} ` })).status).toBe(
+      action === 'rotate' ? 200 : 303,
+    );
+    expect(await dashboard.statusOf(key)).toBe(401);
+  },
+);
 
 test('a key that came into use after the page was opened is not ended without its name', async () => {
   const { id, key } = await keyOf(member, null);
@@ -50,10 +58,13 @@ test('a key that came into use after the page was opened is not ended without it
   expect(await dashboard.statusOf(key)).toBe(200);
 });
 
-test.each(['rotate', 'revoke'])('to %s a key of one’s own, or one not used for a day, no name is needed', async (action) => {
-  const unused = [await keyOf(member, 25), await keyOf(member, null)];
-  for (const { id } of unused) expect((await managing.submit(pathOf(id, action))).status).toBeLessThan(400);
-  const own = await browserOf(dashboard, member);
-  const { id } = await keyOf(member, 1);
-  expect((await own.submit(`/profile/api-keys/${id}/${action}`)).status).toBeLessThan(400);
-});
+test.each(['rotate', 'revoke'])(
+  'to %s a key of one’s own, or one not used for a day, no name is needed',
+  async (action) => {
+    const unused = [await keyOf(member, 25), await keyOf(member, null)];
+    for (const { id } of unused) expect((await managing.submit(pathOf(id, action))).status).toBeLessThan(400);
+    const own = await browserOf(dashboard, member);
+    const { id } = await keyOf(member, 1);
+    expect((await own.submit(`/profile/api-keys/${id}/${action}`)).status).toBeLessThan(400);
+  },
+);

@@ -33,7 +33,7 @@ test('a key’s page shows its user, creator, permissions, life, prefix and what
   expect(page.status).toBe(200);
   for (const text of [
     ...['Nightly import', key.slice(0, 17), 'The member', member.email, 'Member', 'by an operator'],
-    ...['parent_programs: read', 'parent_programs: write', 'No use recorded yet', 'Active', 'Expires'],
+    ...['parent_programs:read', 'parent_programs:write', 'No use recorded yet', 'Active', 'Expires'],
   ])
     expect(words).toContain(text);
   expect(page.text).not.toContain(key.slice(17));
@@ -66,7 +66,7 @@ test('the rotations of a key are linked in both directions', async () => {
   }
   const [before, after] = [wordsOf(await browser.get(pageOf(first))), wordsOf(await browser.get(pageOf(third)))];
   expect(before).toMatch(/Rotated by The manager .* Replaced by charter_live_/);
-  expect(after).toMatch(/by The manager , who rotated charter_live_/);
+  expect(after).toMatch(/by The manager, who rotated charter_live_/);
 });
 
 test('of a long line of rotations, ten keys before and after are shown', async () => {

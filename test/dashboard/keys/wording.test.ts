@@ -25,7 +25,9 @@ test('no page calls a key unused that was used a moment ago', async () => {
   const [own, managing] = [await browserOf(dashboard, member), await browserOf(dashboard, manager)];
   const list = '/profile/api-keys';
   const pages = [
-    ...[list, `${list}/${id}`, `${list}/${id}/rotate`, `${list}/${id}/rename`, `${list}/${id}/revoke`].map((path) => [own, path] as const),
+    ...[list, `${list}/${id}`, `${list}/${id}/rotate`, `${list}/${id}/rename`, `${list}/${id}/revoke`].map(
+      (path) => [own, path] as const,
+    ),
     ...[`/people/users/${manager.userId}`, '/organization/api-keys'].map((path) => [managing, path] as const),
   ];
   for (const [browser, path] of pages) {

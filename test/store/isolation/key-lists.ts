@@ -3,7 +3,13 @@ import { v7 as newId } from 'uuid';
 import { insertApiKey, replaceApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { findKeyHistory, findLiveSuccessor } from '../../../src/store/key-history.ts';
-import { findKeyHolder, findListedKey, listActiveKeysMadeForOthers, listKeysOf } from '../../../src/store/key-lists.ts';
+import {
+  countActiveKeys,
+  findKeyHolder,
+  findListedKey,
+  listActiveKeysMadeForOthers,
+  listKeysOf,
+} from '../../../src/store/key-lists.ts';
 import { findKeyRotations } from '../../../src/store/key-rotations.ts';
 import {
   countOrganizationKeys,
@@ -56,6 +62,13 @@ export const keyListProofs: Proofs = {
     await withSameId(db, ours, theirs);
     const own = await makeForOther(db, { ...theirs, scope: ours.scope });
     expect(await listActiveKeysMadeForOthers(db, ours.scope, query)).toMatchObject([{ id: own, createdBy: 'Same' }]);
+  },
+
+  async countActiveKeys({ db, ours, theirs }) {
+    await createKeyRow(db, theirs);
+    const { userId } = theirs;
+    expect(await countActiveKeys(db, ours.scope, { userId, now: NOW })).toBe(0);
+    expect(await countActiveKeys(db, theirs.scope, { userId, now: NOW })).toBe(1);
   },
 
   async findListedKey({ db, ours, theirs }) {
