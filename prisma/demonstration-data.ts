@@ -62,6 +62,9 @@ const SUBJECTS = [
 ];
 const COHORTS = ['2025', '2026'];
 
+/** The id in the contract's examples. The first parent program has it, so that the code samples of the documentation work. */
+export const SHOWN_PROGRAM_ID = '019c2291-34b8-752e-bca9-6513269e0d37';
+
 /** 200 parent programs: every combination of region, subject and cohort; every fifth has no external id. */
 export function demonstrationPrograms(): NewParentProgram[] {
   return COHORTS.flatMap((cohort) =>

@@ -24,6 +24,7 @@ import {
   OTHER_ORGANIZATION,
   OTHER_USERS,
   otherPrograms,
+  SHOWN_PROGRAM_ID,
   USERS,
 } from './demonstration-data.ts';
 
@@ -42,6 +43,7 @@ export async function seed(db: Database): Promise<void> {
         name: ORGANIZATION,
         users: USERS,
         programs: demonstrationPrograms(),
+        firstId: SHOWN_PROGRAM_ID,
         passwordHash,
       });
       await seedOrganization(tx, {
@@ -49,6 +51,7 @@ export async function seed(db: Database): Promise<void> {
         name: OTHER_ORGANIZATION,
         users: OTHER_USERS,
         programs: otherPrograms(),
+        firstId: undefined,
         passwordHash,
       });
     });
@@ -63,12 +66,14 @@ type SeedOrganization = {
   name: string;
   users: typeof USERS;
   programs: NewParentProgram[];
+  /** Of the first parent program; undefined: a new one. */
+  firstId: string | undefined;
   passwordHash: string;
 };
 
 async function seedOrganization(
   tx: Transaction,
-  { keyring, name, users, programs, passwordHash }: SeedOrganization,
+  { keyring, name, users, programs, firstId, passwordHash }: SeedOrganization,
 ): Promise<void> {
   const scope = OrganizationScope.grant(newId());
   await insertOrganization(tx, scope, { name, keyring });
@@ -83,7 +88,7 @@ async function seedOrganization(
         ...program,
         metadata,
         organizationId,
-        id: newId({ msecs: createdAt.getTime() }),
+        id: (i === 0 ? firstId : undefined) ?? newId({ msecs: createdAt.getTime() }),
         createdAt,
         updatedAt: createdAt,
       };

@@ -118,9 +118,10 @@ function buildDocs() {
     'src/api/document.ts',
     'src/dashboard/markup/html.ts',
     'src/dashboard/markup/icons.ts',
-    ...['openapi/guides', 'scripts/docs', 'src/dashboard/assets'].flatMap(filesIn),
+    'generated/openapi.d.ts',
+    ...['openapi/guides', 'scripts/client', 'scripts/docs', 'src/client', 'src/dashboard/assets'].flatMap(filesIn),
   ]);
-  if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'docs', 'index.html'))) return;
+  if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'docs', 'charter-client.tgz'))) return;
   step(
     'Documentation',
     () => spawnSync(node, ['scripts/docs/main.ts'], { encoding: 'utf8' }),

@@ -104,7 +104,7 @@ export async function createApp({
   rooms.disable('etag');
   rooms.set('case sensitive routing', true);
   rooms.use(healthRoutes({ db, isStopping, setPageHeaders }));
-  rooms.use(publication.routes(setPageHeaders));
+  rooms.use(publication.routes({ setPageHeaders, publicUrl }));
   rooms.use(
     dashboardRoutes({
       db,

@@ -36,5 +36,9 @@ ${USERS.map(({ role, email }) => `    ${role.padEnd(width)}  ${email}`).join('\n
 
     curl -H "Authorization: Bearer ${key}" "${url}/api/parent_programs?limit=1"
 
+  Before you run the code samples of the documentation
+
+    export CHARTER_URL=${url} CHARTER_API_KEY=${key}
+
 `;
 }

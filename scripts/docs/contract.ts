@@ -26,8 +26,11 @@ type Sections = Pick<Contract, 'info' | 'tags'> & {
 /** The page of the rules that all requests share: the part of the contract's description after the introduction. */
 export const GENERAL = { name: 'conventions', title: 'Conventions' };
 
-const SAMPLES =
-  'You can run the code samples unchanged. They read the URL of the server from the environment variable `CHARTER_URL`, without a slash at the end, and the key from `CHARTER_API_KEY`.';
+const SAMPLES = `You can run the code samples unchanged. They read the URL of the server from the environment variable \`CHARTER_URL\`, without a slash at the end, and the key from \`CHARTER_API_KEY\`. The samples in Python and JavaScript need nothing else. Those in TypeScript use the client that each server publishes:
+
+\`\`\`sh
+npm install "$CHARTER_URL/charter-client.tgz"
+\`\`\``;
 
 export async function readContract(file: string): Promise<Contract> {
   const document: Json = JSON.parse(await readFile(file, 'utf8'));
@@ -41,6 +44,12 @@ export async function readContract(file: string): Promise<Contract> {
     schemas: components.schemas,
     securitySchemes: components.securitySchemes,
   };
+}
+
+/** The example of the server's address. A server shows its own in this place. */
+export function originOf(document: Json): string {
+  const [{ url = '', variables = {} } = {}] = [document['servers']].flat().map(Object);
+  return String(url).replace(/\{(.+?)\}/g, (_, name) => variables[name].default);
 }
 
 /** The contract's description, split where its sections begin. */

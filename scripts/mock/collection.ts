@@ -4,8 +4,14 @@ import { isObject, type Json, type Operation } from '../../src/api/document.ts';
 import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
 import type { ResponseSource } from './response-source.ts';
 
-/** The items behind a list operation, the same for every request: enough for several list pages of the usual size. */
-export type Collection = { readonly path: string; readonly items: readonly Json[] };
+export type Collection = {
+  /** The path of the list operation. */
+  readonly path: string;
+  /** The items of the list, the same for every request: enough for several list pages of the usual size. */
+  readonly items: readonly Json[];
+  /** The items of all examples of the operations under the path, by id. */
+  readonly examples: ReadonlyMap<unknown, Json>;
+};
 
 export type CollectionDeps = { readonly ajv: Ajv2020; readonly source: ResponseSource; readonly isDynamic: boolean };
 
@@ -16,20 +22,56 @@ export async function createCollections(
   operations: readonly Operation[],
   deps: CollectionDeps,
 ): Promise<readonly Collection[]> {
-  const collections = await Promise.all(operations.map((operation) => createCollection(operation, deps)));
+  const collections = await Promise.all(
+    operations.map((operation) =>
+      createCollection(operation, { ...deps, examples: itemExamples(operations, operation) }),
+    ),
+  );
   return collections.filter((collection) => collection !== undefined);
 }
 
 /** Undefined: the operation lists nothing. A list's success has `data` and `page`. */
 async function createCollection(
   operation: Operation,
-  { ajv, source, isDynamic }: CollectionDeps,
+  { ajv, source, isDynamic, examples }: CollectionDeps & Pick<Collection, 'examples'>,
 ): Promise<Collection | undefined> {
   const { data, page } = schemaOf(operation, successOf(operation))?.properties ?? {};
   if (data?.items === undefined || page === undefined) return undefined;
   const validate = ajv.compile(data.items);
-  const items = isDynamic ? await generateItems(operation, source) : exampleItems(operation);
-  return { path: operation.path, items: items.filter((item) => validate(item)) };
+  const items = isDynamic ? await generateItems(operation, source) : exampleItems(operation, examples);
+  return {
+    path: operation.path,
+    items: items.filter((item) => validate(item)),
+    examples: isDynamic ? new Map() : examples,
+  };
+}
+
+/** The collection that an operation reads or changes: of a list, of its items, or neither. */
+export function collectionOf({ path }: Operation, collections: readonly Collection[]): Collection | undefined {
+  return collections.find((collection) => collection.path === path || isItemPath(path, collection.path));
+}
+
+export function findItem({ items, examples }: Collection, id: string): Json | undefined {
+  return items.find((item) => item['id'] === id) ?? examples.get(id);
+}
+
+function isItemPath(path: string, listPath: string): boolean {
+  return path !== listPath && path.replace(/\/\{[^}]+\}$/, '') === listPath;
+}
+
+/** Of several examples with one id, that of the operation which reads one item counts, then that of the list. */
+function itemExamples(operations: readonly Operation[], list: Operation): Collection['examples'] {
+  const ofItems = operations.filter(({ path }) => isItemPath(path, list.path));
+  const ofList = operations.filter(({ path }) => path === list.path);
+  const byPriority = [...ofItems.filter(({ method }) => method === 'get'), list, ...ofList, ...ofItems];
+  const examples = new Map<unknown, Json>();
+  for (const operation of byPriority) {
+    for (const [, { value }] of examplesOf(operation, successOf(operation))) {
+      for (const item of operation === list ? itemsIn(value) : [value].filter(isObject))
+        if (!examples.has(item['id'])) examples.set(item['id'], item);
+    }
+  }
+  return examples;
 }
 
 async function generateItems(operation: Operation, source: ResponseSource): Promise<Json[]> {
@@ -41,10 +83,10 @@ async function generateItems(operation: Operation, source: ResponseSource): Prom
   return items.slice(0, ITEMS);
 }
 
-/** The items of the contract's examples as they are, then copies of them that differ. */
-function exampleItems(operation: Operation): Json[] {
-  const examples = examplesOf(operation, successOf(operation)).flatMap(([, { value }]) => itemsIn(value));
-  const distinct = [...new Map(examples.map((item) => [item['id'], item])).values()];
+/** The items of the list's examples, then copies of them that differ. */
+function exampleItems(operation: Operation, examples: Collection['examples']): Json[] {
+  const listed = examplesOf(operation, successOf(operation)).flatMap(([, { value }]) => itemsIn(value));
+  const distinct = [...new Map(listed.map((item) => [item['id'], examples.get(item['id']) ?? item])).values()];
   const rounds = distinct.length === 0 ? 0 : Math.ceil(ITEMS / distinct.length);
   return Array.from({ length: rounds }, (_, round) => distinct.map((item) => copyOf(item, round)))
     .flat()

@@ -1,13 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../../src/api/document.ts';
+import { APPLIED_HEADER, WARNING_HEADER } from './preference-notes.ts';
+import { printable } from './printable.ts';
 
 /** Adds the CORS headers to a response; returns true if the request was a preflight and has been responded to. */
 export type Cors = (req: IncomingMessage, res: ServerResponse) => boolean;
 
-/** Lets pages of any origin send any request, and read every header that the contract shows. */
-export function createCors(operations: readonly Operation[]): Cors {
+/**
+ * Lets pages of any origin send any request, and read every header that the contract shows or that the mock adds. `onBrowser`
+ * is called with the origin of each page of another origin that sends a request.
+ */
+export function createCors(operations: readonly Operation[], onBrowser: (origin: string) => void): Cors {
   const exposedHeaders = headersOf(operations);
   return (req, res) => {
+    const { origin, host } = req.headers;
+    if (origin !== undefined && origin !== `http://${host}`) onBrowser(origin);
     res.setHeader('Access-Control-Allow-Origin', '*');
     res.setHeader('Access-Control-Expose-Headers', exposedHeaders);
     if (!isPreflight(req)) return false;
@@ -26,5 +33,18 @@ function isPreflight({ method, headers }: IncomingMessage): boolean {
 
 function headersOf(operations: readonly Operation[]): string {
   const responses = operations.flatMap((operation) => Object.values(operation.responses));
-  return [...new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers)))].sort().join(', ');
+  const declared = responses.flatMap(({ headers = {} }) => Object.keys(headers));
+  return [...new Set([...declared, APPLIED_HEADER, WARNING_HEADER])].sort().join(', ');
+}
+
+/** Prints once that only the mock lets web pages call it. */
+export function warnOfBrowsers(print: (line: string) => void): (origin: string) => void {
+  let isWarned = false;
+  return (origin) => {
+    if (isWarned) return;
+    isWarned = true;
+    print(
+      `Warning: a web page (${printable(origin)}) calls the API. This works here only: a Charter server sends no CORS headers, because an API key must not be in a browser. See openapi/guides/browsers.md.`,
+    );
+  };
 }

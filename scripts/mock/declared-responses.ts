@@ -1,5 +1,5 @@
 // The responses that the contract declares for an operation.
-import type { Example, Operation, Schema } from '../../src/api/document.ts';
+import { type Example, isObject, type Operation, type Schema } from '../../src/api/document.ts';
 
 /** Undefined: the response has no body. */
 export function schemaOf({ responses }: Operation, status: number): Schema | undefined {
@@ -22,4 +22,12 @@ export function successOf(operation: Operation): number {
   const success = statusesOf(operation).find((status) => status >= 200 && status < 300);
   if (success === undefined) throw new Error(`The contract declares no success of ${operation.operationId}.`);
   return success;
+}
+
+/** The `message` of the first example; undefined: the operation does not have the status. */
+export function exampleMessageOf(operation: Operation, status: number): string | undefined {
+  const [first] = examplesOf(operation, status);
+  if (first === undefined) return undefined;
+  const [, { value }] = first;
+  return isObject(value) ? String(value['message']) : '';
 }

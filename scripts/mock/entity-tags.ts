@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { entityTagsIn } from '../../src/api/conditional.ts';
 import { isObject, type Operation } from '../../src/api/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { examplesOf } from './declared-responses.ts';
+import { exampleMessageOf } from './declared-responses.ts';
 
-// The mock keeps nothing, and yet a client must be able to use the ETag of one change for the next. So a tag proves by
+// Without --stateful, the mock keeps nothing, and yet a client must be able to use the ETag of one change for the next. So a tag proves by
 // itself that the mock made it, and for which id: its first half is a hash of the content, its second half a hash of the
 // first half and the id. Every other tag counts as stale.
 
@@ -16,16 +16,19 @@ export function entityTagOf(body: unknown): string {
   return `"${content}${proofOf(content, id)}"`;
 }
 
-/** Throws the contract's 412, where the operation has one, unless the mock made one of the tags for this id. */
-export function refuseStale(operation: Operation, ifMatch: string | undefined, id: string): void {
-  const [example] = examplesOf(operation, 412);
-  if (example === undefined || ifMatch === undefined || ifMatch.trim() === '*') return;
-  if (entityTagsIn(ifMatch).some((tag) => isFor(id, tag))) return;
-  const [, { value }] = example;
-  throw new DomainError('precondition_failed', isObject(value) ? String(value['message']) : '');
+/** Throws the contract's 412, where the operation has one, unless one of the tags in If-Match is current. */
+export function refuseStale(
+  operation: Operation,
+  ifMatch: string | undefined,
+  isCurrent: (entityTag: string) => boolean,
+): void {
+  const message = exampleMessageOf(operation, 412);
+  if (message === undefined || ifMatch === undefined || ifMatch.trim() === '*') return;
+  if (!entityTagsIn(ifMatch).some(isCurrent)) throw new DomainError('precondition_failed', message);
 }
 
-function isFor(id: string, tag: string): boolean {
+/** Whether the mock made the tag for this id. */
+export function isTagFor(id: string, tag: string): boolean {
   const text = tag.slice(1, -1);
   return tag.startsWith('"') && text.slice(HALF_CHARACTERS) === proofOf(text.slice(0, HALF_CHARACTERS), id);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiRequest } from '../../src/api/api-request.ts';
 import { SEND_A_KEY } from '../../src/api/authentication.ts';
 import type { ContractRouter } from '../../src/api/contract-router.ts';
@@ -7,37 +8,48 @@ import { encodeJson } from '../../src/api/json-text.ts';
 import { rawResponse, type Send } from '../../src/api/response.ts';
 import { DomainError, ForbiddenError, UnauthenticatedError } from '../../src/domain/errors.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
+import type { DataSet } from './data-set.ts';
 import { examplesOf, successOf } from './declared-responses.ts';
 import { addLimits } from './mock-api.ts';
-import { type Preference, preferenceOf } from './prefer.ts';
-import type { ResponseSource } from './response-source.ts';
+import { ALL_OPERATIONS, type Override, type Overrides, preferHeaderOf } from './overrides.ts';
+import { type Preference, responseOf } from './prefer.ts';
+import type { PreferenceNotes } from './preference-notes.ts';
+import { readPreferences } from './preferences.ts';
 
 export type ForcedResponseDeps = {
   readonly router: ContractRouter;
   readonly operations: readonly Operation[];
-  readonly source: ResponseSource;
-  readonly isDynamic: boolean;
+  readonly overrides: Overrides;
+  readonly notes: PreferenceNotes;
+  /** Generated data or the contract's examples; undefined: as the mock was started. */
+  readonly dataOf: (isDynamic: boolean | undefined) => Promise<DataSet>;
   readonly send: Send;
 };
 
 /**
- * Sends the response that the `Prefer` header names, whatever else is wrong with the request. Resolves to false where the
- * header names none, or names a success: that is left to the operation's handler, after the server's own checks. Rejects
- * with a 422 for a response that the operation does not have.
+ * Sends the response that an override or the `Prefer` header names, whatever else is wrong with the request, and waits
+ * before it if they say so. Resolves to false where they name none, or a success: that is left to the operation's handler,
+ * after the server's own checks. Rejects with a 422 for a response that the operation does not have.
  */
 export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRequest) => Promise<boolean> {
-  const { router, source, isDynamic, send } = deps;
+  const { router, overrides, notes, dataOf, send } = deps;
   const operations = new Map(deps.operations.map((operation) => [operation.operationId, operation]));
   return async (request) => {
+    const operation = router.matches(request) ? operations.get(request.operation.operationId) : undefined;
+    if (operation !== undefined) applyOverride(request, operation, overrides);
     const { prefer } = request.headers;
-    if (prefer === undefined || !router.matches(request)) return false;
-    const operation = operations.get(request.operation.operationId);
+    if (prefer === undefined) return false;
+    const preferences = readPreferences(prefer);
+    notes.add(request.res, { preferences, response: undefined });
+    if (preferences.delayMs > 0) await delay(preferences.delayMs);
     if (operation === undefined) return false;
-    const preference = preferenceIn(request, operation);
-    if (preference === undefined || preference.status === successOf(operation)) return false;
+    const response = chosenResponse(request, operation);
+    notes.add(request.res, { preferences, response });
+    if (response === undefined || response.status === successOf(operation)) return false;
 
-    const { status } = preference;
-    const example = preference.example ?? (isDynamic ? undefined : fittingExample(request, operation, status));
+    const { status } = response;
+    const { source, isDynamic } = await dataOf(preferences.dynamic);
+    const example = response.example ?? (isDynamic ? undefined : fittingExample(request, operation, status));
     const { headers, body } = await source({ operation, status, example, seedText: request.url });
     const { 'Content-type': _type, 'X-Request-Id': _requestId, ...ownHeaders } = headers;
     const known = Object.entries(serverHeaders(request, status, body)).filter(([name]) => name in ownHeaders);
@@ -47,10 +59,30 @@ export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRe
   };
 }
 
-/** Throws a 422, with the limits of a key, for a response that the operation does not have. */
-function preferenceIn({ req, headers }: ApiRequest, operation: Operation): Preference | undefined {
+/** An override takes the place of the `Prefer` header, unless that names a response itself. */
+function applyOverride({ headers }: ApiRequest, operation: Operation, overrides: Overrides): void {
+  const { code, example } = readPreferences(headers['prefer']);
+  if (code !== undefined || example !== undefined) return;
+  const override = overrides.take((each) => isFor(operation, each));
+  if (override === undefined) return;
+  headers['prefer'] = [headers['prefer'] ?? [], preferHeaderOf(override)].flat().join(', ');
+}
+
+/** An override of all operations passes by those that do not have its response. */
+function isFor(operation: Operation, override: Override): boolean {
+  if (override.operation !== ALL_OPERATIONS) return override.operation === operation.operationId;
   try {
-    return preferenceOf(headers['prefer'], operation);
+    responseOf({ code: override.status?.toString(), example: override.example ?? undefined }, operation);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws a 422, with the limits of a key, for a response that the operation does not have. */
+function chosenResponse({ req, headers }: ApiRequest, operation: Operation): Preference | undefined {
+  try {
+    return responseOf(readPreferences(headers['prefer']), operation);
   } catch (error) {
     addLimits(req);
     throw error;

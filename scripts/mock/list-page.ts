@@ -1,7 +1,6 @@
 import { nextPage, openCursor, sealCursor } from '../../src/api/cursor.ts';
 import type { Json } from '../../src/api/document.ts';
 import { readInstant } from '../../src/api/instant.ts';
-import type { Collection } from './collection.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 /** `path` has its parameters filled in. */
@@ -10,21 +9,19 @@ export type Called = { readonly path: string; readonly query: Query };
 /** Signs the mock's cursors; a server refuses them. */
 const CURSOR_KEY = 'The mock of Charter signs cursors';
 
-/** One page of a collection, filtered and sorted as the query says, by the names that the contract uses. */
+/** One page of the items, filtered and sorted as the query says, by the names that the contract uses. */
 export function pageOf(
-  { items }: Collection,
+  items: readonly Json[],
   { path, query }: Called,
 ): { body: Json; headers: Record<string, string> } {
   const { limit = items.length, cursor, ...rest } = query;
   const seal = { key: CURSOR_KEY, list: JSON.stringify(rest) };
-  const all = sort(
-    items.filter((item) => matches(item, rest)),
-    query['sort'],
-  );
-  const start = typeof cursor === 'string' ? positionAfter(openCursor(seal, cursor).toString(), all) : 0;
+  const order = orderOf(query['sort']);
+  const all = items.filter((item) => matches(item, rest)).toSorted(order.compare);
+  const start = typeof cursor === 'string' ? startAfter(openCursor(seal, cursor), { all, order }) : 0;
   const data = all.slice(start, start + Number(limit));
   const last = start + data.length < all.length ? data.at(-1) : undefined;
-  const nextCursor = last === undefined ? null : sealCursor(seal, Buffer.from(String(last['id'])));
+  const nextCursor = last === undefined ? null : sealCursor(seal, positionOf(last, order));
   return { body: { data, page: { limit, next_cursor: nextCursor } }, headers: linkTo({ path, query }, nextCursor) };
 }
 
@@ -33,8 +30,23 @@ export function linkTo({ path, query }: Called, nextCursor: unknown): Record<str
   return typeof nextCursor === 'string' ? { Link: `<${nextPage(path, query, nextCursor)}>; rel="next"` } : {};
 }
 
-function positionAfter(id: string, items: readonly Json[]): number {
-  return items.findIndex((item) => String(item['id']) === id) + 1;
+type Order = { readonly field: string; readonly compare: (a: Json, b: Json) => number };
+
+function orderOf(sort: unknown): Order {
+  const [, minus, field = ''] = /^(-?)(\w+)$/.exec(String(sort)) ?? [];
+  const sign = minus === '-' ? -1 : 1;
+  return { field, compare: (a, b) => sign * (compareTexts(a[field], b[field]) || compareTexts(a['id'], b['id'])) };
+}
+
+/** What the order depends on, so that a page can start where an item was that has been deleted since. */
+function positionOf(item: Json, { field }: Order): Buffer {
+  return Buffer.from(`${item['id']} ${item[field] ?? ''}`);
+}
+
+function startAfter(position: Buffer, { all, order }: { all: readonly Json[]; order: Order }): number {
+  const [, id, value] = /^(\S*) (.*)$/s.exec(position.toString()) ?? [];
+  const start = all.findIndex((item) => order.compare(item, { [order.field]: value, id }) > 0);
+  return start < 0 ? all.length : start;
 }
 
 function matches(item: Json, query: Query): boolean {
@@ -45,13 +57,8 @@ function matches(item: Json, query: Query): boolean {
   });
 }
 
-function sort(items: readonly Json[], order: unknown): Json[] {
-  const [, minus, field = ''] = /^(-?)(\w+)$/.exec(String(order)) ?? [];
-  const sign = minus === '-' ? -1 : 1;
-  return items.toSorted((a, b) => sign * (compare(a[field], b[field]) || compare(a['id'], b['id'])));
-}
-
-function compare(a: unknown, b: unknown): number {
+/** By Unicode code point, as the server sorts; the bytes of UTF-8 have the same order. */
+function compareTexts(a: unknown, b: unknown): number {
   if (a === b || a === undefined || b === undefined) return 0;
-  return String(a) < String(b) ? -1 : 1;
+  return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
 }

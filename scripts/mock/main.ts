@@ -43,9 +43,10 @@ type OptionsOf<Mode extends Options['mode']> = Extract<Options, { mode: Mode }>;
 
 // Each mode imports its own code only: Prism takes a second to load.
 
-async function runMock({ port, host, environment, seed }: OptionsOf<'mock'>, shutdown: Shutdown): Promise<void> {
+async function runMock(options: OptionsOf<'mock'>, shutdown: Shutdown): Promise<void> {
   const { startMock } = await import('./server.ts');
-  const mock = await startMock({ port, host, environment, seed, mainFile: CONTRACT, print });
+  const { environment, seed, isStateful } = options;
+  const mock = await startMock({ ...options, mainFile: CONTRACT, print });
   const data = seed === undefined ? "the contract's examples" : `generated data (the same again with --seed ${seed})`;
   print(`
   The mock of Charter's API serves ${data} at ${mock.url}
@@ -54,6 +55,8 @@ async function runMock({ port, host, environment, seed }: OptionsOf<'mock'>, shu
 
   Keys     this one, and every other well-formed charter_${environment}_ key
   Prefer   selects a response: -H "Prefer: code=422" or -H "Prefer: example=external_id_taken" (more: --help)
+  Forced   responses, from outside of your app: ${mock.url}/__mock
+  Writes   ${isStateful ? 'are kept until the mock ends' : 'are not kept; --stateful keeps them'}
   Edits    of openapi/ are served as soon as they are saved
 `);
   await shutdown.reason;

@@ -11,23 +11,39 @@ export const HELP = `npm run mock -- [options]   responds as the server would, f
   --environment E   ${ENVIRONMENTS.join(' or ')}: which API keys are accepted; live by default
   --dynamic         generates data that the schemas allow, in place of the examples
   --seed TEXT       like --dynamic; the same text generates the same data again
+  --stateful        keeps what requests create, change and delete, in memory and until the mock ends
   --proxy URL       forwards requests to a real server; prints and counts every disagreement with the contract
   --stock-prism     starts stock Prism on generated/openapi.yaml instead; for comparison, and for teams that know it
   --help            prints this text
 
-The mock accepts every well-formed key of the environment; each has all permissions. It allows any origin (CORS).
-It serves edits of openapi/ as soon as they are saved. While the contract has problems, it prints them instead.
+The mock accepts every well-formed key of the environment; each has all permissions. It allows any origin (CORS), which
+a server does not. It serves edits of openapi/ as soon as they are saved, and while the contract has problems, it prints
+them instead. The document is at /openapi.json.
 
-The header Prefer selects a status, an example or both:
+The header Prefer (RFC 7240) selects a response:
   Prefer: code=422                    the example of this status that fits best
   Prefer: code=422, example=limit     an example by its name
   Prefer: example=external_id_taken   the status that has this example
+  Prefer: delay=2000                  waits so many milliseconds first (or delay=2s), 30 seconds at most
+  Prefer: dynamic=true                generated data for this request; dynamic=false: examples
+  Prefer: wait=5                      met if there is no longer delay
 The mock sends a refusal whatever else is wrong with the request, and a success only where the server would accept it.
-For a status or an example that the operation does not have, it responds with a 422 that lists those that it has.
+For a status or an example that the operation does not have, it responds with a 422 that lists those that it has. The
+header Preference-Applied names what was applied. What was not is in X-Mock-Warning and in the mock's output.
 
-The mock keeps nothing. A list has 60 items, made from the examples; limit, sort, filters and cursors work. A request for
-one item finds it by its id; any other id gets the example with that id. Writes respond with the example and what was
-sent; the same body always gets the same id. If-Match accepts an ETag that the mock has sent for the id, and no other.
+The page /__mock forces responses from outside of your app, for a number of requests or until you clear them; scripts use
+/__mock/overrides instead:
+  curl -X POST -H "Content-Type: application/json" http://${DEFAULT_HOST}:${DEFAULT_PORT}/__mock/overrides \\
+    -d '{"operation": "createParentProgram", "status": 503, "times": 2, "delay_ms": 500}'
+
+Without --stateful, the mock keeps nothing. A list has 60 items, made from the examples; limit, sort, filters and cursors
+work. A request for one item finds it by its id; any other id gets the example with that id. Writes respond with the
+example and what was sent; the same body always gets the same id. If-Match accepts an ETag that the mock has sent for the
+id, and no other.
+
+With --stateful, the same 60 items are only the beginning. Everything is as on the server: an unknown id gets 404, a taken
+external_id 409, an outdated ETag 412, and an Idempotency-Key its first response again. A response that Prefer or /__mock
+names by its example changes nothing, nor does dynamic=true. An edit of the contract and POST /__mock/reset begin again.
 
 --stock-prism runs the command "prism mock" of @stoplight/prism-cli. Of the options above it takes --port, --host,
 --dynamic and --seed. openapi/guides/mock-server.md lists where its responses differ from the mock's and the server's.
@@ -37,7 +53,12 @@ type Address = { readonly port: number; readonly host: string };
 
 export type Options =
   | { readonly mode: 'help' }
-  | (Address & { readonly mode: 'mock'; readonly environment: Environment; readonly seed: string | undefined })
+  | (Address & {
+      readonly mode: 'mock';
+      readonly environment: Environment;
+      readonly seed: string | undefined;
+      readonly isStateful: boolean;
+    })
   | (Address & { readonly mode: 'proxy'; readonly target: URL })
   | (Address & { readonly mode: 'stock-prism'; readonly isDynamic: boolean; readonly seed: string | undefined });
 
@@ -48,22 +69,23 @@ export class UsageError extends Error {}
 export function readOptions(parameters: readonly string[], randomSeed: () => string): Options {
   const values = parse(parameters);
   if (values.help) return { mode: 'help' };
-  const { host, seed } = values;
+  const { host, seed, stateful: isStateful } = values;
   const port = Number(values.port);
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new UsageError('--port is 0 to 65535.');
   const isDynamic = values.dynamic || seed !== undefined;
   if (values['stock-prism']) {
-    if (values.environment !== undefined || values.proxy !== undefined)
+    if (values.environment !== undefined || values.proxy !== undefined || isStateful)
       throw new UsageError('--stock-prism takes --port, --host, --dynamic and --seed only. Leave out the others.');
     return { mode: 'stock-prism', port, host, isDynamic, seed };
   }
   const environment = ENVIRONMENTS.find((each) => each === (values.environment ?? 'live'));
   if (environment === undefined) throw new UsageError(`--environment is ${ENVIRONMENTS.join(' or ')}.`);
   if (values.proxy !== undefined) {
-    if (isDynamic) throw new UsageError('--proxy forwards the responses of a server. Leave out --dynamic and --seed.');
+    if (isDynamic || isStateful)
+      throw new UsageError('--proxy forwards the responses of a server. Leave out --dynamic, --seed and --stateful.');
     return { mode: 'proxy', port, host, target: readUrl(values.proxy) };
   }
-  return { mode: 'mock', port, host, environment, seed: seed ?? (isDynamic ? randomSeed() : undefined) };
+  return { mode: 'mock', port, host, environment, isStateful, seed: seed ?? (isDynamic ? randomSeed() : undefined) };
 }
 
 function readUrl(text: string): URL {
@@ -80,6 +102,7 @@ function parse(parameters: readonly string[]) {
     environment: { type: 'string' },
     dynamic: { type: 'boolean', default: false },
     seed: { type: 'string' },
+    stateful: { type: 'boolean', default: false },
     proxy: { type: 'string' },
     'stock-prism': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },

@@ -2,6 +2,7 @@ import { clip } from '../../src/api/clip.ts';
 import type { Operation } from '../../src/api/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { examplesOf, statusesOf, successOf } from './declared-responses.ts';
+import { type Preferences, readPreferences } from './preferences.ts';
 
 /** The response that a `Prefer` header (RFC 7240) names; `example` undefined: the one that fits best. */
 export type Preference = { readonly status: number; readonly example: string | undefined };
@@ -16,9 +17,14 @@ const MAX_QUOTED_CHARACTERS = 60;
  * success that has it, else the first status that has it. Throws a 422 that lists what the operation has.
  */
 export function preferenceOf(header: string | string[] | undefined, operation: Operation): Preference | undefined {
-  const preferences = readPrefer([header ?? []].flat().join(','));
-  const code = preferences.get('code');
-  const example = preferences.get('example');
+  return responseOf(readPreferences(header), operation);
+}
+
+/** `code` and `example` as a `Prefer` header names them. Throws a 422 for a response that the operation does not have. */
+export function responseOf(
+  { code, example }: Pick<Preferences, 'code' | 'example'>,
+  operation: Operation,
+): Preference | undefined {
   if (code !== undefined && !statusesOf(operation).includes(Number(code))) throw unknownStatus(code, operation);
   if (example === undefined) return code === undefined ? undefined : { status: Number(code), example };
   const status = statusesToSearch(code, operation).find((each) =>
@@ -26,17 +32,6 @@ export function preferenceOf(header: string | string[] | undefined, operation: O
   );
   if (status === undefined) throw unknownExample(example, code, operation);
   return { status, example };
-}
-
-/** The first of two equal preferences counts, and names are case-insensitive (RFC 7240 section 2). */
-function readPrefer(header: string): Map<string, string> {
-  const preferences = new Map<string, string>();
-  for (const text of header.split(/[,;]/)) {
-    const [, name, value] = /^\s*([\w-]+)\s*=\s*"?([^"]*?)"?\s*$/.exec(text) ?? [];
-    const key = name?.toLowerCase();
-    if (key !== undefined && value !== undefined && !preferences.has(key)) preferences.set(key, value);
-  }
-  return preferences;
 }
 
 function statusesToSearch(code: string | undefined, operation: Operation): number[] {

@@ -5,7 +5,7 @@ import { readDocument } from '../../src/api/contract.ts';
 import { operationsOf } from '../../src/api/document.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
 import { listen } from '../../src/server.ts';
-import { type Cors, createCors } from './cors.ts';
+import { type Cors, createCors, warnOfBrowsers } from './cors.ts';
 import { createExchangeCheck, type Exchange } from './exchange-check.ts';
 import { forward } from './forward.ts';
 import { printable, requestLine } from './printable.ts';
@@ -28,7 +28,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 export async function startProxy({ target, port, host, print }: ProxyOptions): Promise<ContractProxy> {
   const document = await readDocument();
   const tally = new Tally();
-  const allowEveryOrigin = createCors(operationsOf({ ...document }));
+  const allowEveryOrigin = createCors(operationsOf({ ...document }), warnOfBrowsers(print));
   const check = await createExchangeCheck(document);
   const listening = await listen(createListener({ target, allowEveryOrigin, check, tally, print }), { host, port });
   return { url: listening.url, tally, close: () => listening.stop() };

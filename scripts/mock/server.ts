@@ -2,9 +2,11 @@ import { type Document, readDocument } from '../../src/api/contract.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import { listen } from '../../src/server.ts';
 import { followEdits } from './contract-edits.ts';
+import { warnOfBrowsers } from './cors.ts';
 import { createMockListener } from './listener.ts';
 import { mockKey } from './mock-api.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './options.ts';
+import { Overrides } from './overrides.ts';
 import { requestLine } from './printable.ts';
 
 export type MockOptions = {
@@ -15,9 +17,13 @@ export type MockOptions = {
   readonly environment?: Environment;
   /** Generates data in place of the contract's examples; the same seed generates the same data. */
   readonly seed?: string | undefined;
+  /** Keeps what requests create, change and delete, in memory. */
+  readonly isStateful?: boolean | undefined;
   /** The contract's main file, whose edits are followed; undefined: the published contract is served throughout. */
   readonly mainFile?: string | undefined;
-  /** Called with a line for every request, edit and fault. */
+  /** The time that new and changed items get. */
+  readonly now?: () => Date;
+  /** Called with a line for every request, edit, warning and fault. */
   readonly print?: (line: string) => void;
 };
 
@@ -34,12 +40,26 @@ export async function startMock({
   host = DEFAULT_HOST,
   environment = 'live',
   seed,
+  isStateful = false,
   mainFile,
+  now = () => new Date(),
   print = () => {},
 }: MockOptions = {}): Promise<Mock> {
   const onFault = (error: unknown) =>
     print(`The mock itself failed: ${error instanceof Error ? error.stack : String(error)}`);
-  const listenerOf = (document: Document) => createMockListener(document, { environment, seed, onFault });
+  const overrides = new Overrides();
+  const onBrowser = warnOfBrowsers(print);
+  const listenerOf = (document: Document) =>
+    createMockListener(document, {
+      environment,
+      seed,
+      isStateful,
+      overrides,
+      now,
+      onFault,
+      onWarning: (warning) => print(`Warning: ${warning}`),
+      onBrowser,
+    });
   let listener = await listenerOf(await readDocument());
   const listening = await listen(
     (req, res) => {

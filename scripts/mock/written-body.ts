@@ -30,7 +30,16 @@ export function updatedBody(current: Json, { sent, schema }: Write): Json {
 /** Throws a 422 for a body that is valid as it was sent, but not once it is merged. */
 export function throwInvalid(errors: readonly ErrorObject[] | null | undefined): void {
   const violations = new Violations();
-  const bodyErrors = (errors ?? []).map((error) => ({ ...error, instancePath: `/requestBody${error.instancePath}` }));
+  for (const { keyword, instancePath, params } of errors ?? []) {
+    if (keyword !== 'maxProperties') continue;
+    const field = instancePath.slice(1).replaceAll('/', '.');
+    violations.add(
+      field,
+      `must have at most ${params['limit']} entries after the change. Remove some by setting them to null.`,
+    );
+  }
+  const others = (errors ?? []).filter(({ keyword }) => keyword !== 'maxProperties');
+  const bodyErrors = others.map((error) => ({ ...error, instancePath: `/requestBody${error.instancePath}` }));
   violations.addAll(bodyErrors, { queryNames: [], headerNames: new Map() });
   violations.throwIfAny();
 }

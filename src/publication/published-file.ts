@@ -8,7 +8,8 @@ export type Representation = { readonly bytes: Buffer; readonly entityTag: strin
 
 /** A published file, read, hashed and compressed once. */
 export type PublishedFile = {
-  readonly representations: Readonly<Record<Encoding, Representation>>;
+  /** Without those that a compressed file does not need. */
+  readonly representations: { readonly identity: Representation } & Readonly<Partial<Record<Encoding, Representation>>>;
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -21,14 +22,25 @@ const PATHS: Readonly<Record<string, string>> = {
   'plain.html': '/docs/plain.html',
   'openapi.json': '/openapi.json',
   'openapi.yaml': '/openapi.yaml',
+  'postman.json': '/postman.json',
+  'charter-client.tgz': '/charter-client.tgz',
 };
-const LINK = /href="(index\.html|plain\.html|openapi\.json|openapi\.yaml)"/g;
+const LINK = /href="(index\.html|plain\.html|openapi\.json|openapi\.yaml|postman\.json|charter-client\.tgz)"/g;
 
-/** Null: the documentation has not been built. */
-export async function readPage(folder: URL, name: 'index.html' | 'plain.html'): Promise<PublishedFile | null> {
+/** The default of `base_url` in the contract, for which the pages and the collection are built. */
+export const EXAMPLE_ORIGIN = 'http://127.0.0.1:3000';
+
+/** `origin` is where readers reach the server. Null: the documentation has not been built. */
+export async function readPage(
+  folder: URL,
+  name: 'index.html' | 'plain.html',
+  origin: string,
+): Promise<PublishedFile | null> {
   const built = await readFile(new URL(`docs/${name}`, folder), 'utf8').catch(nullIfMissing);
   if (built === null) return null;
-  const page = built.replace(LINK, (_, file: string) => `href="${PATHS[file]}"`);
+  const page = built
+    .replace(LINK, (_, file: string) => `href="${PATHS[file]}"`)
+    .replaceAll(EXAMPLE_ORIGIN, () => origin);
   return prepare(Buffer.from(page), {
     ...COMMON,
     'Content-Type': 'text/html; charset=utf-8',
@@ -38,6 +50,22 @@ export async function readPage(folder: URL, name: 'index.html' | 'plain.html'): 
 
 export async function readDocument(folder: URL, name: 'openapi.json' | 'openapi.yaml'): Promise<PublishedFile> {
   return prepare(await readFile(new URL(name, folder)), { ...DOCUMENT_HEADERS, 'Content-Type': TYPES[name] });
+}
+
+/** The Postman collection, whose address is `origin`. Null: the documentation has not been built. */
+export async function readCollection(folder: URL, origin: string): Promise<PublishedFile | null> {
+  const built = await readFile(new URL('docs/postman.json', folder), 'utf8').catch(nullIfMissing);
+  if (built === null) return null;
+  const collection = built.replaceAll(EXAMPLE_ORIGIN, () => origin);
+  return prepare(Buffer.from(collection), { ...DOCUMENT_HEADERS, 'Content-Type': 'application/json' });
+}
+
+/** The package `charter-client`, for `npm install`. Null: the documentation has not been built. */
+export async function readClient(folder: URL): Promise<PublishedFile | null> {
+  const bytes = await readFile(new URL('docs/charter-client.tgz', folder)).catch(nullIfMissing);
+  if (bytes === null) return null;
+  const headers = { ...DOCUMENT_HEADERS, 'Content-Type': 'application/gzip' };
+  return { representations: { identity: represent(bytes) }, headers };
 }
 
 /**

@@ -1,40 +1,57 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
-import { type Encoding, GENERATED, LINKS, type PublishedFile, readDocument, readPage } from './published-file.ts';
+import {
+  type Encoding,
+  EXAMPLE_ORIGIN,
+  GENERATED,
+  LINKS,
+  type PublishedFile,
+  readClient,
+  readCollection,
+  readDocument,
+  readPage,
+} from './published-file.ts';
 
 export type Publication = {
-  /** `setPageHeaders` sets the security headers of a web page; the files replace some of them. */
-  routes(setPageHeaders: SetHeaders): Router;
-  /** Reads and compresses all files, so that no request waits for that. */
-  prepare(): Promise<void>;
+  routes(options: RouteOptions): Router;
+  /** Reads and compresses all files for the origin that readers call, so that no request waits for that. */
+  prepare(origin: string): Promise<void>;
+};
+
+export type RouteOptions = {
+  /** Sets the security headers of a web page; the files replace some of them. */
+  readonly setPageHeaders: (res: Response) => void;
+  /** The origin that the files show; undefined: the one that the reader called. */
+  readonly publicUrl: string | undefined;
 };
 
 /** Public routes to the contract and its documentation. Not part of the contract. */
 export function openPublication(generated: URL = GENERATED): Publication {
   const files = new Map([
-    ['/docs', cached(() => readPage(generated, 'index.html'))],
-    ['/docs/plain.html', cached(() => readPage(generated, 'plain.html'))],
+    ['/docs', cachedByOrigin((origin) => readPage(generated, 'index.html', origin))],
+    ['/docs/plain.html', cachedByOrigin((origin) => readPage(generated, 'plain.html', origin))],
     ['/openapi.json', cached(() => readDocument(generated, 'openapi.json'))],
     ['/openapi.yaml', cached(() => readDocument(generated, 'openapi.yaml'))],
+    ['/postman.json', cachedByOrigin((origin) => readCollection(generated, origin))],
+    ['/charter-client.tgz', cached(() => readClient(generated))],
   ]);
   return {
-    routes: (setPageHeaders) => routesTo(files, setPageHeaders),
-    async prepare() {
+    routes: (options) => routesTo(files, options),
+    async prepare(origin) {
       // One after the other, because a sign-in needs the same threads for its password hash.
-      for (const read of files.values()) await read();
+      for (const read of files.values()) await read(origin);
     },
   };
 }
 
-type SetHeaders = (res: Response) => void;
-
-function routesTo(files: ReadonlyMap<string, Read>, setPageHeaders: SetHeaders): Router {
+function routesTo(files: ReadonlyMap<string, Read>, options: RouteOptions): Router {
+  const { setPageHeaders } = options;
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/', (_req: Request, res: Response, next: NextFunction) => {
     res.setHeader('Link', LINKS);
     next();
   });
-  for (const [path, read] of files) router.all(path, respond(read, setPageHeaders));
+  for (const [path, read] of files) router.all(path, respond(read, options));
   router.all(['/docs/', '/docs/index.html'], (_req: Request, res: Response) => {
     setPageHeaders(res);
     res.redirect(308, '/docs');
@@ -42,10 +59,24 @@ function routesTo(files: ReadonlyMap<string, Read>, setPageHeaders: SetHeaders):
   return router;
 }
 
-type Read = () => Promise<PublishedFile | null>;
+type Read = (origin: string) => Promise<PublishedFile | null>;
+
+/** A file for each origin costs its memory again: 1.5 MB. */
+const MAX_ORIGINS = 4;
+
+function cachedByOrigin(read: Read): Read {
+  const reads = new Map<string, Read>();
+  return (origin) => {
+    const known = reads.get(origin) ?? cached(() => read(origin));
+    const [oldest] = reads.keys();
+    if (!reads.has(origin) && reads.size >= MAX_ORIGINS && oldest !== undefined) reads.delete(oldest);
+    reads.set(origin, known);
+    return known(origin);
+  };
+}
 
 /** Reads the file once, and again as long as it is missing. */
-function cached(read: Read): Read {
+function cached(read: () => Promise<PublishedFile | null>): Read {
   let reading: Promise<PublishedFile | null> | undefined;
   return async () => {
     reading ??= read();
@@ -59,23 +90,31 @@ const METHODS = 'GET, HEAD, OPTIONS';
 /** The smallest encoding first. */
 const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 
-function respond(read: Read, setPageHeaders: SetHeaders) {
+function respond(read: Read, { setPageHeaders, publicUrl }: RouteOptions) {
   return async (req: Request, res: Response): Promise<void> => {
     setPageHeaders(res);
     if (!METHODS.split(', ').includes(req.method)) return respondMethodNotAllowed(res);
-    const file = await read();
+    const file = await read(publicUrl ?? originOf(req));
     if (file === null) return respondMissing(res);
     for (const [name, value] of Object.entries(file.headers)) res.setHeader(name, value);
     if (req.method === 'OPTIONS') return respondOptions(res);
     const accepted = accepts(req).encodings();
-    const encoding = ENCODINGS.find((each) => accepted.includes(each)) ?? 'identity';
-    const { bytes, entityTag } = file.representations[encoding];
+    const { representations } = file;
+    const encoding = ENCODINGS.find((each) => representations[each] && accepted.includes(each)) ?? 'identity';
+    const { bytes, entityTag } = representations[encoding] ?? representations.identity;
     res.setHeader('ETag', entityTag);
     if (matches(entityTag, req.headers['if-none-match'])) return void res.writeHead(304).end();
     if (encoding !== 'identity') res.setHeader('Content-Encoding', encoding);
     res.writeHead(200, { 'Content-Length': bytes.length });
     res.end(bytes);
   };
+}
+
+const HOST = /^([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i;
+
+/** The origin that the reader called; the example's for a Host header that is not a host. */
+function originOf({ protocol, headers: { host = '' } }: Request): string {
+  return HOST.test(host) ? `${protocol}://${host}` : EXAMPLE_ORIGIN;
 }
 
 /** RFC 9110 section 13.1.2. Not Express's `req.fresh`, which is false for a request with Cache-Control: no-cache. */

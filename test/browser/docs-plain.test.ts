@@ -45,7 +45,7 @@ test('every link on the page has a target, on the server and in the built folder
     const ids = new Set(await page.locator('[id]').evaluateAll((all) => all.map((each) => `#${each.id}`)));
     expect(links.filter((link) => link.startsWith('#') && !ids.has(link))).toEqual([]);
     const others = [...new Set(links.filter((link) => !/^(#|https:)/.test(link)))];
-    expect(others).toHaveLength(3);
+    expect(others).toHaveLength(5);
     for (const link of others) {
       const target = new URL(link, page.url());
       if (target.protocol === 'file:') await access(target);

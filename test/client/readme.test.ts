@@ -63,3 +63,13 @@ test('5: an update builds on the current version', async () => {
   const { printed } = await printedBy(5, ['Nordic Scholars']);
   expect(printed).toEqual({ code: 0, stdout: 'Nordic Scholars (closed)\n', stderr: '' });
 });
+
+test('every export is named before the first example', async () => {
+  const declared = await readFile(join(scratch.folder, 'node_modules/charter-client/charter-client.d.ts'), 'utf8');
+  const names = [...declared.matchAll(/export (?:type )?\{([^}]+)\}|export declare function (\w+)/g)].flatMap(
+    ([, list = '', name = '']) => [...list.split(','), name].map((each) => each.trim()).filter((each) => each !== ''),
+  );
+  expect(names.length).toBeGreaterThan(10);
+  const [before = ''] = text.split('## The first call');
+  expect(names.filter((name) => !new RegExp(`\`${name}\\b`).test(before))).toEqual([]);
+});

@@ -1,10 +1,12 @@
 // Every sample runs exactly as shown, because readers copy samples first.
 import { join } from 'node:path';
+import { seed } from '../../prisma/seed.ts';
 import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
 import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
 import { operations } from '../support/contract.ts';
 import { useDashboard } from '../support/dashboard-server.ts';
-import { runSample, samples, samplesWithBody } from '../support/samples.ts';
+import { runSample, SHOWN_ID, samples, samplesWithBody } from '../support/samples.ts';
+import { openTestDatabase } from '../support/store.ts';
 
 const dashboard = await useDashboard();
 const scratch = await installClient(await packClient());
@@ -34,6 +36,26 @@ test('a sample exits with an error if the server refuses its request', async () 
     const wrong = { ...sample, source: sample.source.replace('/api/key', '/api/keys') };
     await expect(runSample(dashboard, wrong, scratch.folder)).rejects.toThrow(/Command failed/);
   }
+});
+
+test.each(LANGUAGES.map(({ label }) => label))(
+  'a refused sample in %s shows the message of the server',
+  async (label) => {
+    const [sample] = samplesWithBody('createParentProgram', { name: '' }).filter((each) => each.label === label);
+    if (sample === undefined) throw new Error(`There is no sample in ${label}.`);
+    const failed: unknown = await runSample(dashboard, sample, scratch.folder).catch((error: unknown) => error);
+    const { stdout, stderr } = Object(failed);
+    expect(`${stdout}${stderr}`).toContain('name must not be blank.');
+    expect(`${stdout}${stderr}`).not.toContain('Traceback');
+  },
+);
+
+test('the demonstration has the parent program that the samples read, change and delete', async () => {
+  const { db, close } = await openTestDatabase();
+  await seed(db);
+  const programs = await db.prisma.parentProgram.findMany({ where: { id: SHOWN_ID } });
+  expect(programs.map(({ name }) => name)).toEqual(['Nordic Scholars Exchange 2025']);
+  await close();
 });
 
 // The attack: a quote in an example ends the string literal, and the rest of the example is executed.

@@ -46,6 +46,33 @@ test('a saved example is served at once', async () => {
   expect((await get('/api/key')).text).toContain('Edited');
 });
 
+test.each([
+  ['ParentProgramFull', '019c2291-34b8-752e-bca9-6513269e0d37', 'Nordic Scholars Exchange'],
+  ['ParentProgramMinimal', '019c4cee-335f-7a6a-8317-d23f128b2f33', 'Alpine Teacher Residency'],
+])('the edited example %s is the response for its own id, and an item of the list', async (example, id, name) => {
+  expect(await edit(`components/examples/${example}.yaml`, name, 'Edited')).toEqual([SERVED]);
+  expect(JSON.parse((await get(`/api/parent_programs/${id}`)).text)).toMatchObject({ id, name: 'Edited' });
+  const { data } = JSON.parse((await get('/api/parent_programs')).text);
+  expect(data.find((item: { id: string }) => item.id === id).name).toBe('Edited');
+});
+
+test('an example of another operation is the response for its own id', async () => {
+  const id = '019de2fb-197b-76ca-83c8-90c1d3ac94af';
+  await edit('components/examples/ParentProgramCreated.yaml', '019c2291-34b8-752e-bca9-6513269e0d37', id);
+  expect(JSON.parse((await get(`/api/parent_programs/${id}`)).text)).toMatchObject({
+    id,
+    updated_at: '2026-02-03T08:14:27.512Z',
+  });
+});
+
+test('the edited document is at /openapi.json', async () => {
+  const published = JSON.parse(await readFile(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
+  expect(JSON.parse((await get('/openapi.json')).text)).toEqual(published);
+  await edit(KEY, 'Nightly sync', 'Edited');
+  const edited = JSON.parse((await get('/openapi.json')).text);
+  expect(edited.components.examples.KeyReadWrite.value.name).toBe('Edited');
+});
+
 test('a saved bound applies to the next request', async () => {
   await edit('components/parameters/Limit.yaml', 'maximum: 100', 'maximum: 200');
   expect((await get('/api/parent_programs?limit=150')).status).toBe(200);

@@ -1,8 +1,9 @@
-import { useMock } from '../support/mock.ts';
+import { startTestMock, useMock } from '../support/mock.ts';
 
 const LIST = '/api/parent_programs';
 
-const mock = await useMock();
+const lines: string[] = [];
+const mock = await useMock({ print: (line) => lines.push(line) });
 
 const get = (url: string, Prefer: string | string[], key: string | undefined = mock.key) =>
   mock.client.get(url, { key, headers: { Prefer } });
@@ -13,7 +14,7 @@ test.each([
   ['a semicolon separates two preferences', 'code=503; example=unavailable', 503],
   ['quotation marks and upper case are accepted', 'CODE="503"', 503],
   ['the first of two codes applies', 'code=503, code=500', 503],
-  ['unknown preferences are ignored', 'respond-async, wait=10, code=503', 503],
+  ['unknown preferences do not keep the others from being applied', 'respond-async, wait=10, code=503', 503],
 ])('%s', async (_, Prefer, status) => {
   expect((await mock.client.post(LIST, { name: 'x' }, { headers: { Prefer } })).status).toBe(status);
 });
@@ -85,7 +86,77 @@ test('HEAD gets the forced response without its body', async () => {
   expect(response).toMatchObject({ status: 503, text: '' });
 });
 
+test.each([
+  ['code=503', 'code=503', undefined],
+  ['example=missing_key', 'example=missing_key', undefined],
+  ['code=401, example=missing_key', 'code=401, example=missing_key', undefined],
+  ['code=503, wait=5', 'code=503, wait=5', undefined],
+  ['delay=20', 'delay=20', undefined],
+  ['delay=0.02s, wait=1', 'delay=20, wait=1', undefined],
+  ['delay=1500, wait=1', 'delay=1500', /^Prefer: wait is shorter than delay/],
+  ['delay=an hour', undefined, /^Prefer: delay is a number of milliseconds up to 30000/],
+  ['delay=30001', undefined, /^Prefer: delay is a number of milliseconds up to 30000/],
+  ['wait=soon', undefined, /^Prefer: wait is a number of seconds\.$/],
+  ['dynamic=true', 'dynamic=true', undefined],
+  ['dynamic=maybe', undefined, /^Prefer: dynamic is true or false\.$/],
+  ['respond-async', undefined, /does not know respond-async\. It knows code, example, dynamic, delay and wait\.$/],
+  ['code=503, handling=strict', 'code=503', /does not know handling/],
+  ['code=503, code=500', 'code=503', /^Prefer: only the first code counts\.$/],
+  ['=,(', undefined, /^Prefer has a preference that is not readable/],
+  ['code=418', undefined, /^Prefer: the operation has no such response\.$/],
+])('%s: what is applied is in Preference-Applied, and the rest in X-Mock-Warning', async (Prefer, applied, warning) => {
+  lines.length = 0;
+  const { headers } = await get(LIST, Prefer);
+  expect(headers['preference-applied']).toBe(applied);
+  const warned = headers['x-mock-warning'];
+  if (warning === undefined) expect(warned).toBeUndefined();
+  else expect(warned).toMatch(warning);
+  const printed = lines.filter((line) => line.startsWith('Warning: ')).map((line) => line.slice(9));
+  expect(printed.join(' ')).toBe(warned ?? '');
+});
+
+test('a response without Prefer has none of these headers', async () => {
+  const { headers } = await mock.client.get(LIST);
+  expect([headers['preference-applied'], headers['x-mock-warning']]).toEqual([undefined, undefined]);
+});
+
+test('a success that the server would refuse is not applied, and said not to be', async () => {
+  const { headers } = await get(`${LIST}?verbose=1`, 'code=200');
+  expect(headers['preference-applied']).toBeUndefined();
+  expect(headers['x-mock-warning']).toMatch(/^Prefer: a success is sent only where the server would accept/);
+});
+
+test('delay waits before any response: an example, a refusal or the usual one', async () => {
+  for (const Prefer of ['delay=300', 'delay=0.3s, code=503', 'example=full; delay=300ms']) {
+    const startedAt = performance.now();
+    await mock.client.post(LIST, { name: 'x' }, { headers: { Prefer } });
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(299);
+  }
+});
+
+test('dynamic=true generates data for one request, with pages and items that belong together', async () => {
+  const headers = { Prefer: 'dynamic=true' };
+  const first = await mock.client.get(`${LIST}?limit=2`, { headers });
+  expect(first.text).not.toBe((await mock.client.get(`${LIST}?limit=2`)).text);
+  const [item] = first.body.data;
+  expect((await mock.client.get(`${LIST}/${item.id}`, { headers })).body).toEqual(item);
+  const second = await mock.client.get(first.headers['link']?.slice(1).split('>')[0] ?? '', { headers });
+  expect(second.body.data[0].id).not.toBe(item.id);
+  expect((await mock.client.get(`${LIST}?limit=2`)).body.data[0].name).toBe('Nordic Scholars Exchange');
+});
+
+test('dynamic=false shows the examples on a mock with generated data', async () => {
+  const generated = await startTestMock({ seed: 'a' });
+  const { body } = await generated.client.get(LIST, { headers: { Prefer: 'dynamic=false' } });
+  expect(body.data[0].name).toBe('Nordic Scholars Exchange');
+  await generated.close();
+});
+
 test('Prefer has no effect on an unknown path or method', async () => {
-  expect((await get('/api/nothing', 'code=503')).status).toBe(404);
+  const unknown = await get('/api/nothing', 'code=503');
+  expect([unknown.status, unknown.headers['x-mock-warning']]).toEqual([
+    404,
+    'Prefer: the operation has no such response.',
+  ]);
   expect((await mock.client.send('PUT', LIST, { headers: { Prefer: 'code=503' } })).status).toBe(405);
 });

@@ -1,19 +1,28 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import express from 'express';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
+import { operations } from '../support/contract.ts';
 import { useServer } from '../support/server.ts';
 
 const GENERATED = join(import.meta.dirname, '../../generated');
-const PATHS = ['/docs', '/docs/plain.html', '/openapi.json', '/openapi.yaml'];
+const TEXTS = ['/docs', '/docs/plain.html', '/openapi.json', '/openapi.yaml', '/postman.json'];
+const PATHS = [...TEXTS, '/charter-client.tgz'];
+/** Shown where a host is not known. */
+const EXAMPLE = 'http://127.0.0.1:3000';
 
 const server = await useServer();
+
+const OPTIONS = { setPageHeaders() {}, publicUrl: undefined };
 
 type Sending = { method?: string; headers?: Record<string, string> };
 
@@ -61,7 +70,7 @@ test.each([
 ] as const)(
   '%s if the client accepts it: other bytes and another ETag, and the same text',
   async (encoding, unpack) => {
-    for (const path of PATHS) {
+    for (const path of TEXTS) {
       const plain = await send(path, { headers: { 'Accept-Encoding': 'identity' } });
       expect(plain.headers.get('content-encoding')).toBeNull();
       const packed = await new Promise<{ bytes: Buffer; encoding: unknown; tag: unknown }>((resolve, reject) => {
@@ -113,7 +122,9 @@ test('a method that the start page does not have gets the 404 of the contract, w
 test('the pages link to each other and to the paths of the documents on this server', async () => {
   const [docs, plain] = await Promise.all([send('/docs'), send('/docs/plain.html')]);
   expect(docs.text).toContain('<a href="/docs/plain.html">');
-  for (const address of ['/docs', '/openapi.json', '/openapi.yaml']) expect(plain.text).toContain(`href="${address}"`);
+  const files = ['/openapi.json', '/openapi.yaml', '/postman.json', '/charter-client.tgz'];
+  for (const address of files) for (const page of [docs, plain]) expect(page.text).toContain(`<a href="${address}">`);
+  expect(plain.text).toContain('<a href="/docs">');
   for (const other of ['/docs/', '/docs/index.html']) {
     const { status, headers } = await send(other);
     expect([status, headers.get('location')]).toEqual([308, '/docs']);
@@ -133,7 +144,7 @@ test('a page of another origin may send a conditional request for the document',
 
 test('the page says how to build missing documentation, and shows it once it is built', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-unbuilt-'));
-  const app = express().use(openPublication(pathToFileURL(`${folder}/`)).routes(() => {}));
+  const app = express().use(openPublication(pathToFileURL(`${folder}/`)).routes(OPTIONS));
   const unbuilt = await listen(app, { host: '127.0.0.1', port: 0 });
   const missing = await fetch(`${unbuilt.url}/docs`);
   expect(missing.status).toBe(503);
@@ -150,9 +161,85 @@ test('the server reads and compresses the prepared files at its start, before th
   for (const name of ['docs', 'openapi.json', 'openapi.yaml'])
     await cp(join(GENERATED, name), join(folder, name), { recursive: true });
   const publication = openPublication(pathToFileURL(`${folder}/`));
-  await publication.prepare();
+  const prepared = await listen(express().use(publication.routes(OPTIONS)), { host: '127.0.0.1', port: 0 });
+  await publication.prepare(prepared.url);
   await rm(folder, { recursive: true });
-  const prepared = await listen(express().use(publication.routes(() => {})), { host: '127.0.0.1', port: 0 });
   for (const path of PATHS) expect((await fetch(`${prepared.url}${path}`)).status).toBe(200);
   await prepared.stop();
 });
+
+test('the pages and the collection show the address that the reader called', async () => {
+  const port = new URL(server.url).port;
+  for (const path of ['/docs', '/docs/plain.html', '/postman.json']) {
+    const { text } = await send(path);
+    const elsewhere = await sendTo(path, `charter.test:${port}`);
+    expect([path, shown(text), shown(elsewhere.text)]).toEqual([path, server.url, `http://charter.test:${port}`]);
+  }
+  const { variable } = JSON.parse((await send('/postman.json')).text);
+  expect(variable.find(({ key }: { key: string }) => key === 'base_url').value).toBe(server.url);
+});
+
+test('with PUBLIC_URL, they show that, whatever host the reader called', async () => {
+  const publicUrl = 'https://charter.example.org';
+  const app = express().use(openPublication().routes({ ...OPTIONS, publicUrl }));
+  const own = await listen(app, { host: '127.0.0.1', port: 0 });
+  for (const path of ['/docs', '/docs/plain.html', '/postman.json']) {
+    const text = await (await fetch(`${own.url}${path}`)).text();
+    expect([path, shown(text), text.includes(own.url)]).toEqual([path, publicUrl, false]);
+  }
+  await own.stop();
+});
+
+// The attack: a Host header with markup, which a cache in front of the server could show to others.
+test.each(['"><script>alert(1)</script>', 'evil host', 'evil.test/path', `${'x'.repeat(20)}:123456`])(
+  'a Host that is not a host, %j, is not shown',
+  async (host) => {
+    const { status, text } = await sendTo('/docs/plain.html', host);
+    expect([status, shown(text)]).toEqual([200, EXAMPLE]);
+    expect(text.includes(host)).toBe(false);
+  },
+);
+
+test('the default of base_url in the contract is the address for which the pages are built', async () => {
+  const { servers } = JSON.parse(await readFile(join(GENERATED, 'openapi.json'), 'utf8'));
+  expect(servers[0].variables.base_url.default).toBe(EXAMPLE);
+});
+
+test('the collection is for Postman, with a request for each operation', async () => {
+  const { headers, text } = await send('/postman.json', { headers: { Origin: 'https://web.postman.example' } });
+  expect(headers.get('content-type')).toBe('application/json');
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  expect(JSON.parse(text).info.schema).toBe('https://schema.getpostman.com/json/collection/v2.1.0/collection.json');
+  for (const { operationId, summary } of operations)
+    expect([operationId, text]).toEqual([operationId, expect.stringContaining(summary)]);
+});
+
+test('npm reads the client from its address on the server, in the version of the contract', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-npm-'));
+  const options = [
+    'pack',
+    `${server.url}/charter-client.tgz`,
+    '--json',
+    '--ignore-scripts',
+    '--pack-destination',
+    folder,
+  ];
+  const { stdout } = await promisify(execFile)('npm', options, { cwd: folder });
+  const { info } = JSON.parse(await readFile(join(GENERATED, 'openapi.json'), 'utf8'));
+  expect(JSON.parse(stdout)).toMatchObject([{ name: 'charter-client', version: info.version }]);
+  await rm(folder, { recursive: true });
+});
+
+/** The address in the page or in the collection. */
+function shown(text: string): string | undefined {
+  return /<p>Server:? <code>(.+?)<\/code>|"value": "(http[^"]+)"/.exec(text)?.slice(1).join('');
+}
+
+/** With any Host header, which fetch does not send. */
+function sendTo(path: string, host: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    get(`${server.url}${path}`, { headers: { Host: host }, agent: false }, async (res) => {
+      resolve({ status: res.statusCode ?? 0, text: await textOf(res) });
+    }).on('error', reject);
+  });
+}

@@ -24,10 +24,12 @@ export function checkUnlimitedResponse(asked: CheckedRequest, response: CheckedR
   for (const operation of shownBy(asked, response)) note(operation, response.status);
 }
 
+/** For pages of any origin, and about the Prefer header. */
+export const ADDED_BY_THE_MOCK = /^(access-control-.+|preference-applied|x-mock-warning)$/;
+
 /** Validates a response of another server, which does not count towards the coverage of the contract. */
 export function checkMockResponse(asked: CheckedRequest, { headers, ...response }: CheckedResponse): void {
-  // The mock adds these for pages of any origin.
-  const ofTheApi = Object.entries(headers).filter(([name]) => !name.startsWith('access-control-'));
+  const ofTheApi = Object.entries(headers).filter(([name]) => !ADDED_BY_THE_MOCK.test(name));
   requireLimits({ ...response, headers });
   shownBy(asked, { ...response, headers: Object.fromEntries(ofTheApi) });
 }

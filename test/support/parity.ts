@@ -1,8 +1,9 @@
 import type { Json, Operation } from '../../src/api/document.ts';
 import type { Reply } from './client.ts';
+import { ADDED_BY_THE_MOCK } from './contract.ts';
 
-/** Headers of the connection, and those that the mock adds for pages of any origin. */
-const NOT_COMPARED = /^(date|connection|keep-alive|transfer-encoding|access-control-.+)$/;
+/** Headers of the connection. */
+const NOT_COMPARED = /^(date|connection|keep-alive|transfer-encoding)$/;
 /** Headers whose value the contract or the kind of refusal fixes. */
 const FIXED = ['content-type', 'cache-control', 'www-authenticate', 'allow', 'retry-after'];
 
@@ -36,7 +37,7 @@ export function differenceOf(
 
 function namesOf(headers: Reply['headers']): string[] {
   return Object.keys(headers)
-    .filter((name) => !NOT_COMPARED.test(name))
+    .filter((name) => !NOT_COMPARED.test(name) && !ADDED_BY_THE_MOCK.test(name))
     .sort();
 }
 

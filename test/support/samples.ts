@@ -13,7 +13,7 @@ import { until } from './wait.ts';
 const { operations } = await readContract(join(import.meta.dirname, '../../generated/openapi.json'));
 
 /** The id of the parent program in the contract's examples, which the samples request. */
-const SHOWN_ID = String(
+export const SHOWN_ID = String(
   firstExample(
     operations.flatMap(({ parameters = [] }) => parameters).find(({ name }) => name === 'id')?.examples ?? {},
   ),

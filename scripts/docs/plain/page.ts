@@ -4,7 +4,8 @@ import { raw } from 'hono/html';
 import type { Operation } from '../../../src/api/document.ts';
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 import { LOGO } from '../../../src/dashboard/markup/icons.ts';
-import { type Contract, descriptionOf, GENERAL } from '../contract.ts';
+import { type Contract, descriptionOf, GENERAL, originOf } from '../contract.ts';
+import { DOWNLOADS } from '../downloads.ts';
 import type { Guide, Guides } from '../guides.ts';
 import { withHeadings } from '../markdown.ts';
 import { guidePlace, operationPlace, placed, tagPlace } from '../places.ts';
@@ -31,7 +32,7 @@ export async function renderPlain(root: string, contract: Contract, guides: Guid
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="head"><span class="brand">${LOGO}Charter</span>
-<ul><li><a href="index.html">Version with search</a></li><li><a href="openapi.yaml">openapi.yaml</a></li><li><a href="openapi.json">openapi.json</a></li></ul></header>
+<ul><li><a href="index.html">Version with search</a></li>${DOWNLOADS.map(({ file, name }) => html`<li><a href="${file}">${name}</a></li>`)}</ul></header>
 <div class="frame">
 ${contents(contract, guides)}
 <main id="main" tabindex="-1">
@@ -76,7 +77,7 @@ ${contract.tags.map(
 
 function introduction(contract: Contract): Html {
   const { title, version, summary } = contract.info;
-  return html`<h1>${title} <span class="version">${version}</span></h1><p class="lead">${summary}</p>${text(descriptionOf(contract).introduction)}`;
+  return html`<h1>${title} <span class="version">${version}</span></h1><p class="lead">${summary}</p><p>Server: <code>${originOf(contract.document)}</code></p>${text(descriptionOf(contract).introduction)}`;
 }
 
 function guideArticle(guide: Guide, contract: Contract, guides: Guides): Html {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { html } from '../../../src/dashboard/markup/html.ts';
 import { runTool } from '../../tool.ts';
-import type { Contract } from '../contract.ts';
+import { type Contract, originOf } from '../contract.ts';
+import { DOWNLOADS } from '../downloads.ts';
 import type { Guides } from '../guides.ts';
 import { LANGUAGES } from '../samples/languages.ts';
 import { readIcon, readTokens } from '../style.ts';
@@ -31,7 +32,7 @@ export async function renderRedoc(root: string, contract: Contract, guides: Guid
     const icon = await readIcon(root);
     await Promise.all([
       writeFile(source, JSON.stringify(documentOf(contract, guides, icon))),
-      writeFile(template, await templateOf(root, contract.info, icon)),
+      writeFile(template, await templateOf(root, contract, icon)),
     ]);
     const options = ['--template', template, '--openapi', JSON.stringify(OPTIONS), '--output', output];
     const remedy = 'The page cannot be built. Fix the problem above, in openapi/.';
@@ -58,7 +59,11 @@ function between(page: string, [before, after]: readonly [string, string], conte
   return page.slice(0, start) + content + page.slice(end);
 }
 
-async function templateOf(root: string, { title, summary }: Contract['info'], icon: string): Promise<string> {
+async function templateOf(
+  root: string,
+  { document, info: { title, summary } }: Contract,
+  icon: string,
+): Promise<string> {
   const [{ light, dark }, theme, repairs] = await Promise.all([
     readTokens(root),
     readFile(join(HERE, 'page.css'), 'utf8'),
@@ -83,7 +88,9 @@ ${dark}}
 ${theme}</style>
 </head>
 <body>
-<header class="heard"><h1>${escaped(title)}</h1></header>
+<header class="published"><h1 class="heard">${escaped(title)}</h1>
+<p>Server <code>${escaped(originOf(document))}</code></p>
+<nav aria-label="Downloads"><ul>${DOWNLOADS.map(({ file, name }) => `<li><a href="${file}">${name}</a></li>`).join('')}<li><a href="plain.html">All on one page</a></li></ul></nav></header>
 <noscript><p class="plain">This page needs JavaScript. Read the <a href="plain.html">version without JavaScript</a>.</p></noscript>
 {{{redocHTML}}}
 <script type="module">
@@ -103,6 +110,13 @@ function patched(page: string): string {
     ['the logo', 'https://cdn.redoc.ly/redoc/logo-mini-full.svg', 'data:,'],
     ['the small logo', 'https://cdn.redoc.ly/redoc/logo-mini.svg', 'data:,'],
     // The prerendered links are those of a site with many pages; on this page they are fragments.
+    // Redoc's index finds sections that have one of the words, and misses some that have all of them.
+    [
+      'the search',
+      /let n=await \w+\(this\._index,e\);return/g,
+      'let n=new Set([...this._lowerDocuments].filter(([,d])=>t.words.every(w=>[d.title,d.text,d.httpMethod,d.httpPath,d.path,d.parameters].join("\\n").includes(w))).map(([i])=>i));return',
+    ],
+    ['the search for similar sections', /e\.has\(r\)\|\|\w+\(this\.lowered\(i\),i,t\)&&this/g, 'false&&this'],
     ['the links', /(<a [^>]*href=")\/(?=[a-z"])/g, '$1#/'],
   ];
   return changes.reduce((text, [what, from, to]) => {

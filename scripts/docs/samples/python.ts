@@ -1,12 +1,13 @@
 import { lines } from './literal.ts';
 import { type SampleRequest, targetOf } from './request.ts';
 
-/** Uses only the standard library. `urlopen` raises an error unless the response is a success. */
+/** Uses only the standard library. Ends with the response of the server if it is an error, which has a `message`. */
 export function python(request: SampleRequest): string {
   const { method, headers, body, hasResponseBody } = request;
   const modules = [
     ...(hasResponseBody || body !== undefined ? ['json'] : []),
     'os',
+    'urllib.error',
     'urllib.request',
     ...(headers.some(({ isFresh }) => isFresh) ? ['uuid'] : []),
   ];
@@ -25,8 +26,11 @@ export function python(request: SampleRequest): string {
     '    },',
     body === undefined ? null : `    data=json.dumps(${literalOf(body, '    ')}).encode(),`,
     ')',
-    'with urllib.request.urlopen(request) as response:',
-    hasResponseBody ? '    print(json.load(response))' : '    print(response.status)',
+    'try:',
+    '    with urllib.request.urlopen(request) as response:',
+    hasResponseBody ? '        print(json.load(response))' : '        print(response.status)',
+    'except urllib.error.HTTPError as error:',
+    '    raise SystemExit(f"{error.code} {error.read().decode()}")',
   );
 }
 

@@ -1,0 +1,163 @@
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import { v7 as newId } from 'uuid';
+import { entityTagOf } from '../../src/api/conditional.ts';
+import { isObject, type Json, type Operation } from '../../src/api/document.ts';
+import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/api/operation.ts';
+import { DomainError, invalidField } from '../../src/domain/errors.ts';
+import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
+import { collectionOf } from './collection.ts';
+import type { DataSet } from './data-set.ts';
+import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
+import { refuseStale } from './entity-tags.ts';
+import { idIn, pathOf, resultOf } from './handler-result.ts';
+import { pageOf } from './list-page.ts';
+import { preferenceOf } from './prefer.ts';
+import type { PrismResponse } from './prism-responses.ts';
+import type { Store } from './store.ts';
+import { UniqueField } from './unique-field.ts';
+import { createdBody, throwInvalid, updatedBody } from './written-body.ts';
+
+export type StatefulDeps = {
+  readonly ajv: Ajv2020;
+  readonly data: DataSet;
+  readonly store: Store;
+  readonly now: () => Date;
+  /** Responds where there is nothing to keep. */
+  readonly stateless: OperationHandler;
+};
+
+/** An operation on a collection of the store. */
+type Kept = Pick<StatefulDeps, 'store' | 'now'> & {
+  readonly operation: Operation;
+  /** The path of the collection's list. */
+  readonly list: string;
+  readonly validate: ValidateFunction;
+  /** The operation's first example of its success, with the headers that the contract shows. */
+  readonly example: () => Promise<PrismResponse>;
+};
+
+type Action = (input: HandlerInput, kept: Kept) => Promise<HandlerResult>;
+
+/** Responds from the store, and changes it: the operations of a collection. All others are left to `stateless`. */
+export function createStatefulHandler(operation: Operation, deps: StatefulDeps): OperationHandler {
+  const { ajv, data, store, now, stateless } = deps;
+  const list = collectionOf(operation, data.collections)?.path;
+  const action = list === undefined ? undefined : actionOf(operation, list);
+  if (list === undefined || action === undefined) return stateless;
+  const status = successOf(operation);
+  const validate = ajv.compile(schemaOf(operation, status) ?? true);
+  let found: Promise<PrismResponse> | undefined;
+  const example = () => {
+    found ??= data.source({ operation, status, seedText: '' });
+    return found;
+  };
+  const kept = { operation, list, store, now, validate, example };
+  return async (input) => {
+    const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
+    if (!isExample) return action(input, kept);
+    // An example changes nothing. The tags of the store are not those of the examples.
+    const { 'if-match': _ifMatch, ...headers } = input.headers;
+    return stateless({ ...input, headers });
+  };
+}
+
+function actionOf({ method, path }: Operation, list: string): Action | undefined {
+  if (path === list) return { get: listItems, post: createItem }[method];
+  return { get: getItem, patch: updateItem, delete: deleteItem }[method];
+}
+
+const listItems: Action = async (input, kept) => {
+  const { operation, store, list } = kept;
+  const page = pageOf(store.itemsOf(list), { path: pathOf(operation, input), query: input.query });
+  return resultOf('', successOf(operation), page);
+};
+
+const getItem: Action = async (input, kept) => respond(input, kept, find(input, kept));
+
+const createItem: Action = async (input, kept) => {
+  const { operation, store, list, now, validate } = kept;
+  const { body: example } = await kept.example();
+  const schema = schemaOf(operation, successOf(operation)) ?? {};
+  const sent = isObject(input.body) ? input.body : {};
+  const content = createdBody(isObject(example) ? example : {}, { operation, sent, schema });
+  const request = `${operation.operationId} ${sortedText({ ...content, id: null })}`;
+  const idempotencyKey = idempotencyKeyOf(input, operation);
+  const before = idempotencyKey === undefined ? undefined : store.findCreation(idempotencyKey);
+  if (before !== undefined && before.request !== request) throw usedIdempotencyKey();
+  if (before !== undefined) return respond(input, kept, before.item);
+
+  refuseTaken(content, kept);
+  const time = now().toISOString();
+  const item = replaced(content, { id: newId(), created_at: time, updated_at: time });
+  if (!validate(item)) throwInvalid(validate.errors);
+  store.put(list, item);
+  if (idempotencyKey !== undefined) store.recordCreation(idempotencyKey, { request, item });
+  return respond(input, kept, item);
+};
+
+const updateItem: Action = async (input, kept) => {
+  const { operation, store, list, now, validate } = kept;
+  const current = find(input, kept);
+  refuseChanged(input, kept, current);
+  const schema = schemaOf(operation, successOf(operation)) ?? {};
+  const changed = updatedBody(current, { operation, sent: isObject(input.body) ? input.body : {}, schema });
+  if (!validate(changed)) throwInvalid(validate.errors);
+  if (sortedText(changed) === sortedText(current)) return respond(input, kept, current);
+  refuseTaken(changed, kept);
+  const earliest = Date.parse(String(current['updated_at'])) + 1;
+  const item = replaced(changed, { updated_at: new Date(Math.max(now().getTime(), earliest)).toISOString() });
+  store.put(list, item);
+  return respond(input, kept, item);
+};
+
+const deleteItem: Action = async (input, kept) => {
+  const current = find(input, kept);
+  refuseChanged(input, kept, current);
+  kept.store.remove(kept.list, String(current['id']));
+  return respond(input, kept, null);
+};
+
+/** Throws the contract's 404 where there is no such item. */
+function find(input: HandlerInput, { operation, store, list }: Kept): Json {
+  const item = store.find(list, idIn(input));
+  if (item === undefined) throw new DomainError('not_found', exampleMessageOf(operation, 404) ?? '');
+  return item;
+}
+
+/** With the headers that the contract shows for the success. */
+async function respond(input: HandlerInput, { operation, example }: Kept, body: Json | null): Promise<HandlerResult> {
+  const { headers } = await example();
+  return resultOf(pathOf(operation, input), successOf(operation), { headers, body });
+}
+
+function refuseChanged({ headers }: HandlerInput, { operation }: Kept, current: Json): void {
+  refuseStale(operation, headers['if-match'], (tag) => tag === entityTagOf(JSON.stringify(current)));
+}
+
+function refuseTaken(item: Json, { operation, store, list }: Kept): void {
+  UniqueField.of(operation)?.refuseTaken(item, store.itemsOf(list));
+}
+
+function idempotencyKeyOf({ headers }: HandlerInput, { parameters = [] }: Operation): string | undefined {
+  const key = headers['idempotency-key'];
+  return typeof key === 'string' && parameters.some(({ name }) => name === 'Idempotency-Key') ? key : undefined;
+}
+
+function usedIdempotencyKey(): DomainError {
+  return invalidField(
+    'Idempotency-Key',
+    `was used with another body within the last ${IDEMPOTENCY_HOURS} hours. Use a new key for a new request.`,
+  );
+}
+
+/** Replaces members that the item has, and adds none. */
+function replaced(item: Json, values: Json): Json {
+  return { ...item, ...Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(item, name))) };
+}
+
+/** Equal texts for equal values, whatever the order of their members. */
+function sortedText(value: unknown): string {
+  return JSON.stringify(value, (_, member) =>
+    isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+  );
+}

@@ -1,0 +1,100 @@
+// The switch that forces responses from outside of the app: /__mock and its page.
+import { useMock } from '../support/mock.ts';
+
+const LIST = '/api/parent_programs';
+const mock = await useMock();
+
+type Controlled = { status: number; body: { id?: number; message?: string; overrides?: unknown } };
+
+async function control(method: string, path: string, body?: unknown): Promise<Controlled> {
+  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const response = await fetch(`${mock.url}/__mock${path}`, { method, ...sent });
+  return { status: response.status, body: JSON.parse(await response.text()) };
+}
+
+const add = (body: unknown) => control('POST', '/overrides', body);
+const statusOf = async (url = LIST) => (await mock.client.get(url)).status;
+
+beforeEach(() => control('DELETE', '/overrides'));
+
+test('an override forces the next responses of its operation, and no others', async () => {
+  const { status, body } = await add({ operation: 'listParentPrograms', status: 503, times: 2 });
+  expect([status, body]).toEqual([
+    201,
+    { id: body.id, operation: 'listParentPrograms', status: 503, example: null, delay_ms: 0, left: 2 },
+  ]);
+  expect(await statusOf('/api/key')).toBe(200);
+  const { headers } = await mock.client.get(LIST);
+  expect(headers['preference-applied']).toBe('code=503');
+  expect((await control('GET', '/overrides')).body).toEqual({ overrides: [{ ...body, left: 1 }] });
+  expect([await statusOf(), await statusOf(), await statusOf()]).toEqual([503, 200, 200]);
+  expect((await control('GET', '/overrides')).body).toEqual({ overrides: [] });
+});
+
+test('an override can name an example, a success among them', async () => {
+  await add({ operation: 'createParentProgram', example: 'external_id_taken' });
+  expect((await mock.client.post(LIST, { name: 'x' })).status).toBe(409);
+  await add({ operation: 'listParentPrograms', status: 200, example: 'empty' });
+  expect((await mock.client.get(LIST)).body.data).toEqual([]);
+});
+
+test('an override of every operation passes by those that lack the response', async () => {
+  await add({ status: 409, times: 1 });
+  expect(await statusOf()).toBe(200);
+  expect((await mock.client.post(LIST, { name: 'x' })).status).toBe(409);
+  await add({ operation: '*', status: 503, times: null });
+  expect([await statusOf(), await statusOf('/api/key'), await statusOf()]).toEqual([503, 503, 503]);
+});
+
+test('overrides apply in the order in which they were added, and each can be cleared', async () => {
+  const first = await add({ operation: 'getKey', status: 500 });
+  await add({ operation: 'getKey', status: 503 });
+  await add({ operation: 'getKey', status: 429 });
+  expect(await control('DELETE', `/overrides/${first.body.id}`)).toEqual({ status: 200, body: { cleared: 1 } });
+  expect(await statusOf('/api/key')).toBe(503);
+  expect((await control('DELETE', '/overrides')).body).toEqual({ cleared: 1 });
+  expect(await statusOf('/api/key')).toBe(200);
+});
+
+test('an override can only delay', async () => {
+  await add({ operation: 'getKey', delay_ms: 200 });
+  const startedAt = performance.now();
+  const { status, headers } = await mock.client.get('/api/key');
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(199);
+  expect([status, headers['preference-applied']]).toEqual([200, 'delay=200']);
+});
+
+test('a request that chooses its response itself leaves the override for the next one', async () => {
+  await add({ operation: 'getKey', status: 503 });
+  expect((await mock.client.get('/api/key', { headers: { Prefer: 'example=read_only' } })).status).toBe(200);
+  expect(await statusOf('/api/key')).toBe(503);
+});
+
+test.each([
+  [{ operation: 'getNothing', status: 503 }, /^operation is not an operation\. Choose one of: \*, listParentPrograms/],
+  [{ operation: 'getKey', status: 409 }, /asks for the status 409, which getKey does not have\. It has: 200, /],
+  [{ operation: 'getKey', example: 'nope' }, /asks for the example nope, which getKey does not have/],
+  [{ operation: 'getKey' }, /^status is missing/],
+  [{ operation: 'getKey', status: 503, times: 0 }, /^times must be an integer from 1 to 10000/],
+  [{ operation: 'getKey', status: 503, times: 'x' }, /^times must be/],
+  [{ operation: 'getKey', delay_ms: 30_001 }, /^delay_ms must be an integer from 0 to 30000/],
+  [{ operation: 'getKey', staus: 503 }, /^staus is not known\. Fields: operation, status, example, times, delay_ms\.$/],
+  ['[]', /^body must be a JSON object/],
+  ['{', /^body must be a JSON object/],
+  [`{"operation":"${'x'.repeat(20_000)}"}`, /^body cannot be read/],
+])('422 for %j', async (body, message) => {
+  const refused = await add(body);
+  expect([refused.status, refused.body.message]).toEqual([422, expect.stringMatching(message)]);
+  expect((await control('GET', '/overrides')).body).toEqual({ overrides: [] });
+});
+
+test('there are at most 100 overrides', async () => {
+  for (let i = 0; i < 100; i += 1) expect((await add({ operation: 'getKey', status: 503 })).status).toBe(201);
+  expect((await add({ operation: 'getKey', status: 503 })).status).toBe(409);
+});
+
+test('a page of any origin may use the switch', async () => {
+  const headers = { Origin: 'https://app.example.org' };
+  const response = await fetch(`${mock.url}/__mock/overrides`, { headers });
+  expect(response.headers.get('access-control-allow-origin')).toBe('*');
+});
