@@ -31,7 +31,7 @@ export type Sample = {
 
 /**
  * Keeps the connections busy for a number of seconds, and continues with the requests after those of the last call. Throws
- * on any status but 200, 201 and 304, because the speed of errors says nothing.
+ * if more than a hundredth of the statuses are others than 200, 201 and 304, because the speed of errors says nothing.
  */
 export type Drive = (seconds: number) => Promise<Sample>;
 
@@ -40,6 +40,8 @@ const busyUntil = new Map<number, number>();
 /** After this time without load, a server gets some load before it is measured: raw closes its idle connections. */
 const IDLE_SECONDS = 10;
 const WAKE_SECONDS = 5;
+/** A pause of the machine can make a few requests wait for too long, which gets them a 503. It must not end a run of 30 minutes. */
+const MAX_UNEXPECTED_SHARE = 0.01;
 
 /** Prepares a load that first wakes a server that was idle. */
 export function prepare(load: Load, connections = CONNECTIONS): Drive {
@@ -59,12 +61,12 @@ export function prepareWithoutWaking({ server, requests }: Load, connections = C
   );
   return async (seconds: number): Promise<Sample> => {
     const milliseconds: number[] = [];
-    const unexpected = new Set<number>();
+    const unexpected: number[] = [];
     let responses = 0;
     const onResponse = (status: number, durationMs: number, isInTime: boolean) => {
       milliseconds.push(durationMs);
       if (isInTime) responses += 1;
-      if (status !== 200 && status !== 201 && status !== 304) unexpected.add(status);
+      if (status !== 200 && status !== 201 && status !== 304) unexpected.push(status);
     };
     const opened = await Promise.all(sources.map(async (next) => ({ next, connection: await openConnection(origin) })));
     const before = await cpuSecondsOf(server);
@@ -73,7 +75,9 @@ export function prepareWithoutWaking({ server, requests }: Load, connections = C
     const after = await cpuSecondsOf(server);
     await Promise.all(opened.map(({ connection }) => connection.close()));
     busyUntil.set(pid, performance.now());
-    if (unexpected.size > 0) throw new Error(`${origin} responded with ${[...unexpected].join(', ')}.`);
+    if (unexpected.length > milliseconds.length * MAX_UNEXPECTED_SHARE) {
+      throw new Error(`${origin} responded with ${[...new Set(unexpected)].join(', ')}.`);
+    }
     return {
       seconds,
       responses,

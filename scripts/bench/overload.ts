@@ -150,7 +150,8 @@ async function crowd(
   return [
     {
       load,
-      promise: 'goodput at least 0.9 of the best of 64, p99 of the admitted below 2 s, the next request within 100 ms',
+      promise:
+        'successes at least 0.9 of the best rate of 64 connections, p99 of them below 2 s, the next request within 100 ms',
       value:
         `${share.toFixed(2)} (${grouped(rateOf(many))} of ${grouped(Math.max(...few))} a second), ` +
         `p99 ${(p99 / 1000).toFixed(2)} s, ${firstMs.toFixed(0)} ms; ` +
@@ -219,14 +220,15 @@ async function drive(
   return { seconds, successes, milliseconds, refusals };
 }
 
-/** Uncached pages: each has another query. */
+/** Uncached pages of 25 rows: no two requests at the same time have the same query, because those would share a response. */
 function pagesOf({ origin }: RunningServer, organization: Organization): Next {
   let turn = 0;
-  const pages = Array.from({ length: 1000 }, (_, i) => {
-    const path = `${PATH}?updated_since=2020-01-01T00:00:00.${String(i).padStart(3, '0')}Z`;
-    return encode({ path, headers: authorized(organization.key) }, origin);
-  });
-  return () => pages[turn++ % pages.length] ?? Buffer.alloc(0);
+  const headers = authorized(organization.key);
+  return () => {
+    turn = (turn + 1) % 1_000_000;
+    const path = `${PATH}?updated_since=2020-01-01T00:00:00.${String(turn).padStart(6, '0')}Z`;
+    return encode({ path, headers }, origin);
+  };
 }
 
 function creationsOf({ origin }: RunningServer, organization: Organization): Next {

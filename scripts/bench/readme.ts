@@ -24,7 +24,8 @@ export async function writeTrials(trials: readonly Trial[], now: Date): Promise<
   const rows = trials.map(
     ({ load, promise, value, isMissed }) => `| ${load} | ${promise} | ${value}${isMissed ? ', missed' : ''} |`,
   );
-  const section = `${dayOf(now)}, on \`${machine()}\`, which the server, PostgreSQL and the load generator share; without the response cache.
+  const section = `${dayOf(now)}, on \`${machine()}\`, which the server, PostgreSQL and the
+load generator share; without the response cache and without rate limits for keys.
 
 | while | another organization's requests | measured |
 |---|---|---|

@@ -3,7 +3,7 @@ import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { BUILT, contract, guides } from '../support/docs.ts';
 import { length } from '../support/length.ts';
-import { AXE_SCRIPT, look } from '../support/look.ts';
+import { AXE_SCRIPT, look, violationsIn } from '../support/look.ts';
 import { useSite } from '../support/site.ts';
 
 // The documentation page, from the server and as a file. A test fails on any request to another host, and on any
@@ -95,6 +95,29 @@ test('the search finds an operation, in workers that the policy allows', async (
   const page = await site.visit();
   await page.goto('/docs');
   await findByWord(page);
+});
+
+// The attack on the keyboard: an element that takes the focus and never gives it back (WCAG 2.1.2).
+test('Tab goes through the page, and the search is a dialog that gives the focus back', async () => {
+  const page = await site.visit();
+  await page.goto('/docs');
+  await page.getByRole('button', { name: 'Search' }).waitFor();
+  const order: string[] = [];
+  for (let i = 0; i < 30; i += 1) {
+    await page.keyboard.press('Tab');
+    order.push(await page.evaluate<string>('document.activeElement.outerHTML'));
+  }
+  expect(new Set(order).size).toBeGreaterThan(25);
+  await page.getByRole('button', { name: 'Search' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Search' });
+  await dialog.getByLabel('Search the documentation').fill('If-Match');
+  await dialog.getByText('Update a parent program').first().waitFor();
+  expect(await violationsIn(page)).toEqual([]);
+  await page.keyboard.press('Tab');
+  expect(await page.locator(':focus').getAttribute('aria-label')).toBe('Clear the search');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.locator(':focus').getAttribute('data-testid')).toBe('search-trigger');
 });
 
 test('opened as a file without a network, the page is complete and its search works', async () => {

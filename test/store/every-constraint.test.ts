@@ -42,12 +42,13 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
   }),
   audit_events: () => ({ ...owned(), act: 'key.created' }),
   encryption_keys: () => ({ id: bytes().subarray(0, 8) }),
+  rate_limits: () => ({ subject: crypto.randomUUID(), rate: 1, tokens: 1, granted: 0, updated_at: new Date() }),
   sign_in_failures: () => ({ key: crypto.randomUUID(), points: 1 }),
 };
 
 /** For each CHECK, values that violate it alone. */
 const VIOLATIONS: Record<string, Record<string, unknown>> = {
-  organizations_cursor_key_check: { cursor_key: ENCRYPTED.subarray(1) },
+  organizations_cursor_key_check: { cursor_key: ENCRYPTED.subarray(0, -1) },
   organizations_max_key_life_days_check: { max_key_life_days: 3651 },
   organizations_requests_per_key: { requests_per_key: -1 },
   organizations_requests_per_organization: { requests_per_organization: 1_000_001 },

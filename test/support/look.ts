@@ -55,8 +55,8 @@ export async function look(
     if (beyond > 0) wrong.push(`${name}: scrolls sideways by ${beyond} px at ${width} px`);
     if (isFull) await page.screenshot({ path: join(FOLDER, `${name}-${width}-${colorScheme}.png`), fullPage });
     if (!isSearched) continue;
-    const found = await violations(page);
-    wrong.push(...found.map((each) => `${name}, ${width} px, ${colorScheme}: ${words(each)}`));
+    const found = await violationsIn(page);
+    wrong.push(...found.map((each) => `${name}, ${width} px, ${colorScheme}: ${each}`));
   }
   return wrong;
 }
@@ -64,11 +64,9 @@ export async function look(
 /** The passes are not needed, and on a long page they take longest to report. */
 const AXE = { resultTypes: ['violations'] };
 
-/** The findings of axe, of any impact. */
-function violations(page: Page): Promise<readonly Violation[]> {
-  return page.evaluate<Violation[]>(`axe.run(${JSON.stringify(AXE)}).then(({ violations }) => violations)`);
-}
-
-function words({ id, help, nodes }: Violation): string {
-  return `${id} (${help}): ${nodes.map(({ html }) => html).join(' | ')}`;
+/** The findings of axe, of any impact. The page must have loaded `AXE_SCRIPT`. */
+export async function violationsIn(page: Page): Promise<string[]> {
+  const source = `axe.run(${JSON.stringify(AXE)}).then(({ violations }) => violations)`;
+  const found = await page.evaluate<Violation[]>(source);
+  return found.map(({ id, help, nodes }) => `${id} (${help}): ${nodes.map(({ html }) => html).join(' | ')}`);
 }

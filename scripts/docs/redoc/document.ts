@@ -11,9 +11,11 @@ import { unwrapped } from './unwrapped.ts';
 export function documentOf(contract: Contract, guides: Guides, icon: string): Json {
   const { document } = contract;
   const { introduction, rules } = descriptionOf(contract);
+  // Redoc would show the licence beside the introduction, before anything that a reader needs. The document has it.
+  const { license: _, ...info } = Object(contract.info);
   const result = {
     ...document,
-    info: { ...contract.info, description: introduction, 'x-logo': { url: icon, altText: 'Charter' } },
+    info: { ...info, description: introduction, 'x-logo': { url: icon, altText: 'Charter' } },
     servers: serversOf(contract),
     tags: [
       ...guides.all.map((guide) => pageTag(guide.slug, guide.title, guideText(guide, contract, guides))),

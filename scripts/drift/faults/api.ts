@@ -273,12 +273,12 @@ export const API_FAULTS: readonly Fault[] = [
     title: 'an organization may use every connection of the API',
     edits: [
       {
-        file: 'src/service/fair-queue.ts',
-        find: 'if (running < permitsPerTenant) return true;',
-        replace: 'if (running < 1000 * permitsPerTenant) return true;',
+        file: 'src/service/database-queues.ts',
+        find: 'permitsAlone: Math.max(1, permits - 1)',
+        replace: 'permitsAlone: permits',
       },
     ],
-    caughtBy: 'test/service/fair-queue.test.ts',
+    caughtBy: 'test/api/overload.test.ts',
   },
   {
     title: 'a waiting request of a closed connection is still carried out',

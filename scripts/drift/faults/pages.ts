@@ -73,6 +73,18 @@ export const PAGE_FAULTS: readonly Fault[] = [
     caughtBy: 'test/browser/docs-plain.test.ts',
   },
   {
+    title: 'Tab cannot leave the search of the documentation',
+    edits: [
+      {
+        file: 'scripts/docs/redoc/repairs.js',
+        find: "if (event.key !== 'Enter' && event.key !== ' ') return;",
+        replace: "if (event.key !== 'Enter' && event.key !== ' ') return event.preventDefault();",
+      },
+    ],
+    afterwards: 'build the docs',
+    caughtBy: 'test/browser/docs.test.ts',
+  },
+  {
     title: 'the Postman collection sends no key',
     edits: [{ file: 'scripts/generate/postman.ts', find: "value: '{{api_key}}'", replace: "value: ''" }],
     caughtBy: 'test/contract/derived-documents.test.ts',
