@@ -67,9 +67,9 @@ export interface paths {
         head?: never;
         /**
          * Update a parent program
-         * @description Changes the fields that you send and keeps the others. The body is a JSON merge patch (RFC 7396), sent as
-         *     `application/json`. Null clears `description`, `external_id`, `metadata` or a single entry of `metadata`. An empty
-         *     object changes nothing.
+         * @description Changes the fields that you send and keeps the others. The body is a JSON merge patch (RFC 7396). You can send it as
+         *     `application/json` or as `application/merge-patch+json`. Null clears `description`, `external_id`, `metadata` or a
+         *     single entry of `metadata`. An empty object changes nothing.
          *
          *     Send the last `ETag` that you received in `If-Match` to avoid overwriting the changes of others: if the parent
          *     program has changed in the meantime, the response is 412. Without `If-Match`, the update is made regardless.
@@ -622,7 +622,7 @@ export interface components {
                 "application/json": components["schemas"]["NotFoundException"];
             };
         };
-        /** @description The parent program has changed since you read it: its entity tag is not one of those in `If-Match`. Nothing was changed. */
+        /** @description The parent program has changed since you read it: its entity tag is not one of those in `If-Match`. Or the tag in `If-Match` is weak (`W/`). Nothing was changed. */
         PreconditionFailedException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -712,8 +712,8 @@ export interface components {
         RetryAfter: number;
         /** @description The URL of the new parent program, as a relative reference. */
         Location: string;
-        /** @description The media type that `PATCH` accepts (RFC 5789). */
-        AcceptPatch: "application/json";
+        /** @description The media types that `PATCH` accepts (RFC 5789). */
+        AcceptPatch: "application/json, application/merge-patch+json";
     };
     pathItems: never;
 }
@@ -847,7 +847,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeException"];
             414: components["responses"]["UriTooLongException"];
             415: components["responses"]["UnsupportedMediaTypeException"];
-            /** @description A parameter or a field of the body is missing, invalid or unknown. `errors` contains each one and explains what to change. Nothing was changed. */
+            /** @description A parameter or a field of the body is missing, invalid, unknown or repeated. `errors` contains each one and explains what to change. Nothing was changed. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -1001,6 +1001,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ParentProgramUpdate"];
+                "application/merge-patch+json": components["schemas"]["ParentProgramUpdate"];
             };
         };
         responses: {
@@ -1031,7 +1032,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailedException"];
             413: components["responses"]["PayloadTooLargeException"];
             414: components["responses"]["UriTooLongException"];
-            /** @description The `Content-Type` header is missing or is not JSON in UTF-8, or the body is compressed. The `Accept-Patch` header contains the media type to send. */
+            /** @description The `Content-Type` header is missing or is not JSON in UTF-8, or the body is compressed. The `Accept-Patch` header contains the media types that you can send. */
             415: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -1047,7 +1048,7 @@ export interface operations {
                     "application/json": components["schemas"]["UnsupportedMediaTypeException"];
                 };
             };
-            /** @description A parameter or a field of the body is missing, invalid or unknown. `errors` contains each one and explains what to change. Nothing was changed. */
+            /** @description A parameter or a field of the body is missing, invalid, unknown or repeated. `errors` contains each one and explains what to change. Nothing was changed. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];

@@ -1,7 +1,7 @@
 // Compares the responses of an operation.
 
 import type { Json } from '../../src/api/document.ts';
-import { compareContent } from './compare-content.ts';
+import { compareContent, compareHeldSchema } from './compare-content.ts';
 import { compareParameter } from './compare-parameters.ts';
 import { type Comparison, compareFields, type FieldRules, type Pair, resolvePair } from './comparison.ts';
 import { hasOwn, namesOf, objectOf } from './json.ts';
@@ -39,11 +39,28 @@ function compareHeaders(comparison: Comparison, { spot, direction, before, after
   for (const name of namesOf(before, after)) {
     const within = atPart(spot, `header ${name}`);
     if (!hasOwn(before, name)) comparison.report('header added', within, direction);
-    else if (hasOwn(after, name))
-      compareParameter(comparison, { direction, spot: within, before: before[name], after: after[name] });
-    else {
+    else if (hasOwn(after, name)) {
+      const compare = name === 'Accept-Patch' ? compareAcceptedTypes : compareParameter;
+      compare(comparison, { direction, spot: within, before: before[name], after: after[name] });
+    } else {
       const wasDeprecated = comparison.before(before[name]).node['deprecated'] === true;
       comparison.report('header removed', within, direction, { wasDeprecated });
     }
   }
+}
+
+/**
+ * A header that lists the media types of requests: a longer list accepts more, which the contract announces, and a shorter
+ * one refuses what was accepted.
+ */
+function compareAcceptedTypes(comparison: Comparison, written: Pair<unknown>): void {
+  const pair = resolvePair(comparison, written);
+  const { before, after } = pair;
+  compareParameter(comparison, { ...pair, after: { ...after, schema: before['schema'] } });
+  compareHeldSchema(comparison, { ...pair, direction: 'request', before: listed(before), after: listed(after) });
+}
+
+function listed({ schema }: Json): Json {
+  const { const: list, ...others } = objectOf(schema);
+  return { schema: typeof list === 'string' ? { ...others, enum: list.split(', ') } : schema };
 }

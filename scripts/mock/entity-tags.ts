@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import { entityTagsIn } from '../../src/api/conditional.ts';
+import { requireIfMatch } from '../../src/api/conditional.ts';
 import { isObject, type Operation } from '../../src/api/document.ts';
-import { DomainError } from '../../src/domain/errors.ts';
 import { exampleMessageOf } from './declared-responses.ts';
 
-// Without --stateful, the mock keeps nothing, and yet a client must be able to use the ETag of one change for the next. So a tag proves by
-// itself that the mock made it, and for which id: its first half is a hash of the content, its second half a hash of the
-// first half and the id. Every other tag counts as stale.
+// Without --stateful, the mock keeps nothing, and yet a client must be able to use the ETag of one change for the next. So a
+// tag proves by itself that the mock made it, and for which id: its first half is a hash of the content, its second half a
+// hash of the first half and the id. Every other tag counts as stale.
 
 const HALF_CHARACTERS = 11;
 
@@ -23,14 +22,13 @@ export function refuseStale(
   isCurrent: (entityTag: string) => boolean,
 ): void {
   const message = exampleMessageOf(operation, 412);
-  if (message === undefined || ifMatch === undefined || ifMatch.trim() === '*') return;
-  if (!entityTagsIn(ifMatch).some(isCurrent)) throw new DomainError('precondition_failed', message);
+  if (message !== undefined) requireIfMatch(ifMatch, isCurrent, message);
 }
 
 /** Whether the mock made the tag for this id. */
 export function isTagFor(id: string, tag: string): boolean {
   const text = tag.slice(1, -1);
-  return tag.startsWith('"') && text.slice(HALF_CHARACTERS) === proofOf(text.slice(0, HALF_CHARACTERS), id);
+  return text.slice(HALF_CHARACTERS) === proofOf(text.slice(0, HALF_CHARACTERS), id);
 }
 
 function proofOf(content: string, id: string): string {

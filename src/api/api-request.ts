@@ -16,6 +16,7 @@ export type Match = {
 
 const NO_MATCH: Match = { operation: undefined, allow: '', values: [] };
 const NO_COOKIES = {};
+const NOTHING_REPEATED: readonly string[] = [];
 
 /**
  * A request on its way through openapi-backend, as it was sent and as it was parsed, in one object: a response from the
@@ -28,11 +29,13 @@ export class ApiRequest {
   readonly method: string;
   /** The request target in origin form, with its query. */
   readonly url: string;
-  readonly headers: IncomingHttpHeaders;
+  headers: IncomingHttpHeaders;
   /** The API takes no cookies. */
   readonly cookies = NO_COOKIES;
   /** The parsed JSON; undefined: there is none, or it has not been read yet. */
   requestBody: unknown;
+  /** The paths of fields that the body has more than once. */
+  repeatedFields: readonly string[] = NOTHING_REPEATED;
   /** The response that the cache holds for this caller and URL. */
   cached: RenderedResponse | undefined;
   /** True where the response comes from the cache and no header asks for anything that validation could refuse. */

@@ -1,20 +1,44 @@
 import { hash } from 'node:crypto';
+import { DomainError } from '../domain/errors.ts';
 
 /** A strong entity tag (RFC 9110 section 8.8.3): equal only for equal bytes. */
 export function entityTagOf(representation: string | Buffer): string {
   return `"${hash('sha256', representation, 'base64url').slice(0, 22)}"`;
 }
 
-/** RFC 9110 section 13.1.1: strong comparison, so a weak tag never matches. An absent header is satisfied. */
-export function satisfiesIfMatch(header: string | undefined, entityTag: string): boolean {
-  return header === undefined || header.trim() === '*' || entityTagsIn(header).includes(entityTag);
+/**
+ * Throws a 412 unless If-Match has the current entity tag (RFC 9110 section 13.1.1: strong comparison, so a weak tag never
+ * matches). An absent header is satisfied. `staleMessage`: what to tell a client whose tag is outdated.
+ */
+export function requireIfMatch(
+  header: string | undefined,
+  isCurrent: (strongTag: string) => boolean,
+  staleMessage: string,
+): void {
+  if (header === undefined || header.trim() === '*') return;
+  const tags = entityTagsIn(header);
+  if (tags.some((tag) => !isWeak(tag) && isCurrent(tag))) return;
+  // To read it again would not help: the client would get the same tag, and send it weakened again.
+  const isWeakened = tags.every(isWeak) || tags.some((tag) => isCurrent(strongOf(tag)));
+  throw new DomainError('precondition_failed', isWeakened ? WEAK : staleMessage);
+}
+
+const WEAK =
+  'A weak entity tag, which begins with W/, never matches in If-Match (RFC 9110 section 13.1.1). Send the strong tag as this API sends it, without W/. If you receive it with W/, a proxy in between has weakened it, as proxies do that compress responses.';
+
+function isWeak(tag: string): boolean {
+  return tag.startsWith('W/');
+}
+
+function strongOf(tag: string): string {
+  return tag.replace(/^W\//, '');
 }
 
 /** RFC 9110 section 13.1.2: weak comparison. False: the client already has this representation. */
 export function satisfiesIfNoneMatch(header: string | undefined, entityTag: string): boolean {
   if (header === undefined) return true;
   if (header.trim() === '*') return false;
-  return !entityTagsIn(header).some((tag) => tag.replace(/^W\//, '') === entityTag);
+  return !entityTagsIn(header).some((tag) => strongOf(tag) === entityTag);
 }
 
 /** The header's tags with their quotes, and a weak one with its W/. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { ErrorObject } from 'ajv';
 import type { RequestHandler } from 'express';
 import { type Context, type Document, OpenAPIBackend, OpenAPIValidator, type Request } from 'openapi-backend';
 import type { Caller } from '../domain/caller.ts';
@@ -68,7 +69,11 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
   for (const { operationId } of router.getOperations()) {
     const handler = handlers[operationId];
     if (handler === undefined) throw new Error(`The operation ${operationId} of the contract has no handler.`);
-    api.register(operationId, (_context: Context, request: ApiRequest) => respond(request, { handler, admit, cache }));
+    api.register(operationId, (_context: Context, request: ApiRequest) => {
+      // Validation sees one value of each field.
+      if (request.repeatedFields.length > 0) refuseInvalid(request, []);
+      return respond(request, { handler, admit, cache });
+    });
     // Compiles the validators now, so that the first request does not wait for it.
     api.validator.getRequestValidatorsForOperation(operationId);
   }
@@ -77,7 +82,7 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
     return request.caller;
   });
   api.register({
-    notFound,
+    notFound: (_context: Context, request: ApiRequest) => notFound(request, router),
     methodNotAllowed,
     unauthorizedHandler,
     postSecurityHandler: ({ security }, request: ApiRequest) => security['authorized'] && prepare(request, cache),
@@ -98,8 +103,14 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
 
 const atOnce: Admit = (_request, work) => work();
 
-function notFound(): never {
-  throw new DomainError('not_found', 'There is nothing at this path. See the paths in the API document.');
+function notFound({ url }: ApiRequest, router: ContractRouter): never {
+  const path = url.split('?', 1)[0] ?? '';
+  const shorter = path.replace(/\/+$/, '');
+  const remedy =
+    shorter !== path && router.hasPath(shorter)
+      ? `Remove the slash at its end: ${shorter}`
+      : 'See the paths in the API document.';
+  throw new DomainError('not_found', `There is nothing at this path. ${remedy}`);
 }
 
 function methodNotAllowed(_context: Context, { method, allow }: ApiRequest): never {
@@ -138,16 +149,28 @@ function refuseMissingHost(req: IncomingMessage): void {
 }
 
 async function readRequestBody(request: ApiRequest): Promise<void> {
-  request.requestBody = await readBody(request.req);
+  const { value, repeated } = await readBody(request.req, request.operation.mediaTypes);
+  request.requestBody = value;
+  request.repeatedFields = repeated;
+  // openapi-backend validates a body that is no object only if its type is this one.
+  if (value !== undefined && typeof value !== 'object')
+    request.headers = { ...request.headers, 'content-type': 'application/json' };
+}
+
+function validationFail({ validation }: Context, request: ApiRequest): never {
+  return refuseInvalid(request, validation.errors ?? []);
 }
 
 /** From Ajv's errors to a 422 that names each field and the remedy. */
-function validationFail({ validation }: Context, { repeated, operation }: ApiRequest): never {
+function refuseInvalid({ repeated, repeatedFields, operation }: ApiRequest, found: readonly ErrorObject[]): never {
   const violations = new Violations();
-  for (const name of repeated) violations.add(name, 'is sent more than once. Send it only once.');
+  for (const name of [...repeated, ...repeatedFields])
+    violations.add(name, 'is sent more than once. Send it only once.');
   const places = new Set(repeated.map((name) => `/query/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`));
-  const errors = (validation.errors ?? []).filter(({ instancePath }) => !places.has(instancePath));
-  violations.addAll(errors, operation);
+  violations.addAll(
+    found.filter(({ instancePath }) => !places.has(instancePath)),
+    operation,
+  );
   violations.throwIfAny();
   throw new Error('Validation failed without an error.');
 }

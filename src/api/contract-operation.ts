@@ -16,6 +16,8 @@ export type ContractOperation = Operation & {
   /** Header names as the contract spells them, by their lower-case form. */
   readonly headerNames: ReadonlyMap<string, string>;
   readonly hasBody: boolean;
+  /** The media types of the body, in the contract's order. */
+  readonly mediaTypes: readonly string[];
   /** The contract shows an ETag on the success. */
   readonly hasEntityTag: boolean;
   /** The contract shows a 304. */
@@ -38,6 +40,7 @@ export function describeOperation(operation: Operation, permissions: readonly st
     queryNames: query.map(({ name }) => name),
     headerNames: new Map(headers.map(({ name }) => [name.toLowerCase(), name])),
     hasBody: operation.requestBody !== undefined,
+    mediaTypes: Object.keys(Object(operation.requestBody).content ?? {}),
     hasEntityTag: 'headers' in success && Object.hasOwn(success.headers ?? {}, 'ETag'),
     isConditional: responses['304'] !== undefined,
     isCacheable: CACHEABLE.has(operationId) && headers.every(({ name }) => name === 'If-None-Match'),

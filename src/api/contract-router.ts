@@ -50,6 +50,11 @@ export class ContractRouter extends OpenAPIRouter<Document> {
     throw called.allow === '' ? NOT_FOUND : METHOD_NOT_ALLOWED;
   }
 
+  /** Whether the contract has a path that fits this one, which has no query. */
+  hasPath(path: string): boolean {
+    return this.#tree.find(path) !== null;
+  }
+
   /** Finds the operation that a request calls and notes it there; false: there is none. */
   matches(request: ApiRequest): boolean {
     const { url, method } = request;

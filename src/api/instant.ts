@@ -13,3 +13,24 @@ export function readInstant(text: string): Date {
   const instant = isLeap ? Date.parse(`${text.slice(0, 17)}59${text.slice(19)}`) + 1000 : Date.parse(text);
   return new Date(Math.min(FINER.test(text) ? instant + 1 : instant, LATEST));
 }
+
+/** A date and time as RFC 3339 section 5.6 writes it. */
+const PARTS = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-](\d\d):(\d\d))$/i;
+
+/** The part that does not exist, such as "day 30: this month has 28 days", in what looks like a date and time; else null. */
+export function impossiblePartOf(text: string): string | null {
+  const parts = PARTS.exec(text)
+    ?.slice(1)
+    .map((part) => Number(part ?? 0));
+  if (parts === undefined) return null;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, offsetHour = 0, offsetMinute = 0] = parts;
+  if (month < 1 || month > 12) return `month ${month}`;
+  // The last day of the month: day 0 of the next one.
+  const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  if (day < 1 || day > days) return `day ${day}: this month has ${days} days`;
+  if (hour > 23) return `hour ${hour}`;
+  if (minute > 59) return `minute ${minute}`;
+  if (second > 60) return `second ${second}`;
+  if (offsetHour > 23 || offsetMinute > 59) return `offset ${text.slice(-6)}`;
+  return second === 60 ? 'second 60 here: a leap second is the last second of a day in UTC' : null;
+}

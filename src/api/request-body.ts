@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import accepts from 'accepts';
 import { parse as parseContentType } from 'content-type';
 import getRawBody from 'raw-body';
-import { parseJson } from '../domain/json.ts';
+import { findRepeatedNames, parseJson } from '../domain/json.ts';
 import { HttpError } from './exceptions.ts';
+import { MAX_FIELDS } from './violations.ts';
 
 /** 100 KiB. */
 export const MAX_BODY_BYTES = 100 * 1024;
@@ -18,14 +19,23 @@ export function refuseUnacceptable(req: IncomingMessage): void {
   );
 }
 
-/** The parsed body; undefined: there is none. */
-export async function readBody(req: IncomingMessage): Promise<unknown> {
+export type JsonBody = {
+  /** The parsed JSON; undefined: there is no body. */
+  readonly value: unknown;
+  /** The paths of fields that are given more than once, as far as a 422 lists them. */
+  readonly repeated: readonly string[];
+};
+
+const NO_BODY: JsonBody = { value: undefined, repeated: [] };
+
+/** `mediaTypes` are those that the operation accepts, all of them JSON. */
+export async function readBody(req: IncomingMessage, mediaTypes: readonly string[]): Promise<JsonBody> {
   const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
-  refuseUnsupported(req, isEmpty);
-  if (isEmpty) return undefined;
+  refuseUnsupported(req, isEmpty, mediaTypes);
+  if (isEmpty) return NO_BODY;
   try {
     const bytes = await getRawBody(req, { limit: MAX_BODY_BYTES, length: req.headers['content-length'] ?? null });
-    return bytes.length === 0 ? undefined : readJson(bytes);
+    return bytes.length === 0 ? NO_BODY : readJson(bytes);
   } catch (error) {
     // raw-body pauses a body that it refuses, and the connection's next request comes after it.
     req.resume();
@@ -33,27 +43,34 @@ export async function readBody(req: IncomingMessage): Promise<unknown> {
   }
 }
 
-function refuseUnsupported({ method, headers }: IncomingMessage, isEmpty: boolean): void {
+function refuseUnsupported(
+  { method, headers }: IncomingMessage,
+  isEmpty: boolean,
+  mediaTypes: readonly string[],
+): void {
   const { 'content-type': type, 'content-encoding': encoding = 'identity' } = headers;
   if (encoding.toLowerCase() !== 'identity') {
-    throw unsupported(method, 'The body must not be compressed. Send it without Content-Encoding.');
+    throw unsupported('The body must not be compressed. Send it without Content-Encoding.', { method, mediaTypes });
   }
-  if (type === undefined ? isEmpty : isJson(type)) return;
-  throw unsupported(method, 'The body must be JSON in UTF-8. Send Content-Type: application/json.');
+  if (type === undefined ? isEmpty : isAccepted(type, mediaTypes)) return;
+  const message = `The body must be JSON in UTF-8. Send Content-Type: ${mediaTypes.join(' or ')}.`;
+  throw unsupported(message, { method, mediaTypes });
 }
 
-/** A 415 for a PATCH names the accepted media type (RFC 5789 section 2.2). */
-function unsupported(method: string | undefined, message: string): HttpError {
-  const headers = method === 'PATCH' ? { 'Accept-Patch': 'application/json' } : {};
+type Refused = { readonly method: string | undefined; readonly mediaTypes: readonly string[] };
+
+/** A 415 for a PATCH names the accepted media types (RFC 5789 section 2.2). */
+function unsupported(message: string, { method, mediaTypes }: Refused): HttpError {
+  const headers = method === 'PATCH' ? { 'Accept-Patch': mediaTypes.join(', ') } : {};
   return new HttpError('unsupported_media_type', message, headers);
 }
 
 /** JSON is UTF-8 (RFC 8259 section 8.1), so no other charset is accepted. */
-function isJson(header: string): boolean {
+function isAccepted(header: string, mediaTypes: readonly string[]): boolean {
   const { type, parameters } = parseContentType(header);
   // The parser keeps the first of several charsets; a proxy may have kept another one.
   const isOneCharset = header.split(/;\s*charset\s*=/i).length <= 2;
-  return type === 'application/json' && (parameters['charset'] ?? 'utf-8').toLowerCase() === 'utf-8' && isOneCharset;
+  return mediaTypes.includes(type) && (parameters['charset'] ?? 'utf-8').toLowerCase() === 'utf-8' && isOneCharset;
 }
 
 function refuseUnreadable(error: unknown): never {
@@ -70,9 +87,10 @@ function refuseUnreadable(error: unknown): never {
   throw error;
 }
 
-function readJson(bytes: Buffer): unknown {
+function readJson(bytes: Buffer): JsonBody {
   try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { value: parseJson(text), repeated: findRepeatedNames(text, MAX_FIELDS) };
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message.slice(0, 200) : 'it is not UTF-8';
     throw new HttpError('bad_request', `The body is not readable JSON: ${reason}`);

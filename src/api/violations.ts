@@ -1,11 +1,12 @@
 import type { ErrorObject } from 'ajv';
 import { DomainError } from '../domain/errors.ts';
 import { clip, MAX_MESSAGE } from './clip.ts';
+import { impossiblePartOf } from './instant.ts';
 
 // Turns Ajv's errors into the `errors` of a 422: fields under their own names, one message for each cause.
 
 /** The contract's bounds of `errors`: fields, messages for a field, characters of a field's name. */
-const MAX_FIELDS = 100;
+export const MAX_FIELDS = 100;
 const MAX_MESSAGES = 10;
 const MAX_NAME = 255;
 
@@ -116,6 +117,10 @@ function messageOfText({ keyword, params, parentSchema = {}, message }: ErrorObj
     case 'pattern':
     case 'format':
       if (keyword === 'pattern' && isRefusedAsBlank(text, params['pattern'])) return 'must not be blank.';
+      if (params['format'] === 'date-time') {
+        const impossible = impossiblePartOf(text);
+        if (impossible !== null) return `is not valid. There is no ${impossible}.`;
+      }
       return `is not valid. ${parentSchema['x-remedy'] ?? `It must match ${params['format'] ?? params['pattern']}.`}`;
     default:
       return `${message ?? 'is not valid'}.`;

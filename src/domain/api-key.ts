@@ -5,11 +5,16 @@ import { type Permission, permissionsOf, type Role } from './role.ts';
 
 /** `charter_<environment>_`, 40 random base62 characters (238 bits), and a CRC32 of all that as 6 base62 characters. */
 const KEY = /^charter_(live|test)_[0-9A-Za-z]{46}$/;
+/** A key without its last characters; what is left of it may be of any length. */
+const BEGINNING = /^charter_(?:live|test)_[0-9A-Za-z]*$/;
+/** A key with characters before or after it. */
+const WITHIN = /charter_(?:live|test)_[0-9A-Za-z]{46}/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const RANDOM_CHARACTERS = 40;
 export const CHECKSUM_CHARACTERS = 6;
 /** "charter_live_Ab3d". */
 export const PREFIX_CHARACTERS = 'charter_live_'.length + 4;
+const KEY_CHARACTERS = 'charter_live_'.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 
 export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
@@ -47,12 +52,16 @@ export function hashKey(key: string): string {
 export type KeyFormat =
   | { kind: 'well-formed'; environment: Environment }
   | { kind: 'mistyped' }
+  /** `missing`: how many characters it lacks. */
+  | { kind: 'cut-short'; missing: number }
+  /** A key is in it; `extra`: how many other characters are. */
+  | { kind: 'too-long'; extra: number }
   | { kind: 'not-a-key' };
 
 /** Detects a mistyped key without a database query. */
 export function inspectKey(text: string): KeyFormat {
   const match = KEY.exec(text);
-  if (match === null) return { kind: 'not-a-key' };
+  if (match === null) return inspectMisfit(text);
   const body = text.slice(0, -CHECKSUM_CHARACTERS);
   if (checksum(body) !== text.slice(-CHECKSUM_CHARACTERS)) return { kind: 'mistyped' };
   return { kind: 'well-formed', environment: match[1] === 'live' ? 'live' : 'test' };
@@ -79,6 +88,13 @@ export function findKeyIn(text: string): KeyInText | null {
   if (first === undefined) return null;
   const kind = inspectKey(first).kind === 'mistyped' ? 'mistyped' : 'part';
   return { kind, prefix: first.slice(0, PREFIX_CHARACTERS) };
+}
+
+/** Never reveals which characters the text has. */
+function inspectMisfit(text: string): KeyFormat {
+  if (WITHIN.test(text)) return { kind: 'too-long', extra: text.length - KEY_CHARACTERS };
+  if (BEGINNING.test(text)) return { kind: 'cut-short', missing: KEY_CHARACTERS - text.length };
+  return { kind: 'not-a-key' };
 }
 
 function checksum(body: string): string {

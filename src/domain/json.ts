@@ -18,6 +18,74 @@ export function parseJson(text: string): ReturnType<typeof JSON.parse> {
   return keys.some((key) => key.includes('\\')) ? renamed(JSON.parse(numbered), keys) : value;
 }
 
+/** An object or an array that is open; `names` is undefined for an array. `at` is the name or the index of the present member. */
+type Level = { readonly names: Set<string> | undefined; at: string | number };
+
+/**
+ * The paths, such as "metadata.colour", of names that an object has more than once: the first `most`. RFC 8259 section 4
+ * leaves open which value counts, and JSON.parse takes the last one. `text` must be valid JSON. Linear in its length, and
+ * without recursion.
+ */
+export function findRepeatedNames(text: string, most: number): readonly string[] {
+  const found = new Set<string>();
+  const path: Level[] = [];
+  let isName = false;
+  for (let i = 0; i < text.length && found.size < most; i += 1) {
+    switch (text[i]) {
+      case '{':
+        path.push({ names: new Set(), at: '' });
+        isName = true;
+        break;
+      case '[':
+        path.push({ names: undefined, at: 0 });
+        isName = false;
+        break;
+      case '}':
+      case ']':
+        path.pop();
+        isName = false;
+        break;
+      case ',': {
+        const level = path.at(-1);
+        isName = level?.names !== undefined;
+        if (typeof level?.at === 'number') level.at += 1;
+        break;
+      }
+      case '"': {
+        const end = endOfString(text, i);
+        const level = isName ? path.at(-1) : undefined;
+        if (level?.names !== undefined) {
+          level.at = stringIn(text, i, end);
+          if (level.names.has(level.at)) found.add(path.map(({ at }) => at).join('.'));
+          level.names.add(level.at);
+        }
+        isName = false;
+        i = end;
+      }
+    }
+  }
+  return [...found];
+}
+
+/** The index of the quotation mark that closes a string. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+/** After an odd number of backslashes. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text[first - 1] === '\\') first -= 1;
+  return (at - first) % 2 === 1;
+}
+
+function stringIn(text: string, start: number, end: number): string {
+  const name = text.slice(start + 1, end);
+  return name.includes('\\') ? JSON.parse(text.slice(start, end + 1)) : name;
+}
+
 function renamed(numbered: unknown, keys: readonly string[]): unknown {
   const whole = { value: numbered };
   const nameOf = (name: string): string => JSON.parse(keys[Number(name.slice(1))] ?? '');

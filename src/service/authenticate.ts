@@ -26,6 +26,7 @@ export function findKeysIn(db: Database): FindKey {
   return batchLookUps((hashes) => findKeysByHash(db, hashes));
 }
 
+const COPY = 'Copy the whole key again.';
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
 
 /** The caller of a key. Throws if the key is not accepted, or if its organization is suspended. */
@@ -114,13 +115,23 @@ function unknownKey(): UnauthenticatedError {
 
 function refuseByFormat(key: string, environment: Environment): void {
   const format = inspectKey(key);
-  if (format.kind === 'not-a-key') {
-    throw refusal(`This is not an API key: a key is charter_${environment}_ and 46 letters and digits.`);
+  switch (format.kind) {
+    case 'not-a-key':
+      throw refusal(`This is not an API key: a key is charter_${environment}_ and 46 letters and digits.`);
+    case 'cut-short':
+      throw refusal(`This API key is cut short: ${counted(format.missing)} missing at its end. ${COPY}`);
+    case 'too-long':
+      throw refusal(`This API key has something extra: ${counted(format.extra)} too many. Copy only the key.`);
+    case 'mistyped':
+      throw refusal(`This API key is mistyped. ${COPY}`);
+    case 'well-formed':
+      if (format.environment === environment) return;
+      throw refusal(`This is a ${format.environment} key, but this server accepts only ${environment} keys.`);
   }
-  if (format.kind === 'mistyped') throw refusal('This API key is mistyped or cut short. Copy the whole key again.');
-  if (format.environment !== environment) {
-    throw refusal(`This is a ${format.environment} key, but this server accepts only ${environment} keys.`);
-  }
+}
+
+function counted(characters: number): string {
+  return characters === 1 ? '1 character is' : `${characters} characters are`;
 }
 
 function wordsOf(verdict: Exclude<Verdict, { kind: 'active' }>): string {

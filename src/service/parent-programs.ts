@@ -19,6 +19,7 @@ import { claimIdempotencyKey, IDEMPOTENCY_HOURS, recordResult } from '../store/i
 import { type Checked, checkKeyOfWrite, type Writer } from '../store/key-of-write.ts';
 import {
   deleteParentProgram,
+  findIdOfExternalId,
   insertParentProgram,
   type ReadParentProgram,
   readParentProgram,
@@ -36,15 +37,15 @@ export type WriteContext = {
 
 const PERMISSION: Permission = 'parent_programs:write';
 
-/** False: the program has changed since the caller read it. */
-export type Precondition = (current: ParentProgram) => boolean;
+/** Throws unless the program is as the caller expects it. */
+export type Precondition = (current: ParentProgram) => void;
 
 export async function createParentProgram(
   context: WriteContext,
   { content, idempotencyKey }: { content: NewParentProgram; idempotencyKey: string | undefined },
 ): Promise<ParentProgram> {
   const { db } = context;
-  return withExternalIdConflict(content.externalId, async () => {
+  return withExternalIdConflict(context, content.externalId, async () => {
     if (idempotencyKey === undefined) return create(db.prisma, context, content);
     return transaction(db, (tx) => createOnce(tx, context, { content, key: idempotencyKey }));
   });
@@ -80,7 +81,7 @@ type Change = { id: string; patch: ParentProgramPatch; precondition: Preconditio
 
 /** Applies a merge patch to the present row. */
 export async function updateParentProgram(context: WriteContext, change: Change): Promise<ParentProgram> {
-  return withExternalIdConflict(change.patch.externalId, () =>
+  return withExternalIdConflict(context, change.patch.externalId, () =>
     rewrite(context.db, (tx, isLocked) => tryUpdate(tx, context, { ...change, isLocked })),
   );
 }
@@ -147,12 +148,7 @@ async function readMatching(
   const checked = await readParentProgram(tx, context.caller.scope, { id, isLocked, writer: writerOf(context) });
   const read = accepted(context, checked);
   if (read === null) throw noSuchParentProgram();
-  if (!precondition(read.program)) {
-    throw new DomainError(
-      'precondition_failed',
-      'The parent program has changed since you read it. Read it again, then retry with its new ETag in If-Match.',
-    );
-  }
+  precondition(read.program);
   return read;
 }
 
@@ -171,15 +167,22 @@ export function noSuchParentProgram(): DomainError {
   return new DomainError('not_found', 'There is no parent program with this id.');
 }
 
-/** Turns a unique violation of the external id into a conflict. */
-async function withExternalIdConflict<T>(externalId: string | null | undefined, write: () => Promise<T>): Promise<T> {
+/** Turns a unique violation of the external id into a conflict that names the program that has it. */
+async function withExternalIdConflict<T>(
+  { db, caller }: WriteContext,
+  externalId: string | null | undefined,
+  write: () => Promise<T>,
+): Promise<T> {
   try {
     return await write();
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
+    const id = await findIdOfExternalId(db, caller.scope, externalId ?? '');
+    // Null: it was deleted or changed meanwhile.
+    const holder = id === null ? 'Another parent program' : `The parent program ${id}`;
     throw new DomainError(
       'conflict',
-      `Another parent program in your organization already has the external_id ${JSON.stringify(externalId)}. Use a different external_id, or update that parent program.`,
+      `${holder} in your organization already has the external_id ${JSON.stringify(externalId)}. Use a different external_id, or update that parent program.`,
     );
   }
 }

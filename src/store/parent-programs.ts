@@ -41,6 +41,19 @@ export async function findParentProgram(
   return { program, version };
 }
 
+/** The id of the organization's program that has the external id; null: none has. */
+export async function findIdOfExternalId(
+  { prisma }: Pick<Database, 'prisma'>,
+  { organizationId }: OrganizationScope,
+  externalId: string,
+): Promise<string | null> {
+  const found = await prisma.parentProgram.findUnique({
+    where: { organizationId_externalId: { organizationId, externalId } },
+    select: { id: true },
+  });
+  return found?.id ?? null;
+}
+
 /** Throws a unique violation if the organization already has the external id. */
 export async function insertParentProgram(
   tx: Transaction,

@@ -64,13 +64,37 @@ test('401 that reports a mistyped key, for a key with one wrong character', asyn
   const mistyped = ours.key.slice(0, at) + (ours.key[at] === 'a' ? 'b' : 'a') + ours.key.slice(at + 1);
   const response = await getKeyWith(`Bearer ${mistyped}`);
   expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
-  expect(response.body).toEqual({ message: 'This API key is mistyped or cut short. Copy the whole key again.' });
+  expect(response.body).toEqual({ message: 'This API key is mistyped. Copy the whole key again.' });
 });
 
-test('401 for a truncated key, and for a key followed by more characters', async () => {
-  for (const key of [ours.key.slice(0, -1), `${ours.key}0`, ours.key.toUpperCase(), `${ours.key}\u00e9`]) {
-    expect((await getKeyWith(`Bearer ${key}`)).status).toBe(401);
-  }
+test.each([
+  ['its last character', -1, '1 character is'],
+  ['20 characters', -20, '20 characters are'],
+  ['all but its prefix', -46, '46 characters are'],
+])('401 that reports a key cut short, for a key without %s', async (_, end, missing) => {
+  const { status, body, text } = await getKeyWith(`Bearer ${ours.key.slice(0, end)}`);
+  expect(status).toBe(401);
+  expect(body).toEqual({
+    message: `This API key is cut short: ${missing} missing at its end. Copy the whole key again.`,
+  });
+  expect(text).not.toContain(ours.key.slice(13, 17));
+});
+
+test.each([
+  ['a letter after it', (key: string) => `${key}0`, '1 character is'],
+  ['a comma after it', (key: string) => `${key},`, '1 character is'],
+  ['quotation marks around it', (key: string) => `"${key}"`, '2 characters are'],
+  ['the key a second time', (key: string) => key + key, '59 characters are'],
+])('401 that reports something extra, for a key with %s', async (_, change, extra) => {
+  const { status, body, text } = await getKeyWith(`Bearer ${change(ours.key)}`);
+  expect(status).toBe(401);
+  expect(body).toEqual({ message: `This API key has something extra: ${extra} too many. Copy only the key.` });
+  expect(text).not.toContain(ours.key.slice(13, 17));
+});
+
+test('401 for a key in capitals', async () => {
+  const response = await getKeyWith(`Bearer ${ours.key.toUpperCase()}`);
+  expect(response.body.message).toBe('This is not an API key: a key is charter_live_ and 46 letters and digits.');
 });
 
 test('401 that names both environments, for a key of the other environment', async () => {

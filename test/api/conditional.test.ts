@@ -38,6 +38,28 @@ describe.each([
     expect((await client.get(url)).text).toBe(before.text);
   });
 
+  // Behind a proxy that weakens tags, "has changed" would be false, and reading it again would not end.
+  test.each([
+    ['the current tag', (tag: string) => `W/${tag}`],
+    ['the current tag among others', (tag: string) => `"x", W/${tag}`],
+    ['another tag', () => 'W/"stale"'],
+  ])('412 for the weak form of %s says why it never matches', async (_, header) => {
+    const { client, url, tag } = await created();
+    const { status, body: refusal } = await client.send(method, url, {
+      ...withBody,
+      headers: { 'If-Match': header(tag) },
+    });
+    expect(status).toBe(412);
+    expect(refusal.message).toMatch(/^A weak entity tag, .* never matches in If-Match .* Send the strong tag .* proxy/);
+  });
+
+  test('412 for a stale tag beside a weak one says that the program has changed', async () => {
+    const { client, url } = await created();
+    const headers = { 'If-Match': '"stale", W/"other"' };
+    const { body: refusal } = await client.send(method, url, { ...withBody, headers });
+    expect(refusal.message).toMatch(/^The parent program has changed since you read it\./);
+  });
+
   test("412 for a tag that predates another client's change", async () => {
     const { client, url, tag } = await created();
     await client.patch(url, { description: 'Theirs' });

@@ -112,12 +112,19 @@ test.each([
   });
 });
 
-test('409 for an external_id already in use, naming it; nothing is created', async () => {
+test('409 for an external_id already in use, naming it and the program that has it; nothing is created', async () => {
   const { client } = await createTestOrganization(server);
-  await client.post(LIST, { name: 'First', external_id: 'sis-1' });
-  const response = await client.post(LIST, { name: 'Second', external_id: 'sis-1' });
-  expect(response.status).toBe(409);
-  expect(response.body.message).toContain('"sis-1"');
+  // Attack: learning the id of another organization's program by its external_id.
+  const theirs = await createTestOrganization(server);
+  await theirs.client.post(LIST, { name: 'Theirs', external_id: 'sis-1' });
+  const { body: first } = await client.post(LIST, { name: 'First', external_id: 'sis-1' });
+  for (const headers of [{}, { 'Idempotency-Key': 'once' }]) {
+    const response = await client.post(LIST, { name: 'Second', external_id: 'sis-1' }, { headers });
+    expect(response.status).toBe(409);
+    expect(response.body.message).toBe(
+      `The parent program ${first.id} in your organization already has the external_id "sis-1". Use a different external_id, or update that parent program.`,
+    );
+  }
   expect((await client.get(LIST)).body.data).toHaveLength(1);
 });
 
@@ -140,6 +147,8 @@ test('of ten concurrent creates with one external_id, one succeeds and nine get 
 test('the message of a 409 stays within its maximum length for the longest external_id', async () => {
   const { client } = await createTestOrganization(server);
   const external_id = '"'.repeat(255);
-  await client.post(LIST, { name: 'x', external_id });
-  expect((await client.post(LIST, { name: 'x', external_id })).status).toBe(409);
+  const { body: first } = await client.post(LIST, { name: 'x', external_id });
+  const response = await client.post(LIST, { name: 'x', external_id });
+  expect(response.status).toBe(409);
+  expect(response.body.message).toContain(first.id);
 });

@@ -87,6 +87,31 @@ test.each(['/', '/api', '/unknown', '/api/parent_programs/'])(
   },
 );
 
+test.each([
+  ['/api/parent_programs/', '/api/parent_programs'],
+  ['/api/parent_programs/?limit=5', '/api/parent_programs'],
+  ['/api/parent_programs//', '/api/parent_programs'],
+  ['/api/key/', '/api/key'],
+  [
+    '/api/parent_programs/019c2291-34b8-752e-bca9-6513269e0d37/',
+    '/api/parent_programs/019c2291-34b8-752e-bca9-6513269e0d37',
+  ],
+])('404 for %s says that the path is %s', async (url, path) => {
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    const { status, body } = await ours.client.send(method, url);
+    expect({ status, body }).toEqual({
+      status: 404,
+      body: { message: `There is nothing at this path. Remove the slash at its end: ${path}` },
+    });
+  }
+});
+
+test.each(['/api/', '/api/unknown/', '/', '/api/key/x/'])('404 for %s suggests no path', async (url) => {
+  expect((await ours.client.get(url)).body.message).toBe(
+    'There is nothing at this path. See the paths in the API document.',
+  );
+});
+
 test('414 for an unknown path of 8193 bytes', async () => {
   expect((await server.anonymous.get(`/api/${'x'.repeat(8188)}`)).status).toBe(414);
 });

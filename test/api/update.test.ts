@@ -85,10 +85,11 @@ test('422 if more than 50 metadata entries would remain, 200 if a patch removes 
 
 test('409 for an external_id of another program, and nothing changes', async () => {
   const { client, body, url } = await created();
-  await client.post(LIST, { name: 'Other', external_id: 'taken' });
+  const other = await client.post(LIST, { name: 'Other', external_id: 'taken' });
   const response = await client.patch(url, { name: 'Changed', external_id: 'taken' });
   expect(response.status).toBe(409);
   expect(response.body.message).toContain('"taken"');
+  expect(response.body.message).toContain(other.body.id);
   expect((await client.get(url)).body).toEqual(body);
 });
 
@@ -130,12 +131,46 @@ test('an id may be in upper case', async () => {
   expect((await client.get(`${LIST}/${body.id.toUpperCase()}`)).body).toEqual(body);
 });
 
-test.each([{ 'Content-Type': 'application/merge-patch+json' }, { 'Content-Encoding': 'gzip' }])(
-  '415 for a patch sent with %j, naming the accepted media type',
-  async (headers) => {
-    const { client, url } = await created();
-    const refused = await client.patch(url, { name: 'New' }, { headers });
-    expect(refused).toMatchObject({ status: 415, headers: { 'accept-patch': 'application/json' } });
-    expect((await client.post(LIST, FULL, { headers })).headers['accept-patch']).toBeUndefined();
-  },
-);
+test.each([
+  'application/json',
+  'application/merge-patch+json',
+  'Application/Merge-Patch+JSON; charset="UTF-8"',
+  'application/merge-patch+json;version=1',
+])('a merge patch may be sent as %s', async (type) => {
+  const { client, url } = await created();
+  const headers = { 'Content-Type': type };
+  expect(await client.patch(url, { description: null }, { headers })).toMatchObject({
+    status: 200,
+    body: { ...FULL, description: null },
+  });
+  for (const body of ['[]', 'null', '"x"', '3']) {
+    const refused = await client.patch(url, body, { headers });
+    expect(refused).toMatchObject({ status: 422, body: { errors: { body: ['must be an object.'] } } });
+  }
+});
+
+test.each([
+  { 'Content-Type': 'application/json-patch+json' },
+  { 'Content-Type': 'application/merge-patch+json; charset=latin1' },
+  { 'Content-Type': 'text/plain' },
+  { 'Content-Encoding': 'gzip' },
+])('415 for a patch sent with %j, naming the accepted media types', async (headers) => {
+  const { client, url } = await created();
+  const refused = await client.patch(url, { name: 'New' }, { headers });
+  expect(refused).toMatchObject({
+    status: 415,
+    headers: { 'accept-patch': 'application/json, application/merge-patch+json' },
+  });
+  if (headers['Content-Type'] !== undefined)
+    expect(refused.body.message).toContain('Send Content-Type: application/json or application/merge-patch+json.');
+  expect((await client.post(LIST, FULL, { headers })).headers['accept-patch']).toBeUndefined();
+});
+
+test('415 for a merge patch as the body of a create', async () => {
+  const { client } = await created();
+  const refused = await client.post(LIST, FULL, { headers: { 'Content-Type': 'application/merge-patch+json' } });
+  expect(refused).toMatchObject({
+    status: 415,
+    body: { message: 'The body must be JSON in UTF-8. Send Content-Type: application/json.' },
+  });
+});

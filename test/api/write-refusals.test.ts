@@ -6,6 +6,7 @@ const server = await useServer();
 const EMOJI = '\u{1F600}';
 const NO_NUL = 'is not valid. Remove NUL characters and unpaired surrogates.';
 const NOT_BLANK = 'must not be blank.';
+const TWICE = 'is sent more than once. Send it only once.';
 const FIELDS = 'is not a field of this request. Allowed fields: name, description, external_id, metadata.';
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
 
@@ -113,6 +114,39 @@ describe.each(['create', 'update'])('%s', (action) => {
     const response = await write(`{"name":"x",${JSON.stringify(field)}:"0198f000-0000-7000-8000-000000000000"}`);
     expect(response.status).toBe(422);
     expect(Object.entries(response.body.errors)).toEqual([[field, [FIELDS]]]);
+  });
+
+  // Attack: a check in front of the server reads the first value of a repeated field, and the server the last one.
+  test.each([
+    ['name', '"name":"y"'],
+    ['name', '"n\\u0061me":"x"'],
+    ['description', '"description":null,"description":"y"'],
+    ['metadata', '"metadata":{"k":"v"}, "metadata" : {}'],
+    ['metadata.k', '"metadata":{"k":"v","other":"w","k":"v"}'],
+    ['metadata.', '"metadata":{"k":"v","":"w","":"v"}'],
+    ['metadata.a.b', '"metadata":{"a.b":"\\"a.b\\":","a.b":"v"}'],
+    ['metadata.__proto__', '"metadata":{"__proto__":"v","__proto__":"w"}'],
+  ])('422 naming %j for a field sent more than once: {"name":"x",%s}', async (field, members) => {
+    const response = await write(`{"name":"x",${members}}`);
+    expect(response.status).toBe(422);
+    expect(response.body.errors).toHaveProperty([field], expect.arrayContaining([TWICE]));
+    expect(Object.keys(response.body.errors)).toContain(field);
+  });
+
+  test('a 422 for a repeated field names the other problems, too', async () => {
+    const response = await write('{"name":" ","external_id":"","external_id":"","metadata":{"a":{"b":1,"b":2}},"c":1}');
+    expect(Object.keys(response.body.errors).sort()).toEqual(
+      ['external_id', 'metadata.a.b', 'c', 'metadata.a', 'name'].sort(),
+    );
+    expect(response.body.errors.external_id).toEqual([TWICE, 'must not be empty.']);
+    expect(response.body.message).toBe(`external_id ${TWICE} See errors for 4 more fields.`);
+  });
+
+  test('the same name in different objects, and as a value, is not a repeated field', async () => {
+    const body = { name: 'name', description: '{"name":1,"name":2}', metadata: { name: 'name', description: 'name' } };
+    const response = await write(body);
+    expect(response.status).toBe(success);
+    expect(response.body).toMatchObject(body);
   });
 
   test('errors names every invalid field, and the message names the first and counts the others', async () => {

@@ -67,15 +67,24 @@ test('a key with an altered environment counts as mistyped', () => {
 
 test.each([
   ['nothing', ''],
-  ['a key cut short', SAMPLE.slice(0, -1)],
-  ['a key with an extra character', `${SAMPLE}A`],
-  ['a key followed by a line break', `${SAMPLE}\n`],
-  ['a key after another line', `x\n${SAMPLE}`],
+  ['a prefix cut short', 'charter_live'],
   ['another environment', SAMPLE.replace('live', 'prod')],
   ['capitals in the prefix', SAMPLE.replace('charter', 'Charter')],
   ['look-alike letters', SAMPLE.replace('m', 'м')],
 ])('%s is not a key', (_, text) => {
   expect(inspectKey(text)).toEqual({ kind: 'not-a-key' });
+});
+
+test.each([1, 23, 46])('a key without its last %i characters is cut short by as many', (missing) => {
+  expect(inspectKey(SAMPLE.slice(0, -missing))).toEqual({ kind: 'cut-short', missing });
+});
+
+test.each([
+  ['another character', `${SAMPLE}A`, 1],
+  ['a line break', `${SAMPLE}\n`, 1],
+  ['another line before it', `x\n${SAMPLE}`, 2],
+])('a key with %s is too long', (_, text, extra) => {
+  expect(inspectKey(text)).toEqual({ kind: 'too-long', extra });
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseJson } from '../../src/domain/json.ts';
+import { findRepeatedNames, parseJson } from '../../src/domain/json.ts';
 
 // While an object parsed from such a text is alive, V8's JSON.parse misreads the keys of later texts:
 // https://github.com/nodejs/node/issues/63785
@@ -78,4 +78,47 @@ test.each(['{"\\n":1', '{"\\q":1}', '{"a\\":1}', '{"\\n" 1}', '{"a":"\\n":1}', '
 test('a body of the maximum size that contains only escapes is parsed', () => {
   const [key, value] = ['\n'.repeat(25_000), '\\'.repeat(25_000)];
   expect(parseJson(JSON.stringify({ [key]: value }))).toEqual({ [key]: value });
+});
+
+describe('findRepeatedNames', () => {
+  test.each([
+    ['{"a":1,"b":2}', []],
+    ['{"a":1,"b":2,"a":3,"a":4}', ['a']],
+    ['{"a":{"b":1,"b":2},"b":{"b":1}}', ['a.b']],
+    ['[{"a":1},{"a":1,"a":2}]', ['1.a']],
+    ['{"a":[[],[0,{"b":"c","c":"b","b":1}]]}', ['a.1.1.b']],
+    ['{"a":"\\\\","b":"\\"a\\":","a":1}', ['a']],
+    ['{"\\u0061" : 1 , "a" : "a"}', ['a']],
+    ['"a"', []],
+    ['[]', []],
+  ])('in %s: %j', (text, names) => {
+    expect(findRepeatedNames(text, 10)).toEqual(names);
+  });
+
+  test('none in serialized JSON, and each name that is written again', () => {
+    const value = fc.jsonValue({ stringUnit: fc.constantFrom('a', '\\', '"', '\n', ':', ',', '{', '}', '[', 'é') });
+    fc.assert(
+      fc.property(value, fc.string(), (inner, name) => {
+        const text = JSON.stringify(inner);
+        expect(findRepeatedNames(text, 10)).toEqual([]);
+        const quoted = JSON.stringify(name);
+        expect(findRepeatedNames(`{${quoted}:${text},${quoted}:${text}}`, 10)).toEqual([name]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  // As a request body, such a text would block all other requests.
+  test.each([
+    ['objects in objects', `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`],
+    ['backslashes', JSON.stringify({ a: '\\'.repeat(250_000) })],
+    ['quotation marks', JSON.stringify({ a: '"'.repeat(250_000) })],
+    ['names', JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`name ${i}`, i])))],
+    ['repeated names', `{${Array(100_000).fill('"a":1').join()}}`],
+    ['spaces', `{${' '.repeat(1_000_000)}}`],
+  ])('takes time in proportion to a text of many %s', (_, text) => {
+    const startedAt = performance.now();
+    findRepeatedNames(text, 100);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
 });

@@ -5,7 +5,7 @@ import type { Operation } from '../support/contract.ts';
 import { type Change, encodings, flawed, isSendable, MOST_BODY_BYTES, withHeader } from './draft.ts';
 import { validText } from './texts.ts';
 import { encodedPair, filled, MADE_BY_SERVER } from './valid-requests.ts';
-import { wrongText, wrongValue } from './values.ts';
+import { validValue, wrongText, wrongValue } from './values.ts';
 
 const ENCODED_WRONG = ['%', '%f', '%zz', '%ff', '%C3', '%ed%a0%80', '%c0%ae'];
 
@@ -97,6 +97,19 @@ function wrongPath({ path, parameters = [] }: Operation): fc.Arbitrary<Change>[]
     });
 }
 
+/** Some operations accept some of these. */
+const MEDIA_TYPES = [
+  'text/plain',
+  '',
+  'x',
+  'application/jsonx',
+  'application/json; charset=latin1',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/merge-patch+json; charset=utf-16',
+  'multipart/form-data',
+];
+
 function wrongBodies({ requestBody }: Operation): fc.Arbitrary<Change>[] {
   const schema = requestBody?.content['application/json']?.schema ?? {};
   const sending =
@@ -125,12 +138,19 @@ function wrongBodies({ requestBody }: Operation): fc.Arbitrary<Change>[] {
         .map((bytes) => Buffer.concat([Buffer.from('{"name":"\xff'), Buffer.from([0xff]), bytes])),
     )
     .map((body) => flawed(sending(body), { stage: 'input', status: 400 }));
+  const repeated = validValue(schema)
+    .filter((value) => Object.keys(Object(value)).length > 0)
+    .chain((value) => fc.constantFrom(...Object.entries(Object(value))).map((member) => ({ value, member })))
+    .map(({ value, member: [name, again] }) => {
+      const body = `{${JSON.stringify(name)}: ${JSON.stringify(again)}, ${JSON.stringify(value).slice(1)}`;
+      return flawed(sending(body), { stage: 'input', status: 422, field: name });
+    });
   const large = fc
     .integer({ min: 1, max: 100_000 })
     .map((more) => flawed(sending(' '.repeat(MOST_BODY_BYTES + more)), { stage: 'input', status: 413 }));
   const unsupported = { stage: 'input', status: 415 } as const;
   const types = fc
-    .constantFrom('text/plain', '', 'application/jsonx', 'application/json; charset=latin1', 'multipart/form-data', 'x')
+    .constantFrom(...MEDIA_TYPES.filter((type) => requestBody?.content[type] === undefined))
     .map((type) => flawed(withHeader('Content-Type', type), unsupported));
   const compressed = fc
     .constantFrom('gzip', 'br', 'x', 'gzip, identity')
@@ -146,7 +166,7 @@ function wrongBodies({ requestBody }: Operation): fc.Arbitrary<Change>[] {
     return { ...draft, body: undefined, headers };
   };
   const none = fc.constant(flawed(nothing, { stage: 'input', status: 422, field: 'body' }));
-  return [misfit, misfit, unreadable, large, types, compressed, none];
+  return [misfit, misfit, repeated, unreadable, large, types, compressed, none];
 }
 
 function isJson(text: string): boolean {

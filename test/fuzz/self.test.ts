@@ -7,7 +7,7 @@ import { openWorld, type World } from './world.ts';
 
 const MOST_SECONDS = 300;
 /** With this seed, 300 runs reach every case below. */
-const SEED = 10;
+const SEED = 11;
 const LIST = 'paths /api/parent_programs get';
 
 const world = await openWorld({ lifeSeconds: 10 * MOST_SECONDS });
@@ -46,7 +46,7 @@ test.each(CASES)(
     const [found = '', line = '', ...rest] = ((await failureOf(planted(contract, [plant]))) ?? '').split('\n');
     expect(found).toMatch(complaint);
     expect(line).toMatch(/^(ID=\$\(.*\); )?curl .* "\$CHARTER_URL"'\/api\//);
-    expect(rest).toEqual([expect.stringMatching(/npm run fuzz -- --property requests --seed 10 --path [\d:]+$/)]);
+    expect(rest).toEqual([expect.stringMatching(/npm run fuzz -- --property requests --seed 11 --path [\d:]+$/)]);
     const status = /(?:got|response,) (\d+)/.exec(found)?.[1];
     expect(await pasted(line)).toContain(`HTTP/1.1 ${status} `);
   },

@@ -88,7 +88,12 @@ export function harmless(operation: Operation): fc.Arbitrary<Change> {
   const isReading = operation.requestBody !== undefined;
   const header = (name: string, ...values: string[]) =>
     fc.constantFrom(...values).map((value) => withHeader(name, value));
-  const types = ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"', 'application/json ; x=y'];
+  const types = Object.keys(operation.requestBody?.content ?? {}).flatMap((type) => [
+    type,
+    `${type}; charset=utf-8`,
+    `${type.toUpperCase()};charset="UTF-8"`,
+    `${type} ; x=y`,
+  ]);
   return fc.oneof(
     { withCrossShrink: true },
     fc.constant(unchanged),

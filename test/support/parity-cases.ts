@@ -23,7 +23,9 @@ export function badRequests(operation: Operation, request: ValidRequest, key: st
 /** Valid requests, in each form that a client may send. */
 export function goodRequests(operation: Operation, request: ValidRequest, key: string): Case[] {
   const examples = (operation.parameters ?? []).filter(({ in: where, name }) => where === 'query' && name !== 'cursor');
-  const bodies = Object.entries(operation.requestBody?.content['application/json']?.examples ?? {});
+  const bodies = Object.entries(operation.requestBody?.content ?? {}).flatMap(([type, { examples: values }]) =>
+    Object.entries(values).map(([example, { value }]) => ({ type, example, value })),
+  );
   return [
     { what: 'as it is' },
     { what: 'another case of the scheme', headers: { Authorization: `bEARER  ${key}` } },
@@ -41,7 +43,11 @@ export function goodRequests(operation: Operation, request: ValidRequest, key: s
         url: withQuery(request.url, `${name}=${encodeURIComponent(String(value))}`),
       })),
     ),
-    ...bodies.map(([example, { value }]) => ({ what: `the body ${example}`, body: value })),
+    ...bodies.map(({ type, example, value }) => ({
+      what: `the body ${example} as ${type}`,
+      body: value,
+      headers: { 'Content-Type': type },
+    })),
   ];
 }
 
@@ -55,6 +61,7 @@ export function badKeys(key: string): Case[] {
     'what is no key': 'Bearer not-a-key',
     'a mistyped key': `Bearer ${mistyped}`,
     'a key cut short': `Bearer ${key.slice(0, -1)}`,
+    'a key too long': `Bearer ${key}0`,
     'a key of the other environment': `Bearer ${formatKey('test', 'x'.repeat(40))}`,
     'two Authorization headers': [`Bearer ${key}`, `Bearer ${key}`],
     'an empty Authorization header': '',
@@ -122,7 +129,14 @@ function isEncodable(value: unknown): value is string {
 
 function badHeaders({ requestBody }: Operation): Case[] {
   const accepts = ['text/html', 'application/json;q=0', 'application/xml, application/json;q=0, */*;q=0', 'x'];
-  const types = ['text/plain', '', 'application/jsonx', 'application/json; charset=latin1', 'multipart/form-data'];
+  const types = [
+    'text/plain',
+    '',
+    'application/jsonx',
+    'application/json; charset=latin1',
+    'application/json-patch+json',
+    'multipart/form-data',
+  ];
   return [
     ...accepts.map((Accept) => ({ what: `Accept: ${Accept}`, headers: { Accept } })),
     ...(requestBody === undefined ? [] : types).map((type) => ({
@@ -149,6 +163,8 @@ function badBodies(operation: Operation, request: ValidRequest): Case[] {
       what: `the unknown field ${name}`,
       body: { ...valid, [name]: 'x' },
     })),
+    { what: 'a field twice', body: `{"name":"x",${JSON.stringify(valid).slice(1)}` },
+    { what: 'a field twice, deeper', body: '{"name":"x","metadata":{"k":"v","k":"w"}}' },
     { what: 'the unknown field __proto__', body: '{"name":"x","__proto__":{"x":1}}' },
     ...required.map((name) => ({ what: `no ${name}`, body: { ...valid, [name]: undefined } })),
     ...Object.entries<Json>(schema.properties ?? {}).flatMap(([name, ofField]) =>

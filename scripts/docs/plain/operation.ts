@@ -16,7 +16,7 @@ export function operationSection(operation: Operation): Html {
 ${text(description, 4)}
 <p>${permission(operation)}</p>
 ${(['path', 'query', 'header'] as const).map((location) => parameterList(location, parameters))}
-${body !== undefined && html`<h4>Request body</h4>${text(requestBody?.description ?? '', 5)}<p class="kind">application/json: ${kind(body.schema)}</p>${exampleList(body.examples, { open: true })}`}
+${body !== undefined && html`<h4>Request body</h4>${text(requestBody?.description ?? '', 5)}<p class="kind">${Object.keys(requestBody?.content ?? {}).join(' or ')}: ${kind(body.schema)}</p>${exampleList(body.examples, { open: true })}`}
 <h4>Code samples</h4>
 <div class="samples">${samplesOf(operation).map(({ label, source }) => html`<figure><figcaption>${label}</figcaption>${code(source)}</figure>`)}</div>
 <h4>Responses</h4>

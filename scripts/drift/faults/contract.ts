@@ -9,7 +9,7 @@ const MINIMAL = 'openapi/components/examples/ParentProgramMinimal.yaml';
 const RELEASED = 'openapi/released/1.1.0.yaml';
 
 /** What a breaking change requires, so that the release check accepts it. */
-const MAJOR_RELEASE: Edit = { file: 'openapi/openapi.yaml', find: 'version: 1.1.0', replace: 'version: 2.0.0' };
+const MAJOR_RELEASE: Edit = { file: 'openapi/openapi.yaml', find: 'version: 1.2.0', replace: 'version: 2.0.0' };
 
 const nameUpTo = (characters: number) =>
   ['ParentProgram', 'ParentProgramCreate', 'ParentProgramUpdate'].map((schema) => ({
@@ -132,7 +132,7 @@ export const CONTRACT_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the version of the contract is too high for its changes',
-    edits: [{ file: 'openapi/openapi.yaml', find: 'version: 1.1.0', replace: 'version: 0.9.0' }],
+    edits: [{ file: 'openapi/openapi.yaml', find: 'version: 1.2.0', replace: 'version: 0.9.0' }],
     afterwards: 'generate',
     caughtBy: 'release',
   },

@@ -4,7 +4,7 @@ import { cursorKeyOf } from '../../service/cursor-key.ts';
 import * as service from '../../service/parent-programs.ts';
 import * as store from '../../store/parent-program-list.ts';
 import { findParentProgram } from '../../store/parent-programs.ts';
-import { entityTagOf, satisfiesIfMatch } from '../conditional.ts';
+import { entityTagOf, requireIfMatch } from '../conditional.ts';
 import { nextPage, openCursor, sealCursor } from '../cursor.ts';
 import { readInstant } from '../instant.ts';
 import { JsonText } from '../json-text.ts';
@@ -94,5 +94,11 @@ function present(program: ParentProgram): components['schemas']['ParentProgram']
 }
 
 function unchangedSince(ifMatch: string | undefined): service.Precondition {
-  return (current) => satisfiesIfMatch(ifMatch, entityTagOf(JSON.stringify(present(current))));
+  return (current) => {
+    const entityTag = entityTagOf(JSON.stringify(present(current)));
+    requireIfMatch(ifMatch, (tag) => tag === entityTag, STALE);
+  };
 }
+
+const STALE =
+  'The parent program has changed since you read it. Read it again, then retry with its new ETag in If-Match.';

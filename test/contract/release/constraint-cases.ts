@@ -58,7 +58,9 @@ export const constraintCases: readonly Case[] = [
   {
     title: 'a shorter entry in a request',
     plants: [set(`${SCHEMAS} ParentProgramUpdate properties metadata additionalProperties maxLength`, 400)],
-    found: ['breaking: PATCH /api/parent_programs/{id}, body, field metadata.*: maxLength 500 -> 400'],
+    found: [
+      'breaking: schema ParentProgramUpdate, field metadata.* (PATCH /api/parent_programs/{id}, body): maxLength 500 -> 400',
+    ],
   },
   {
     title: 'a new minimum length in a request',

@@ -9,6 +9,7 @@ const PARAMETERS = 'components parameters';
 const RESPONSES = 'components responses';
 const HEADERS = 'components headers';
 const JSON_BODY = 'content application/json';
+const ACCEPT_PATCH = 'application/json, application/merge-patch+json';
 
 const ID = { $ref: '#/components/parameters/ParentProgramId' };
 const COLOUR = { name: 'colour', in: 'query', schema: { type: 'string' } };
@@ -191,6 +192,20 @@ export const operationCases: readonly Case[] = [
     title: 'a new header',
     plants: [set(`${KEY} responses 200 headers ETag`, { $ref: '#/components/headers/ETag' })],
     found: ['additive: GET /api/key, response 200, header ETag: new'],
+  },
+  {
+    title: 'another media type that PATCH accepts',
+    plants: [set(`${HEADERS} AcceptPatch schema const`, `${ACCEPT_PATCH}, application/json-patch+json`)],
+    found: [
+      'additive: PATCH /api/parent_programs/{id}, response 415, header Accept-Patch: new value "application/json-patch+json"',
+    ],
+  },
+  {
+    title: 'a media type that PATCH no longer accepts',
+    plants: [set(`${HEADERS} AcceptPatch schema const`, 'application/json')],
+    found: [
+      'breaking: PATCH /api/parent_programs/{id}, response 415, header Accept-Patch: value "application/merge-patch+json" removed',
+    ],
   },
   {
     title: 'a removed header',
