@@ -1,9 +1,12 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
+import type { Json } from '../../src/api/document.ts';
 
-/** What a page may link to, read from the files that are written by hand. */
+/** What a page may link to or show, read from the files that are written by hand. */
 export type LinkTargets = {
+  /** The bundled contract; null: it cannot be bundled. */
+  readonly document: Json | null;
   readonly operationIds: ReadonlySet<string>;
   /** The names of components/schemas and components/examples. */
   readonly schemas: ReadonlySet<string>;
@@ -19,11 +22,12 @@ export type LinkTargets = {
 /** A loose pattern: a file that is not valid YAML is one problem, not one more for every link to its operations. */
 const OPERATION_ID = /^\s*operationId:?[ \t]+(\S+)/gm;
 
-export function readLinkTargets(root: string): LinkTargets {
+export function readLinkTargets(root: string, document: Json | null): LinkTargets {
   const componentsIn = (folder: string) =>
     new Set(globSync(`openapi/components/${folder}/*.yaml`, { cwd: root }).map((file) => basename(file, '.yaml')));
   const paths = globSync('openapi/paths/*.yaml', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'));
   return {
+    document,
     operationIds: new Set(paths.flatMap((text) => [...text.matchAll(OPERATION_ID)].map(([, id = '']) => id))),
     schemas: componentsIn('schemas'),
     examples: componentsIn('examples'),

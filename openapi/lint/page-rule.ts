@@ -9,7 +9,13 @@ export type PageRule = {
   readonly mistakes: readonly Mistake[];
 };
 
-export type Fault = { readonly at: MicromarkToken; readonly message: string; readonly remedy: string };
+export type Fault = {
+  readonly at: MicromarkToken;
+  /** A line of the page within `at`, from 1; by default its first one. */
+  readonly line?: number;
+  readonly message: string;
+  readonly remedy: string;
+};
 
 export type Page = {
   /** From the root of the checkout: "openapi/guides/errors.md". */
@@ -33,13 +39,12 @@ export function asMarkdownRule({ name, check }: PageRule, targets: LinkTargets):
   };
 }
 
-function passOn(onError: RuleOnError, { at, message, remedy }: Fault): void {
-  onError({
-    lineNumber: at.startLine,
-    detail: `${message}${SEPARATOR}${remedy}`,
-    // The range must end within the first line of the token.
-    range: [at.startColumn, Math.max(1, at.text.indexOf('\n') < 0 ? at.text.length : at.text.indexOf('\n'))],
-  });
+function passOn(onError: RuleOnError, { at, line = at.startLine, message, remedy }: Fault): void {
+  const detail = `${message}${SEPARATOR}${remedy}`;
+  if (line !== at.startLine) return onError({ lineNumber: line, detail });
+  // The range must end within the first line of the token.
+  const end = at.text.indexOf('\n');
+  onError({ lineNumber: line, detail, range: [at.startColumn, Math.max(1, end < 0 ? at.text.length : end)] });
 }
 
 function flat(tokens: readonly MicromarkToken[]): MicromarkToken[] {

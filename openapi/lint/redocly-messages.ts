@@ -85,14 +85,6 @@ const KNOWN: readonly Known[] = [
     say: () => ['This reference has no target.', 'Correct the path after "$ref:", or add the target.'],
   },
   {
-    rule: /^operation-operationId-unique$/,
-    when: /./,
-    say: (_, { pointer }) => [
-      `Another operation has the operationId "${pointer.split('/').at(-1)}".`,
-      'Give each operation its own id.',
-    ],
-  },
-  {
     rule: /^(operation-operationId|operation-summary|operation-description)$/,
     when: /`(operationId|summary|description)`/,
     say: ([, name]) => [`This operation has no ${name}.`, `Add "${name}:".`],
@@ -159,7 +151,7 @@ const KNOWN: readonly Known[] = [
   {
     rule: /^(request|response)-mime-type$/,
     when: /Mime type "(.+)"/,
-    say: ([, type]) => [`This API does not use "${type}".`, 'Write "application/json:".'],
+    say: ([, type]) => [`This API does not use "${type}".`, 'Write "application/json:". A body of PATCH can also have "application/merge-patch+json:".'],
   },
   {
     rule: /^no-unused-components$/,

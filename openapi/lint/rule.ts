@@ -13,7 +13,7 @@ export type Rule = {
 export type Mistake = {
   readonly find: string;
   readonly replace: string;
-  /** The rule's message for it. */
+  /** The rule's message for it; FILE stands for the file. */
   readonly says: string;
 };
 
@@ -38,7 +38,7 @@ export type Place = {
   key(): object;
 };
 
-/** Redocly passes on one text, so message and remedy are its two lines. */
+/** Redocly passes on one text, so message and remedy are its two lines. `at`: a place, or several. */
 export function report(context: Context, { at, message, remedy }: { at: object; message: string; remedy: string }): void {
   context.report({ message: `${message}\n${remedy}`, location: at });
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { adviceFor } from '../../openapi/lint/redocly-messages.ts';
+import type { Json } from '../../src/api/document.ts';
 import { root, tryTool } from '../tool.ts';
 import { inOrder, type Problem } from './problem.ts';
 
@@ -26,6 +27,12 @@ export async function lintContract(): Promise<Problem[]> {
   return problems;
 }
 
+/** The contract in one document; null: it cannot be bundled, which `lintContract` explains. */
+export async function bundleContract(): Promise<Json | null> {
+  const { code, stdout } = await tryTool('redocly', ['bundle', CONTRACT, '--ext=json']);
+  return code === 0 ? JSON.parse(stdout) : null;
+}
+
 /** What they find in the workflows. */
 export async function lintWorkflows(files: readonly string[]): Promise<Problem[]> {
   return (await lintDocuments(files)).flat();
@@ -45,7 +52,7 @@ export async function lintDocuments(files: readonly string[]): Promise<Problem[]
     line = '1',
     col = '1',
   } = (UNREADABLE.exec(printed) ?? NO_DOCUMENT.exec(printed))?.groups ?? {};
-  if (message === undefined || file === undefined) throw new Error(`Redocly failed:\n${printed}`);
+  if (message === undefined || file === undefined) throw new Error(`Redocly failed:\n${withoutRoot(printed)}`);
   const start = { line: Number(line), col: Number(col) };
   const source = { ref: relative(root, file) };
   return [[problemOf({ ruleId: 'yaml', message, suggest: [], location: [{ source, start }] })]];
@@ -69,23 +76,33 @@ function withoutEchoes(found: readonly Found[]): Found[] {
   );
 }
 
-/** Of several mistakes in one example, only the first and their number are shown. */
+/** Several mistakes in one example are one problem, which lists them. */
 function withoutRepeats(problems: readonly Problem[]): Problem[] {
   const byPlace = Map.groupBy(problems, ({ file, line, column, rule }) => JSON.stringify([file, line, column, rule]));
   return [...byPlace.values()].flatMap(([first, ...more]) => {
-    if (first === undefined) return [];
-    const isExample = first.rule.endsWith('-examples') && more.length > 0;
-    return isExample
-      ? [{ ...first, message: `${first.message} It has ${more.length} more mistakes like this.` }]
-      : [first, ...more];
+    if (first === undefined || !first.rule.endsWith('-examples')) return first === undefined ? [] : [first, ...more];
+    return [{ ...first, message: [first, ...more].map(({ message }) => message).reduce(joined) }];
   });
 }
 
+/** Two messages that begin alike, up to a colon, in one. */
+function joined(one: string, other: string): string {
+  const [start = '', reason = ''] = other.split(/: (.*)/s);
+  return one.startsWith(`${start}: `) ? `${one.replace(/\.$/, '')}; ${reason}` : `${one} ${other}`;
+}
+
 function problemOf({ ruleId, message, suggest, location }: Found): Problem {
-  const [place] = location;
+  const [place, ...others] = location;
   const { line, col } = place?.start ?? { line: 1, col: 1 };
   const file = place?.source.ref ?? CONTRACT;
   const pointer = place?.pointer ?? '';
   const lines = readFileSync(join(root, file), 'utf8').split('\n').slice(0, line);
-  return { file, line, column: col, ...adviceFor({ ruleId, message, suggest, pointer, lines }) };
+  const advice = adviceFor({ ruleId, message: withoutRoot(message), suggest, pointer, lines });
+  const elsewhere = others.map(({ source, start }) => ` The other place is ${source.ref}:${start.line}.`).join('');
+  return { file, line, column: col, ...advice, message: `${advice.message}${elsewhere}` };
+}
+
+/** The paths of a message start at the root of the checkout. */
+function withoutRoot(text: string): string {
+  return text.replaceAll(`${root}/`, '');
 }

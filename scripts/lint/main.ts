@@ -1,6 +1,6 @@
 // Checks the contract, the workflows, the pages, their links and their spelling.
 import { readArguments } from '../arguments.ts';
-import { lintContract, lintWorkflows } from './contract.ts';
+import { bundleContract, lintContract, lintWorkflows } from './contract.ts';
 import { contractFiles, lintFiles, pageFiles, workflowFiles } from './files.ts';
 import { lintPages } from './pages.ts';
 import { inOrder, type Problem, problemsText } from './problem.ts';
@@ -11,7 +11,7 @@ const HELP = `npm run lint   checks the contract and every page, and prints each
 
   openapi/            the contract: the rules of OpenAPI, of Redocly and of openapi/lint/contract
   openapi/workflows/  the workflows: the rules of Arazzo and of openapi/lint/workflows
-  openapi/guides/     the guides and all other Markdown files: headings, lists, tables, links, pictures, code labels
+  openapi/guides/     the guides and all other Markdown files: headings, lists, tables, links, pictures, and code against the contract
   all of these        the spelling: British, with "-ize"; openapi/lint/words.txt contains additional words
 
 It works offline and changes no files. The exit code is 1 if there is a problem, otherwise 0.
@@ -33,7 +33,7 @@ async function lint(): Promise<number> {
     lintContract(),
     measureScore(),
     lintWorkflows(workflows),
-    lintPages(pages),
+    bundleContract().then((document) => lintPages(pages, document)),
     lintSpelling([...contract, ...workflows, ...pages]),
   ]);
   const problems = inOrder([...ofContract, ...problemOfScore(score), ...lintFiles(), ...others.flat()]);

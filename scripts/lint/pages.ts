@@ -6,13 +6,14 @@ import { type LinkTargets, readLinkTargets } from '../../openapi/lint/link-targe
 import { adviceForMarkdown } from '../../openapi/lint/markdownlint-messages.ts';
 import { asMarkdownRule, SEPARATOR } from '../../openapi/lint/page-rule.ts';
 import { pageRules } from '../../openapi/lint/pages/index.ts';
+import type { Json } from '../../src/api/document.ts';
 import { root } from '../tool.ts';
 import { inOrder, type Problem } from './problem.ts';
 
-/** What markdownlint and our rules find in pages; the paths start at the root of the checkout. */
-export async function lintPages(files: readonly string[]): Promise<Problem[]> {
+/** What markdownlint and our rules find in pages; the paths start at the root of the checkout. `document`: the contract. */
+export async function lintPages(files: readonly string[], document: Json | null): Promise<Problem[]> {
   const texts = await Promise.all(files.map(async (file) => [file, await readFile(join(root, file), 'utf8')]));
-  return lintTexts(Object.fromEntries(texts), readLinkTargets(root));
+  return lintTexts(Object.fromEntries(texts), readLinkTargets(root, document));
 }
 
 /** The same for texts, by their path. */

@@ -13,11 +13,19 @@ export type Problem = {
   readonly rule: string;
 };
 
-/** Sorted by file and place, without repeats. */
+/** The rules whose problems cause others, such as links to an operation that another one hides. */
+const CAUSES = ['yaml', 'unique-operation-id'];
+
+/** Sorted by file and place, causes first; without repeats. */
 export function inOrder(problems: readonly Problem[]): Problem[] {
   const once = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
   return [...once.values()].sort(
-    (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column || compare(a.rule, b.rule),
+    (a, b) =>
+      Number(CAUSES.includes(b.rule)) - Number(CAUSES.includes(a.rule)) ||
+      compare(a.file, b.file) ||
+      a.line - b.line ||
+      a.column - b.column ||
+      compare(a.rule, b.rule),
   );
 }
 

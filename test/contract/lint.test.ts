@@ -23,7 +23,7 @@ function plant(sample: string, { find, replace }: Pick<Mistake, 'find' | 'replac
 }
 
 function reported(problems: readonly Problem[]): string[] {
-  return problems.map(({ rule, message }) => `${rule}: ${message}`);
+  return problems.map(({ rule, message }) => `${rule}: ${message.replace(/\S+\.yaml(?=:\d)/, 'FILE')}`);
 }
 
 describe('the contract', () => {
@@ -76,7 +76,7 @@ describe('the contract', () => {
       'a duplicate operationId',
       'operationId: createBook',
       'operationId: listBooks',
-      ['operation-operationId-unique: Another operation has the operationId "listBooks".'],
+      ['unique-operation-id: Two operations have the operationId "listBooks". The other place is FILE:21.'],
     ],
     [
       'an operation without a summary',
@@ -190,6 +190,17 @@ describe('workflows', () => {
 describe('pages', () => {
   const FILE = 'openapi/guides/sample.md';
   const targets: LinkTargets = {
+    document: {
+      paths: {
+        '/api/key': {
+          get: {
+            operationId: 'getKey',
+            responses: { 200: { headers: { ETag: { schema: { type: 'string', pattern: '^"' } } } } },
+          },
+        },
+      },
+      components: { examples: { ValidationLimit: { value: {} } }, schemas: { Key: { required: ['id'] } } },
+    },
     operationIds: new Set(['getKey']),
     schemas: new Set(['Key']),
     examples: new Set(['ValidationLimit']),
@@ -243,7 +254,7 @@ describe('pages', () => {
     async (line) => {
       await mkdir(join(folder, 'openapi/paths'), { recursive: true });
       await writeFile(join(folder, 'openapi/paths/key.yaml'), `get:\n${line}\n  summary: Get\n`);
-      expect([...readLinkTargets(folder).operationIds]).toEqual(['getKey']);
+      expect([...readLinkTargets(folder, null).operationIds]).toEqual(['getKey']);
     },
   );
 

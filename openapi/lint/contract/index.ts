@@ -3,18 +3,22 @@ import { bounded } from './bounded.ts';
 import { described } from './described.ts';
 import { example } from './example.ts';
 import { namedException } from './named-exception.ts';
+import { oneId } from './one-id.ts';
 import { oneKey } from './one-key.ts';
 import { operationId } from './operation-id.ts';
 import { remedy } from './remedy.ts';
 import { sentence } from './sentence.ts';
+import { uniqueOperationId } from './unique-operation-id.ts';
 
 export const contractRules: readonly Rule[] = [
   bounded,
   described,
   example,
   namedException,
+  oneId,
   oneKey,
   operationId,
   remedy,
   sentence,
+  uniqueOperationId,
 ];

@@ -2,8 +2,8 @@ import type { LinkTargets } from '../link-targets.ts';
 import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 
-// Code in a guide carries a label after its language, which readers do not see. It tells test/contract/guides.test.ts what
-// the code must match, so that no example becomes wrong unnoticed.
+// Code in a guide carries a label after its language, which readers do not see. It tells code-content and
+// test/contract/guides.test.ts what the code must match, so that no example becomes wrong unnoticed.
 
 export const codeLabel: PageRule = {
   name: 'code-label',
@@ -11,8 +11,7 @@ export const codeLabel: PageRule = {
     const isGuide = file.startsWith('openapi/guides/');
     for (const at of tokens.filter(({ type }) => type === 'codeFenced')) {
       const [opening = '', ...lines] = at.text.split('\n');
-      const label = opening.replace(/^`+/, '').trim();
-      const fault = isGuide ? faultOf(label, lines.join('\n'), targets) : null;
+      const fault = isGuide ? faultOf(labelOf(opening), lines.join('\n'), targets) : null;
       if (!isClosed(lines)) report({ at, ...NOT_CLOSED });
       else if (fault !== null) report({ at, ...fault });
     }
@@ -46,9 +45,16 @@ function isClosed(lines: readonly string[]): boolean {
 
 const LANGUAGES = ['json', 'http', 'sh', 'text'];
 
-function faultOf(label: string, code: string, targets: LinkTargets): Advice | null {
-  const [language = '', ...words] = label.split(/\s+/);
-  const options = new Map(words.map((word): [string, string] => [word.split('=')[0] ?? '', word.split('=')[1] ?? '']));
+type Label = { readonly language: string; readonly options: ReadonlyMap<string, string> };
+
+/** The label of the line that opens a block of code, such as "```sh status=200". */
+export function labelOf(opening: string): Label {
+  const [language = '', ...words] = opening.replace(/^`+/, '').trim().split(/\s+/);
+  const options = words.map((word): [string, string] => [word.split('=')[0] ?? '', word.split('=')[1] ?? '']);
+  return { language, options: new Map(options) };
+}
+
+function faultOf({ language, options }: Label, code: string, targets: LinkTargets): Advice | null {
   switch (language) {
     case 'json':
       return faultOfJson(options, targets);

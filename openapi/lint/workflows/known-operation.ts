@@ -11,7 +11,7 @@ export const knownOperation: Rule = {
   name: 'known-operation',
   visitor: {
     Step({ operationId }, context) {
-      const known = readLinkTargets(ROOT).operationIds;
+      const known = readLinkTargets(ROOT, null).operationIds;
       if (typeof operationId === 'string' && known.has(operationId)) return;
       const near = typeof operationId === 'string' ? nearest(operationId, [...known]) : undefined;
       report(context, {

@@ -46,7 +46,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     try {
       pages = await build();
     } catch (error) {
-      const found = await problemsNow();
+      const found = await problemsNow(null);
       // Shows the build's own error if the linter finds no problem.
       return report(found === '' ? String(error) : found);
     }
@@ -54,7 +54,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     tellAll();
     print(`Rebuilt in ${Date.now() - startedAt} ms.`);
     // A page that can be built may still have problems. They follow later, so that neither the reader nor the next save waits.
-    problemsNow().then((found) => own === round && report(found), tellFailure);
+    problemsNow(null).then((found) => own === round && report(found), tellFailure);
   };
 
   const server = createServer((req, res) => {

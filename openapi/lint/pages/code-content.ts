@@ -1,0 +1,196 @@
+import { STATUS_CODES } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { isObject, type Json, type Operation, operationsOf, type Schema } from '../../../src/api/document.ts';
+import { nearest } from '../nearest.ts';
+import type { PageRule } from '../page-rule.ts';
+import { labelOf } from './code-label.ts';
+
+// The JSON and the responses that a guide shows are the contract's.
+
+export const codeContent: PageRule = {
+  name: 'code-content',
+  check({ file, tokens, report }, { document }) {
+    if (document === null || !file.startsWith('openapi/guides/')) return;
+    const contract = contractOf(document);
+    for (const at of tokens.filter(({ type }) => type === 'codeFenced')) {
+      const [opening = '', ...lines] = at.text.split('\n');
+      const { language, options } = labelOf(opening);
+      const code = lines.slice(0, -1).join('\n');
+      const faults =
+        language === 'json'
+          ? faultsOfJson(code, options, contract)
+          : language === 'http'
+            ? faultsOfResponse(code, options, contract)
+            : [];
+      for (const { line = 0, ...fault } of faults) report({ at, line: at.startLine + line, ...fault });
+    }
+  },
+  mistakes: [
+    { find: '{}', replace: '{ "a": }', says: 'This is not JSON: Unexpected token \'}\', "{ "a": }" is not valid JSON.' },
+    {
+      find: '{}',
+      replace: '{ "a": 1 }',
+      says: 'This JSON differs from the example "ValidationLimit" at "a".',
+    },
+    {
+      find: 'example=ValidationLimit',
+      replace: 'schema=Key',
+      says: 'This JSON does not match the schema "Key": it must have required property \'id\'.',
+    },
+    { find: 'response=getKey:200', replace: 'response=getKeys:200', says: 'The contract has no operation "getKeys".' },
+    { find: 'response=getKey:200', replace: 'response=getKey:418', says: 'getKey has no response 418.' },
+    {
+      find: 'HTTP/1.1 200 OK',
+      replace: 'HTTP/1.1 404 OK',
+      says: 'The first line of this response must be "HTTP/1.1 200 OK".',
+    },
+    {
+      find: 'HTTP/1.1 200 OK',
+      replace: 'HTTP/1.1 200 OK\nE-Tag: "x"',
+      says: 'The response 200 of getKey has no header "E-Tag".',
+    },
+    {
+      find: 'HTTP/1.1 200 OK',
+      replace: 'HTTP/1.1 200 OK\nETag: x',
+      says: 'The header ETag cannot have this value: it must match pattern "^"".',
+    },
+  ],
+};
+
+type Fault = {
+  /** Counted from the opening line of the code. */
+  readonly line?: number;
+  readonly message: string;
+  readonly remedy: string;
+};
+type Options = ReadonlyMap<string, string>;
+type Contract = {
+  readonly operations: readonly Operation[];
+  readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+  readonly ajv: Ajv2020;
+};
+
+const known = new WeakMap<Json, Contract>();
+
+function contractOf(document: Json): Contract {
+  const found = known.get(document);
+  if (found !== undefined) return found;
+  const ajv = new Ajv2020({ strict: false, validateSchema: false });
+  formats.default(ajv);
+  ajv.addSchema(document, 'contract');
+  const { components } = document;
+  const contract = { operations: operationsOf(document), examples: Object(components).examples ?? {}, ajv };
+  known.set(document, contract);
+  return contract;
+}
+
+/** A label that names no example and no schema of the contract is reported by code-label. */
+function faultsOfJson(code: string, options: Options, { examples, ajv }: Contract): Fault[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(code);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replaceAll('\n', ' ') : '';
+    return [{ message: `This is not JSON: ${reason}.`, remedy: 'Correct the quotation marks, commas and brackets.' }];
+  }
+  const example = examples[options.get('example') ?? ''];
+  if (example !== undefined) {
+    const place = differenceOf(value, example.value);
+    const where = place === '' ? '' : ` at "${place}"`;
+    const name = options.get('example');
+    return place === null
+      ? []
+      : [
+          {
+            message: `This JSON differs from the example "${name}"${where}.`,
+            remedy: `Copy the value of openapi/components/examples/${name}.yaml.`,
+          },
+        ];
+  }
+  const name = options.get('schema') ?? '';
+  const validate = ajv.getSchema(`contract#/components/schemas/${name}`);
+  if (validate === undefined || validate(value)) return [];
+  return [
+    {
+      message: `This JSON does not match the schema "${name}": ${reasonOf(validate.errors)}.`,
+      remedy: `Correct it; see openapi/components/schemas/${name}.yaml.`,
+    },
+  ];
+}
+
+/** The path of the first difference, such as "errors.name"; "" for the whole value, and null where both are equal. */
+function differenceOf(one: unknown, other: unknown): string | null {
+  if (isDeepStrictEqual(one, other)) return null;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return '';
+  if (Array.isArray(one) !== Array.isArray(other)) return '';
+  const [left, right] = [Object.entries(one), Object.entries(other)];
+  const names = new Set([...left, ...right].map(([name]) => name));
+  for (const name of names) {
+    const inner = differenceOf(new Map(left).get(name), new Map(right).get(name));
+    if (inner !== null) return inner === '' ? name : `${name}.${inner}`;
+  }
+  return '';
+}
+
+function faultsOfResponse(code: string, options: Options, { operations, ajv }: Contract): Fault[] {
+  const [operationId = '', status = ''] = options.get('response')?.split(':') ?? [];
+  if (status === '') return [];
+  const operation = operations.find((each) => each.operationId === operationId);
+  if (operation === undefined) {
+    const ids = operations.map((each) => each.operationId);
+    const near = nearest(operationId, ids);
+    const remedy = near === undefined ? `Name one of: ${ids.join(', ')}.` : `Did you mean "${near}"?`;
+    return [{ message: `The contract has no operation "${operationId}".`, remedy }];
+  }
+  const response = operation.responses[status];
+  if (response === undefined) {
+    const remedy = `Name one of its responses: ${Object.keys(operation.responses).join(', ')}.`;
+    return [{ message: `${operationId} has no response ${status}.`, remedy }];
+  }
+  const [first = '', ...headers] = code.split('\n');
+  const line = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
+  const ofFirst = {
+    line: 1,
+    message: `The first line of this response must be "${line}".`,
+    remedy: 'Correct it, or the status after the language.',
+  };
+  return [
+    ...(first === line ? [] : [ofFirst]),
+    ...headers.flatMap((header, i) => {
+      const fault = faultOfHeader(header, { response, of: `The response ${status} of ${operationId}`, ajv });
+      return fault === null ? [] : [{ ...fault, line: i + 2 }];
+    }),
+  ];
+}
+
+type Shown = { readonly response: Operation['responses'][string]; readonly of: string; readonly ajv: Ajv2020 };
+
+function faultOfHeader(header: string, { response: { headers = {} }, of, ajv }: Shown): Fault | null {
+  const [name = '', text = ''] = header.split(/: (.*)/);
+  const declared = headers[name];
+  if (declared === undefined) {
+    const near = nearest(name, Object.keys(headers));
+    const remedy =
+      near === undefined ? `Its headers are: ${Object.keys(headers).join(', ')}.` : `Did you mean "${near}"?`;
+    return { message: `${of} has no header "${name}".`, remedy };
+  }
+  const validate = ajv.compile(declared.schema);
+  if (validate(valueOf(text, declared.schema))) return null;
+  return {
+    message: `The header ${name} cannot have this value: ${reasonOf(validate.errors)}.`,
+    remedy: 'Correct it; see openapi/components/headers.',
+  };
+}
+
+function valueOf(text: string, { type }: Schema): unknown {
+  return type === 'integer' && /^\d+$/.test(text) ? Number(text) : text;
+}
+
+function reasonOf(errors: readonly { instancePath: string; message?: string; params: unknown }[] | null | undefined): string {
+  const [error] = errors ?? [];
+  const place = error?.instancePath.slice(1).replaceAll('/', '.') ?? '';
+  const extra = isObject(error?.params) ? error.params['additionalProperty'] : undefined;
+  return `${place === '' ? 'it' : place} ${error?.message ?? ''}${extra === undefined ? '' : ` (${extra})`}`;
+}
