@@ -9,6 +9,7 @@ export default {
   globalSetup: '<rootDir>/test/support/set-up.ts',
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
   reporters: ['default', '<rootDir>/test/support/slowest-files.mjs'],
-  maxWorkers: '100%',
+  // Most tests wait for PostgreSQL, a browser or another process for a part of their time.
+  maxWorkers: '200%',
   randomize: true,
 };

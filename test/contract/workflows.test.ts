@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { workflowFiles } from '../../scripts/lint/files.ts';
 import { root } from '../../scripts/tool.ts';
-import { runWorkflows, type WorkflowRun } from '../../scripts/workflows/run.ts';
+import { runWorkflows } from '../../scripts/workflows/run.ts';
 import { useMock } from '../support/mock.ts';
 import { runFile } from '../support/process.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
@@ -21,15 +21,13 @@ const names = files.map((file) => basename(file, '.arazzo.yaml'));
 const targetOf = (name: string) =>
   name === 'server' ? { server: server.url, key: ours.key } : { server: mock.url, key: mock.key };
 
-function run(file: string, target: string): Promise<WorkflowRun> {
-  return runWorkflows({ files: [file], ...targetOf(target), isVerbose: true });
-}
+type WrongExpectation = { readonly name: string; readonly step: string; readonly replace: string; readonly by: string };
 
 /** The edited workflow, in a folder from which its path to the contract resolves. */
-async function planted(name: string, { replace, by }: { replace: string; by: string }): Promise<string> {
+async function planted({ name, step, replace, by }: WrongExpectation): Promise<string> {
   const text = await readFile(join(root, `openapi/workflows/${name}.arazzo.yaml`), 'utf8');
   expect(text).toContain(replace);
-  const file = join(folder, `${name}.arazzo.yaml`);
+  const file = join(folder, `${name}-${step}.arazzo.yaml`);
   await writeFile(
     file,
     text.replace('../openapi.yaml', join(root, 'openapi/openapi.yaml')).replace(replace, () => by),
@@ -41,31 +39,32 @@ test('each task of the guide has a workflow', () => {
   expect(names).toEqual(['create-once', 'first-call', 'lost-update', 'sync']);
 });
 
-describe.each(['server', 'mock'])('on the %s', (target) => {
-  test.each(names)('every step of %s runs and succeeds, and the key is not printed', async (name) => {
-    const { isFine, printed } = await run(`openapi/workflows/${name}.arazzo.yaml`, target);
-    if (!isFine) throw new Error(printed);
-    const text = await readFile(join(root, `openapi/workflows/${name}.arazzo.yaml`), 'utf8');
-    const steps = [...text.matchAll(/stepId: (\S+)/g)].map(([, step = '']) => step);
-    expect([...printed.matchAll(/✓ .* - step (\S+)/g)].map(([, step = '']) => step)).toEqual(steps);
-    expect(printed).toContain('authorization: Bearer ****');
-    expect(printed).not.toContain(targetOf(target).key);
-  });
+test.each(['server', 'mock'])('every step of every workflow succeeds on the %s, and no key is printed', async (name) => {
+  const target = targetOf(name);
+  const { isFine, printed } = await runWorkflows({ files, ...target, isVerbose: true });
+  if (!isFine) throw new Error(printed);
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
+  const steps = texts.flatMap((text) => [...text.matchAll(/stepId: (\S+)/g)].map(([, step = '']) => step));
+  expect([...printed.matchAll(/✓ .* - step (\S+)/g)].map(([, step = '']) => step)).toEqual(steps);
+  expect(printed).toContain('authorization: Bearer ****');
+  expect(printed).not.toContain(target.key);
 });
 
-test.each([
-  ['create-once', 'create-again', '#/id == $steps', '#/id != $steps'],
-  ['create-once', 'create-another', '/errors/Idempotency-Key/0 !=', '/errors/name/0 !='],
-  ['first-call', 'list', '#/page/limit == 1', '#/page/limit == 2'],
-  ['lost-update', 'update-first', 'ETag != $steps', 'ETag == $steps'],
-  ['lost-update', 'update-second', '$statusCode == 412', '$statusCode == 200'],
-  ['sync', 'changes', 'updated_at >= $steps', 'updated_at < $steps'],
-  ['sync', 'nothing-new', '$statusCode == 304', '$statusCode == 200'],
-])('a wrong expectation in %s fails and the report names %s', async (name, step, replace, by) => {
-  const { isFine, printed } = await run(await planted(name, { replace, by }), 'server');
+test('each wrong expectation fails, and the report names its workflow and step', async () => {
+  const wrong: readonly WrongExpectation[] = [
+    { name: 'create-once', step: 'create-again', replace: '#/id == $steps', by: '#/id != $steps' },
+    { name: 'create-once', step: 'create-another', replace: '/errors/Idempotency-Key/0 !=', by: '/errors/name/0 !=' },
+    { name: 'first-call', step: 'list', replace: '#/page/limit == 1', by: '#/page/limit == 2' },
+    { name: 'lost-update', step: 'update-first', replace: 'ETag != $steps', by: 'ETag == $steps' },
+    { name: 'lost-update', step: 'update-second', replace: '$statusCode == 412', by: '$statusCode == 200' },
+    { name: 'sync', step: 'changes', replace: 'updated_at >= $steps', by: 'updated_at < $steps' },
+    { name: 'sync', step: 'nothing-new', replace: '$statusCode == 304', by: '$statusCode == 200' },
+  ];
+  const edited = await Promise.all(wrong.map(planted));
+  const { isFine, printed } = await runWorkflows({ files: edited, ...targetOf('server') });
   expect(isFine).toBe(false);
-  expect(printed).toContain(`Workflow name: ${name}`);
-  expect(printed).toContain(`stepId - ${step}`);
+  const reported = [...printed.matchAll(/Workflow name: ([\w-]+)[\s\S]*?stepId - (\S+)/g)].map(([, ...found]) => found);
+  expect(reported).toEqual(wrong.map(({ name, step }) => [name, step]));
   expect(printed).not.toContain(ours.key);
 });
 

@@ -13,7 +13,7 @@ export const PROMISE_FAULTS: readonly Fault[] = [
       {
         file: 'src/postgres/connect.ts',
         find: 'poolSize: databasePoolSize,',
-        replace: 'poolSize: Math.max(databasePoolSize, 10),',
+        replace: 'poolSize: Math.min(databasePoolSize, 10),',
       },
     ],
     caughtBy: VARIABLES,
