@@ -39,16 +39,19 @@ test('each task of the guide has a workflow', () => {
   expect(names).toEqual(['create-once', 'first-call', 'lost-update', 'sync']);
 });
 
-test.each(['server', 'mock'])('every step of every workflow succeeds on the %s, and no key is printed', async (name) => {
-  const target = targetOf(name);
-  const { isFine, printed } = await runWorkflows({ files, ...target, isVerbose: true });
-  if (!isFine) throw new Error(printed);
-  const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
-  const steps = texts.flatMap((text) => [...text.matchAll(/stepId: (\S+)/g)].map(([, step = '']) => step));
-  expect([...printed.matchAll(/✓ .* - step (\S+)/g)].map(([, step = '']) => step)).toEqual(steps);
-  expect(printed).toContain('authorization: Bearer ****');
-  expect(printed).not.toContain(target.key);
-});
+test.each(['server', 'mock'])(
+  'every step of every workflow succeeds on the %s, and no key is printed',
+  async (name) => {
+    const target = targetOf(name);
+    const { isFine, printed } = await runWorkflows({ files, ...target, isVerbose: true });
+    if (!isFine) throw new Error(printed);
+    const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
+    const steps = texts.flatMap((text) => [...text.matchAll(/stepId: (\S+)/g)].map(([, step = '']) => step));
+    expect([...printed.matchAll(/✓ .* - step (\S+)/g)].map(([, step = '']) => step)).toEqual(steps);
+    expect(printed).toContain('authorization: Bearer ****');
+    expect(printed).not.toContain(target.key);
+  },
+);
 
 test('each wrong expectation fails, and the report names its workflow and step', async () => {
   const wrong: readonly WrongExpectation[] = [
