@@ -311,7 +311,7 @@ export interface components {
              */
             message: string;
         };
-        /** @description The path or the parent program does not exist. */
+        /** @description The path does not exist, or your organization has nothing with this `id`. */
         NotFoundException: {
             /**
              * @description What is wrong and what to do about it. The message is for people. Do not parse it.
@@ -356,7 +356,7 @@ export interface components {
             } | null;
         };
         /**
-         * @description A permission of a key. `parent_programs:read` allows you to list and get parent programs, and `parent_programs:write` to create, update and delete them.
+         * @description A permission of a key. `parent_programs:read` allows you to list and get parent programs, and `parent_programs:write` to create, update and delete them. Later versions of this document can add permissions.
          * @example parent_programs:read
          * @enum {string}
          */
@@ -607,7 +607,7 @@ export interface components {
                 "application/json": components["schemas"]["UnsupportedMediaTypeException"];
             };
         };
-        /** @description Your organization has no parent program with this `id`. The response is the same for an ID that does not exist and for an ID that belongs to another organization. */
+        /** @description Your organization has nothing with this `id`. The response is the same for an ID that does not exist and for an ID that belongs to another organization. */
         NotFoundException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -704,7 +704,7 @@ export interface components {
         CacheControlNoStore: "no-store";
         /** @description How to authenticate (RFC 6750 section 3). It contains `error="invalid_token"` if a key was sent but not accepted. */
         WwwAuthenticateCredentials: "Bearer realm=\"charter\"" | "Bearer realm=\"charter\", error=\"invalid_token\"";
-        /** @description Why the request is not allowed (RFC 6750 section 3). `scope` names the permission that the key lacks. It is absent if no permission would help. */
+        /** @description Why the request is not allowed (RFC 6750 section 3). `scope` names the permission that the key lacks. It is absent if no permission would help. Later versions of this document can add permissions. */
         WwwAuthenticatePermission: "Bearer realm=\"charter\", error=\"insufficient_scope\"" | "Bearer realm=\"charter\", error=\"insufficient_scope\", scope=\"parent_programs:read\"" | "Bearer realm=\"charter\", error=\"insufficient_scope\", scope=\"parent_programs:write\"";
         /** @description The methods that the path supports. */
         Allow: string;

@@ -6,7 +6,7 @@ import type { Report } from './findings.ts';
 import { canonical, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 import { atField, atItems, atNames } from './place.ts';
 import type { RuleName } from './rules.ts';
-import { fieldOf, KEYWORDS, REMARKS, type Shape, shapesOf, TYPES } from './schema-shapes.ts';
+import { fieldOf, isRemark, KEYWORDS, REMARKS, type Shape, shapesOf, TYPES } from './schema-shapes.ts';
 
 type Schemas = Pair<unknown>;
 type Shapes = Pair<Shape>;
@@ -54,8 +54,7 @@ function compareResolved(comparison: Comparison, schemas: Schemas, within: reado
 }
 
 function compareRemarks(comparison: Comparison, pair: Pair<Json>): void {
-  const remarks = (node: Json) =>
-    Object.fromEntries(Object.entries(node).filter(([name]) => REMARKS.includes(name) || name.startsWith('x-')));
+  const remarks = (node: Json) => Object.fromEntries(Object.entries(node).filter(([name]) => isRemark(name)));
   const rules = Object.fromEntries(REMARKS.map((name) => [name, 'words changed'] as const));
   compareFields(comparison, { ...pair, before: remarks(pair.before), after: remarks(pair.after) }, rules);
 }
@@ -102,7 +101,7 @@ function compareShapes(comparison: Comparison, shapes: Shapes, within: readonly 
       const inner = name === 'items' ? atItems(spot) : atNames(spot);
       compareSchema(comparison, { direction, spot: inner, before: one ?? true, after: other ?? true }, within);
     } else {
-      const rule = keywordRule(name, one, other);
+      const rule = keywordRule(name, one, other, hasExtensibleItems(comparison, shapes));
       if (rule !== null) comparison.report(rule, spot, direction, { name, before: one, after: other });
     }
   }
@@ -118,19 +117,34 @@ function compareValues({ report }: Comparison, { spot, direction, ...shapes }: S
   const lost = before.filter((value) => !after.some((other) => isSame(value, other)));
   const gained = after.filter((value) => !before.some((other) => isSame(value, other)));
   if (lost.length > 0) report('value removed', spot, direction, { before: list(lost) });
-  if (gained.length > 0) report('value added', spot, direction, { after: list(gained) });
+  const rule = isExtensible(shapes.before.keywords) ? 'extensible value added' : 'value added';
+  if (gained.length > 0) report(rule, spot, direction, { after: list(gained) });
+}
+
+/** Clients of the old document know that more values may follow. */
+function isExtensible(schema: Json): boolean {
+  return schema['x-extensible'] === true;
+}
+
+/** An array of such values gets longer with their number. */
+function hasExtensibleItems({ before }: Comparison, { before: { keywords } }: Shapes): boolean {
+  return isExtensible(before(keywords['items']).node);
 }
 
 function list(values: readonly unknown[] | null): string {
   return values?.map((value) => JSON.stringify(value)).join(', ') ?? 'any';
 }
 
-function keywordRule(name: string, before: unknown, after: unknown): RuleName | null {
+function keywordRule(name: string, before: unknown, after: unknown, hasExtensibleItems: boolean): RuleName | null {
   if (isSame(before, after)) return null;
   const kind = KEYWORDS[name]?.kind ?? 'unknown';
   switch (kind) {
-    case 'at most':
-      return boundRule(-asNumber(before, Infinity), -asNumber(after, Infinity));
+    case 'at most': {
+      const rule = boundRule(-asNumber(before, Infinity), -asNumber(after, Infinity));
+      return rule === 'constraint widened' && name === 'maxItems' && hasExtensibleItems
+        ? 'extensible items added'
+        : rule;
+    }
     case 'at least': {
       // Lengths and counts are 0 or more.
       const least = name.includes('imum') ? -Infinity : 0;
@@ -151,6 +165,9 @@ function keywordRule(name: string, before: unknown, after: unknown): RuleName | 
       return after === true ? 'deprecation added' : 'deprecation removed';
     case 'access':
       return (before === true) === (after === true) ? null : 'access changed';
+    case 'extension':
+      if ((before === true) === (after === true)) return null;
+      return after === true ? 'enumeration opened' : 'enumeration closed';
     case 'unknown':
       return 'unknown changed';
     default:

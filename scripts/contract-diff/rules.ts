@@ -5,7 +5,8 @@
 // patch. api-smart-diff 1.0 calls removed security "non-breaking". openapi-diff does not read OpenAPI 3.1.
 //
 // Requests may only become wider and responses only narrower, so the same change of a schema has one verdict for each
-// direction. The contract announces two exceptions: responses may get new fields, and operations new errors (4xx, 5xx).
+// direction. The contract announces three exceptions: responses may get new fields, operations new errors (4xx, 5xx), and
+// enumerations that are marked with `x-extensible` new values.
 
 export type Verdict = 'breaking' | 'additive' | 'words';
 export type Direction = 'request' | 'response';
@@ -107,6 +108,10 @@ export const RULES = {
   'type changed': always(change, breaking('Values of the old type are not of the new type.')),
   'value removed': narrowed('value {before} removed'),
   'value added': widened('new value {after}'),
+  'extensible value added': always('new value {after}', ADDITIVE),
+  'extensible items added': always(change, ADDITIVE),
+  'enumeration opened': always('new values may follow', ADDITIVE),
+  'enumeration closed': always('no new values follow', ADDITIVE),
   'default added': byDirection(
     'new default {after}',
     breaking('Requests without it may now mean something else.'),
@@ -126,7 +131,7 @@ export const RULES = {
   ),
   'field removed': afterDeprecation(always('removed', breaking('Clients send it or read it.'))),
   'object closed': narrowed('additional fields: allowed -> refused'),
-  'object opened': widened('additional fields: refused -> allowed'),
+  'object opened': always('additional fields: refused -> allowed', ADDITIVE),
 } satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof RULES;

@@ -45,6 +45,7 @@ export const KEYWORDS: Readonly<Record<string, { readonly kind: Kind; readonly t
   deprecated: { kind: 'deprecation', types: TYPES },
   readOnly: { kind: 'access', types: TYPES },
   writeOnly: { kind: 'access', types: TYPES },
+  'x-extensible': { kind: 'extension', types: TYPES },
 };
 export type Kind =
   | 'at least'
@@ -56,9 +57,10 @@ export type Kind =
   | 'default'
   | 'deprecation'
   | 'access'
+  | 'extension'
   | 'unknown';
 
-/** Keywords that constrain nothing, like all that begin with "x-". */
+/** Keywords that constrain nothing, like all others that begin with "x-". */
 export const REMARKS: readonly string[] = ['title', 'description', 'examples', 'example', 'externalDocs', '$comment'];
 
 const COMPOSITION = ['type', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', '$ref'];
@@ -117,8 +119,8 @@ function ownShapes(node: Json): readonly Shape[] {
   });
 }
 
-function isRemark(name: string): boolean {
-  return REMARKS.includes(name) || name.startsWith('x-');
+export function isRemark(name: string): boolean {
+  return REMARKS.includes(name) || (name.startsWith('x-') && !hasOwn(KEYWORDS, name));
 }
 
 function typesOf(node: Json): readonly Type[] {

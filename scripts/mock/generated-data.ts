@@ -39,6 +39,8 @@ function narrowMembers(object: Json): Json {
   }
   return {
     ...node,
+    // By itself it adds fields wherever a schema allows them, and the schemas of responses do.
+    ...(isObject(node['properties']) && node['additionalProperties'] === undefined && { additionalProperties: false }),
     ...(exceeds(node['maxItems'], MAX_ITEMS) && { maxItems: MAX_ITEMS }),
     ...(exceeds(node['maxProperties'], MAX_PROPERTIES) && { maxProperties: MAX_PROPERTIES }),
   };

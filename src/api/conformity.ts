@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { parseJson } from '../domain/json.ts';
 import {
+  isObject,
   isOfTemplate,
   type Json,
   type Operation,
@@ -102,10 +103,48 @@ function compiler(): Compile {
   const known = new Map<string, ValidateFunction>();
   return (schema) => {
     const text = JSON.stringify(schema);
-    const validate = known.get(text) ?? ajv.compile(schema);
+    const validate = known.get(text) ?? ajv.compile(schema === false ? schema : closed(schema));
     known.set(text, validate);
     return validate;
   };
+}
+
+const COMPOSITIONS: readonly string[] = ['allOf', 'anyOf', 'oneOf'];
+
+/**
+ * The published schemas are open, because a later version may add fields, and clients must ignore those that they do not know.
+ * This server must not send one. References are already resolved.
+ */
+function closed(schema: Json): Json {
+  const isComposed = COMPOSITIONS.some((name) => schema[name] !== undefined);
+  const isOpen = schema['additionalProperties'] === undefined && (isComposed || isObject(schema['properties']));
+  // `additionalProperties` does not see the properties of the schemas that it is composed of.
+  const keyword = isComposed ? 'unevaluatedProperties' : 'additionalProperties';
+  return isOpen ? { ...withClosedParts(schema), [keyword]: false } : withClosedParts(schema);
+}
+
+function withClosedParts(schema: Json): Json {
+  const closedPart = ([name, value]: [string, unknown]) => {
+    if (name === 'properties' && isObject(value)) return [name, mapMembers(value, closedOrBoolean)];
+    if (name === 'items' || name === 'additionalProperties') return [name, closedOrBoolean(value)];
+    if (COMPOSITIONS.includes(name) && Array.isArray(value)) return [name, value.map(openWithClosedParts)];
+    return [name, value];
+  };
+  return Object.fromEntries(Object.entries(schema).map(closedPart));
+}
+
+/** A schema can be `true` or `false`. */
+function closedOrBoolean(schema: unknown): unknown {
+  return isObject(schema) ? closed(schema) : schema;
+}
+
+/** One of the schemas that another is composed of: the whole is closed. */
+function openWithClosedParts(schema: unknown): unknown {
+  return isObject(schema) ? withClosedParts(schema) : schema;
+}
+
+function mapMembers(object: Json, map: (member: unknown) => unknown): Json {
+  return Object.fromEntries(Object.entries(object).map(([name, member]) => [name, map(member)]));
 }
 
 function compile({ headers = {}, content }: Response, validatorOf: Compile): Compiled {
@@ -161,7 +200,7 @@ function inBody({ validateBody }: Compiled, { headers, text, isHead, names }: Ju
 
 function wordsOf(errors: readonly ErrorObject[] | null | undefined, names: ReadonlySet<string>): string {
   const words = (errors ?? []).map(({ instancePath, message, params }) => {
-    const unknown = params['additionalProperty'];
+    const unknown = params['additionalProperty'] ?? params['unevaluatedProperty'];
     const place = instancePath
       .split('/')
       .map((step) => (names.has(step) || /^\d{0,3}$/.test(step) ? step : '…'))

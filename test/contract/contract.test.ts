@@ -157,19 +157,41 @@ test('every request string with a pattern or a format has a remedy text', () => 
   expect(placesOf(ofText.filter(({ node }) => typeof node['x-remedy'] !== 'string'))).toEqual([]);
 });
 
-test('every string has a maxLength, every array a maxItems, and every object declares its members', () => {
+test('every string has a maxLength, every array a maxItems, and every object declares its fields or their bounds', () => {
   const unbounded = schemas.filter(({ node }) => {
     const types = typesOf(node);
     if (types.includes('string') && !('maxLength' in node || 'enum' in node || 'const' in node)) return true;
     if (types.includes('array') && !('maxItems' in node && isNode(node['items']))) return true;
     if (types.includes('integer') && !('minimum' in node && 'maximum' in node)) return true;
-    return (
-      types.includes('object') &&
-      node['additionalProperties'] !== false &&
-      !('maxProperties' in node && 'propertyNames' in node)
-    );
+    return types.includes('object') && !('properties' in node) && !('maxProperties' in node && 'propertyNames' in node);
   });
   expect(placesOf(unbounded)).toEqual([]);
+});
+
+/** The objects with declared fields in a body. */
+function recordsIn(content: unknown): Found[] {
+  return collect(content, '#').filter(
+    ({ place, node }) => !/\/examples?(\/|$)/.test(place) && isNode(node['properties']),
+  );
+}
+
+// A closed response would make a client that validates it refuse the next minor version.
+test('requests refuse fields that are not declared, and responses may get new ones', () => {
+  for (const { requestBody, responses } of operations) {
+    const closed = ({ node }: Found) => node['additionalProperties'] === false;
+    expect(recordsIn(requestBody?.content).every(closed)).toBe(true);
+    expect(
+      Object.values(responses)
+        .flatMap(({ content }) => recordsIn(content))
+        .some(closed),
+    ).toBe(false);
+  }
+});
+
+test('enumerations that grow with the resources announce it', () => {
+  const permissions = nodes.filter(({ node }) => JSON.stringify(node['enum'] ?? '').includes('parent_programs:read'));
+  expect(permissions.length).toBeGreaterThanOrEqual(2);
+  expect(placesOf(permissions.filter(({ node }) => node['x-extensible'] !== true))).toEqual([]);
 });
 
 test('every parameter, header, response and schema has a description', () => {

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { objectOf } from '../../scripts/contract-diff/json.ts';
 import type { Json } from '../../src/api/document.ts';
-import { contract, type Planted, planted } from './planted.ts';
+import { contract } from '../contract/release/contract.ts';
+import { type Planted, planted } from './planted.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

@@ -28,9 +28,9 @@ export const bounded: Rule = {
       says: '"data" has no maximum number of items.',
     },
     {
-      find: '      additionalProperties: false # of a book\n',
+      find: '      properties:\n        shelf: # of a book\n          type: string\n          description: The shelf.\n          maxLength: 200\n          examples: [B 12]\n',
       replace: '',
-      says: '"Book" allows any additional field.',
+      says: '"BookPlace" allows any field.',
     },
   ],
 };
@@ -43,8 +43,8 @@ const ADVICE = {
   largest: ['has no maximum', 'Add "maximum:".'],
   entries: ['has no maximum number of items', 'Add "maxItems:".'],
   fields: [
-    'allows any additional field',
-    'Add "additionalProperties: false" or, to allow any field, "maxProperties:" and "propertyNames:".',
+    'allows any field',
+    'List the fields under "properties:" or, to allow any field, add "maxProperties:" and "propertyNames:".',
   ],
 } as const;
 
@@ -65,7 +65,7 @@ function missingBound(schema: Json): Missing | null {
     if (lacks('maximum', 'exclusiveMaximum', 'enum', 'const')) return 'largest';
   }
   if (types.includes('array') && lacks('maxItems')) return 'entries';
-  const isOpen = schema['additionalProperties'] !== false && (lacks('maxProperties') || !isObject(schema['propertyNames']));
+  const isOpen = lacks('properties') && (lacks('maxProperties') || !isObject(schema['propertyNames']));
   return types.includes('object') && isOpen ? 'fields' : null;
 }
 

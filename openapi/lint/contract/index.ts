@@ -2,6 +2,7 @@ import type { Rule } from '../rule.ts';
 import { bounded } from './bounded.ts';
 import { described } from './described.ts';
 import { example } from './example.ts';
+import { growth } from './growth.ts';
 import { namedException } from './named-exception.ts';
 import { oneId } from './one-id.ts';
 import { oneKey } from './one-key.ts';
@@ -14,6 +15,7 @@ export const contractRules: readonly Rule[] = [
   bounded,
   described,
   example,
+  growth,
   namedException,
   oneId,
   oneKey,

@@ -99,6 +99,45 @@ export const constraintCases: readonly Case[] = [
     found: ['breaking: GET /api/key, response 200, field permissions[]: new value "parent_programs:delete"'],
   },
   {
+    title: 'an enumeration that announces new values',
+    plants: [set(`${SCHEMAS} Permission x-extensible`, true)],
+    found: ['additive: GET /api/key, response 200, field permissions[]: new values may follow'],
+  },
+  {
+    title: 'a new value in a response that was not announced in an earlier version',
+    plants: [
+      set(`${SCHEMAS} Permission x-extensible`, true),
+      append(`${SCHEMAS} Permission enum`, 'parent_programs:delete'),
+    ],
+    found: [
+      'additive: GET /api/key, response 200, field permissions[]: new values may follow',
+      'breaking: GET /api/key, response 200, field permissions[]: new value "parent_programs:delete"',
+    ],
+  },
+  {
+    title: 'an announced value in a response, and an array of them that is longer by it',
+    given: [set(`${SCHEMAS} Permission x-extensible`, true)],
+    plants: [
+      append(`${SCHEMAS} Permission enum`, 'parent_programs:delete'),
+      set(`${KEY_SCHEMA} properties permissions maxItems`, 3),
+    ],
+    found: [
+      'additive: GET /api/key, response 200, field permissions: maxItems 2 -> 3',
+      'additive: GET /api/key, response 200, field permissions[]: new value "parent_programs:delete"',
+    ],
+  },
+  {
+    title: 'a longer array of values of which none were announced',
+    plants: [set(`${KEY_SCHEMA} properties permissions maxItems`, 3)],
+    found: ['breaking: GET /api/key, response 200, field permissions: maxItems 2 -> 3'],
+  },
+  {
+    title: 'an enumeration that no longer announces new values',
+    given: [set(`${SCHEMAS} Permission x-extensible`, true)],
+    plants: [remove(`${SCHEMAS} Permission x-extensible`)],
+    found: ['additive: GET /api/key, response 200, field permissions[]: no new values follow'],
+  },
+  {
     title: 'a removed value in a response',
     plants: [drop(`${SCHEMAS} Permission enum`, 'parent_programs:write')],
     found: ['additive: GET /api/key, response 200, field permissions[]: value "parent_programs:write" removed'],

@@ -1,17 +1,7 @@
 // Changes outside the operations: security, servers, component names and descriptions.
 import type { Json } from '../../../src/api/document.ts';
-import {
-  append,
-  at,
-  type Case,
-  contract,
-  drop,
-  remove,
-  rename,
-  replaceEach,
-  set,
-  within,
-} from '../../support/planted.ts';
+import { append, at, type Case, drop, remove, rename, replaceEach, set, within } from '../../support/planted.ts';
+import { contract } from './contract.ts';
 
 const LIST = 'paths /api/parent_programs get';
 const ONE = 'paths /api/parent_programs/{id}';

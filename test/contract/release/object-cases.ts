@@ -98,7 +98,7 @@ export const objectCases: readonly Case[] = [
   {
     title: 'a response object that becomes open',
     plants: [set(`${KEY_SCHEMA} additionalProperties`, { type: 'string' })],
-    found: ['breaking: GET /api/key, response 200: additional fields: refused -> allowed'],
+    found: ['additive: GET /api/key, response 200: additional fields: refused -> allowed'],
   },
   {
     title: 'a declared field in a free-form object',

@@ -1,9 +1,10 @@
-// What each change of the contract means for its clients. Each change is planted in the real contract.
+// What each change of the contract means for its clients. Each change is planted in a contract.
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
 import { type Direction, RULES, type Rule } from '../../../scripts/contract-diff/rules.ts';
 import { largestOf } from '../../../scripts/release-contract/decide.ts';
-import { type Case, contract, planted, set } from '../../support/planted.ts';
+import { type Case, planted, set } from '../../support/planted.ts';
 import { constraintCases } from './constraint-cases.ts';
+import { contract } from './contract.ts';
 import { documentCases } from './document-cases.ts';
 import { objectCases } from './object-cases.ts';
 import { operationCases } from './operation-cases.ts';

@@ -1,0 +1,53 @@
+import type { Json } from '../../../src/api/document.ts';
+import { nameOf, type Place, type Rule, report } from '../rule.ts';
+import { walkBody } from '../schemas.ts';
+
+// A later version may add fields to a response, so a client that validates responses must not refuse them. A request with an
+// unknown field is a mistake of the client, and the server refuses it.
+
+export const growth: Rule = {
+  name: 'growth',
+  visitor: {
+    RequestBody(body, context) {
+      walkBody(body, context, (schema, place) => {
+        if (!isRecord(schema) || schema['additionalProperties'] === false) return;
+        report(context, {
+          at: place.key(),
+          message: `${nameIn(place)} accepts unknown fields in requests.`,
+          remedy: 'Add "additionalProperties: false".',
+        });
+      });
+    },
+    Response(response, context) {
+      walkBody(response, context, (schema, place) => {
+        if (schema['additionalProperties'] !== false) return;
+        report(context, {
+          at: place.child('additionalProperties').key(),
+          message: `${nameIn(place)} allows no new fields in responses.`,
+          remedy:
+            'Remove "additionalProperties: false", so that a later version can add a field. The server still sends only declared fields.',
+        });
+      });
+    },
+  },
+  mistakes: [
+    {
+      find: '      additionalProperties: false # of a book\n',
+      replace: '',
+      says: '"Book" accepts unknown fields in requests.',
+    },
+    {
+      find: '      description: One page of books.\n      required: [data]\n',
+      replace: '      description: One page of books.\n      additionalProperties: false\n      required: [data]\n',
+      says: '"BookPage" allows no new fields in responses.',
+    },
+  ],
+};
+
+function isRecord(schema: Json): boolean {
+  return schema['properties'] !== undefined;
+}
+
+function nameIn(place: Place): string {
+  return /^#\/$|\/(properties|schemas)\/[^/]+$/.test(place.pointer) ? `"${nameOf(place)}"` : 'This object';
+}
