@@ -1,8 +1,4 @@
 import type { Operation } from 'openapi-backend';
-import type { OperationId } from './operation.ts';
-
-/** Their responses depend on the organization's data and the URL alone: on no key, no time and no header. */
-const CACHEABLE: ReadonlySet<string> = new Set<OperationId>(['listParentPrograms', 'getParentProgram']);
 
 /** An operation as openapi-backend has it, with what every request needs to know of it, worked out once at the start. */
 export type ContractOperation = Operation & {
@@ -22,7 +18,10 @@ export type ContractOperation = Operation & {
   readonly hasEntityTag: boolean;
   /** The contract shows a 304. */
   readonly isConditional: boolean;
-  /** Its responses may be kept in the response cache. */
+  /**
+   * Its responses may be kept in the response cache, if its handler returns their version. An operation without a permission
+   * shows the key itself, and a header other than If-None-Match could change the response.
+   */
   readonly isCacheable: boolean;
 };
 
@@ -30,11 +29,12 @@ export type ContractOperation = Operation & {
 export function describeOperation(operation: Operation, permissions: readonly string[]): ContractOperation {
   const { operationId = '', responses = {} } = operation;
   const [query, headers] = [parametersIn(operation, 'query'), parametersIn(operation, 'header')];
+  const permission = permissionOf(operation, permissions);
   const success = responses['200'] ?? responses['201'] ?? {};
   return {
     ...operation,
     operationId,
-    permission: permissionOf(operation, permissions),
+    permission,
     pathNames: [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name),
     queryTypes: new Map(query.map(({ name, type }) => [name, type])),
     queryNames: query.map(({ name }) => name),
@@ -43,7 +43,10 @@ export function describeOperation(operation: Operation, permissions: readonly st
     mediaTypes: Object.keys(Object(operation.requestBody).content ?? {}),
     hasEntityTag: 'headers' in success && Object.hasOwn(success.headers ?? {}, 'ETag'),
     isConditional: responses['304'] !== undefined,
-    isCacheable: CACHEABLE.has(operationId) && headers.every(({ name }) => name === 'If-None-Match'),
+    isCacheable:
+      responses['304'] !== undefined &&
+      permission !== undefined &&
+      headers.every(({ name }) => name === 'If-None-Match'),
   };
 }
 

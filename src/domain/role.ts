@@ -1,14 +1,17 @@
 export const ROLES = ['administrator', 'manager', 'member', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** The contract and the database list them, too; a test compares the three. */
 export const PERMISSIONS = ['parent_programs:read', 'parent_programs:write'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
+
+const READ_PERMISSIONS = PERMISSIONS.filter((permission) => permission.endsWith(':read'));
 
 const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
   administrator: PERMISSIONS,
   manager: PERMISSIONS,
   member: PERMISSIONS,
-  viewer: ['parent_programs:read'],
+  viewer: READ_PERMISSIONS,
 };
 
 export function permissionsOf(role: Role): readonly Permission[] {

@@ -2,7 +2,7 @@ import { v7 as newId } from 'uuid';
 import type { Actor } from '../../src/domain/actor.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
-import type { KeyPolicy, Permission, Role } from '../../src/domain/role.ts';
+import { type KeyPolicy, PERMISSIONS, type Permission, type Role } from '../../src/domain/role.ts';
 import { type IssuedKey, issueKey } from '../../src/service/issue-key.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -11,8 +11,8 @@ import { insertOrganization } from '../../src/store/organizations.ts';
 import { insertUser } from '../../src/store/users.ts';
 
 export const NOBODY = '00000000-0000-7000-8000-000000000000';
-export const READ: readonly Permission[] = ['parent_programs:read'];
-export const READ_WRITE: readonly Permission[] = ['parent_programs:read', 'parent_programs:write'];
+export const READ: readonly Permission[] = PERMISSIONS.filter((permission) => permission.endsWith(':read'));
+export const READ_WRITE: readonly Permission[] = PERMISSIONS;
 
 /** An organization without users. */
 export async function createScope(

@@ -159,7 +159,7 @@ export const KEY_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a viewer can write',
-    edits: [{ file: ROLE, find: "viewer: ['parent_programs:read'],", replace: 'viewer: PERMISSIONS,' }],
+    edits: [{ file: ROLE, find: 'viewer: READ_PERMISSIONS,', replace: 'viewer: PERMISSIONS,' }],
     caughtBy: 'test/domain/role.test.ts',
   },
   {

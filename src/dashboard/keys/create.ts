@@ -13,7 +13,7 @@ import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { environmentBadge, field, fieldError, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
-import { PERMISSION_WORDS } from '../markup/words.ts';
+import { permissionMeaning } from '../markup/words.ts';
 import { type KeyContext, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
 import { refusalOf, refusedPage } from './refused.ts';
@@ -190,7 +190,7 @@ function activeNotice(activeKeys: number, listUrl: string): Html {
 
 function permissionBox(permission: Permission, { permissions }: Values): Html {
   return html`<label class="choice"><input type="checkbox" name="permissions" value="${permission}"${permissions.includes(permission) && html` checked`}>
-<span><code>${permission}</code><span class="hint">${PERMISSION_WORDS[permission]}</span></span></label>`;
+<span><code>${permission}</code><span class="hint">${permissionMeaning(permission)}</span></span></label>`;
 }
 
 function lifeOptions({ maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy, now: Date) {

@@ -16,10 +16,11 @@ export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
 
 export const ENVIRONMENT_WORDS: Record<Environment, string> = { live: 'Live', test: 'Test' };
 
-export const PERMISSION_WORDS: Record<Permission, string> = {
-  'parent_programs:read': 'List and read parent programs.',
-  'parent_programs:write': 'Create, change and delete parent programs.',
-};
+/** "List and read parent programs." for `parent_programs:read`. */
+export function permissionMeaning(permission: Permission): string {
+  const [resource = '', right] = permission.split(':');
+  return `${right === 'read' ? 'List and read' : 'Create, change and delete'} ${resource.replaceAll('_', ' ')}.`;
+}
 
 /** The text may break after the colon only. */
 export function permissionChip(permission: string): Html {
