@@ -45,13 +45,18 @@ export type PageOf<Path extends PagedPath> = Extract<DataOf<Path>, AnyPage>;
 export type ItemOf<Path extends PagedPath> = PageOf<Path>['data'][number];
 
 /** The paths whose POST takes an `Idempotency-Key`. */
-export type IdempotentPath = {
-  [Path in PathOf<'post'>]: ParametersOf<paths[Path]['post']> extends { header?: infer Header }
-    ? 'Idempotency-Key' extends keyof NonNullable<Header>
-      ? Path
-      : never
+export type IdempotentPath = IdempotentPathIn<paths>;
+
+/** For any contract. An operation without header parameters has `header?: never`, of which every string is a key. */
+export type IdempotentPathIn<Paths> = {
+  [Path in keyof Paths]: Paths[Path] extends { post: { parameters: { header?: infer Header } } }
+    ? [NonNullable<Header>] extends [never]
+      ? never
+      : 'Idempotency-Key' extends keyof NonNullable<Header>
+        ? Path
+        : never
     : never;
-}[PathOf<'post'>];
+}[keyof Paths];
 
 type AnyPage = { data: unknown[]; page: { next_cursor: string | null } };
 

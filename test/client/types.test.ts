@@ -7,6 +7,7 @@ import {
   type Result,
   type Schemas,
 } from '../../src/client/charter-client.ts';
+import type { IdempotentPathIn } from '../../src/client/contract.ts';
 
 /** Accepts exactly T: neither a wider nor a narrower type compiles. */
 declare function exactly<T>(): <U>(value: U & (Same<T, U> extends true ? unknown : never)) => void;
@@ -117,8 +118,22 @@ async function lists(charter: CharterClient): Promise<void> {
   }
 }
 
+type Post<Header> = { post: { parameters: { query?: never; header?: Header; path?: never; cookie?: never } } };
+type Posts = {
+  '/optional': Post<{ 'Idempotency-Key'?: string; 'If-Match'?: string }>;
+  '/required': { post: { parameters: { header: { 'Idempotency-Key': string } } } };
+  '/without-headers': Post<never>;
+  '/another-header': Post<{ 'If-Match'?: string }>;
+  '/no-post': { get: Post<{ 'Idempotency-Key'?: string }>['post']; post?: never };
+};
+
+// A key for any other POST would make the client repeat a request that is not safe to repeat.
+function idempotent(path: IdempotentPathIn<Posts>): void {
+  exactly<'/optional' | '/required'>()(path);
+}
+
 test('the type check compiles the assertions above; they are not run', () => {
-  expect([responses, conditional, headers, refused, lists]).toHaveLength(5);
+  expect([responses, conditional, headers, refused, lists, idempotent]).toHaveLength(6);
 });
 
 declare function accept(value: unknown): void;
