@@ -139,7 +139,7 @@ async function tagOf({ origin }: RunningServer, organization: Organization): Pro
   return (await fetch(origin + PATH, { headers: authorized(organization) })).headers.get('etag') ?? '';
 }
 
-const seal = ({ cursorKey }: Organization) => ({ key: cursorKey, list: '["created_at",null,null,null]' });
+const seal = ({ cursorKey }: Organization) => ({ key: cursorKey, list: '["/api/parent_programs","created_at"]' });
 
 /** Returns a function from a server to its load: list pages that no two connections share. */
 async function distinctPages({ raw }: Servers, large: Organization, client: pg.Client) {

@@ -36,6 +36,13 @@ export function isUniqueViolation(error: unknown): boolean {
   return memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode') === '23505';
 }
 
+/** The foreign key that a write violated; undefined for any other error. */
+export function violatedReference(error: unknown): string | undefined {
+  const cause = memberOf(adapterErrorOf(error), 'cause');
+  if (memberOf(cause, 'originalCode') !== '23503') return undefined;
+  return /foreign key constraint "([^"]+)"/.exec(String(memberOf(cause, 'originalMessage')))?.[1];
+}
+
 /** PostgreSQL's error inside Prisma's. */
 function adapterErrorOf(error: unknown): unknown {
   return memberOf(memberOf(error, 'meta'), 'driverAdapterError');

@@ -89,8 +89,8 @@ export async function transaction<T>(db: Database, work: (tx: Transaction) => Pr
   return db.prisma.$transaction(work);
 }
 
-/** Tables whose rows Prisma finds by their keys only, so that one plan is right for all values. */
-const PREPARED = /\b(parent_programs|idempotency_keys)\b/;
+/** The writes of the API. They find rows by their keys only, so that one plan is right for all values. */
+const PREPARED = /\b(key_of_write|idempotency_keys)\b/;
 
 /** Names the statements that each connection prepares once, because parsing and planning them takes longer than executing. */
 function createNames(): (statement: { sql: string }) => string {

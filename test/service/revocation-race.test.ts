@@ -4,7 +4,8 @@ import { createParentProgram, removeParentProgram, updateParentProgram } from '.
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { transaction } from '../../src/store/database.ts';
-import { insertParentProgram } from '../../src/store/parent-programs.ts';
+import { PARENT_PROGRAMS } from '../../src/store/parent-programs.ts';
+import { insertRow } from '../../src/store/table.ts';
 import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { untilWaiting } from '../support/postgres.ts';
 import { accepted, useDatabase } from '../support/store.ts';
@@ -76,7 +77,7 @@ test.each(Object.entries(ENDS))('a %s waits for a write that has checked the key
   let isEnded = false;
   const ending = await transaction(database.db, async (tx) => {
     const program = { id: crypto.randomUUID(), content: CONTENT, writer };
-    accepted(await insertParentProgram(tx, people.scope, program));
+    accepted(await insertRow(tx, people.scope, PARENT_PROGRAMS, program));
     const running = end(people, keyId).then(() => {
       isEnded = true;
     });

@@ -5,7 +5,12 @@ import { auditProofs } from './isolation/audit.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
 import { keyHistoryProofs, keyListProofs, keyRotationProofs, organizationKeyProofs } from './isolation/key-lists.ts';
 import { organizationProofs } from './isolation/organizations.ts';
-import { keyOfWriteProofs, parentProgramListProofs, parentProgramProofs } from './isolation/parent-programs.ts';
+import {
+  keyOfWriteProofs,
+  parentProgramListProofs,
+  parentProgramProofs,
+  tableProofs,
+} from './isolation/parent-programs.ts';
 import { peopleProofs, policyProofs } from './isolation/people.ts';
 import type { Proofs } from './isolation/proof.ts';
 import { accessLinkProofs, auditLogProofs, sessionProofs } from './isolation/sessions.ts';
@@ -26,6 +31,7 @@ const PROOFS: Record<string, Proofs> = {
   'parent-program-list.ts': parentProgramListProofs,
   'parent-programs.ts': parentProgramProofs,
   'sessions.ts': sessionProofs,
+  'table.ts': tableProofs,
   'users.ts': { ...userProofs, ...peopleProofs },
 };
 /** Housekeeping, the write of key uses and the rotation of encryption keys, which cover all organizations in one statement. */

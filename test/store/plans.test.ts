@@ -1,5 +1,6 @@
 import { type ListQuery, listParentPrograms, positionOf, type SortField } from '../../src/store/parent-program-list.ts';
-import { findParentProgram } from '../../src/store/parent-programs.ts';
+import { PARENT_PROGRAMS } from '../../src/store/parent-programs.ts';
+import { findRow } from '../../src/store/table.ts';
 import { findKeysByHash, findUserByEmail } from '../../src/store/unscoped.ts';
 import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
@@ -96,7 +97,7 @@ test('external_id uses its unique index', async () => {
 });
 
 test('one parent program is found by its primary key', async () => {
-  const [plan] = await planned.plansOf(() => findParentProgram(planned.db, ours.scope, ours.userId));
+  const [plan] = await planned.plansOf(() => findRow(planned.db, ours.scope, PARENT_PROGRAMS, ours.userId));
   expect(plan?.text).toContain('parent_programs_pkey');
 });
 

@@ -1,11 +1,7 @@
 import { v7 as newId } from 'uuid';
 import { suspendOrganization } from '../../src/service/operator.ts';
-import {
-  createParentProgram,
-  removeParentProgram,
-  updateParentProgram,
-  type WriteContext,
-} from '../../src/service/parent-programs.ts';
+import { createParentProgram, removeParentProgram, updateParentProgram } from '../../src/service/parent-programs.ts';
+import type { WriteContext } from '../../src/service/rows.ts';
 import { createKeyRow, createTenant, openTestDatabase, type Tenant, useDatabase, writerOf } from '../support/store.ts';
 import { inTransaction } from '../support/transaction.ts';
 

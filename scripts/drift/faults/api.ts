@@ -6,6 +6,7 @@ const EXCEPTIONS = 'src/api/exceptions.ts';
 const BODY = 'src/api/request-body.ts';
 const QUERY = 'src/api/request-query.ts';
 const SERVICE = 'src/service/parent-programs.ts';
+const ROWS = 'src/service/rows.ts';
 
 /** Faults in what the contract promises for every operation: headers, methods, conditional requests, error responses. */
 export const API_FAULTS: readonly Fault[] = [
@@ -238,15 +239,20 @@ export const API_FAULTS: readonly Fault[] = [
   {
     title: 'Idempotency-Key is ignored',
     edits: [
-      { file: SERVICE, find: 'if (idempotencyKey === undefined) return', replace: "if (idempotencyKey !== '') return" },
+      { file: ROWS, find: 'if (idempotencyKey === undefined) return', replace: "if (idempotencyKey !== '') return" },
     ],
     caughtBy: 'test/api/idempotency.test.ts',
+  },
+  {
+    title: 'an Idempotency-Key of another resource repeats that response',
+    edits: [{ file: ROWS, find: '[table.name, storedContent', replace: '[storedContent' }],
+    caughtBy: 'test/service/rows.test.ts',
   },
   {
     title: 'an Idempotency-Key is accepted with another body',
     edits: [
       {
-        file: SERVICE,
+        file: ROWS,
         find: 'if (claim.requestHash.equals(requestHash)) return',
         replace: 'if (claim.requestHash.length === requestHash.length) return',
       },

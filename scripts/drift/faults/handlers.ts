@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.ts';
 
 const PROGRAMS = 'src/api/handlers/parent-programs.ts';
+const LIST_PAGE = 'src/api/list-page.ts';
 const PAGES = 'src/store/parent-program-list.ts';
 const KEY = 'src/api/handlers/key.ts';
 const EXCEPTIONS = 'src/api/exceptions.ts';
@@ -42,7 +43,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a handler forgets a header',
-    edits: [{ file: PROGRAMS, find: '{ Location: `/api/parent_programs/${program.id}` }', replace: '{}' }],
+    edits: [{ file: PROGRAMS, find: '{ Location: `${PATH}/${program.id}` }', replace: '{}' }],
     caughtBy: 'types',
   },
   {
@@ -70,7 +71,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a handler reads a parameter that is not in the contract',
-    edits: [{ file: PROGRAMS, find: 'const { limit, cursor, sort,', replace: 'const { limit, offset, cursor, sort,' }],
+    edits: [{ file: PROGRAMS, find: 'const { search, external_id', replace: 'const { offset, search, external_id' }],
     caughtBy: 'types',
   },
   {
@@ -78,8 +79,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: PROGRAMS,
-        find: 'findParentProgram(db, caller.scope, path.id)',
-        replace: 'findParentProgram(db, { organizationId: path.id }, path.id)',
+        find: 'getRow(db, caller.scope, ',
+        replace: 'getRow(db, { organizationId: path.id }, ',
       },
     ],
     caughtBy: 'types',
@@ -99,8 +100,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: PROGRAMS,
-        find: 'headers: { Location: `/api/parent_programs/${program.id}` }, body: present(program) };',
-        replace: 'headers: { Location: `/api/parent_programs/${program.id}` }, body: present(program) as any };',
+        find: 'headers: { Location: `${PATH}/${program.id}` }, body: present(program) };',
+        replace: 'headers: { Location: `${PATH}/${program.id}` }, body: present(program) as any };',
       },
     ],
     caughtBy: 'style',
@@ -116,9 +117,9 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     title: 'a handler returns a string instead of null',
     edits: [
       {
-        file: PROGRAMS,
-        find: "['page'] = { limit, next_cursor: next }",
-        replace: "['page'] = { limit, next_cursor: next ?? '' }",
+        file: LIST_PAGE,
+        find: "['Page'] = { limit, next_cursor: next }",
+        replace: "['Page'] = { limit, next_cursor: next ?? '' }",
       },
     ],
     caughtBy: 'test/contract/every-operation.test.ts',
@@ -143,21 +144,21 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     title: 'the last page has a Link header',
     edits: [
       {
-        file: PROGRAMS,
+        file: LIST_PAGE,
         find: 'headers: next === null ? {} : {',
         replace: 'headers: {',
       },
       {
-        file: PROGRAMS,
-        find: "nextPage('/api/parent_programs', query, next)",
-        replace: "nextPage('/api/parent_programs', query, next ?? '')",
+        file: LIST_PAGE,
+        find: 'nextPage(path, query, next)',
+        replace: "nextPage(path, query, next ?? '')",
       },
     ],
     caughtBy: 'test/api/list-paging.test.ts',
   },
   {
     title: 'the parameter search is ignored',
-    edits: [{ file: PROGRAMS, find: '    search,\n    externalId,\n', replace: '    externalId,\n' }],
+    edits: [{ file: PROGRAMS, find: '...page, search, externalId', replace: '...page, externalId' }],
     caughtBy: 'test/api/list.test.ts',
   },
   {
@@ -165,8 +166,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: PROGRAMS,
-        find: 'updatedSince: since === undefined ? undefined : readInstant(since),',
-        replace: "updatedSince: since === undefined ? readInstant(since ?? '') : undefined,",
+        find: 'since === undefined ? undefined : readInstant(since)',
+        replace: "since === undefined ? readInstant(since ?? '') : undefined",
       },
     ],
     caughtBy: 'test/api/list.test.ts',
@@ -175,7 +176,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     title: 'a sort order is reversed',
     edits: [
       {
-        file: PROGRAMS,
+        file: LIST_PAGE,
         find: "'-updated_at': { sortField: 'updated_at', descending: true }",
         replace: "'-updated_at': { sortField: 'updated_at', descending: false }",
       },

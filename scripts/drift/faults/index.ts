@@ -36,7 +36,7 @@ const QUICK_TITLES = new Set([
   'a bound of the contract changes without new generated files',
   'a published version is edited',
   'a migration makes a column narrower',
-  'findParentProgram without the organization',
+  'findRow without the organization',
 ]);
 
 /** One fault for nearly each kind of check, for every run of `npm test`. */

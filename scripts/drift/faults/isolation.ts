@@ -1,10 +1,10 @@
 import type { Edit, Fault } from '../fault.ts';
 
 const STORE: Readonly<Record<string, Edit>> = {
-  findParentProgram: {
-    file: 'parent-programs.ts',
-    find: 'from parent_programs where organization_id = $1 and id = $2`',
-    replace: 'from parent_programs where $1::uuid is not null and id = $2`',
+  findRow: {
+    file: 'table.ts',
+    find: 'from ${name} where organization_id = $1 and id = $2`',
+    replace: 'from ${name} where $1::uuid is not null and id = $2`',
   },
   readParentProgram: {
     file: 'parent-programs.ts',

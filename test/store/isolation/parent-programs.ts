@@ -5,11 +5,11 @@ import { checkKeyOfWrite } from '../../../src/store/key-of-write.ts';
 import { type ListQuery, listParentPrograms, positionOf } from '../../../src/store/parent-program-list.ts';
 import {
   deleteParentProgram,
-  findParentProgram,
-  insertParentProgram,
+  PARENT_PROGRAMS,
   readParentProgram,
   replaceParentProgram,
 } from '../../../src/store/parent-programs.ts';
+import { findRow, insertRow } from '../../../src/store/table.ts';
 import { accepted, type Tenant, writerOf } from '../../support/store.ts';
 import type { Proofs } from './proof.ts';
 
@@ -18,7 +18,7 @@ const PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: 101
 
 async function insert(db: Database, tenant: Tenant, id = newId(), content = CONTENT) {
   const inserted = { id, content, writer: await writerOf(db, tenant) };
-  return accepted(await insertParentProgram(db.prisma, tenant.scope, inserted));
+  return accepted(await insertRow(db.prisma, tenant.scope, PARENT_PROGRAMS, inserted));
 }
 
 export const parentProgramListProofs: Proofs = {
@@ -47,23 +47,26 @@ export const parentProgramListProofs: Proofs = {
   },
 };
 
-export const parentProgramProofs: Proofs = {
-  async findParentProgram({ db, ours, theirs }) {
+/** Of the statements that are the same for every table. */
+export const tableProofs: Proofs = {
+  async findRow({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
-    expect(await findParentProgram(db, ours.scope, foreign.id)).toBeNull();
+    expect(await findRow(db, ours.scope, PARENT_PROGRAMS, foreign.id)).toBeNull();
     const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
-    expect((await findParentProgram(db, ours.scope, foreign.id))?.program).toEqual(own);
-    expect((await findParentProgram(db, theirs.scope, foreign.id))?.program).toEqual(foreign);
+    expect((await findRow(db, ours.scope, PARENT_PROGRAMS, foreign.id))?.row).toEqual(own);
+    expect((await findRow(db, theirs.scope, PARENT_PROGRAMS, foreign.id))?.row).toEqual(foreign);
   },
 
-  async insertParentProgram({ db, ours, theirs }) {
+  async insertRow({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
     // The same id and the same external id are available, or an organization could find out another's.
     const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
     expect(own).toMatchObject({ id: foreign.id, externalId: 'NOR-1', name: 'Of the same id' });
-    expect((await findParentProgram(db, theirs.scope, foreign.id))?.program).toEqual(foreign);
+    expect((await findRow(db, theirs.scope, PARENT_PROGRAMS, foreign.id))?.row).toEqual(foreign);
   },
+};
 
+export const parentProgramProofs: Proofs = {
   async readParentProgram({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
     const [writer, theirWriter] = [await writerOf(db, ours), await writerOf(db, theirs)];
@@ -88,7 +91,7 @@ export const parentProgramProofs: Proofs = {
     expect(accepted(await replaceParentProgram(db.prisma, ours.scope, { ...change, content }))).toMatchObject({
       name: 'Changed',
     });
-    expect((await findParentProgram(db, theirs.scope, foreign.id))?.program).toEqual(foreign);
+    expect((await findRow(db, theirs.scope, PARENT_PROGRAMS, foreign.id))?.row).toEqual(foreign);
   },
 
   async deleteParentProgram({ db, ours, theirs }) {
@@ -97,8 +100,8 @@ export const parentProgramProofs: Proofs = {
     const { change, foreignChange } = await rewrites(db, { ours, theirs, id: own.id });
     expect(accepted(await deleteParentProgram(db.prisma, theirs.scope, foreignChange))).toBeNull();
     expect(accepted(await deleteParentProgram(db.prisma, ours.scope, change))).not.toBeNull();
-    expect(await findParentProgram(db, ours.scope, own.id)).toBeNull();
-    expect((await findParentProgram(db, theirs.scope, foreign.id))?.program).toEqual(foreign);
+    expect(await findRow(db, ours.scope, PARENT_PROGRAMS, own.id)).toBeNull();
+    expect((await findRow(db, theirs.scope, PARENT_PROGRAMS, foreign.id))?.row).toEqual(foreign);
   },
 };
 
@@ -117,7 +120,10 @@ export const keyOfWriteProofs: Proofs = {
     expect(await checkKeyOfWrite(db.prisma, theirs.scope, writer)).toEqual({ kind: 'accepted', value: null });
     expect(await checkKeyOfWrite(db.prisma, ours.scope, writer)).toMatchObject({ kind: 'refused', key: null });
     const inserted = { id: newId(), content: CONTENT, writer };
-    expect(await insertParentProgram(db.prisma, ours.scope, inserted)).toMatchObject({ kind: 'refused', key: null });
-    expect(await findParentProgram(db, ours.scope, inserted.id)).toBeNull();
+    expect(await insertRow(db.prisma, ours.scope, PARENT_PROGRAMS, inserted)).toMatchObject({
+      kind: 'refused',
+      key: null,
+    });
+    expect(await findRow(db, ours.scope, PARENT_PROGRAMS, inserted.id)).toBeNull();
   },
 };

@@ -1,0 +1,74 @@
+import type { components } from '../../generated/openapi.d.ts';
+import type { Caller } from '../domain/caller.ts';
+import { cursorKeyOf } from '../service/cursor-key.ts';
+import type { Database } from '../store/database.ts';
+import { nextPage, openCursor, sealCursor } from './cursor.ts';
+import { JsonText } from './json-text.ts';
+
+type SortField = 'created_at' | 'updated_at' | 'name';
+type Order = { readonly sortField: SortField; readonly descending: boolean };
+
+const ORDERS: Readonly<Record<SortField | `-${SortField}`, Order>> = {
+  created_at: { sortField: 'created_at', descending: false },
+  '-created_at': { sortField: 'created_at', descending: true },
+  updated_at: { sortField: 'updated_at', descending: false },
+  '-updated_at': { sortField: 'updated_at', descending: true },
+  name: { sortField: 'name', descending: false },
+  '-name': { sortField: 'name', descending: true },
+};
+
+/** The query of a list operation, and who sends it. */
+export type ListRequest = {
+  readonly query: {
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+    readonly sort: keyof typeof ORDERS;
+    readonly [filter: string]: string | number | undefined;
+  };
+  readonly caller: Pick<Caller, 'scope' | 'cursorKey'>;
+};
+
+/** The rows to read. */
+export type Page = Order & {
+  /** One more than the page shows, which tells whether there is a next page. */
+  readonly limit: number;
+  /** Null: from the beginning. */
+  readonly after: Buffer | null;
+};
+
+type Rows = {
+  readonly rows: readonly { readonly json: string; readonly position: Buffer }[];
+  readonly version: string | undefined;
+};
+
+type PageResponse = {
+  readonly status: 200;
+  readonly headers: { readonly Link?: string };
+  readonly body: JsonText;
+  readonly version: string | undefined;
+};
+
+/** Reads a page of the list at the path, and responds with its rows and with the cursor of the next page. */
+export async function respondWithPage(
+  db: Database,
+  { query, caller }: ListRequest,
+  { path, read }: { path: string; read: (page: Page) => Promise<Rows> },
+): Promise<PageResponse> {
+  const { limit, cursor, sort, ...filters } = query;
+  // A cursor of another list, another order or other filters is refused.
+  const list = JSON.stringify([path, sort, ...Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))]);
+  const seal = { key: cursorKeyOf(db, caller), list };
+  const after = cursor === undefined ? null : openCursor(seal, cursor);
+  const { rows, version } = await read({ ...ORDERS[sort], limit: limit + 1, after });
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  const next = last === undefined ? null : sealCursor(seal, last.position);
+  const separated = shown.map(({ json }, i) => (i === 0 ? json : `,${json}`));
+  const page: components['schemas']['Page'] = { limit, next_cursor: next };
+  return {
+    status: 200,
+    headers: next === null ? {} : { Link: `<${nextPage(path, query, next)}>; rel="next"` },
+    body: new JsonText('{"data":[', ...separated, '],"page":', JSON.stringify(page), '}'),
+    version,
+  };
+}
