@@ -1,25 +1,41 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PERMISSIONS } from '../../src/domain/role.ts';
+import { resources } from '../support/resources.ts';
 import { useDatabase } from '../support/store.ts';
 
-type Property = { type?: string | string[]; format?: string; maxLength?: number; enum?: string[]; $ref?: string };
+type Property = {
+  type?: string | string[];
+  format?: string;
+  maxLength?: number;
+  maxItems?: number;
+  enum?: string[];
+  $ref?: string;
+};
 type Schema = { properties?: Record<string, Property>; enum?: string[] };
 
-const document: { components: { schemas: Record<string, Schema> } } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'),
-);
+type Shown = { responses: Record<string, { content: { 'application/json': { schema: Property } } }> };
+const document: {
+  paths: Record<string, Record<string, Shown>>;
+  components: { schemas: Record<string, Schema>; headers: Record<string, { schema: Schema }> };
+} = JSON.parse(readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
 const schemaOf = (name: string) => document.components.schemas[name] ?? {};
 const propertiesOf = (name: string) => Object.entries(schemaOf(name).properties ?? {});
 
 /** The table behind each schema that shows rows. `without` explains each property that has no column. */
 const TABLES: Record<string, { table: string; columns?: Record<string, string>; without?: Record<string, string> }> = {
-  ParentProgram: { table: 'parent_programs' },
+  ...Object.fromEntries(resources.map(({ path, table }) => [schemaCreatedAt(path), { table }])),
   Key: { table: 'api_keys', without: { organization: 'KeyOrganization, below' } },
   KeyOrganization: { table: 'organizations' },
 };
 
 type Column = { type: string; maxLength: number | null; isNullable: boolean };
+
+/** The schema of the rows that are created on the path. */
+function schemaCreatedAt(path: string): string {
+  const { $ref = '' } = document.paths[path]?.['post']?.responses[201]?.content['application/json'].schema ?? {};
+  return $ref.split('/').at(-1) ?? '';
+}
 
 const database = await useDatabase();
 const { rows } = await database.db.pool.query<Column & { name: string }>(
@@ -53,31 +69,48 @@ const TYPES: Record<string, string> = {
   ARRAY: 'array',
 };
 
-test('the request schemas of create and update have the same bounds as the response schema', () => {
-  const shown = Object.fromEntries(propertiesOf('ParentProgram'));
-  for (const name of ['ParentProgramCreate', 'ParentProgramUpdate']) {
+test.each(resources)('the request schemas of $path have the same bounds as the response schema', ({ path }) => {
+  const schema = schemaCreatedAt(path);
+  const shown = Object.fromEntries(propertiesOf(schema));
+  for (const name of [`${schema}Create`, `${schema}Update`]) {
     for (const [property, { maxLength }] of propertiesOf(name)) {
       expect({ name, property, maxLength }).toEqual({ name, property, maxLength: shown[property]?.maxLength });
     }
   }
 });
 
-test('the database allows exactly the permissions of the contract', () => {
-  expect([...PERMISSIONS].sort()).toEqual([...(schemaOf('Permission').enum ?? [])].sort());
+test('the code, the database and every place of the contract have exactly the same permissions', async () => {
+  const permissions = [...PERMISSIONS].sort();
+  expect([...(schemaOf('Permission').enum ?? [])].sort()).toEqual(permissions);
+  const { rows: checks } = await database.db.pool.query<{ text: string }>(
+    `select pg_get_constraintdef(oid) as text from pg_constraint where conname = 'api_keys_permissions_check'`,
+  );
+  expect(checks.flatMap(({ text }) => namesIn(text)).sort()).toEqual(permissions);
+  const scopes = document.components.headers['WwwAuthenticatePermission']?.schema.enum ?? [];
+  expect(scopes.flatMap(namesIn).sort()).toEqual(permissions);
+  expect(propertiesOf('Key').find(([name]) => name === 'permissions')?.[1].maxItems).toBe(permissions.length);
 });
 
+function namesIn(text: string): string[] {
+  return text.match(/\b[a-z_]+:(read|write)\b/g) ?? [];
+}
+
 /** A field is unique within an organization in the contract exactly when the database enforces it. */
-test('the fields that the contract declares unique within an organization are unique in the database', async () => {
-  const { rows } = await database.db.pool.query<{ columns: string }>(
-    `select string_agg(a.attname, ',' order by k.ordinality) as columns
+test.each(resources)(
+  'the fields of $path that are unique in the contract are unique in the database',
+  async (resource) => {
+    const { rows } = await database.db.pool.query<{ columns: string }>(
+      `select string_agg(a.attname, ',' order by k.ordinality) as columns
      from pg_index i cross join unnest(i.indkey) with ordinality k (attnum, ordinality)
      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
-     where i.indrelid = 'parent_programs'::regclass and i.indisunique and i.indpred is null group by i.indexrelid`,
-  );
-  const said = propertiesOf('ParentProgram').filter(([, property]) =>
-    /\bunique in your organization\b/.test(JSON.stringify(property)),
-  );
-  expect(rows.map((row) => row.columns).sort()).toEqual(
-    ['id', ...said.map(([name]) => name)].map((name) => `organization_id,${name}`).sort(),
-  );
-});
+     where i.indrelid = $1::regclass and i.indisunique and i.indpred is null group by i.indexrelid`,
+      [resource.table],
+    );
+    const said = propertiesOf(schemaCreatedAt(resource.path)).filter(([, property]) =>
+      /\bunique in your organization\b/.test(JSON.stringify(property)),
+    );
+    expect(rows.map((row) => row.columns).sort()).toEqual(
+      ['id', ...said.map(([name]) => name)].map((name) => `organization_id,${name}`).sort(),
+    );
+  },
+);

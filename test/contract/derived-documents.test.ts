@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toPostmanCollection } from '../../scripts/generate/postman.ts';
 import { operations } from '../support/contract.ts';
-import { createProgram, successOf } from '../support/every-operation.ts';
+import { successOf } from '../support/every-operation.ts';
+import { createReferences, createRow, type References, resourceOf, withReferences } from '../support/resources.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
 type Pair = { readonly key: string; readonly value: string; readonly disabled?: boolean };
@@ -127,7 +128,8 @@ describe('postman.json', () => {
       'the server accepts the request of $operationId unchanged, except for an existing id',
       async (operation) => {
         const ours = await createTestOrganization(server);
-        const id = await createProgram(ours);
+        const id = await createRow(ours.client, resourceOf(operation));
+        const references = await createReferences(ours.client, operation);
         const { url, header, body } = itemOf(operation).request;
         const ticked = (pairs: Pair[]) =>
           pairs.flatMap(({ key, value, disabled }): [string, string][] => (disabled === true ? [] : [[key, value]]));
@@ -135,10 +137,15 @@ describe('postman.json', () => {
         const path = `/${url.path.join('/').replace(':id', id)}${query === '' ? '' : `?${query}`}`;
         const { status } = await ours.client.send(operation.method.toUpperCase(), path, {
           headers: Object.fromEntries(ticked(header)),
-          ...(body.raw !== undefined && { body: body.raw }),
+          ...(body.raw !== undefined && { body: bodyWith(body.raw, references) }),
         });
         expect(status).toBe(successOf(operation));
       },
     );
   });
 });
+
+/** Unchanged, unless it refers to other rows. */
+function bodyWith(text: string, references: References): unknown {
+  return Object.keys(references).length === 0 ? text : withReferences(JSON.parse(text), references);
+}

@@ -1,10 +1,11 @@
 // The mock accepts and refuses entity tags as the server does. Each side issues its own tags.
 import type { Client } from '../support/client.ts';
 import { operations } from '../support/contract.ts';
-import { createProgram, prepare, sendTo, successOf } from '../support/every-operation.ts';
+import { prepare, sendTo, successOf } from '../support/every-operation.ts';
 import { useMock } from '../support/mock.ts';
 import { differenceOf, exactLikeness } from '../support/parity.ts';
-import { insertPrograms } from '../support/programs.ts';
+import { createRow, resourceOf } from '../support/resources.ts';
+import { copyRow } from '../support/rows.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
 const [server, mock] = await Promise.all([useServer(), useMock()]);
@@ -25,7 +26,7 @@ const KINDS = Object.keys(HEADERS);
 describe.each(taking('If-None-Match'))('$operationId', (operation) => {
   test.each(KINDS)('If-None-Match: %s', async (kind) => {
     const { ours, client, request } = await prepare(server, operation);
-    await insertPrograms(server, ours, Array(30).fill({ name: 'One of many' }));
+    await copyRow(server.db, { organizationId: ours.id, table: resourceOf(operation).table }, 29);
     const send = async (to: Client) => {
       const tag = (await sendTo(to, request)).headers['etag'] ?? '';
       return sendTo(to, request, { headers: { 'If-None-Match': HEADERS[kind]?.(tag) } });
@@ -37,11 +38,12 @@ describe.each(taking('If-None-Match'))('$operationId', (operation) => {
 });
 
 describe.each(taking('If-Match'))('$operationId', (operation) => {
-  test.each([...KINDS, 'of another program'])('If-Match: %s', async (kind) => {
-    const { ours, client, request } = await prepare(server, operation);
-    const other = `/api/parent_programs/${await createProgram(ours, 'Another')}`;
+  test.each([...KINDS, 'of another row'])('If-Match: %s', async (kind) => {
+    const { client, request } = await prepare(server, operation);
+    const resource = resourceOf(operation);
+    const other = `${resource.path}/${await createRow(client, resource, { name: 'Another' })}`;
     const send = async (to: Client) => {
-      const tag = (await to.get(kind === 'of another program' ? other : request.url)).headers['etag'] ?? '';
+      const tag = (await to.get(kind === 'of another row' ? other : request.url)).headers['etag'] ?? '';
       return sendTo(to, request, { headers: { 'If-Match': HEADERS[kind]?.(tag) ?? tag } });
     };
     const sides = { server: await send(client), mock: await send(mock.client) };

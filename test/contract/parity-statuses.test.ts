@@ -1,13 +1,15 @@
 // Every status of the document, produced by the server and forced on the mock with Prefer.
 
+import { PERMISSIONS } from '../../src/domain/role.ts';
 import { changeLimits } from '../../src/service/operator.ts';
 import type { Reply } from '../support/client.ts';
 import { checkResponse, operations } from '../support/contract.ts';
 import { prepare, requestFor, sendTo, withQuery } from '../support/every-operation.ts';
 import { useMock } from '../support/mock.ts';
 import { differenceOf, likeness } from '../support/parity.ts';
-import { insertPrograms } from '../support/programs.ts';
 import { exchangeRaw, parseRaw } from '../support/raw.ts';
+import { createRow, resourceOf } from '../support/resources.ts';
+import { copyRow } from '../support/rows.ts';
 import { useServer } from '../support/server.ts';
 
 /** Nothing listens on this port, as if the database were stopped. */
@@ -33,7 +35,7 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
   400: ({ client, request }) => sendTo(client, request, { url: withQuery(request.url, 'x=%ff') }),
   401: ({ request }) => sendTo(server.anonymous, request),
   403: async ({ ours, client, request }, { method }) => {
-    const permissions = method === 'get' ? [] : ['parent_programs:read'];
+    const permissions = method === 'get' ? [] : PERMISSIONS.filter((permission) => permission.endsWith(':read'));
     await server.db.prisma.apiKey.updateMany({ where: { organizationId: ours.id }, data: { permissions } });
     if (request.url === '/api/key') {
       await server.db.prisma.organization.update({ where: { id: ours.id }, data: { suspendedAt: new Date() } });
@@ -50,8 +52,8 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
     checkResponse({ method, url }, reply);
     return { ...reply, body: JSON.parse(reply.text) };
   },
-  409: async ({ ours, client, request }) => {
-    await ours.client.post('/api/parent_programs', { name: 'First', external_id: 'taken' });
+  409: async ({ ours, client, request }, operation) => {
+    await createRow(ours.client, resourceOf(operation), { external_id: 'taken' });
     return sendTo(client, request, { body: { ...Object(request.body), external_id: 'taken' } });
   },
   412: ({ client, request }) => sendTo(client, request, { headers: { 'If-Match': '"stale"' } }),
@@ -86,7 +88,7 @@ describe.each(operations)('$operationId', (operation) => {
     async (status) => {
       const prepared = await prepare(server, operation);
       // More rows than a list page holds, as on the mock.
-      await insertPrograms(server, prepared.ours, Array(30).fill({ name: 'One of many' }));
+      await copyRow(server.db, { organizationId: prepared.ours.id, table: resourceOf(operation).table }, 29);
       const send = REQUESTS[status];
       if (send === undefined) throw new Error(`No request is known that gets ${status} from the server: add one.`);
       const ofServer = await send(prepared, operation);

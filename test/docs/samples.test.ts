@@ -5,7 +5,7 @@ import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
 import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
 import { operations } from '../support/contract.ts';
 import { useDashboard } from '../support/dashboard-server.ts';
-import { runSample, SHOWN_ID, samples, samplesWithBody } from '../support/samples.ts';
+import { runSample, samples, samplesWithBody, shownIdOf } from '../support/samples.ts';
 import { openTestDatabase } from '../support/store.ts';
 
 const dashboard = await useDashboard();
@@ -53,7 +53,7 @@ test.each(LANGUAGES.map(({ label }) => label))(
 test('the demonstration has the parent program that the samples read, change and delete', async () => {
   const { db, close } = await openTestDatabase();
   await seed(db);
-  const programs = await db.prisma.parentProgram.findMany({ where: { id: SHOWN_ID } });
+  const programs = await db.prisma.parentProgram.findMany({ where: { id: shownIdOf('/api/parent_programs/{id}') } });
   expect(programs.map(({ name }) => name)).toEqual(['Nordic Scholars Exchange 2025']);
   await close();
 });

@@ -4,6 +4,7 @@ import { createConformityCheck } from '../../src/api/conformity.ts';
 import { type Json, operationsOf } from '../../src/api/document.ts';
 import type { Operation } from '../support/contract.ts';
 import { requestFor } from '../support/every-operation.ts';
+import { createReferences } from '../support/resources.ts';
 import type { TestOrganization } from '../support/server.ts';
 import { type Draft, OWN_ID } from './draft.ts';
 import { complaintsOf } from './judge.ts';
@@ -36,11 +37,21 @@ export function requestProperty(document: Json, world: World) {
 type Place = { readonly operations: readonly Operation[]; readonly world: World; readonly ours: TestOrganization };
 
 async function outgoingOf(draft: Draft, place: Place): Promise<Outgoing> {
-  const { method, path, query, headers, body, key, scheme } = draft;
+  const { method, path, query, headers, key, scheme } = draft;
   const made = path.includes(OWN_ID) ? await make(draft.operation, place) : undefined;
   const address = path.replace(OWN_ID, made?.id ?? '');
   const url = query.length === 0 ? address : `${address}?${query.join('&')}`;
-  return { method, url, headers, body, key, scheme, made };
+  return { method, url, headers, body: await referringBody(draft, place), key, scheme, made };
+}
+
+/** The body with ids of existing rows: the server refuses a reference to any other, even if the schema allows it. */
+async function referringBody({ operation, body }: Draft, { ours }: Place): Promise<Draft['body']> {
+  if (typeof body !== 'string') return body;
+  const references = await createReferences(ours.client, operation);
+  return Object.entries(references).reduce((text, [name, id]) => {
+    const given = new RegExp(`"${name}"\\s*:\\s*"([0-9a-f-]{36})"`, 'i').exec(text)?.[1];
+    return given === undefined ? text : text.replaceAll(given, id);
+  }, body);
 }
 
 /** Creates an item with the create operation of the collection in the path. */
@@ -48,7 +59,8 @@ async function make({ path }: Operation, { operations, world, ours }: Place): Pr
   const collection = path.slice(0, path.indexOf('/{'));
   const creation = operations.find((other) => other.path === collection && other.method === 'post');
   if (creation === undefined) throw new Error(`Nothing in the document adds to ${collection}.`);
-  const { method, url, body } = requestFor(creation, { id: '' });
+  const references = await createReferences(ours.client, creation);
+  const { method, url, body } = requestFor(creation, { id: '', references });
   const by: Outgoing = { method, url, headers: {}, body: JSON.stringify(body), key: 'ours', scheme: 'Bearer ' };
   const response = await world.send(by, ours).catch((error: Error) => {
     throw new Error(`${error.message}\n${curlOf(by)}`);

@@ -3,14 +3,18 @@
 import { firstExample } from '../../src/api/document.ts';
 import type { Client, Reply, Sending } from './client.ts';
 import type { Operation } from './contract.ts';
+import { createReferences, createRow, type References, resourceOf, withReferences } from './resources.ts';
 import { createTestOrganization, type TestOrganization, type TestServer } from './server.ts';
 
 export { successOf } from '../../src/api/document.ts';
 
 export type ValidRequest = { method: string; url: string; body: unknown; headers: Record<string, string> };
 
-/** The path with `id`, and the contract's examples for every other required value. */
-export function requestFor(operation: Operation, { id }: { id: string }): ValidRequest {
+/** The path with `id`, the ids of `references`, and the contract's examples for every other required value. */
+export function requestFor(
+  operation: Operation,
+  { id, references = {} }: { id: string; references?: References },
+): ValidRequest {
   const required = (operation.parameters ?? []).filter((parameter) => parameter.required === true);
   const given = (location: string) =>
     required
@@ -25,7 +29,7 @@ export function requestFor(operation: Operation, { id }: { id: string }): ValidR
   return {
     method: operation.method.toUpperCase(),
     url: query === '' ? path : `${path}?${query}`,
-    body: examples === undefined ? undefined : firstExample(examples),
+    body: examples === undefined ? undefined : withReferences(firstExample(examples), references),
     headers: Object.fromEntries(given('header')),
   };
 }
@@ -49,16 +53,19 @@ export async function prepare(
   server: TestServer,
   operation: Operation,
   options?: Parameters<typeof createTestOrganization>[1],
-): Promise<{ ours: TestOrganization; client: Client; request: ValidRequest }> {
+): Promise<{ ours: TestOrganization; client: Client; request: ValidRequest; references: References }> {
   const ours = await createTestOrganization(server, options);
-  return { ours, client: ours.client, request: requestFor(operation, { id: await createProgram(ours) }) };
+  const { client } = ours;
+  const [id, references] = [await createRow(client, resourceOf(operation)), await createReferences(client, operation)];
+  return { ours, client, request: requestFor(operation, { id, references }), references };
 }
 
 /** The id of a new parent program. */
 export async function createProgram({ client }: TestOrganization, name = 'Nordic Scholars'): Promise<string> {
-  const { body } = await client.post('/api/parent_programs', { name });
-  return body.id;
+  return createRow(client, programs, { name });
 }
+
+const programs = resourceOf({ path: '/api/parent_programs' });
 
 /** The same request with one more parameter. */
 export function withQuery(url: string, parameter: string): string {

@@ -5,6 +5,7 @@ import { formatKey } from '../../src/domain/api-key.ts';
 import type { Sending } from './client.ts';
 import type { Operation, Parameter } from './contract.ts';
 import { requestFor, type ValidRequest, withQuery } from './every-operation.ts';
+import { type References, referredBy, withReferences } from './resources.ts';
 import { wrongJson, wrongTexts } from './wrong-values.ts';
 
 /** What a request changes in a valid one; both sides get the same request. */
@@ -45,10 +46,16 @@ export function goodRequests(operation: Operation, request: ValidRequest, key: s
     ),
     ...bodies.map(({ type, example, value }) => ({
       what: `the body ${example} as ${type}`,
-      body: value,
+      body: withReferences(value, referencesIn(request.body)),
       headers: { 'Content-Type': type },
     })),
   ];
+}
+
+/** The existing ids in a valid body. */
+function referencesIn(body: unknown): References {
+  const texts = Object.entries(Object(body)).map(([name, value]) => [name, String(value)] as const);
+  return Object.fromEntries(texts.filter(([name]) => referredBy(name) !== undefined));
 }
 
 /** Values that look like a key and are none. */

@@ -7,17 +7,17 @@ import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { missingPrograms, REMEDY } from '../../scripts/sample-programs.mjs';
 import { firstExample, type Operation, successOf } from '../../src/api/document.ts';
 import type { TestDashboard } from './dashboard-server.ts';
+import { createRow, resources } from './resources.ts';
 import { createTestOrganization } from './server.ts';
 import { until } from './wait.ts';
 
 const { operations } = await readContract(join(import.meta.dirname, '../../generated/openapi.json'));
 
-/** The id of the parent program in the contract's examples, which the samples request. */
-export const SHOWN_ID = String(
-  firstExample(
-    operations.flatMap(({ parameters = [] }) => parameters).find(({ name }) => name === 'id')?.examples ?? {},
-  ),
-);
+/** The id in the contract's examples, which the samples request. */
+export function shownIdOf(path: string): string {
+  const parameters = operations.filter((each) => each.path === path).flatMap((each) => each.parameters ?? []);
+  return String(firstExample(parameters.find(({ name }) => name === 'id')?.examples ?? {}));
+}
 
 export type RunnableSample = {
   readonly operationId: string;
@@ -42,7 +42,7 @@ export function samplesWithBody(operationId: string, body: unknown): readonly Ru
 
 function runnable(operation: Operation): readonly RunnableSample[] {
   const { operationId, method, path } = operation;
-  const request = `${method.toUpperCase()} ${path.replace('{id}', SHOWN_ID)} ${successOf(operation)}`;
+  const request = `${method.toUpperCase()} ${path.replace('{id}', shownIdOf(path))} ${successOf(operation)}`;
   return samplesOf(operation).map(({ label, source }) => ({ operationId, label, source, request }));
 }
 
@@ -64,8 +64,11 @@ export async function runSample(
   if (missing.length > 0) throw new Error(`There is no ${missing.join(', no ')}. ${REMEDY}`);
   const [program, extension] = RUNNERS[label] ?? [];
   if (program === undefined) throw new Error(`Nobody has said how a sample in ${label} is run.`);
-  const { id: organizationId, key } = await createTestOrganization(dashboard);
-  await dashboard.db.prisma.parentProgram.create({ data: { organizationId, id: SHOWN_ID, name: 'Nordic Scholars' } });
+  const { id: organizationId, key, client } = await createTestOrganization(dashboard);
+  for (const resource of resources) {
+    const ids = [organizationId, await createRow(client, resource), shownIdOf(`${resource.path}/{id}`)];
+    await dashboard.db.pool.query(`update ${resource.table} set id = $3 where organization_id = $1 and id = $2`, ids);
+  }
   const file = join(folder, `${operationId}.${extension}`);
   await writeFile(file, source);
   const { PATH, HOME } = process.env;

@@ -1,0 +1,68 @@
+// The resources of the contract: how a row of each is created is derived from the document, so that the tests of all operations
+// cover a new resource without a change.
+import { firstExample, isObject } from '../../src/api/document.ts';
+import type { Client } from './client.ts';
+import { type Operation, operations } from './contract.ts';
+
+export type Resource = {
+  /** The path of its list, on which rows are created. */
+  readonly path: string;
+  /** The name of the path and of the table. */
+  readonly table: string;
+  readonly creation: Operation;
+};
+
+export const resources: readonly Resource[] = operations
+  .filter(({ method, responses }) => method === 'post' && responses[201] !== undefined)
+  .map((creation) => ({ path: creation.path, table: creation.path.split('/').at(-1) ?? '', creation }));
+
+const byTable = new Map(resources.map((resource) => [resource.table, resource]));
+
+/** The resource of the operation's path; the first one if the path has none. */
+export function resourceOf({ path }: Pick<Operation, 'path'>): Resource {
+  const own = resources.find((resource) => resource.path === path.split('/{')[0]) ?? resources[0];
+  if (own === undefined) throw new Error('The contract creates nothing.');
+  return own;
+}
+
+/** A field or a parameter "parent_program_id" refers to a row of "parent_programs". Undefined: it refers to none. */
+export function referredBy(name: string): Resource | undefined {
+  return name.endsWith('_id') ? byTable.get(`${name.slice(0, -'_id'.length)}s`) : undefined;
+}
+
+/** Ids of existing rows, by the name of the field that refers to them. */
+export type References = Readonly<Record<string, string>>;
+
+/** Creates a row for each reference in the body of the operation. */
+export async function createReferences(client: Client, { requestBody }: Operation): Promise<References> {
+  const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
+  const created: [string, string][] = [];
+  for (const name of Object.keys(properties)) {
+    const resource = referredBy(name);
+    if (resource !== undefined) created.push([name, await createRow(client, resource)]);
+  }
+  return Object.fromEntries(created);
+}
+
+/** The id of a new row, from the first example of the contract. Fields that the resource does not have are left out. */
+export async function createRow(client: Client, { path, creation }: Resource, changes: object = {}): Promise<string> {
+  const { schema = {}, examples = {} } = creation.requestBody?.content['application/json'] ?? {};
+  const body = withReferences(firstExample(examples), await createReferences(client, creation));
+  const known = Object.entries(changes).filter(([name]) => Object.hasOwn(schema.properties ?? {}, name));
+  const { status, text, body: created } = await client.post(path, { ...Object(body), ...Object.fromEntries(known) });
+  if (status !== 201) throw new Error(`No row of ${path} was created: ${status} ${text}`);
+  return created.id;
+}
+
+/** The body with existing ids in place of the example's. */
+export function withReferences(body: unknown, references: References): unknown {
+  if (!isObject(body)) return body;
+  const own = Object.entries(references).filter(([name]) => Object.hasOwn(body, name));
+  return { ...body, ...Object.fromEntries(own) };
+}
+
+/** Everything that the API returns for the organization of the client, as text. */
+export async function snapshotOf(client: Client): Promise<string> {
+  const lists = await Promise.all(resources.map(({ path }) => client.get(`${path}?limit=100`)));
+  return JSON.stringify(lists.map(({ body }) => body));
+}
