@@ -1,5 +1,8 @@
-// Changed rows are found period by period of their creation, until there are enough for a list page. A scan of all rows in order
-// of creation could read a million to find the few that changed; a sort of all changed rows could sort nearly as many.
+import { VERSION } from './organization-version.ts';
+
+// List pages of the parent programs that have changed since an instant, in order of creation. Changed rows are found period by
+// period of their creation, until there are enough for a list page. A scan of all rows in order of creation could read a million
+// to find the few that changed; a sort of all changed rows could sort nearly as many.
 
 /** A period is 90 days, in hours because a day can have 23 hours in the time zone of a session. */
 const PERIOD = `interval '2160 hours'`;
@@ -8,54 +11,68 @@ const PERIOD = `interval '2160 hours'`;
 const periodOf = (instant: string) => `date_bin(${PERIOD}, ${instant}, timestamptz '2000-01-01T00:00:00Z')`;
 
 /**
- * A period with more changed rows is read in order of creation, row by row, because one in every few of its rows has changed.
- * With fewer, sorting them is faster.
+ * A period with more changed rows is read in order of creation, row by row, because many of its rows have changed. With fewer,
+ * sorting them is faster.
  */
 const MOST_SORTED = 2000;
 
-export type ChangesSql = {
+/**
+ * PostgreSQL does not know a value in a subquery when it plans. Knowing the instant, PostgreSQL would expect few rows, find a new
+ * plan cheaper than the prepared one, and plan at every execution.
+ */
+const SINCE = '(select $3::timestamptz)';
+
+type Kind = {
+  readonly columns: string;
+  readonly maxRows: number;
   readonly descending: boolean;
-  /** The position after which the rows start. Null: at the first row. */
-  readonly after: { readonly createdAt: string; readonly id: string } | null;
-  readonly since: string;
-  /** Maximum number of rows. */
-  readonly limit: number;
+  readonly isFirst: boolean;
 };
 
 /**
- * SQL that selects `created_at` and `id` of the first rows of the organization $1 that changed at or after `since`. Their order
- * is that of `period`, `created_at` and `id`, the last two in the direction of the list. The values are SQL, too.
+ * SQL for a list page. Its parameters are the organization, the limit (at most `maxRows`), the instant, and for later pages the
+ * `created_at` and the id of the row before.
  */
-export function selectChanges({ descending, after, since, limit }: ChangesSql): string {
+export function changesSql({ columns, maxRows, descending, isFirst }: Kind): string {
   const direction = descending ? 'desc' : 'asc';
-  const order = `order by created_at ${direction}, id ${direction}`;
-  const isAfter =
-    after === null ? 'true' : `(created_at, id) ${descending ? '<' : '>'} (${after.createdAt}, ${after.id})`;
-  const [first, last] = descending ? [newest, oldest] : [oldest, newest];
-  const changed = `organization_id = $1 and ${periodOf('created_at')} = start and updated_at >= ${since}`;
-  // "offset 0" and the inner limit keep PostgreSQL from other plans: it assumes that any third of the rows has changed.
+  const order = `created_at ${direction}, id ${direction}`;
+  const after = isFirst ? '' : `and (created_at, id) ${descending ? '<' : '>'} ($4::timestamptz, $5::uuid)`;
+  const start = isFirst ? creationAtEnd(direction) : '$4::timestamptz';
+  const end = creationAtEnd(descending ? 'asc' : 'desc');
+  const changed = `organization_id = $1 and ${periodOf('created_at')} = start and updated_at >= ${SINCE}`;
+  // "offset 0" and the innermost limit keep PostgreSQL from other plans: it assumes that any third of the rows has changed.
   return `
-    select period, created_at, id
-    from generate_series(${periodOf(after?.createdAt ?? first)}, ${periodOf(last)}, ${descending ? '-' : ''}${PERIOD})
-      with ordinality as periods (start, period)
-    cross join lateral (
-      select exists (select from parent_programs where ${changed} offset ${MOST_SORTED}) as are_many offset 0
+    select row_to_json(program) as json, ${VERSION} as version from (
+      select period, created_at, id from (
+        select start, period,
+               exists (select from parent_programs where ${changed} offset ${MOST_SORTED}) as has_many
+        from generate_series(${periodOf(start)}, ${periodOf(end)}, ${descending ? '-' : ''}${PERIOD})
+          with ordinality as series (start, period)
+        order by period offset 0
+      ) periods
+      cross join lateral (
+        (select created_at, id from (
+           select created_at, id from parent_programs where ${changed} order by updated_at limit ${MOST_SORTED}
+         ) few
+         where not has_many ${after} order by ${order} limit ${maxRows})
+        union all
+        (select created_at, id from (
+           select created_at, id, updated_at from parent_programs
+           where organization_id = $1 and created_at >= start and created_at < start + ${PERIOD} ${after}
+           order by ${order} offset 0
+         ) listed
+         where has_many and updated_at >= ${SINCE} order by ${order} limit ${maxRows})
+      ) found
+      order by period, ${order} limit ${maxRows}
     ) changes
     cross join lateral (
-      (select created_at, id
-       from (select created_at, id from parent_programs where ${changed} order by updated_at limit ${MOST_SORTED}) few
-       where not are_many and ${isAfter} ${order} limit ${limit})
-      union all
-      (select created_at, id
-       from (select created_at, id, updated_at from parent_programs
-             where organization_id = $1 and created_at >= start and created_at < start + ${PERIOD} and ${isAfter}
-             ${order} offset 0) listed
-       where are_many and updated_at >= ${since} ${order} limit ${limit})
-    ) found
-    order by period, created_at ${direction}, id ${direction} limit ${limit}`;
+      select ${columns} from parent_programs where organization_id = $1 and id = changes.id offset 0
+    ) program
+    order by period, changes.created_at ${direction}, changes.id ${direction} limit $2`;
 }
 
-const creationOfFirst = (direction: 'asc' | 'desc') =>
-  `(select created_at from parent_programs where organization_id = $1 order by created_at ${direction}, id ${direction} limit 1)`;
-const oldest = creationOfFirst('asc');
-const newest = creationOfFirst('desc');
+/** SQL for the creation of the oldest or the newest row. */
+function creationAtEnd(direction: 'asc' | 'desc'): string {
+  const order = `order by created_at ${direction}, id ${direction}`;
+  return `(select created_at from parent_programs where organization_id = $1 ${order} limit 1)`;
+}

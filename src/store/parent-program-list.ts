@@ -3,7 +3,7 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
 import { bytesBefore, bytesOfInstant, rfc3339 } from './instant.ts';
 import { VERSION } from './organization-version.ts';
-import { selectChanges } from './parent-program-changes.ts';
+import { changesSql } from './parent-program-changes.ts';
 
 export type SortField = 'created_at' | 'updated_at' | 'name';
 
@@ -84,14 +84,18 @@ async function page(db: Database, scope: OrganizationScope, query: ListQuery): P
   const conditions = ['organization_id = $1'];
   const start = startOf(query);
   if (start !== null) {
-    const { value, id } = bindPosition(start, sortField, bind);
+    const value = `${bind(start.subarray(ID_BYTES))}::${ORDER_TYPE[sortField]}`;
+    const id = `${bind(start.subarray(0, ID_BYTES))}::uuid`;
     conditions.push(`(${sortField}, id) ${descending ? '<' : '>'} (${value}, ${id})`);
   }
   const filters = filtersOf(query, bind);
   const isPrepared = filters.length === 0 && (updatedSince === undefined || sortField === 'updated_at');
   const isBounded = updatedSince !== undefined && (sortField !== 'updated_at' || descending);
-  if (isBounded)
-    conditions.push(`updated_at >= ${isPrepared ? hidden(updatedSince, bind) : known(updatedSince, bind)}`);
+  if (isBounded) {
+    const since = `${bind(updatedSince.toISOString())}::timestamptz`;
+    // In a prepared statement, a value that PostgreSQL knows when it plans could make it plan each time.
+    conditions.push(`updated_at >= ${isPrepared ? `(select ${since})` : since}`);
+  }
   const source = (await areChangesFew(db, scope, query)) ? changesFirst(bind(updatedSince)) : 'parent_programs';
   const direction = descending ? 'desc' : 'asc';
   const order = `order by ${sortField} ${direction}, id ${direction}`;
@@ -123,46 +127,23 @@ function isOfChanges(query: ListQuery): query is ChangesQuery {
   return sortField === 'created_at' && updatedSince !== undefined && search === undefined && externalId === undefined;
 }
 
+/** Built once, because they are long and only their parameters vary. */
+const changesSqlOf = (descending: boolean) => ({
+  first: changesSql({ columns: COLUMNS, maxRows: MAX_ROWS, descending, isFirst: true }),
+  next: changesSql({ columns: COLUMNS, maxRows: MAX_ROWS, descending, isFirst: false }),
+});
+const CHANGES = { asc: changesSqlOf(false), desc: changesSqlOf(true) };
+
 function changesPage({ organizationId }: OrganizationScope, query: ChangesQuery): Statement {
-  const { descending, updatedSince } = query;
-  const values: unknown[] = [organizationId];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  const limit = bind(query.limit);
-  const since = hidden(updatedSince, bind);
-  const after = query.after === null ? null : bindPosition(query.after, 'created_at', bind);
+  const { after, descending, updatedSince, limit } = query;
   const direction = descending ? 'desc' : 'asc';
-  const changes = selectChanges({
-    descending,
-    after: after && { createdAt: after.value, id: after.id },
-    since,
-    limit: MAX_ROWS,
-  });
-  const text = `
-    select row_to_json(program) as json, ${VERSION} as version
-    from (${changes}) changed
-    cross join lateral (
-      select ${COLUMNS} from parent_programs where organization_id = $1 and id = changed.id offset 0
-    ) program
-    order by changed.period, changed.created_at ${direction}, changed.id ${direction} limit ${limit}`;
-  return { name: `list_changed_parent_programs_${direction}_${after === null ? 'first' : 'next'}`, text, values };
-}
-
-/** SQL for the sort field and the id of the row at a position. */
-function bindPosition(position: Buffer, sortField: SortField, bind: (value: unknown) => string) {
-  const value = `${bind(position.subarray(ID_BYTES))}::${ORDER_TYPE[sortField]}`;
-  return { value, id: `${bind(position.subarray(0, ID_BYTES))}::uuid` };
-}
-
-function known(instant: Date, bind: (value: unknown) => string): string {
-  return `${bind(instant.toISOString())}::timestamptz`;
-}
-
-/**
- * SQL for an instant that PostgreSQL does not know when it plans. Knowing it, PostgreSQL would expect few rows, find a new plan
- * cheaper than the prepared one, and plan at every execution.
- */
-function hidden(instant: Date, bind: (value: unknown) => string): string {
-  return `(select ${known(instant, bind)})`;
+  const page = after === null ? 'first' : 'next';
+  const position = after === null ? [] : [after.subarray(ID_BYTES), after.subarray(0, ID_BYTES)];
+  return {
+    name: `list_changed_parent_programs_${direction}_${page}`,
+    text: CHANGES[direction][page],
+    values: [organizationId, limit, updatedSince.toISOString(), ...position],
+  };
 }
 
 /**

@@ -210,8 +210,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/store/parent-program-changes.ts',
-        find: 'where are_many and',
-        replace: 'where false and are_many and',
+        find: 'where has_many and',
+        replace: 'where false and has_many and',
       },
     ],
     caughtBy: 'test/store/changes.test.ts',

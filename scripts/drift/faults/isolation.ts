@@ -33,9 +33,9 @@ const STORE: Readonly<Record<string, Edit>> = {
       '(select $1::uuid as organization_id, id, name, description, external_id, metadata, created_at, updated_at from parent_programs where updated_at >= ${since}::timestamptz offset 0)',
   },
   'listParentPrograms, by its changes in order of creation': {
-    file: 'parent-program-list.ts',
-    find: 'from parent_programs where organization_id = $1 and id = changed.id offset 0',
-    replace: 'from parent_programs where id = changed.id offset 0',
+    file: 'parent-program-changes.ts',
+    find: 'from parent_programs where organization_id = $1 and id = changes.id offset 0',
+    replace: 'from parent_programs where id = changes.id offset 0',
   },
   checkKeyOfWrite: {
     file: 'key-of-write.ts',
