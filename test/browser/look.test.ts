@@ -25,6 +25,10 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'key-rotate', path: () => `/profile/api-keys/${team.keyId}/rotate` },
   { name: 'key-rename', path: () => `/profile/api-keys/${team.keyId}/rename` },
   { name: 'key-revoke', path: () => `/profile/api-keys/${team.keyId}/revoke` },
+  {
+    name: 'key-revoke-in-use',
+    path: () => `/people/users/${team.member.userId}/api-keys/${team.usedKeyId}/revoke`,
+  },
   { name: 'users', path: () => '/people/users' },
   { name: 'users-nobody', path: () => '/people/users?search=zzz' },
   { name: 'user-invite', path: () => '/people/users/invite' },
@@ -101,7 +105,7 @@ test('pages that differ for members, managers and viewers pass the layout checks
 
 test('pages that a form leads to pass the layout checks', async () => {
   // Uses its own organization, because it changes what the other tests look at.
-  const { administrator, member, keyId, organizationId } = await createRealisticTeam(site.server.db);
+  const { administrator, member, keyId, usedKeyId, organizationId } = await createRealisticTeam(site.server.db);
   const page = await site.visitAs(administrator);
   const wrong: string[] = [];
   await page.goto('/profile/api-keys/new');
@@ -115,6 +119,9 @@ test('pages that a form leads to pass the layout checks', async () => {
   wrong.push(...(await look(page, 'key-rotated')));
   await page.reload();
   wrong.push(...(await look(page, 'sent-already')));
+  await page.goto(`/people/users/${member.userId}/api-keys/${usedKeyId}/revoke`);
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  wrong.push(...(await look(page, 'key-revoke-refused')));
   await page.goto(`/people/users/${member.userId}`);
   await page.getByRole('button', { name: 'Make a reset link' }).click();
   wrong.push(...(await look(page, 'reset-link')));

@@ -59,6 +59,7 @@ test('each filter and a deep log page run as a range scan of an index', async ()
     [{ ...all, after: deep }, 'audit_events_pkey'],
     [{ ...all, from: ago(60_100), to: ago(60_000) }, 'audit_events_pkey'],
     [{ ...all, action: 'key.rotated' }, 'audit_events_organization_id_act_id_idx'],
+    [{ ...all, keyId: member.userId }, 'audit_events_organization_id_key_id_id_idx'],
     [{ ...all, userId: member.userId }, 'audit_events_organization_id_actor_user_id_id_idx'],
     [{ ...all, userId: member.userId }, 'audit_events_organization_id_target_user_id_id_idx'],
   ] as const;

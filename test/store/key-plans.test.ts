@@ -1,5 +1,6 @@
 import { openDatabase } from '../../src/store/database.ts';
 import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/key-lists.ts';
+import { findKeyRotations } from '../../src/store/key-rotations.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';
 import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
 import { KEYRING } from '../support/encryption.ts';
@@ -87,6 +88,17 @@ test("a user's keys are found through the user", async () => {
   const plan = await planOf(() => listKeysOf(planned.db, ours.scope, query), 11);
   expect(plan?.text).toContain('api_keys_organization_id_user_id_created_at_idx');
   expect(plan?.blocks).toBeLessThan(mostBlocks(11));
+});
+
+test('the rotations of a key are found through indexes in both directions', async () => {
+  const { rows } = await database.db.pool.query<{ id: string }>(
+    'select id from api_keys where organization_id = $1 and user_id = $2 limit 1',
+    [ours.scope.organizationId, managerId],
+  );
+  const key = { userId: managerId, id: rows[0]?.id ?? '' };
+  const plan = await planOf(() => findKeyRotations(planned.db, ours.scope, key), 1);
+  expect(plan?.text).toContain('api_keys_organization_id_successor_id_idx');
+  expect(plan?.blocks).toBeLessThan(60);
 });
 
 test('each list page of a user with 20,000 ended keys costs no more than its rows', async () => {

@@ -14,6 +14,8 @@ export type RealisticTeam = Team & {
   readonly keyId: string;
   /** A key of the administrator that was rotated. */
   readonly rotatedKeyId: string;
+  /** A key of the member that is in use. */
+  readonly usedKeyId: string;
   /** A member without keys. */
   readonly newcomer: Actor;
   readonly deactivatedId: string;
@@ -34,7 +36,7 @@ export async function createRealisticTeam(db: Database): Promise<RealisticTeam> 
   orThrow(await revokeKey(db, manager, { keyId: leaked.id, userId: administrator.userId }));
   const staging = await make(db, administrator, { name: 'Nightly import, staging' });
   orThrow(await rotateKey(db, administrator, { keyId: staging.id, userId: administrator.userId, environment: 'live' }));
-  orThrow(
+  const enrolment = orThrow(
     await issueKey(db, manager, {
       ...{
         userId: member.userId,
@@ -48,6 +50,7 @@ export async function createRealisticTeam(db: Database): Promise<RealisticTeam> 
   await age(db, reporting.id, { createdAgoMs: 344 * DAY_MS, usedAgoMs: 3 * 3_600_000 });
   await age(db, leaked.id, { createdAgoMs: 61 * DAY_MS, usedAgoMs: 2 * DAY_MS });
   await age(db, staging.id, { createdAgoMs: 92 * DAY_MS, usedAgoMs: 5 * 60_000 });
+  await age(db, enrolment.id, { createdAgoMs: 12 * DAY_MS, usedAgoMs: 7 * 60_000 });
   const { token } = await invite(db, administrator, 'Noor Haddad');
   const gone = await invite(db, administrator, 'Bartholomew Featherstonehaugh-Cholmondeley');
   orThrow(await deactivateUser(db, administrator, { userId: gone.userId }));
@@ -55,6 +58,7 @@ export async function createRealisticTeam(db: Database): Promise<RealisticTeam> 
     ...team,
     keyId: nightly.id,
     rotatedKeyId: staging.id,
+    usedKeyId: enrolment.id,
     newcomer,
     deactivatedId: gone.userId,
     invitation: token,

@@ -207,6 +207,24 @@ export const KEY_FAULTS: readonly Fault[] = [
     caughtBy: 'test/service/key-audit.test.ts',
   },
   {
+    title: 'a key in the URL of a search is repeated on the page',
+    edits: [
+      { file: 'src/dashboard/keys/find.ts', find: 'return findKeyIn(text)?.prefix ?? text;', replace: 'return text;' },
+    ],
+    caughtBy: 'test/dashboard/organization/api-keys.test.ts',
+  },
+  {
+    title: 'a key of somebody else that is in use is revoked without its name',
+    edits: [
+      {
+        file: 'src/dashboard/keys/confirmation.ts',
+        find: 'if (context.isOwn) return null;',
+        replace: "if (context.isOwn || typed === '') return null;",
+      },
+    ],
+    caughtBy: 'test/dashboard/keys/confirmations.test.ts',
+  },
+  {
     title: 'a user can have any number of keys',
     edits: [{ file: KEY, find: 'export const MAX_ACTIVE_KEYS = 10;', replace: 'export const MAX_ACTIVE_KEYS = 1000;' }],
     caughtBy: 'test/service/issue-key.test.ts',
