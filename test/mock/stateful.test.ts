@@ -39,8 +39,11 @@ function withoutChosenParts(url: string): string {
   return url.replace(/[0-9a-f-]{36}/i, '{id}').replace(/(cursor|updated_since)=[^&]+/, '$1');
 }
 
+const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
 /** The body without what each side chooses: ids and times. `isChanged`: updated_at is later than created_at. */
-function dataOf({ body }: Reply): unknown {
+function dataOf({ body, text }: Reply): unknown {
+  if (typeof body?.message === 'string') return JSON.parse(text.replace(ID, 'an id'));
   const withoutChosen = (item: Record<string, unknown>) => {
     const { id: _id, created_at: createdAt, updated_at: updatedAt, metadata, ...rest } = item;
     // PostgreSQL orders the entries itself.
