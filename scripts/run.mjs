@@ -1,13 +1,13 @@
 // Runs every command of package.json. It first installs what is missing: Node 24, the dependencies and the generated
 // code. It is plain JavaScript, because it must run on any version of Node.
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser, REMEDY } from './browser.mjs';
 import { launch } from './launch.mjs';
 import { canInstallPrograms, installPrograms, missingPrograms, REMEDY as PROGRAMS_REMEDY } from './sample-programs.mjs';
+import { digest, isFresh } from './stamps.mjs';
 
 const NODE_VERSION = '24.21.0';
 const OLDEST_NODE = [24, 18];
@@ -41,7 +41,8 @@ process.chdir(root);
 
 const node = findNode();
 installDependencies();
-if (command.generated) generate();
+// A dry run writes nothing, so it bundles the contract elsewhere.
+if (command.generated && !rest.includes('--dry-run')) generate();
 if (command.docs) buildDocs();
 if (name === 'test' || name === 'soak') {
   ensureBrowser();
@@ -75,7 +76,7 @@ function findNode() {
 function installDependencies() {
   const stamp = join(root, 'node_modules', '.charter-installed');
   const wanted = digest(['package.json', 'package-lock.json', '.npmrc']);
-  if (isStamped(stamp, wanted)) return;
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   step(
     'Dependencies',
     () => npm(['ci', '--include=dev', '--loglevel=error']),
@@ -85,49 +86,23 @@ function installDependencies() {
 }
 
 function generate() {
-  const stamp = join(root, 'generated', '.charter-generated');
-  const wanted = digest([
-    'package-lock.json',
-    'prisma/schema.prisma',
-    'redocly.yaml',
-    ...filesIn('scripts/generate'),
-    'scripts/tool.ts',
-    'openapi/openapi.yaml',
-    ...filesIn('openapi/paths'),
-    ...filesIn('openapi/components'),
-  ]);
-  if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'prisma', 'client.ts'))) return;
   // Tests check the committed files as they are, so for them only the uncommitted ones are generated.
-  const flags = name === 'test' ? ['--uncommitted'] : [];
+  const isTest = name === 'test';
+  if (isFresh('uncommitted') && (isTest || isFresh('committed'))) return;
   step(
     'Generated code',
-    () => spawnSync(node, ['scripts/generate/main.ts', ...flags], { encoding: 'utf8' }),
+    () => spawnSync(node, ['scripts/generate/main.ts', ...(isTest ? ['--uncommitted'] : [])], { encoding: 'utf8' }),
     'Fix the problem above, then try again.',
   );
-  if (name !== 'test') writeFileSync(stamp, wanted);
 }
 
 function buildDocs() {
-  const stamp = join(root, 'generated', 'docs', '.charter-docs');
-  const wanted = digest([
-    'package-lock.json',
-    'generated/openapi.json',
-    'generated/openapi.yaml',
-    'scripts/guides.ts',
-    'scripts/tool.ts',
-    'src/api/document.ts',
-    'src/dashboard/markup/html.ts',
-    'src/dashboard/markup/icons.ts',
-    'generated/openapi.d.ts',
-    ...['openapi/guides', 'scripts/client', 'scripts/docs', 'src/client', 'src/dashboard/assets'].flatMap(filesIn),
-  ]);
-  if (isStamped(stamp, wanted) && existsSync(join(root, 'generated', 'docs', 'charter-client.tgz'))) return;
+  if (isFresh('docs')) return;
   step(
     'Documentation',
     () => spawnSync(node, ['scripts/docs/main.ts'], { encoding: 'utf8' }),
     'Fix the problem above, then try again.',
   );
-  writeFileSync(stamp, wanted);
 }
 
 /** Installs Chromium if the machine has none, and fails with a remedy if that is not possible. */
@@ -173,28 +148,6 @@ function npm(parameters) {
   return script?.endsWith('.js')
     ? spawnSync(process.execPath, [script, ...parameters], options)
     : spawnSync('npm', parameters, { ...options, shell: process.platform === 'win32' });
-}
-
-function isStamped(stamp, wanted) {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
-}
-
-function digest(files) {
-  const hash = createHash('sha256');
-  for (const file of files)
-    hash
-      .update(file)
-      .update('\0')
-      .update(readFileSync(join(root, file)))
-      .update('\0');
-  return hash.digest('hex');
-}
-
-function filesIn(folder) {
-  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length + 1))
-    .sort();
 }
 
 function fail(message) {

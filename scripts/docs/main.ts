@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildPackage } from '../client/build-package.ts';
 import { pack } from '../client/pack.ts';
+import { beginStamp } from '../stamps.mjs';
 import { root } from '../tool.ts';
 import { buildDocs } from './build.ts';
 import { readContract } from './contract.ts';
 
 const folder = join(root, 'generated/docs');
 
+const stamp = beginStamp('docs');
 try {
   const [pages, client, ...documents] = await Promise.all([
     buildDocs(root, await readContract(join(root, 'generated/openapi.json'))),
@@ -20,6 +22,7 @@ try {
   await mkdir(folder, { recursive: true });
   const files: readonly [string, string | Buffer][] = [...Object.entries(pages), client, ...documents];
   await Promise.all(files.map(([name, content]) => publish(name, content)));
+  stamp();
   process.stdout.write('generated/docs/index.html and generated/docs/plain.html are built.\n');
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -7,12 +7,18 @@ import { parseArgs } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { lintContract } from '../lint/contract.ts';
 import { problemsText } from '../lint/problem.ts';
+import { beginStamp } from '../stamps.mjs';
 import { root, runTool } from '../tool.ts';
 
 const COMMITTED = ['openapi.yaml', 'openapi.json', 'openapi.d.ts'];
 const UNCOMMITTED = ['openapi.dereferenced.json', 'postman.json'];
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean' }, uncommitted: { type: 'boolean' } } });
+/** What this run leaves fresh: with "--check", the files that it finds fresh. */
+const stamps = [
+  ...(options.uncommitted ? [] : [beginStamp('committed')]),
+  ...(options.check ? [] : [beginStamp('uncommitted')]),
+];
 const folder = await mkdtemp(join(tmpdir(), 'charter-generate-'));
 try {
   const linted = lint();
@@ -23,6 +29,7 @@ try {
   ]);
   if (!options.uncommitted) await Promise.all(COMMITTED.map(options.check ? compare : publish));
   if (!options.check) await Promise.all(UNCOMMITTED.map(publish));
+  for (const stamp of stamps) stamp();
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -23,12 +23,11 @@ export async function findLastReleased(): Promise<Released | null> {
   });
   const version = versions.sort(byOrder).at(-1);
   if (version === undefined) return null;
-  const document = await readYaml(`openapi/released/${written(version)}.yaml`);
+  const file = `openapi/released/${written(version)}.yaml`;
+  const document = await readYaml(file, `Restore ${file} with git checkout.`);
   const number = objectOf(document['info'])['version'];
   if (number !== written(version))
-    throw new Error(
-      `openapi/released/${written(version)}.yaml has the version ${number} inside. Restore it with git checkout.`,
-    );
+    throw new Error(`${file} has the version ${number} inside. Restore it with git checkout.`);
   return { version, document };
 }
 
@@ -61,12 +60,12 @@ export async function publish({
   }
 }
 
-/** Reads YAML through Redocly, which also wrote the file. */
-async function readYaml(file: string): Promise<Json> {
+/** Reads an OpenAPI document through Redocly, with the files that it refers to. Writes nothing in the checkout. */
+export async function readYaml(file: string, remedy: string): Promise<Json> {
   const scratch = await mkdtemp(join(tmpdir(), 'charter-release-'));
   try {
     const json = join(scratch, 'document.json');
-    await runTool('redocly', ['bundle', file, '--ext', 'json', '-o', json], `Restore ${file} with git checkout.`);
+    await runTool('redocly', ['bundle', file, '--ext', 'json', '-o', json], remedy);
     return objectOf(JSON.parse(await readFile(json, 'utf8')));
   } finally {
     await rm(scratch, { recursive: true, force: true });

@@ -17,7 +17,7 @@ export type ReleaseFolder = {
   readonly path: string;
   /** Writes the contract with these changes and this version, and runs the command. */
   readonly release: (number: string, plants: readonly Planted[], flags?: readonly string[]) => Promise<Printed>;
-  /** Every file below openapi/, with its content. */
+  /** Every file below openapi/ except the contract, with its content. */
   readonly files: () => Promise<Record<string, string>>;
 };
 
@@ -32,7 +32,10 @@ export async function withReleaseFolder(work: (folder: ReleaseFolder) => Promise
     await work({
       path,
       release: (...parameters) => release(path, ...parameters),
-      files: () => filesIn(join(path, 'openapi')),
+      files: async () => {
+        const { 'openapi.yaml': _contract, ...files } = await filesIn(join(path, 'openapi'));
+        return files;
+      },
     });
   } finally {
     await rm(path, { recursive: true, force: true });
@@ -48,8 +51,8 @@ async function release(
   const changed = planted(contract, plants);
   const document: Json = { ...changed, info: { ...objectOf(changed['info']), version: number } };
   // JSON is valid YAML.
-  for (const name of ['openapi.json', 'openapi.yaml'])
-    await writeFile(join(path, 'generated', name), `${JSON.stringify(document, null, 2)}\n`);
+  for (const file of ['generated/openapi.json', 'generated/openapi.yaml', 'openapi/openapi.yaml'])
+    await writeFile(join(path, file), `${JSON.stringify(document, null, 2)}\n`);
   return run(join(path, 'scripts/release-contract/main.ts'), flags);
 }
 

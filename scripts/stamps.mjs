@@ -1,0 +1,93 @@
+// Notes from what the generated files were made, so that nothing is generated twice. Plain JavaScript, like run.mjs.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** Files that are generated together: where that is noted, from which files they are made, and which they are. */
+const GROUPS = {
+  committed: {
+    stamp: 'generated/.charter-committed',
+    sources: contractSources,
+    outputs: ['generated/openapi.yaml', 'generated/openapi.json', 'generated/openapi.d.ts'],
+  },
+  uncommitted: {
+    stamp: 'generated/.charter-uncommitted',
+    sources: contractSources,
+    outputs: ['generated/openapi.dereferenced.json', 'generated/postman.json', 'generated/prisma/client.ts'],
+  },
+  docs: {
+    stamp: 'generated/docs/.charter-docs',
+    sources: docsSources,
+    outputs: ['index.html', 'plain.html', 'postman.json', 'charter-client.tgz'].map((name) => `generated/docs/${name}`),
+  },
+};
+
+/** True if the files are as they were generated, from what their sources hold now. */
+export function isFresh(group) {
+  const stamp = join(root, GROUPS[group].stamp);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampText(group, sourcesDigest(group));
+}
+
+/** Call it before the files are generated, and the function that it returns afterwards. */
+export function beginStamp(group) {
+  // Sources that change meanwhile make the files stale.
+  const sources = sourcesDigest(group);
+  return () => writeFileSync(join(root, GROUPS[group].stamp), stampText(group, sources));
+}
+
+/** SHA-256 of the names and contents of files, in hexadecimal. A file that does not exist counts as empty. */
+export function digest(files) {
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const path = join(root, file);
+    hash.update(file).update('\0');
+    if (existsSync(path)) hash.update(readFileSync(path));
+    hash.update('\0');
+  }
+  return hash.digest('hex');
+}
+
+function stampText(group, sources) {
+  return `${sources} ${digest(GROUPS[group].outputs)}`;
+}
+
+function sourcesDigest(group) {
+  return digest(GROUPS[group].sources());
+}
+
+function contractSources() {
+  return [
+    'package-lock.json',
+    'prisma/schema.prisma',
+    'redocly.yaml',
+    'scripts/tool.ts',
+    'openapi/openapi.yaml',
+    ...['scripts/generate', 'openapi/paths', 'openapi/components'].flatMap(filesIn),
+  ];
+}
+
+function docsSources() {
+  return [
+    'package-lock.json',
+    'generated/openapi.json',
+    'generated/openapi.yaml',
+    'generated/openapi.d.ts',
+    'generated/postman.json',
+    'scripts/guides.ts',
+    'scripts/tool.ts',
+    'src/api/document.ts',
+    'src/dashboard/markup/html.ts',
+    'src/dashboard/markup/icons.ts',
+    ...['openapi/guides', 'scripts/client', 'scripts/docs', 'src/client', 'src/dashboard/assets'].flatMap(filesIn),
+  ];
+}
+
+function filesIn(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length + 1))
+    .sort();
+}

@@ -1,0 +1,74 @@
+// The commands of package.json in a checkout of their own: what they generate, and what they leave as it is.
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { digest } from '../../scripts/stamps.mjs';
+import { startFile } from '../support/process.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CONTRACT = 'openapi/openapi.yaml';
+
+const checkout = await mkdtemp(join(tmpdir(), 'charter-checkout-'));
+afterAll(() => rm(checkout, { recursive: true }));
+const copied = ['openapi', 'prisma', 'scripts', 'src', 'package.json', 'package-lock.json', '.npmrc', 'redocly.yaml'];
+copied.push('prisma.config.ts', 'tsconfig.json', 'LICENSE', 'generated');
+await Promise.all(copied.map((name) => cp(join(ROOT, name), join(checkout, name), { recursive: true })));
+// A folder of links, so that nothing that a command writes there reaches the packages of this checkout.
+await mkdir(join(checkout, 'node_modules'));
+for (const name of await readdir(join(ROOT, 'node_modules')))
+  await symlink(join(ROOT, 'node_modules', name), join(checkout, 'node_modules', name));
+await rm(join(checkout, 'node_modules/.charter-installed'), { force: true });
+const installed = digest(['package.json', 'package-lock.json', '.npmrc']);
+await writeFile(join(checkout, 'node_modules/.charter-installed'), installed);
+// What runs after the set-up does not matter here.
+for (const entry of ['scripts/test/main.ts', 'src/main.ts']) await writeFile(join(checkout, entry), '');
+
+/** The steps of the set-up that the command printed. */
+async function stepsOf(...command: string[]): Promise<string[]> {
+  const { code, stderr } = await startFile(join(checkout, 'scripts/run.mjs'), command).ended;
+  expect(code === 0 ? '' : stderr).toBe('');
+  return [...stderr.matchAll(/^ {2}(.+): done in/gm)].map(([, title = '']) => title);
+}
+
+async function edit(file: string, from: string, to: string): Promise<void> {
+  const path = join(checkout, file);
+  const text = await readFile(path, 'utf8');
+  expect(text.includes(from)).toBe(true);
+  await writeFile(path, text.replace(from, to));
+}
+
+/** The time of the last change of each file and folder, packages excepted. */
+async function changeTimes(): Promise<Record<string, number>> {
+  const entries = await readdir(checkout, { withFileTypes: true, recursive: true });
+  const paths = entries.map((entry) => join(entry.parentPath, entry.name));
+  const own = paths.filter((path) => !path.startsWith(join(checkout, 'node_modules/')));
+  const times = own.sort().map(async (path) => [path.slice(checkout.length), (await stat(path)).mtimeMs]);
+  return Object.fromEntries(await Promise.all(times));
+}
+
+test('nothing is generated twice', async () => {
+  expect(await stepsOf('generate')).toEqual([]);
+  expect(await stepsOf('docs')).toEqual([]);
+  for (const command of ['start', 'test']) expect(await stepsOf(command)).toEqual([]);
+
+  await edit(CONTRACT, 'Your Charter server.', 'The Charter server.');
+  expect(await stepsOf('test')).toEqual(['Generated code']);
+  expect(await stepsOf('test')).toEqual([]);
+  // npm test leaves the committed files to their author.
+  expect(await stepsOf('start')).toEqual(['Generated code', 'Documentation']);
+  for (const command of ['start', 'test']) expect(await stepsOf(command)).toEqual([]);
+
+  await edit('generated/openapi.json', 'The Charter server.', 'Another server.');
+  expect(await stepsOf('start')).toContain('Generated code');
+  expect(await readFile(join(checkout, 'generated/openapi.json'), 'utf8')).toContain('The Charter server.');
+});
+
+test('a dry run of a release compares the contract as it is edited, and writes nothing at all', async () => {
+  await edit(CONTRACT, 'The API key that is sent with the request.', 'The key of the request.');
+  const before = await changeTimes();
+  const { stdout, stderr } = await startFile(join(checkout, 'scripts/run.mjs'), ['release-contract', '--dry-run'])
+    .ended;
+  expect(stdout).toContain('The document: tags changed');
+  expect(stderr).not.toContain('Generated code');
+  expect(await changeTimes()).toEqual(before);
+});
