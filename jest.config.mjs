@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 export default {
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
@@ -10,6 +12,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
   reporters: ['default', '<rootDir>/test/support/slowest-files.mjs'],
   // Most tests wait for PostgreSQL, a browser or another process for a part of their time.
-  maxWorkers: '200%',
+  maxWorkers: 2 * availableParallelism(),
   randomize: true,
 };
