@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const EVERY_MS = 150;
+const EVERY_MS = 100;
 
 /** Calls `react` after each change below the folder, one call at a time. Resolves to a function that stops watching. */
 export async function onChange(folder: string, react: () => Promise<void>): Promise<() => void> {
@@ -24,9 +24,16 @@ export async function onChange(folder: string, react: () => Promise<void>): Prom
   };
 }
 
-async function fingerprintOf(folder: string): Promise<string> {
+/** A text that changes with every file below the folder that `isWatched` accepts. */
+export async function fingerprintOf(
+  folder: string,
+  isWatched: (file: string) => boolean = () => true,
+): Promise<string> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter(isWatched);
   const seen = await Promise.all(files.map(async (file) => ({ file, ...(await timeAndSize(file)) })));
   return JSON.stringify(seen.sort((a, b) => (a.file < b.file ? -1 : 1)));
 }

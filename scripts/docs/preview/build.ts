@@ -2,33 +2,60 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tryTool } from '../../tool.ts';
-import type { Pages } from '../build.ts';
+import { fingerprintOf } from '../../watch.ts';
 import { type Contract, readContract } from '../contract.ts';
-import { type Guides, readGuides } from '../guides.ts';
+import { readGuides } from '../guides.ts';
 import { renderPlain } from '../plain/page.ts';
+import { documentOf } from '../redoc/document.ts';
 import { renderRedoc, withDocument } from '../redoc/page.ts';
+import { readIcon } from '../style.ts';
 
-export type Preview = Pages & { readonly 'openapi.json': string };
+/** What the preview shows, rendered when a page asks for it. */
+export type Preview = {
+  readonly contract: Contract;
+  /** The document that an open page of Redoc renders anew, as JSON. */
+  readonly document: string;
+  index(): string;
+  plain(): Promise<string>;
+};
 
-/** Returns a function that builds the pages. Redocly builds its page only once, because only its document changes. */
+/**
+ * Returns a function that reads what the preview shows. It does only what a change needs: Redocly bundles the contract only
+ * if one of its files changed, and builds its page only once, because only the page's document changes.
+ */
 export function createBuilder(root: string): () => Promise<Preview> {
   let page: Promise<string> | undefined;
+  const bundled = bundleWhenChanged(root);
   return async () => {
-    const [contract, guides] = await Promise.all([bundle(root), readGuides(root)]);
+    const [contract, guides, icon] = await Promise.all([bundled(), readGuides(root), readIcon(root)]);
+    // It also finds the links that lead nowhere, which are then reported at once.
+    const document = JSON.stringify(documentOf(contract, guides, icon));
     page ??= renderRedoc(root, contract, guides);
     page.catch(() => {
       page = undefined;
     });
-    return render(root, await page, contract, guides);
+    const built = await page;
+    return {
+      contract,
+      document,
+      index: () => withDocument(built, document),
+      plain: () => renderPlain(root, contract, guides),
+    };
   };
 }
 
-async function render(root: string, page: string, contract: Contract, guides: Guides): Promise<Preview> {
-  const [index, plain] = await Promise.all([
-    withDocument(root, page, contract, guides),
-    renderPlain(root, contract, guides),
-  ]);
-  return { 'index.html': index, 'plain.html': plain, 'openapi.json': JSON.stringify(contract.document, null, 2) };
+/** Bundles the contract again only if one of its files has changed. */
+function bundleWhenChanged(root: string): () => Promise<Contract> {
+  let last: { readonly files: string; readonly contract: Contract } | undefined;
+  return async () => {
+    const files = await fingerprintOf(join(root, 'openapi'), isOfContract);
+    if (last?.files !== files) last = { files, contract: await bundle(root) };
+    return last.contract;
+  };
+}
+
+function isOfContract(file: string): boolean {
+  return /\/openapi\/(openapi\.yaml$|paths\/|components\/)/.test(file);
 }
 
 async function bundle(root: string): Promise<Contract> {

@@ -1,4 +1,4 @@
-// Runs in the preview: reloads the page when there is a newer one, and shows the problems of the contract and the guides.
+// Runs in the preview: shows what was saved, and the problems of the contract and the guides.
 const events = new EventSource('/events');
 const panel = document.createElement('section');
 panel.setAttribute('role', 'alert');
@@ -7,10 +7,31 @@ panel.style.cssText =
 panel.hidden = true;
 document.body.append(panel);
 
+let shown = document.documentElement.dataset.version;
+let rendering = Promise.resolve();
+
 events.addEventListener('version', ({ data }) => {
-  if (data !== document.documentElement.dataset.version) location.reload();
+  if (data === shown) return;
+  shown = data;
+  // To load Redoc again takes several times as long as to render another document with it.
+  if (globalThis.redoc === undefined) location.reload();
+  else rendering = rendering.then(renderAgain).catch(() => location.reload());
 });
 events.addEventListener('problems', ({ data }) => {
   panel.textContent = JSON.parse(data);
   panel.hidden = panel.textContent === '';
 });
+
+async function renderAgain() {
+  const response = await fetch('/document.json');
+  const { root, render } = globalThis.redoc;
+  const element = document.createElement('div');
+  element.id = 'redoc';
+  const isRendered = new Promise((resolve) => new MutationObserver(resolve).observe(element, { childList: true }));
+  globalThis.redoc.root = render(await response.json(), element);
+  await isRendered;
+  const { scrollX, scrollY } = globalThis;
+  document.getElementById('redoc').replaceWith(element);
+  globalThis.scrollTo(scrollX, scrollY);
+  root.unmount();
+}

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import type { Json } from '../../../src/api/document.ts';
 import { onChange } from '../../watch.ts';
 import { createBuilder, type Preview } from './build.ts';
 import { problemsNow } from './problems.ts';
@@ -13,18 +14,12 @@ export type PreviewOptions = {
   readonly print: (line: string) => void;
 };
 
-const TYPES: Readonly<Record<keyof Preview, string>> = {
-  'index.html': 'text/html; charset=utf-8',
-  'plain.html': 'text/html; charset=utf-8',
-  'openapi.json': 'application/json; charset=utf-8',
-};
-
 /** Serves the documentation, and notifies every open page when a file was saved. */
 export async function startPreview({ root, port, print }: PreviewOptions): Promise<PreviewServer> {
   const script = await readFile(join(import.meta.dirname, 'client.js'), 'utf8');
   const build = createBuilder(root);
   const readers = new Set<ServerResponse>();
-  let pages: Preview | null = null;
+  let preview: Preview | null = null;
   let version = 0;
   let problems = '';
 
@@ -39,12 +34,16 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   };
   const tellFailure = (error: unknown) => print(error instanceof Error ? error.message : String(error));
   let round = 0;
+  const lint = async (document: Json | null, own: number) => {
+    const found = await problemsNow(document);
+    if (own === round) report(found);
+  };
   const refresh = async () => {
     const startedAt = Date.now();
     round += 1;
     const own = round;
     try {
-      pages = await build();
+      preview = await build();
     } catch (error) {
       const found = await problemsNow(null);
       // Shows the build's own error if the linter finds no problem.
@@ -53,8 +52,10 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     version += 1;
     tellAll();
     print(`Rebuilt in ${Date.now() - startedAt} ms.`);
-    // A page that can be built may still have problems. They follow later, so that neither the reader nor the next save waits.
-    problemsNow(null).then((found) => own === round && report(found), tellFailure);
+    // A page that can be built may still have problems. They are found when the pages have been rendered, so that neither the
+    // reader nor the next save waits for the linter.
+    const { document } = preview.contract;
+    setTimeout(() => own === round && lint(document, own).catch(tellFailure), LINT_AFTER_MS).unref();
   };
 
   const server = createServer((req, res) => {
@@ -64,12 +65,11 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
       res.once('close', () => readers.delete(res));
       return tell(res);
     }
-    // JSON is also YAML. Only the published documentation has a file of its own.
-    if (req.url === '/openapi.yaml') return void res.writeHead(307, { Location: '/openapi.json' }).end();
-    const name = nameOf(req.url ?? '/');
-    if (name === null) return void res.writeHead(404).end();
-    res.writeHead(200, { 'Content-Type': TYPES[name], 'Cache-Control': 'no-store' });
-    res.end(name === 'openapi.json' ? pages?.[name] : withScript(pages?.[name] ?? NOTHING, version, script));
+    const current = { preview, version, script };
+    respond(req, res, current).catch((error: unknown) => {
+      tellFailure(error);
+      res.destroy();
+    });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -88,16 +88,39 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   };
 }
 
+/** Long enough for an open page to show the change first. */
+const LINT_AFTER_MS = 500;
+const HTML = 'text/html; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+type Current = { readonly preview: Preview | null; readonly version: number; readonly script: string };
+
+async function respond(req: IncomingMessage, res: ServerResponse, current: Current): Promise<void> {
+  const send = (type: string, text: string, headers: Record<string, string> = {}) =>
+    void res.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store', ...headers }).end(text);
+  const { preview } = current;
+  switch (req.url?.split('?', 1)[0]) {
+    case '/':
+    case '/index.html':
+      return send(HTML, withScript(preview?.index() ?? NOTHING, current));
+    case '/plain.html':
+      return send(HTML, withScript((await preview?.plain()) ?? NOTHING, current));
+    case '/openapi.json':
+      return send(JSON_TYPE, JSON.stringify(preview?.contract.document ?? null, null, 2));
+    // JSON is also YAML. Only the published documentation has a file of its own.
+    case '/openapi.yaml':
+      return void res.writeHead(307, { Location: '/openapi.json' }).end();
+    case '/document.json':
+      return send(JSON_TYPE, preview?.document ?? 'null', { 'X-Version': String(current.version) });
+    default:
+      return void res.writeHead(404).end();
+  }
+}
+
 /** An empty page, on which only the problems appear. */
 const NOTHING = '<!doctype html><html lang="en"><title>Nothing to show yet</title><body></body></html>';
 
-function nameOf(url: string): keyof Preview | null {
-  const path = url.split('?', 1)[0];
-  if (path === '/' || path === '/index.html') return 'index.html';
-  return path === '/plain.html' ? 'plain.html' : path === '/openapi.json' ? 'openapi.json' : null;
-}
-
-function withScript(page: string, version: number, script: string): string {
+function withScript(page: string, { version, script }: Current): string {
   const end = page.lastIndexOf('</body>');
   const marked = `${page.slice(0, end)}<script type="module">\n${script}</script>\n${page.slice(end)}`;
   return marked.replace('<html', `<html data-version="${version}"`);

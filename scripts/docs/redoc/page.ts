@@ -46,10 +46,16 @@ export async function renderRedoc(root: string, contract: Contract, guides: Guid
 const ROOT = ['<div id="redoc">', '</div>\n      <script type="module">'] as const;
 const DEFINITION = ['const __redoc_definition = ', ';\n      const __redoc_options = '] as const;
 
-/** A page that was built before, with another document. Only the browser renders it, so this takes no time. */
-export async function withDocument(root: string, page: string, contract: Contract, guides: Guides): Promise<string> {
-  const document = JSON.stringify(documentOf(contract, guides, await readIcon(root))).replaceAll('<', '\\u003c');
-  return between(between(page, ROOT, ''), DEFINITION, document);
+const HYDRATE = "hydrate(__redoc_definition, __redoc_options, document.getElementById('redoc'));";
+/** Lets the preview render another document in place of the first. */
+const RENDER = `const render = (document, element) => init(document, { ...__redoc_options, hideLoading: true }, element);
+      globalThis.redoc = { render, root: render(__redoc_definition, document.getElementById('redoc')) };`;
+
+/** A page that was built before, with another document in JSON. Only the browser renders it, so this takes no time. */
+export function withDocument(page: string, document: string): string {
+  if (!page.includes(HYDRATE)) throw new Error(`Redocly's page does not contain this any more: ${HYDRATE}`);
+  const empty = between(page, ROOT, '').replace(HYDRATE, () => RENDER);
+  return between(empty, DEFINITION, document.replaceAll('<', '\\u003c'));
 }
 
 function between(page: string, [before, after]: readonly [string, string], content: string): string {
