@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { sealCursor } from '../../src/api/cursor.ts';
-import { type ListQuery, positionOf } from '../../src/store/parent-program-list.ts';
+import { positionOf } from '../../src/store/list.ts';
+import type { ListQuery } from '../../src/store/parent-program-list.ts';
 import type { Data, Organization } from './data.ts';
 import { COMMON_WORD, RARE_WORD, WRITTEN } from './fill.ts';
 import type { Load, RequestSpec } from './load.ts';

@@ -2,11 +2,11 @@ import type { components } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
 import { cursorKeyOf } from '../service/cursor-key.ts';
 import type { Database } from '../store/database.ts';
+import type { ListPage, Page, SortField } from '../store/list.ts';
 import { nextPage, openCursor, sealCursor } from './cursor.ts';
 import { JsonText } from './json-text.ts';
 
-type SortField = 'created_at' | 'updated_at' | 'name';
-type Order = { readonly sortField: SortField; readonly descending: boolean };
+type Order = Pick<Page, 'sortField' | 'descending'>;
 
 const ORDERS: Readonly<Record<SortField | `-${SortField}`, Order>> = {
   created_at: { sortField: 'created_at', descending: false },
@@ -28,19 +28,6 @@ export type ListRequest = {
   readonly caller: Pick<Caller, 'scope' | 'cursorKey'>;
 };
 
-/** The rows to read. */
-export type Page = Order & {
-  /** One more than the page shows, which tells whether there is a next page. */
-  readonly limit: number;
-  /** Null: from the beginning. */
-  readonly after: Buffer | null;
-};
-
-type Rows = {
-  readonly rows: readonly { readonly json: string; readonly position: Buffer }[];
-  readonly version: string | undefined;
-};
-
 type PageResponse = {
   readonly status: 200;
   readonly headers: { readonly Link?: string };
@@ -52,13 +39,14 @@ type PageResponse = {
 export async function respondWithPage(
   db: Database,
   { query, caller }: ListRequest,
-  { path, read }: { path: string; read: (page: Page) => Promise<Rows> },
+  { path, read }: { path: string; read: (page: Page) => Promise<ListPage> },
 ): Promise<PageResponse> {
   const { limit, cursor, sort, ...filters } = query;
   // A cursor of another list, another order or other filters is refused.
   const list = JSON.stringify([path, sort, ...Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))]);
   const seal = { key: cursorKeyOf(db, caller), list };
   const after = cursor === undefined ? null : openCursor(seal, cursor);
+  // One more than the page shows tells whether there is a next page.
   const { rows, version } = await read({ ...ORDERS[sort], limit: limit + 1, after });
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;

@@ -7,6 +7,7 @@ import { keyHistoryProofs, keyListProofs, keyRotationProofs, organizationKeyProo
 import { organizationProofs } from './isolation/organizations.ts';
 import {
   keyOfWriteProofs,
+  listProofs,
   parentProgramListProofs,
   parentProgramProofs,
   tableProofs,
@@ -27,6 +28,7 @@ const PROOFS: Record<string, Proofs> = {
   'key-of-write.ts': keyOfWriteProofs,
   'key-rotations.ts': keyRotationProofs,
   'organization-keys.ts': organizationKeyProofs,
+  'list.ts': listProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
   'parent-program-list.ts': parentProgramListProofs,
   'parent-programs.ts': parentProgramProofs,
@@ -56,6 +58,8 @@ const BEFORE_ANY_ORGANIZATION = [
 ];
 /** Opens connections and runs transactions; reads no row. */
 const OF_THE_CONNECTION = ['database.ts'];
+/** Sends a statement that was built for a scope. */
+const OF_A_STATEMENT = ['list.ts readPage'];
 
 const database = await useDatabase();
 
@@ -87,6 +91,6 @@ test('a store function without a scope is in unscoped.ts, or is listed here with
       !['unscoped.ts', ...OF_THE_CONNECTION].includes(file),
   );
   expect(others.map(({ file, name }) => `${file} ${name}`).sort()).toEqual(
-    [...OVER_ALL_ORGANIZATIONS, ...BEFORE_ANY_ORGANIZATION].sort(),
+    [...OVER_ALL_ORGANIZATIONS, ...BEFORE_ANY_ORGANIZATION, ...OF_A_STATEMENT].sort(),
   );
 });

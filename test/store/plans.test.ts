@@ -1,4 +1,5 @@
-import { type ListQuery, listParentPrograms, positionOf, type SortField } from '../../src/store/parent-program-list.ts';
+import { positionOf, type SortField } from '../../src/store/list.ts';
+import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-list.ts';
 import { PARENT_PROGRAMS } from '../../src/store/parent-programs.ts';
 import { findRow } from '../../src/store/table.ts';
 import { findKeysByHash, findUserByEmail } from '../../src/store/unscoped.ts';

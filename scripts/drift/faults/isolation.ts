@@ -21,10 +21,10 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: 'using writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id',
     replace: 'using writer\n      where refused is null\n        and id',
   },
-  listParentPrograms: {
-    file: 'parent-program-list.ts',
-    find: "const conditions = ['organization_id = $1'];",
-    replace: "const conditions = ['$1::uuid is not null'];",
+  listRows: {
+    file: 'list.ts',
+    find: "['organization_id = $1', ...start",
+    replace: "['$1::uuid is not null', ...start",
   },
   'listParentPrograms, by its changes': {
     file: 'parent-program-list.ts',

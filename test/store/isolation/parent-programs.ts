@@ -1,10 +1,12 @@
 import { v7 as newId } from 'uuid';
-import type { NewParentProgram } from '../../../src/domain/parent-program.ts';
+import type { NewParentProgram, ParentProgram } from '../../../src/domain/parent-program.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { checkKeyOfWrite } from '../../../src/store/key-of-write.ts';
-import { type ListQuery, listParentPrograms, positionOf } from '../../../src/store/parent-program-list.ts';
+import { listRows, positionOf } from '../../../src/store/list.ts';
+import { type ListQuery, listParentPrograms } from '../../../src/store/parent-program-list.ts';
 import {
   deleteParentProgram,
+  findIdOfExternalId,
   PARENT_PROGRAMS,
   readParentProgram,
   replaceParentProgram,
@@ -48,6 +50,20 @@ export const parentProgramListProofs: Proofs = {
 };
 
 /** Of the statements that are the same for every table. */
+export const listProofs: Proofs = {
+  async listRows({ db, ours, theirs }) {
+    const [own, foreign] = [await insert(db, ours), await insert(db, theirs)];
+    const ids = async (query: Partial<Parameters<typeof listRows<ParentProgram>>[3]>) =>
+      (await listRows(db, ours.scope, PARENT_PROGRAMS, { ...PAGE, ...query })).rows.map(
+        ({ json }) => JSON.parse(json).id,
+      );
+    // The attack: a cursor position from another organization's rows.
+    const after = positionOf({ value: '2000-01-01T00:00:00.000Z', id: foreign.id }, 'created_at');
+    for (const query of [{}, { equals: { externalId: 'NOR-1' } }, { after }])
+      expect(await ids(query)).toEqual([own.id]);
+  },
+};
+
 export const tableProofs: Proofs = {
   async findRow({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
@@ -67,6 +83,13 @@ export const tableProofs: Proofs = {
 };
 
 export const parentProgramProofs: Proofs = {
+  async findIdOfExternalId({ db, ours, theirs }) {
+    await insert(db, theirs);
+    expect(await findIdOfExternalId(db, ours.scope, 'NOR-1')).toBeNull();
+    const { id } = await insert(db, ours);
+    expect(await findIdOfExternalId(db, ours.scope, 'NOR-1')).toBe(id);
+  },
+
   async readParentProgram({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
     const [writer, theirWriter] = [await writerOf(db, ours), await writerOf(db, theirs)];
