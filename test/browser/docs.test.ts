@@ -126,6 +126,24 @@ test('Tab goes through the page, and the search is a dialog that gives the focus
   expect(await page.locator(':focus').getAttribute('data-testid')).toBe('search-trigger');
 });
 
+test('the search for two words finds exactly the sections that have both', async () => {
+  const page = await site.visit();
+  await page.goto('/docs');
+  await page.getByRole('button', { name: 'Search' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Search' });
+  const words = dialog.getByLabel('Search the documentation');
+  await words.fill('merge 412');
+  await dialog.getByText('Update a parent program').first().waitFor();
+  expect(await dialog.getByText('Delete a parent program').count()).toBe(0);
+  // A section has each of these words, and none has both.
+  for (const text of ['webhook', 'cursor']) {
+    await words.fill(text);
+    await dialog.getByText(new RegExp(text, 'i')).first().waitFor();
+  }
+  await words.fill('webhook cursor');
+  await dialog.getByText('No results').waitFor();
+});
+
 test('opened as a file without a network, the page is complete and its search works', async () => {
   const page = await site.visit();
   await page.context().route(/^(?!file:|data:|blob:)/, (route) => route.abort());

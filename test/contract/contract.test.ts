@@ -201,3 +201,11 @@ test('every parameter, header, response and schema has a description', () => {
   expect(named.length).toBeGreaterThan(20);
   expect(placesOf(named.filter(({ node }) => typeof node['description'] !== 'string'))).toEqual([]);
 });
+
+// orval 7 checks the document against a JSON Schema of OpenAPI 3.1 that misspells the description of a server variable.
+test('the server variables have only the members that every version of the schema of OpenAPI 3.1 knows', () => {
+  const servers = Array.isArray(document['servers']) ? document['servers'] : [];
+  const variables = servers.flatMap(({ variables = {} }) => Object.values<object>(variables));
+  expect(variables.length).toBeGreaterThan(0);
+  expect(variables.flatMap(Object.keys).filter((name) => !['default', 'enum'].includes(name))).toEqual([]);
+});

@@ -13,11 +13,17 @@ export const described: Rule = {
     RequestBody: check,
     SecurityScheme: check,
     Server: check,
-    ServerVariable: check,
+    ServerVariable: refuseDescription,
   },
   mistakes: [
     { find: '          description: The title.\n', replace: '', says: '"title" has no description.' },
     { find: '          description: The next page.\n', replace: '', says: '"Link" has no description.' },
+    {
+      find: '  - url: http://127.0.0.1:3000\n',
+      replace:
+        '  - url: "{origin}"\n    variables:\n      origin:\n        default: http://127.0.0.1:3000\n        description: The origin.\n',
+      says: 'The server variable "origin" has a description, which some tools refuse.',
+    },
   ],
 };
 
@@ -31,4 +37,12 @@ function check(node: Json, context: Context): void {
   const remedy = 'Add "description:": one sentence that tells API users what it is.';
   const message = `"${nameOf(context.location)}" has no description.`;
   report(context, { at: context.location.key(), message, remedy });
+}
+
+/** The JSON Schema of OpenAPI 3.1 of 2022, which orval 7 uses, misspells this member and refuses it. */
+function refuseDescription(node: Json, context: Context): void {
+  if (node['description'] === undefined) return;
+  const message = `The server variable "${nameOf(context.location)}" has a description, which some tools refuse.`;
+  const remedy = 'Say what it is in the description of the server.';
+  report(context, { at: context.location.child('description').key(), message, remedy });
 }
