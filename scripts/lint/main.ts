@@ -4,7 +4,7 @@ import { bundleContract, lintContract, lintWorkflows } from './contract.ts';
 import { contractFiles, lintFiles, pageFiles, workflowFiles } from './files.ts';
 import { lintPages } from './pages.ts';
 import { inOrder, type Problem, problemsText } from './problem.ts';
-import { measureScore, problemOfScore } from './score.ts';
+import { measureScore, problemOfScore, scoreText } from './score.ts';
 import { lintSpelling } from './spelling.ts';
 
 const HELP = `npm run lint   checks the contract and every page, and prints each problem with its location and a remedy
@@ -42,7 +42,7 @@ async function lint(): Promise<number> {
   console.log(
     `${summary(problems)} Checked ${contract.length} contract files, ${workflows.length} workflow files and ${pages.length} pages in ${seconds} s.`,
   );
-  if (score !== null) console.log(`Redocly's score of the contract: ${score} of 100.`);
+  if (score !== null) console.log(`Redocly's score of the contract: ${scoreText(score)}.`);
   return problems.length === 0 ? 0 : 1;
 }
 

@@ -9,7 +9,8 @@ import { workflowRules } from '../../openapi/lint/workflows/index.ts';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
 import { lintDocuments } from '../../scripts/lint/contract.ts';
 import { lintTexts } from '../../scripts/lint/pages.ts';
-import type { Problem } from '../../scripts/lint/problem.ts';
+import { inOrder, type Problem, problemsText } from '../../scripts/lint/problem.ts';
+import { problemOfScore, scoreOf } from '../../scripts/lint/score.ts';
 import { lintSpelling } from '../../scripts/lint/spelling.ts';
 
 const LINT = join(import.meta.dirname, '../../openapi/lint');
@@ -129,6 +130,36 @@ describe('the contract', () => {
   ] as const)('%s gets a plain message', async (_, find, replace, expected) => {
     const [problems = []] = await lintSamples([{ find, replace }]);
     expect(reported(problems)).toEqual(expected);
+  });
+
+  test('every mistake in an example is listed, those of one place in one problem', async () => {
+    const [problems = []] = await lintSamples([
+      { find: '        message: The book was created.\n', replace: '        note: A\n        more: B\n' },
+    ]);
+    const [first, ...others] = problems.map(({ message }) => message);
+    expect(first).toMatch(/: "message" is missing; .*"note"/);
+    expect(others.join()).toContain('"more"');
+  });
+
+  test('a problem that causes others comes first, and no message contains the path of the checkout', async () => {
+    const problem = { line: 1, column: 1, message: 'x', remedy: 'y' };
+    const follower = { ...problem, file: 'a.md', rule: 'link' };
+    const cause = { ...problem, file: 'b.yaml', rule: 'unique-operation-id' };
+    expect(inOrder([follower, cause])).toEqual([cause, follower]);
+    const missing = { find: '"#/components/examples/Created"', replace: 'Created.yaml' };
+    const found = await lintSamples([missing, { find: 'title: Sample API', replace: 'title: [Sample API' }]);
+    expect(problemsText(found.flat())).not.toContain(join(LINT, '../..'));
+  });
+
+  test("Redocly's score says which parts lower it, lowest first", () => {
+    const score = scoreOf({
+      agentReadiness: 88.1,
+      subscores: { schemaSimplicity: 0.6041, errorClarity: 1, clarity: 0.2 },
+    });
+    expect(problemOfScore(score)[0]?.message).toBe(
+      "Redocly's score of the contract is 88.1 of 100 (clarity 20%, schema simplicity 60%), but must be above 90.",
+    );
+    expect(problemOfScore({ ...score, points: 90.1 })).toEqual([]);
   });
 
   test.each([

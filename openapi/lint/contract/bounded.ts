@@ -28,7 +28,7 @@ export const bounded: Rule = {
       says: '"data" has no maximum number of items.',
     },
     {
-      find: '      properties:\n        shelf: # of a book\n          type: string\n          description: The shelf.\n          maxLength: 200\n          examples: [B 12]\n',
+      find: '      properties:\n        shelf: # of a book\n          type: string\n          description: The shelf.\n          maxLength: 200\n          examples: [B 12]\n        id:\n          type: string\n          description: The id.\n          maxLength: 36\n          examples: ["1"]\n',
       replace: '',
       says: '"BookPlace" allows any field.',
     },

@@ -25,9 +25,9 @@ export const oneId: Rule = {
   },
   mistakes: [
     {
-      find: '          - title: A book\n',
-      replace: '          - id: "1"\n            title: A book\n          - id: "1"\n            title: Another book\n',
-      says: 'The examples "FirstPage" and "FirstPage" have different items with one id. The other place is FILE:213.',
+      find: '          - shelf: B 12\n',
+      replace: '          - id: "1"\n            shelf: B 12\n          - id: "1"\n            shelf: B 13\n',
+      says: 'The examples "FirstPage" and "FirstPage" have different items with one id. The other place is FILE:219.',
     },
   ],
 };
