@@ -127,11 +127,14 @@ test('a move of a row changes the versions of both organizations', async () => {
 
 // The attack: a new list is cached, and its migration forgets the triggers.
 test('a table without triggers is noticed, by every way of writing', async () => {
-  const { rows } = await db.pool.query<{ name: string }>(
-    `select tgname as name from pg_trigger where tgrelid = 'parent_programs'::regclass and not tgisinternal`,
+  const { rows } = await db.pool.query<{ table: string; name: string }>(
+    `select tgrelid::regclass::text as table, tgname as name from pg_trigger
+     where tgrelid::regclass::text = any($1) and not tgisinternal`,
+    [tables],
   );
+  // Of every table: truncating one truncates those that refer to it.
   const switchAll = (way: string) =>
-    db.pool.query(rows.map(({ name }) => `alter table parent_programs ${way} trigger "${name}"`).join(';'));
+    db.pool.query(rows.map(({ table, name }) => `alter table ${table} ${way} trigger "${name}"`).join(';'));
   await switchAll('disable');
   try {
     expect(await unnoticedWrites('parent_programs')).toHaveLength(
