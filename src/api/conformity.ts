@@ -29,7 +29,7 @@ export type Finding = {
   readonly disagreements: readonly string[];
 };
 
-export type ConformityCheck = (asked: CheckedRequest, answered: CheckedResponse) => Finding;
+export type ConformityCheck = (request: CheckedRequest, response: CheckedResponse) => Finding;
 
 /** Headers of the connection or of every HTTP response, which the contract does not describe. */
 const OF_TRANSPORT = new Set([
@@ -54,7 +54,9 @@ export function createConformityCheck(document: Json): ConformityCheck {
   const allOf = (responses: Record<string, Response>) =>
     new Map(Object.entries(responses).map(([status, response]) => [Number(status), compile(response, validatorOf)]));
   const operations = operationsOf(document).map((operation) => ({
-    ...{ operation, template: operation.path.split('/'), responses: allOf(operation.responses) },
+    operation,
+    template: operation.path.split('/'),
+    responses: allOf(operation.responses),
   }));
   const unknownPath = allOf({
     404: resolve(document, { $ref: '#/components/responses/NotFoundException' }),
@@ -62,18 +64,18 @@ export function createConformityCheck(document: Json): ConformityCheck {
     414: resolve(document, { $ref: '#/components/responses/UriTooLongException' }),
   });
 
-  return (asked, answered) => {
-    const path = segmentsOf(asked.url.split('?', 1)[0] ?? '');
-    const method = isHead(asked) ? 'get' : asked.method.toLowerCase();
+  return (request, response) => {
+    const path = segmentsOf(request.url.split('?', 1)[0] ?? '');
+    const method = isHead(request) ? 'get' : request.method.toLowerCase();
     const here = operations.filter(({ template }) => isOfTemplate(template, path));
     const own = here.filter(({ operation }) => operation.method === method);
     // The contract shows the 405 for another method at each operation of the path.
     const shownBy = own.length > 0 ? own : here;
-    if (here.length === 0 && !unknownPath.has(answered.status))
+    if (here.length === 0 && !unknownPath.has(response.status))
       return { operations: [], disagreements: ['the contract does not show this path.'] };
     const responses = here.length === 0 ? [unknownPath] : shownBy.map((each) => each.responses);
     const found = responses.flatMap((each) =>
-      disagreementsWith(each.get(answered.status), { ...answered, isHead: isHead(asked), names }),
+      disagreementsWith(each.get(response.status), { ...response, isHead: isHead(request), names }),
     );
     return { operations: shownBy.map(({ operation }) => operation), disagreements: [...new Set(found)] };
   };
@@ -151,7 +153,9 @@ function compile({ headers = {}, content }: Response, validatorOf: Compile): Com
   const compiled = Object.entries(headers).map(([name, { required, schema }]): [string, CompiledHeader] => [
     name.toLowerCase(),
     {
-      ...{ name, isRequired: required === true, isInteger: schema['type'] === 'integer' },
+      name,
+      isRequired: required === true,
+      isInteger: schema['type'] === 'integer',
       validate: validatorOf(schema),
     },
   ]);
@@ -192,7 +196,7 @@ function inBody({ validateBody }: Compiled, { headers, text, isHead, names }: Ju
   if (type !== 'application/json; charset=utf-8') {
     return [`the content type is ${type ?? 'missing'}, not application/json; charset=utf-8.`];
   }
-  if (isHead) return text === '' ? [] : ['an answer to HEAD has a body.'];
+  if (isHead) return text === '' ? [] : ['the response to HEAD has a body.'];
   const body = parse(text);
   if (body === undefined) return ['the body is not readable JSON.'];
   return validateBody(body) ? [] : [`the body ${wordsOf(validateBody.errors, names)}.`];

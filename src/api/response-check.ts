@@ -5,7 +5,7 @@ import { rateLimitFieldsOf } from './rate-limit-fields.ts';
 import { type RawResponse, renderException, type Send } from './response.ts';
 
 export type ResponseCheck = {
-  /** "report" tells of a response that breaks the contract and sends it; "enforce" sends a 500 in its place. */
+  /** "report" reports a response that breaks the contract and sends it; "enforce" sends a 500 in its place. */
   readonly mode: 'report' | 'enforce';
   /** Share of the responses that is checked, above 0 and up to 1. A cached response is not checked again once it passed. */
   readonly sampleRate: number;
@@ -45,7 +45,7 @@ export function sendChecked(
     const isHead = method === 'HEAD';
     const { operations, disagreements } = check(
       { method, url },
-      answeredBy(response, { requestId, isHead, limits: rateLimitFieldsOf(req) }),
+      checkedResponse(response, { requestId, isHead, limits: rateLimitFieldsOf(req) }),
     );
     checked += 1;
     if (disagreements.length === 0) {
@@ -63,7 +63,7 @@ export function sendChecked(
 }
 
 /** The response as the API makes it. Other routes set headers of their own on the 404 of an unknown path. */
-function answeredBy(
+function checkedResponse(
   { status, fields, text = '' }: RawResponse,
   { requestId, isHead, limits }: { requestId: string; isHead: boolean; limits: readonly string[] },
 ): CheckedResponse {
