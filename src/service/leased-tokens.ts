@@ -1,21 +1,14 @@
-import { capacityOf } from '../store/rate-limits.ts';
+import { capacityOf, type Lease } from '../store/rate-limits.ts';
 
 /**
- * Of a second's requests, what a process holds at most, and what it may admit before its first lease. With the burst, two
- * processes let at most 0.46 seconds' requests through beyond the limit: 4.6% within ten seconds.
+ * In seconds at the full rate: the tokens that a process holds at most, and those that it may spend before it has leased them.
+ * With the burst, two processes let at most 0.46 seconds' requests through beyond the limit: 4.6% within ten seconds.
  */
 const STOCK_SECONDS = 0.08;
 const CREDIT_SECONDS = 0.05;
 
 /** "unknown": only a lease can tell. */
 export type Decision = 'admitted' | 'refused' | 'unknown';
-
-/** The outcome of a lease. */
-export type Lease = {
-  readonly granted: number;
-  /** Tokens that are left in the shared bucket, at least 0. */
-  readonly left: number;
-};
 
 /**
  * The tokens of one limit that this process has leased from its shared bucket in PostgreSQL. A request takes one. All times

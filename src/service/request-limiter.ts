@@ -1,9 +1,9 @@
 import type { KeyRecord } from '../domain/api-key.ts';
 import { networkOf } from '../domain/network.ts';
 import { limitsOf, type RequestLimits } from '../domain/request-limits.ts';
-import type { LeaseRequest } from '../store/rate-limits.ts';
+import type { Lease, LeaseRequest } from '../store/rate-limits.ts';
 import { Generations } from './generations.ts';
-import { type Lease, LeasedTokens } from './leased-tokens.ts';
+import { LeasedTokens } from './leased-tokens.ts';
 
 /** The limits of a key, with the tokens that this process has leased; null: no limit. */
 export type KeyLimits = {

@@ -43,7 +43,12 @@ const LEASE = {
     returning json_build_array(subject, granted, tokens)`,
 };
 
-export type Granted = { readonly granted: number; readonly left: number };
+/** The outcome of a lease. */
+export type Lease = {
+  readonly granted: number;
+  /** Tokens that are left in the bucket, at least 0. */
+  readonly left: number;
+};
 
 /**
  * Takes tokens from the buckets of the subjects, in one statement. A bucket is refilled by the database's clock, so all
@@ -53,7 +58,7 @@ export type Granted = { readonly granted: number; readonly left: number };
 export async function leaseTokens(
   db: Database,
   requests: readonly LeaseRequest[],
-): Promise<ReadonlyMap<string, Granted>> {
+): Promise<ReadonlyMap<string, Lease>> {
   const values = [
     requests.map(({ subject }) => subject),
     requests.map(({ rate }) => rate),
