@@ -122,7 +122,10 @@ function unauthorizedHandler({ security }: Context): never {
   throw security[SECURITY_SCHEME].error;
 }
 
-/** Looks for a cached response, and else reads what is left to read; throws what validation cannot see. */
+/**
+ * Looks for a cached response, decodes the URL unless that response makes validation needless, and reads the body. Throws for
+ * faults that validation cannot see.
+ */
 function prepare(request: ApiRequest, cache: ResponseCache | undefined): Promise<void> | undefined {
   const { req, operation } = request;
   refuseMissingHost(req);

@@ -6,7 +6,7 @@ import { renderException, type Send } from './response.ts';
 
 export type ErrorHandlerDeps = {
   readonly send: Send;
-  /** Told of every bug and outage, with the request's id. */
+  /** Called for every bug and outage, with the request's id. */
   readonly onFault: (error: unknown, requestId: string) => void;
   /** Called for every refusal under load. */
   readonly onOverload?: (overloaded: Overloaded, res: Response) => void;

@@ -64,7 +64,7 @@ type NothingElse<T> = [keyof T] extends [never] ? Readonly<Record<string, never>
 
 // The same without the operation's own types, for what treats all operations alike.
 
-/** What was sent, validated. */
+/** The validated request. */
 export type HandlerInput = {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ const NONE: readonly string[] = [];
 /** On the request, because errors are sent elsewhere than successes. A WeakMap would cost the garbage collector more. */
 type LimitedRequest = IncomingMessage & { [FIELDS]?: readonly string[] };
 
-/** For a key that ended after it was accepted: the response is that of a key that is not accepted. */
+/** A key that ended after it was accepted gets the response of a key that is not accepted, which has no such fields. */
 export function removeRateLimitFields(req: LimitedRequest): void {
   req[FIELDS] = NONE;
 }

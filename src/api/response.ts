@@ -67,7 +67,7 @@ export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResp
 
 export type Send = (exchange: Exchange, response: RawResponse) => void;
 
-/** `securityHeaders` go with every response, by name. */
+/** `securityHeaders`: by name; sent with every response. */
 export function createSend(securityHeaders: Readonly<Record<string, string>>): Send {
   const always = Object.entries(securityHeaders).flat();
   return ({ req, res, requestId }, { status, fields, text }) => {

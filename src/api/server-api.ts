@@ -29,7 +29,7 @@ export type ServerApiDeps = {
   /** Runs the handlers that need the database; the tenants are organizations. */
   queue: FairQueue;
   responseCacheBytes: number;
-  /** Go with every response, by name. */
+  /** By name; sent with every response. */
   securityHeaders: Readonly<Record<string, string>>;
   /** Another contract than the published one, with its handlers. */
   served?: { definition: Document; handlers: Handlers } | undefined;

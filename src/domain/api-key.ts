@@ -5,7 +5,7 @@ import { type Permission, permissionsOf, type Role } from './role.ts';
 
 /** `charter_<environment>_`, 40 random base62 characters (238 bits), and a CRC32 of all that as 6 base62 characters. */
 const KEY = /^charter_(live|test)_[0-9A-Za-z]{46}$/;
-/** A key without its last characters; what is left of it may be of any length. */
+/** A key that was cut off, at any length. */
 const BEGINNING = /^charter_(?:live|test)_[0-9A-Za-z]*$/;
 /** A key with characters before or after it. */
 const WITHIN = /charter_(?:live|test)_[0-9A-Za-z]{46}/;

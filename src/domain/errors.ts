@@ -51,7 +51,7 @@ export class UnauthenticatedError extends DomainError {
   }
 }
 
-/** What there is too much of: work of the API, work of the dashboard, or look-ups of keys. */
+/** The queue that is full: that of the API, that of the dashboard, or the look-ups of keys. */
 export type Overloaded = 'api' | 'dashboard' | 'keys';
 
 /**

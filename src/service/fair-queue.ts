@@ -8,7 +8,7 @@ export type FairQueueOptions = {
   readonly permits: number;
   /** Tasks of one tenant that run at the same time, 1 to `permits`, if there were tasks of other tenants within a second. */
   readonly permitsPerTenant: number;
-  /** The same if there were none, up to `permits`. */
+  /** Tasks of one tenant that run at the same time, 1 to `permits`, if there were no tasks of other tenants. */
   readonly permitsAlone: number;
   /** Tasks of one tenant that may wait. It bounds the memory. */
   readonly maxWaiting?: number;

@@ -65,7 +65,7 @@ async function lockActorAndHolder(
   const users = await lockUsers(tx, actor.scope, ids);
   const organization = locked ?? (await getOrganization(tx, actor.scope));
   const current = isOperator(actor) ? null : activeActor(users.get(actor.userId));
-  // Without access to others' keys the answer is 403 whether or not the user exists, so nobody can probe for users.
+  // Without access to others' keys, the actor is refused whether or not the user exists, and so cannot probe for users.
   if (current !== null && current.id !== userId) {
     const mayTouch = action === 'revoke' ? mayRevokeKeysOfOthers(current.role) : maySeeKeysOfOthers(current.role);
     if (!mayTouch)

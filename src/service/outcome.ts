@@ -2,7 +2,7 @@ import { DomainError, type FieldErrors } from '../domain/errors.ts';
 import { type Database, type Transaction, transaction } from '../store/database.ts';
 
 // An action of the dashboard returns its outcome as a tagged union: success, or one of these refusals. Each page shows them in
-// its own way. What every page answers alike is thrown: a DomainError "forbidden" or "not_found", a bug, an outage.
+// its own way. What every page shows in the same way is thrown: a DomainError "forbidden" or "not_found", a bug, an outage.
 
 /** Fields that do not follow the rules; the form is shown again. */
 export type Invalid = { readonly kind: 'invalid'; readonly message: string; readonly fields: FieldErrors };
@@ -27,7 +27,7 @@ export const ALREADY_SENT: AlreadySent = { kind: 'already-sent' };
 export type Done = { readonly kind: 'done' };
 export const DONE: Done = { kind: 'done' };
 
-/** Whether the transaction of an action that ends so is committed. */
+/** Whether an outcome commits the transaction of its action. */
 const IS_COMMITTED = {
   done: true,
   issued: true,

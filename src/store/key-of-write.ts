@@ -15,8 +15,8 @@ export type Checked<T> = { readonly kind: 'accepted'; readonly value: T } | Refu
 /**
  * A query of one row, "refused": null if the key may write, else its state as JSON. No row: there is no such key.
  *
- * `isLocked`: takes the lock of the organization first and keeps it to the end of the transaction. Whatever ends or limits a
- * key takes it too, so the key may still write at the commit. Take it before the lock of any other row: all others do so.
+ * `isLocked`: locks the organization first, until the end of the transaction. Every change that ends or limits a key takes the
+ * same lock, so the key may still write at the commit. Take it before the lock of any other row, as all other code does.
  */
 export function keyOfWrite(
   { organizationId }: OrganizationScope,
