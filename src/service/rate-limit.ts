@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { networkOf } from '../domain/network.ts';
 import type { Database } from '../store/database.ts';
 import {
-  type Admission,
+  type AttemptAdmission,
   countAttempt,
   isRemembered,
   type RateLimit,
@@ -48,7 +48,7 @@ export type Attempt = {
  * Counts the attempt and returns whether it is within the limits. If the account has signed in from this network within 30 days,
  * only the limit of this pair applies, so that a flood from elsewhere, or at a colleague's account, locks nobody out.
  */
-export async function consumeAttempt(db: Database, attempt: Attempt): Promise<Admission> {
+export async function consumeAttempt(db: Database, attempt: Attempt): Promise<AttemptAdmission> {
   const { pair, network, account } = LIMITS[attempt.at];
   const subjects = subjectsOf(attempt);
   const byPair = await countAttempt(db, pair, subjects.pair);

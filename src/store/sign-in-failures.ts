@@ -6,7 +6,7 @@ import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
 /** At most `attempts` in `seconds` from the first one. */
 export type RateLimit = { readonly name: string; readonly attempts: number; readonly seconds: number };
 
-export type Admission = { kind: 'admitted' } | { kind: 'rate-limited'; retryAfterSeconds: number };
+export type AttemptAdmission = { kind: 'admitted' } | { kind: 'rate-limited'; retryAfterSeconds: number };
 
 const limiters = new WeakMap<Database, Map<string, RateLimiterPostgres>>();
 
@@ -31,7 +31,7 @@ function limiterOf(db: Database, { name, attempts, seconds }: RateLimit): RateLi
 }
 
 /** Counts an attempt before it is checked, so that concurrent attempts cannot exceed the limit. */
-export async function countAttempt(db: Database, limit: RateLimit, subject: string): Promise<Admission> {
+export async function countAttempt(db: Database, limit: RateLimit, subject: string): Promise<AttemptAdmission> {
   try {
     await limiterOf(db, limit).consume(subject);
     return { kind: 'admitted' };
