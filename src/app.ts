@@ -10,6 +10,7 @@ import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
 import type { Overloaded } from './domain/errors.ts';
 import type { RequestLimits } from './domain/request-limits.ts';
+import { logFailures } from './operations/failure-log.ts';
 import { healthRoutes } from './operations/health.ts';
 import { type Logger, logRequests, omitRequestLine } from './operations/logs.ts';
 import { countRefusals } from './operations/overload-log.ts';
@@ -67,7 +68,7 @@ export async function createApp({
   now = () => new Date(),
   isStopping,
 }: AppDeps): Promise<RequestListener> {
-  const onFault = (error: unknown, requestId: string) => logger.error({ err: error, requestId }, 'a request failed');
+  const onFault = logFailures(logger);
   const queues = createDatabaseQueues(db.poolSize, { apiWaitMs });
   const countRefusal = countRefusals(logger);
   const onOverload = (overloaded: Overloaded, res: ServerResponse) => {

@@ -41,7 +41,7 @@ export function isSameContent(a: NewParentProgram, b: NewParentProgram): boolean
 }
 
 /** Equal texts for equal contents, whatever the order of the metadata. */
-function contentOf({ name, description, externalId, metadata }: NewParentProgram): string {
+export function contentOf({ name, description, externalId, metadata }: NewParentProgram): string {
   return JSON.stringify([name, description, externalId, Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 

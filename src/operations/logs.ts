@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
+import { describeError } from './describe-error.ts';
 
 export type { Logger };
 
 /** Logs JSON lines, or readable lines on a terminal. Nothing logs an Authorization header, a key or a query, which may be private. */
 export function createLogger(level: string): Logger {
-  const options = { level, base: null, timestamp: createTimestamp() };
+  const serializers = { err: (error: unknown) => ({ stack: describeError(error) }) };
+  const options = { level, base: null, timestamp: createTimestamp(), serializers };
   if (process.stdout.isTTY) return pino(options, pretty({ translateTime: 'HH:MM:ss', ignore: 'pid,hostname' }));
   return pino(options, createBlocks(process.stdout));
 }

@@ -1,3 +1,4 @@
+import { describeError } from './describe-error.ts';
 import type { Logger } from './logs.ts';
 
 export type UnexpectedErrorOptions = {
@@ -22,18 +23,8 @@ export function endOnUnexpectedError({ logger, shutdown }: UnexpectedErrorOption
     if (isStopping) return;
     isStopping = true;
     process.exitCode = 1;
-    logger.fatal({ origin, error: describe(error) }, 'unexpected error, the process stops');
+    logger.fatal({ origin, error: describeError(error) }, 'unexpected error, the process stops');
     process.stderr.write(MESSAGE);
     shutdown.request('an unexpected error');
   });
-}
-
-const API_KEY = /charter_(live|test)_[0-9A-Za-z]+/g;
-const URL_PASSWORD = /:\/\/[^\s/]*@/g;
-const AUTHORIZATION = /\b(Bearer|Basic)\s+\S+/gi;
-
-/** Name, message and stack. Other members of an error, such as a statement and its parameters, can be private. */
-function describe(error: unknown): string {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return text.replace(AUTHORIZATION, '$1 …').replace(API_KEY, 'charter_$1_…').replace(URL_PASSWORD, '://…@');
 }

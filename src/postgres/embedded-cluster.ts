@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   chown,
   link,
@@ -102,7 +102,7 @@ function passwordFile(dataDir: string): string {
 /** The same password for concurrent processes: `link` succeeds for one of them, and the file is complete when it appears. */
 async function getPassword(dataDir: string): Promise<string> {
   await mkdir(dataDir, { recursive: true });
-  const draft = `${passwordFile(dataDir)}.${process.pid}`;
+  const draft = `${passwordFile(dataDir)}.${randomUUID()}`;
   await writeFile(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true });
   await link(draft, passwordFile(dataDir)).catch(() => undefined);
   await rm(draft);

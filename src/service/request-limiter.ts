@@ -178,9 +178,7 @@ export class RequestLimiter {
   }
 
   async #run(): Promise<void> {
-    const low = [...this.#low];
-    const leased = low.slice(0, MAX_SUBJECTS_PER_LEASE);
-    this.#low = new Set(low.slice(MAX_SUBJECTS_PER_LEASE));
+    const leased = this.#takeLow();
     this.#lastLeaseAt = this.#clock();
     const requests = leased.map(({ subject, rate, wanted }) => ({ subject, rate, wanted }));
     try {
@@ -199,6 +197,21 @@ export class RequestLimiter {
     this.#isScheduled = false;
     this.#settleWaiting();
     if (this.#low.size > 0) this.#schedule(this.#clock());
+  }
+
+  /**
+   * What the next lease asks for, each subject once: a statement cannot update a row twice. After a change of limits, a subject
+   * has two sets of tokens for a moment, and the second one waits for the lease after this one.
+   */
+  #takeLow(): LeasedTokens[] {
+    const leased = new Map<string, LeasedTokens>();
+    const left = new Set<LeasedTokens>();
+    for (const tokens of this.#low) {
+      if (leased.has(tokens.subject) || leased.size === MAX_SUBJECTS_PER_LEASE) left.add(tokens);
+      else leased.set(tokens.subject, tokens);
+    }
+    this.#low = left;
+    return [...leased.values()];
   }
 
   /** In the order of arrival. Those about which the lease could not tell wait for the next one. */

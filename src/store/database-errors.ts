@@ -40,7 +40,8 @@ export function isUniqueViolation(error: unknown): boolean {
 export function violatedReference(error: unknown): string | undefined {
   const cause = memberOf(adapterErrorOf(error), 'cause');
   if (memberOf(cause, 'originalCode') !== '23503') return undefined;
-  return /foreign key constraint "([^"]+)"/.exec(String(memberOf(cause, 'originalMessage')))?.[1];
+  const constraint = memberOf(memberOf(cause, 'constraint'), 'index');
+  return typeof constraint === 'string' ? constraint : undefined;
 }
 
 /** PostgreSQL's error inside Prisma's. */

@@ -1,5 +1,6 @@
 import { DEFAULT_LIMITS, NO_LIMITS } from '../../src/domain/request-limits.ts';
 import { type LimitedKey, RequestLimiter, type RequestLimiterOptions } from '../../src/service/request-limiter.ts';
+import { until } from '../support/wait.ts';
 
 const key = (own: Partial<LimitedKey['organizationLimits']> = {}, id = 'a'): LimitedKey => ({
   ...{ organizationId: 'o', id },
@@ -153,4 +154,14 @@ test('subjects that were idle for twenty seconds are forgotten, and keys in use 
   limiter.admitKey(key({ perOrganization: 0 }, 'b'));
   await settled(leases);
   expect(leases.map(({ subjects }) => subjects)).toEqual([['key:a', 'key:b'], ['key:b']]);
+});
+
+// PostgreSQL cannot update a row twice in a statement, and while no lease succeeds, nothing is limited.
+test('after a change of the limits, no lease has a subject twice', async () => {
+  const { limiter, leases } = setUp();
+  limiter.admitKey(key({ perOrganization: 10 }));
+  limiter.admitKey(key({ perOrganization: 20 }));
+  await until('the second lease', () => leases.length === 2);
+  for (const { subjects } of leases) expect(new Set(subjects).size).toBe(subjects.length);
+  expect(leases.flatMap(({ subjects }) => subjects).filter((subject) => subject === 'organization:o')).toHaveLength(2);
 });

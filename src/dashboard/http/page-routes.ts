@@ -13,7 +13,8 @@ import {
 import { RequestError } from './request-error.ts';
 import { redirect, sendView, type View } from './view.ts';
 
-type Post<Context> = (context: Context, req: IncomingMessage) => Promise<View>;
+/** Reads what was sent, and returns the function that acts on it. */
+type Post<Context> = (context: Context, req: IncomingMessage) => Promise<(context: Context) => Promise<View>>;
 
 type Page<Context> = {
   /** As Express reads it. */
@@ -36,7 +37,7 @@ export function form<Context extends RequestContext, const Name extends string =
 ): Post<Context> {
   return async (context, req) => {
     const sent = await readForm(req, context, { fields, lists });
-    return context.inTurn(() => handle(context, sent));
+    return (current) => current.inTurn(() => handle(current, sent));
   };
 }
 
@@ -70,9 +71,17 @@ function routesTo<Context extends RequestContext>(
       try {
         if (!['GET', 'HEAD', 'POST'].includes(req.method)) throw new RequestError('wrong-method');
         if (req.method === 'POST') refuseForeign(req, context.origin);
-        const entered = await gate.enter(context, page);
+        const enter = async () => {
+          const entered = await gate.enter(context, page);
+          if (!('kind' in entered) && !gate.isAllowed(entered)) {
+            known = entered;
+            throw new RequestError('not-allowed');
+          }
+          return entered;
+        };
+        const entered = await enter();
         if (!('kind' in entered)) known = entered;
-        const view = 'kind' in entered ? entered : await respond(req, entered, { page, gate });
+        const view = 'kind' in entered ? entered : await respond(req, entered, { page, enter });
         await sendView(dashboard, res, { ...view, cookies: [...newCookies, ...(view.cookies ?? [])] });
       } catch (error) {
         const view = errorView(error, known);
@@ -89,11 +98,15 @@ function routesTo<Context extends RequestContext>(
 async function respond<Context extends RequestContext>(
   req: Request,
   context: Context,
-  { page, gate }: { page: Page<Context>; gate: Gate<Context> },
+  { page, enter }: { page: Page<Context>; enter: () => Promise<Context | View> },
 ): Promise<View> {
-  if (!gate.isAllowed(context)) throw new RequestError('not-allowed');
   const { get, post } = page;
-  if (req.method === 'POST' && post !== undefined) return post(context, req);
+  if (req.method === 'POST' && post !== undefined) {
+    const act = await post(context, req);
+    // A client can send the body long after the head, and the session may have ended meanwhile.
+    const current = await enter();
+    return 'kind' in current ? current : act(current);
+  }
   if (req.method !== 'POST' && get !== undefined) return context.inTurn(() => get(context));
   throw new RequestError('wrong-method');
 }

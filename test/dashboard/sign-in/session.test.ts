@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createAccount, PASSWORD } from '../../support/accounts.ts';
 import { createPeople } from '../../support/actors.ts';
-import { Browser } from '../../support/dashboard.ts';
+import { Browser, encode, filled } from '../../support/dashboard.ts';
 import { browserOf, startDashboard, useDashboard } from '../../support/dashboard-server.ts';
+import { rawRequest } from '../../support/raw.ts';
 
 const dashboard = await useDashboard();
 
@@ -42,6 +45,36 @@ test('a form token planted before sign-in is not valid after it', async () => {
   expect(await browser.formToken()).not.toBe(early);
   expect((await browser.post('/sign-out', { form_token: early })).status).toBe(403);
   expect(await isIn(browser)).toBe(true);
+});
+
+// The attack: the holder of a stolen session sends the head of a form, and completes it when the session has ended.
+test('a form whose body arrives after the end of the session changes nothing', async () => {
+  const account = await createAccount(dashboard.db);
+  const browser = new Browser(dashboard.url);
+  await browser.signIn(account.email, PASSWORD);
+  const form = await browser.form('/profile/api-keys/new', '/profile/api-keys');
+  const body = encode(filled(form, { name: 'Too late' }));
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const socket = connect(Number(new URL(dashboard.url).port), '127.0.0.1');
+  const head = rawRequest('POST /profile/api-keys', [
+    `Cookie: ${cookie}`,
+    'Sec-Fetch-Site: same-origin',
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${body.length}`,
+  ]);
+  let received = '';
+  socket.on('data', (bytes) => {
+    received += bytes.toString();
+  });
+  socket.write(head);
+  // The session of the head has been found by then.
+  for (let i = 0; i < 3; i += 1) expect(await isIn(browser)).toBe(true);
+  expect((await browser.submit('/profile', {}, '/sign-out')).status).toBe(303);
+  socket.write(body);
+  await once(socket, 'close');
+  expect(received).toMatch(/^HTTP\/1\.1 303 [\s\S]*\r\nLocation: \/sign-in/i);
+  const { rowCount } = await dashboard.db.pool.query('select from api_keys where user_id = $1', [account.userId]);
+  expect(rowCount).toBe(0);
 });
 
 test.each([

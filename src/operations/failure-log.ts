@@ -1,0 +1,19 @@
+import { isOutage } from '../store/database-errors.ts';
+import type { Logger } from './logs.ts';
+
+const EVERY_MS = 10_000;
+
+/**
+ * Logs each request that failed, with its error. While the database is unavailable, thousands of requests fail alike: only
+ * the first one in ten seconds has its error then.
+ */
+export function logFailures(logger: Logger): (error: unknown, requestId: string) => void {
+  let describedAt = Number.NEGATIVE_INFINITY;
+  return (error, requestId) => {
+    if (!isOutage(error)) return logger.error({ err: error, requestId }, 'a request failed');
+    const now = performance.now();
+    if (now - describedAt < EVERY_MS) return logger.error({ requestId, outage: true }, 'a request failed');
+    describedAt = now;
+    logger.error({ err: error, requestId, outage: true }, 'a request failed');
+  };
+}
