@@ -1,11 +1,17 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Fault } from '../../scripts/drift/fault.ts';
 import { tableOf } from '../../scripts/drift/table.ts';
 import { type Trial, tryAll } from '../../scripts/drift/trials.ts';
 
-const VERSION = { file: 'openapi/released/1.1.0.yaml', find: '  version: 1.1.0' };
+const released = readdirSync(join(import.meta.dirname, '../../openapi/released')).map((file) =>
+  file.replace('.yaml', ''),
+);
+const newest = released.toSorted(new Intl.Collator('en', { numeric: true }).compare).at(-1);
+const VERSION = { file: `openapi/released/${newest}.yaml`, find: `  version: ${newest}` };
 const GUIDE = 'openapi/guides/getting-started.md';
 
-const CAUGHT: Fault = { title: 'caught', edits: [{ ...VERSION, replace: '  version: 1.1.1' }], caughtBy: 'release' };
+const CAUGHT: Fault = { title: 'caught', edits: [{ ...VERSION, replace: '  version: 99.0.0' }], caughtBy: 'release' };
 const UNCAUGHT: Fault = {
   title: 'not caught',
   caughtBy: 'release',

@@ -51,16 +51,16 @@ test('nothing is generated twice', async () => {
   expect(await stepsOf('docs')).toEqual([]);
   for (const command of ['start', 'test']) expect(await stepsOf(command)).toEqual([]);
 
-  await edit(CONTRACT, 'Your Charter server.', 'The Charter server.');
+  await edit(CONTRACT, 'Read and manage the parent programs of your organization.', 'Manage parent programs.');
   expect(await stepsOf('test')).toEqual(['Generated code']);
   expect(await stepsOf('test')).toEqual([]);
   // npm test leaves the committed files to their author.
   expect(await stepsOf('start')).toEqual(['Generated code', 'Documentation']);
   for (const command of ['start', 'test']) expect(await stepsOf(command)).toEqual([]);
 
-  await edit('generated/openapi.json', 'The Charter server.', 'Another server.');
+  await edit('generated/openapi.json', 'Manage parent programs.', 'Another summary.');
   expect(await stepsOf('start')).toContain('Generated code');
-  expect(await readFile(join(checkout, 'generated/openapi.json'), 'utf8')).toContain('The Charter server.');
+  expect(await readFile(join(checkout, 'generated/openapi.json'), 'utf8')).toContain('Manage parent programs.');
 });
 
 test('a dry run of a release compares the contract as it is edited, and writes nothing at all', async () => {

@@ -100,11 +100,22 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/dashboard/http/page-routes.ts',
-        find: "if (!gate.isAllowed(context)) throw new RequestError('not-allowed');",
-        replace: "if (!gate.isAllowed(context) && req.method === 'PUT') throw new RequestError('not-allowed');",
+        find: "if (!('kind' in entered) && !gate.isAllowed(entered)) {",
+        replace: "if (!('kind' in entered) && !gate.isAllowed(entered) && req.method === 'PUT') {",
       },
     ],
     caughtBy: 'test/dashboard/roles.test.ts',
+  },
+  {
+    title: 'a form is acted on after its session has ended',
+    edits: [
+      {
+        file: 'src/dashboard/http/page-routes.ts',
+        find: '    const current = await enter();\n',
+        replace: '    const current: Context | View = context;\n',
+      },
+    ],
+    caughtBy: 'test/dashboard/sign-in/session.test.ts',
   },
   {
     title: 'signing in redirects to a foreign address',

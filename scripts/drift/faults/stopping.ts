@@ -96,7 +96,7 @@ export const STOPPING_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the log of an unexpected error shows a password',
-    edits: [{ file: ERROR, find: ".replace(URL_PASSWORD, '://…@')", replace: '' }],
+    edits: [{ file: 'src/operations/describe-error.ts', find: ".replace(URL_PASSWORD, '://…@')", replace: '' }],
     caughtBy: ERROR_TESTS,
   },
 ];
