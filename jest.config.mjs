@@ -12,6 +12,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
   reporters: ['default', '<rootDir>/test/support/slowest-files.mjs'],
   // Most tests wait for PostgreSQL, a browser or another process for a part of their time.
-  maxWorkers: 2 * availableParallelism(),
+  maxWorkers: availableParallelism() + 1,
   randomize: true,
 };

@@ -28,7 +28,8 @@ const PARTS: readonly Part[] = [
   {
     title: 'tests at full length',
     share: 0.5,
-    parameters: () => [...TESTS.parameters, ...longTests()],
+    // Random traffic finds less on a processor that it has to share.
+    parameters: () => [...TESTS.parameters, '--maxWorkers=100%', ...longTests()],
     remedy:
       'Correct the code or the test. To run one file: CHARTER_TEST_LENGTH=full npm test -- test/fuzz/fuzz.test.ts',
   },
