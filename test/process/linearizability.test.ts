@@ -90,7 +90,7 @@ describe('a planted fault is caught', () => {
           seed += 1;
           return faultsOf(await sendRandomTraffic(db, { ...traffic, seed })).length > 0;
         },
-        { seconds: 60 },
+        { seconds: 180 },
       );
     } finally {
       await db.close();
@@ -101,7 +101,7 @@ describe('a planted fault is caught', () => {
   test(
     'a response cache that lags by 50 ms',
     () => untilCaught((name) => /^(list|find)_parent_program/.test(name), faultsIn),
-    120_000,
+    240_000,
   );
 
   test(
@@ -111,7 +111,7 @@ describe('a planted fault is caught', () => {
         (name) => name === 'find_keys_by_hash',
         ({ keyUses, keyEnds }) => judgeKeys(keyUses, keyEnds),
       ),
-    120_000,
+    240_000,
   );
 });
 
