@@ -200,6 +200,17 @@ test.each(['"><script>alert(1)</script>', 'evil host', 'evil.test/path', `${'x'.
   },
 );
 
+// The attack: a made-up Host with each request, so that the server compresses 1.5 MB for each.
+test('of many made-up hosts, only a few are shown', async () => {
+  const app = express().use(openPublication().routes(OPTIONS));
+  const own = await listen(app, { host: '127.0.0.1', port: 0 });
+  const addresses = new Set<string | undefined>();
+  for (let i = 0; i < 20; i += 1) addresses.add(shown((await sendTo('/postman.json', `host${i}.test`, own.url)).text));
+  await own.stop();
+  // One more than are kept, because the first of them has been replaced once.
+  expect([...addresses]).toEqual([...[0, 1, 2, 3, 4].map((i) => `http://host${i}.test`), EXAMPLE]);
+});
+
 test('the default of base_url in the contract is the address for which the pages are built', async () => {
   const { servers } = JSON.parse(await readFile(join(GENERATED, 'openapi.json'), 'utf8'));
   expect(servers[0].variables.base_url.default).toBe(EXAMPLE);
@@ -236,9 +247,9 @@ function shown(text: string): string | undefined {
 }
 
 /** With any Host header, which fetch does not send. */
-function sendTo(path: string, host: string): Promise<{ status: number; text: string }> {
+function sendTo(path: string, host: string, url = server.url): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    get(`${server.url}${path}`, { headers: { Host: host }, agent: false }, async (res) => {
+    get(`${url}${path}`, { headers: { Host: host }, agent: false }, async (res) => {
       resolve({ status: res.statusCode ?? 0, text: await textOf(res) });
     }).on('error', reject);
   });
