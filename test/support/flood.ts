@@ -9,6 +9,9 @@ export type Flood = {
   stop(): Promise<void>;
 };
 
+/** The kernel resets connections of a listener that has more than 511 waiting. */
+const OPENED_AT_ONCE = 100;
+
 type FloodOptions = {
   readonly connections: number;
   /** Requests of each connection that are sent without waiting for responses. */
@@ -28,9 +31,15 @@ export async function flood(
   let number = 0;
   const next = () => text(number++);
   const port = Number(new URL(url).port);
-  const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1'));
+  const sockets: Socket[] = [];
+  while (sockets.length < connections) {
+    const batch = Array.from({ length: Math.min(OPENED_AT_ONCE, connections - sockets.length) }, () =>
+      connect(port, '127.0.0.1').on('error', () => {}),
+    );
+    await Promise.all(batch.map((socket) => once(socket, 'connect')));
+    sockets.push(...batch);
+  }
   for (const socket of sockets) {
-    socket.on('error', () => {});
     let rest = '';
     socket.on('data', (bytes) => {
       const lines = (rest + bytes.toString('latin1')).split('\r\n');
@@ -44,7 +53,6 @@ export async function flood(
       }
     });
   }
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   for (const socket of sockets) socket.write(Array.from({ length: requests }, next).join(''));
   return {
     statuses,

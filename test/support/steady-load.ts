@@ -2,8 +2,8 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export type Load = {
-  /** Responses so far. */
-  readonly responses: () => number;
+  /** Responses so far that each client has had. A connection that no client has used yet may be reset when the server ends. */
+  readonly fewestResponses: () => number;
   /** Resolves when no client can connect any more: the names of the programs that were created, and every other problem. */
   readonly ended: Promise<{ created: string[]; problems: string[] }>;
 };
@@ -14,7 +14,7 @@ export type Load = {
  */
 export function startLoad(url: string, { key, clients }: { key: string; clients: number }): Load {
   const [created, problems]: [string[], string[]] = [[], []];
-  let responses = 0;
+  const responses = Array.from({ length: clients }, () => 0);
   const runClient = async (client: number) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let i = 0; ; i += 1) {
@@ -23,14 +23,14 @@ export function startLoad(url: string, { key, clients }: { key: string; clients:
       const outcome = await send(`${url}/api/parent_programs`, { agent, key, name: isWrite ? name : undefined });
       if (outcome === 'ECONNREFUSED') return agent.destroy();
       if (outcome === 201) created.push(name);
-      if (outcome === 200 || outcome === 201) responses += 1;
+      if (outcome === 200 || outcome === 201) responses[client] = i + 1;
       else problems.push(`${name}: ${outcome}`);
       // Some are idle for a moment, so that the shutdown meets both kinds.
       if (client % 4 === 3) await delay(20);
     }
   };
   const ended = Promise.all(Array.from({ length: clients }, (_, client) => runClient(client)));
-  return { responses: () => responses, ended: ended.then(() => ({ created, problems })) };
+  return { fewestResponses: () => Math.min(...responses), ended: ended.then(() => ({ created, problems })) };
 }
 
 type Sending = { agent: Agent; key: string; name: string | undefined };
