@@ -21,6 +21,7 @@ type Part = {
   /** Its share of the minutes that are left when it begins. */
   readonly share: number;
   readonly parameters: (minutes: number) => readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   readonly remedy: string;
 };
 
@@ -30,6 +31,7 @@ const PARTS: readonly Part[] = [
     share: 0.5,
     // Random traffic finds less on a processor that it has to share.
     parameters: () => [...TESTS.parameters, '--maxWorkers=100%', ...longTests()],
+    env: { CHARTER_TEST_LENGTH: 'full' },
     remedy:
       'Correct the code or the test. To run one file: CHARTER_TEST_LENGTH=full npm test -- test/fuzz/fuzz.test.ts',
   },
@@ -59,10 +61,10 @@ async function soak(minutes: number): Promise<void> {
   const endsAt = performance.now() + minutes * 60_000;
   let [passed, failed] = [0, 0];
   // All parts run, so that one failure does not hide another.
-  for (const { title, share, parameters, remedy } of PARTS) {
+  for (const { title, share, parameters, env, remedy } of PARTS) {
     const startedAt = performance.now();
     const minutesLeft = Math.max(1, (endsAt - startedAt) / 60_000);
-    const isFine = await run(parameters(minutesLeft * share));
+    const isFine = await run(parameters(minutesLeft * share), env);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`${isFine ? 'ok' : 'FAILED'}  ${title} (${seconds} s)\n${isFine ? '' : `\n${remedy}\n\n`}`);
     if (isFine) passed += 1;
@@ -72,9 +74,9 @@ async function soak(minutes: number): Promise<void> {
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 }
 
-function run(parameters: readonly string[]): Promise<boolean> {
-  const env = { ...process.env, ...TESTS.env, CHARTER_TEST_LENGTH: 'full' };
-  const child = spawn(process.execPath, parameters, { cwd: root, env, stdio: 'inherit' });
+function run(parameters: readonly string[], env: Part['env']): Promise<boolean> {
+  const all = { ...process.env, ...TESTS.env, ...env };
+  const child = spawn(process.execPath, parameters, { cwd: root, env: all, stdio: 'inherit' });
   return new Promise((resolve) => child.once('exit', (code) => resolve(code === 0)));
 }
 
