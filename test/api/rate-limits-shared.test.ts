@@ -35,8 +35,8 @@ async function send(keys: readonly string[], clients: number): Promise<Counted> 
 
 function judge({ seconds, sent, admitted }: Counted): void {
   expect(admitted).toBeLessThanOrEqual(LIMIT * (seconds + AHEAD_SECONDS));
-  // On a busy machine, one client may send fewer requests than the limit.
-  expect(admitted).toBeGreaterThanOrEqual(Math.floor(0.95 * Math.min(LIMIT * seconds, sent)));
+  // On a busy machine, one client may send fewer requests than the limit, and the last responses take a while.
+  expect(admitted).toBeGreaterThanOrEqual(Math.floor(0.95 * Math.min((LIMIT * MS) / 1000, sent)));
   if (seconds >= 10) expect(admitted).toBeLessThanOrEqual(1.05 * LIMIT * seconds);
 }
 

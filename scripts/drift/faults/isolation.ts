@@ -102,8 +102,8 @@ const STORE: Readonly<Record<string, Edit>> = {
   },
   findKeyRotations: {
     file: 'key-rotations.ts',
-    find: 'from later join api_keys k on k.organization_id = $1 and k.id = later.successor_id',
-    replace: 'from later join api_keys k on k.id = later.successor_id',
+    find: 'from line join api_keys k on k.organization_id = $1 and k.id = line.id',
+    replace: 'from line join api_keys k on k.id = line.id',
   },
   listOrganizationKeys: {
     file: 'organization-keys.ts',
