@@ -27,7 +27,7 @@ export async function writeTrials(trials: readonly Trial[], now: Date): Promise<
   const section = `${dayOf(now)}, on \`${machine()}\`, which the server, PostgreSQL and the
 load generator share; without the response cache and without rate limits for keys.
 
-| while | another organization's requests | measured |
+| while | promised to the others | measured |
 |---|---|---|
 ${rows.join('\n')}
 
