@@ -112,7 +112,7 @@ export async function listCases(servers: Servers, { large, small }: Data, client
   ];
 }
 
-const authorized = ({ key }: Organization) => ({ authorization: `Bearer ${key}` });
+export const authorized = ({ key }: Pick<Organization, 'key'>) => ({ authorization: `Bearer ${key}` });
 
 /** The keys of the organizations in turn. Each connection starts with another one, so that requests at the same time differ. */
 export function each(

@@ -90,7 +90,7 @@ function summaryOf(samples: readonly Sample[]): Summary {
   };
 }
 
-function quantile(milliseconds: readonly number[], share: number): number {
+export function quantile(milliseconds: readonly number[], share: number): number {
   const sorted = Float64Array.from(milliseconds).sort();
   return sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
 }

@@ -47,7 +47,7 @@ export type ItemOf<Path extends PagedPath> = PageOf<Path>['data'][number];
 /** The paths whose POST takes an `Idempotency-Key`. */
 export type IdempotentPath = IdempotentPathIn<paths>;
 
-/** For any contract. An operation without header parameters has `header?: never`, of which every string is a key. */
+/** For any contract. An operation without header parameters has `header?: never`, and `keyof never` is every string. */
 export type IdempotentPathIn<Paths> = {
   [Path in keyof Paths]: Paths[Path] extends { post: { parameters: { header?: infer Header } } }
     ? [NonNullable<Header>] extends [never]

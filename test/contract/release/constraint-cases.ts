@@ -127,7 +127,7 @@ export const constraintCases: readonly Case[] = [
     ],
   },
   {
-    title: 'a longer array of values of which none were announced',
+    title: 'a longer array whose new values were not announced',
     plants: [set(`${KEY_SCHEMA} properties permissions maxItems`, 3)],
     found: ['breaking: GET /api/key, response 200, field permissions: maxItems 2 -> 3'],
   },
