@@ -188,6 +188,8 @@ export class RequestLimiter {
       for (const [i, tokens] of leased.entries()) {
         const lease = leases.get(tokens.subject);
         if (lease !== undefined) tokens.receive(lease, { wanted: requests[i]?.wanted ?? 0, at });
+        // Requests during the lease found the stock low.
+        if (!tokens.isLow) this.#low.delete(tokens);
       }
     } catch (error) {
       this.#openUntil = this.#clock() + OPEN_MS;

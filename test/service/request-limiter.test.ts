@@ -71,6 +71,24 @@ test('requests that have leased tokens are synchronous, and lease again only whe
   expect(leases).toHaveLength(1);
 });
 
+test('requests that are made during a lease need no other one if it brings enough', async () => {
+  const begun: (() => void)[] = [];
+  const { limiter, clock } = setUp({
+    async lease(requests) {
+      await new Promise<void>((resolve) => begun.push(resolve));
+      return new Map(requests.map(({ subject, wanted }) => [subject, { granted: wanted, left: 0 }]));
+    },
+  });
+  limiter.admitKey(key());
+  await until('the lease', () => begun.length === 1);
+  limiter.admitKey(key());
+  // The next lease may begin at once.
+  clock.at += 1000;
+  begun[0]?.();
+  for (let i = 0; i < 10; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(begun).toHaveLength(1);
+});
+
 test('a burst waits for one lease, which admits as many as the bucket grants, in the order of arrival', async () => {
   const { limiter } = setUp({ tokens: 3 });
   const admissions = await Promise.all(
