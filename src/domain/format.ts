@@ -15,6 +15,10 @@ export function formatDay(at: Date): string {
 
 /** "20 Sep 2026, 14:05 UTC". */
 export function formatInstant(at: Date): string {
-  const [hours, minutes] = [at.getUTCHours(), at.getUTCMinutes()].map((each) => String(each).padStart(2, '0'));
-  return `${formatDay(at)}, ${hours}:${minutes} UTC`;
+  return `${formatDay(at)}, ${at.toISOString().slice(11, 16)} UTC`;
+}
+
+/** "20 Sep 2026, 14:05:09 UTC". */
+export function formatSecond(at: Date): string {
+  return `${formatDay(at)}, ${at.toISOString().slice(11, 19)} UTC`;
 }

@@ -1,9 +1,9 @@
 import type { Actor } from '../domain/actor.ts';
-import { normalEmail } from '../domain/email.ts';
 import { isId } from '../domain/id.ts';
 import { type AuditFilters, type AuditRecord, listAuditEvents } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
-import { findUserIdByEmail } from '../store/users.ts';
+import { findMatchingKeys } from '../store/organization-keys.ts';
+import { findMatchingUsers } from '../store/users.ts';
 import { refuseToGovern } from './organization.ts';
 
 export { ACTIONS } from '../store/audit.ts';
@@ -18,7 +18,7 @@ export type AuditListPage = {
 const PAGE_SIZE = 50;
 const EXPORT_BATCH_SIZE = 1000;
 
-/** The latest events first, for administrators. A `userId` or `keyId` that is no id finds nothing; such an `after` is ignored. */
+/** The latest events first, for administrators. With a user or a key that is no id it finds nothing; such an `after` is ignored. */
 export async function listAudit(
   db: Database,
   actor: Actor,
@@ -28,11 +28,24 @@ export async function listAudit(
   return readPage(db, actor, { filters, after: after !== null && isId(after) ? after : null, rows: PAGE_SIZE });
 }
 
-/** The id of the user with this e-mail; null: the organization has none. */
-export async function findAuditedUser(db: Database, actor: Actor, email: string): Promise<string | null> {
+/** The most users and keys that a filter of the log may fit: each costs an index range or two. */
+export const MAX_AUDITED_USERS = 20;
+export const MAX_AUDITED_KEYS = 200;
+
+/** The users whose name or e-mail contains the text; only one, if it is a whole e-mail. Null: more than MAX_AUDITED_USERS. */
+export async function findAuditedUsers(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
   refuseToGovern(actor.role);
-  const address = normalEmail(email);
-  return address === null ? null : findUserIdByEmail(db, actor.scope, address);
+  const found = await findMatchingUsers(db, actor.scope, { text, limit: MAX_AUDITED_USERS + 1 });
+  const whole = found.filter(({ isWholeEmail }) => isWholeEmail);
+  if (whole.length === 0 && found.length > MAX_AUDITED_USERS) return null;
+  return (whole.length > 0 ? whole : found).map(({ id }) => id);
+}
+
+/** The keys whose name or prefix contains the text. Null: more than MAX_AUDITED_KEYS. */
+export async function findAuditedKeys(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
+  refuseToGovern(actor.role);
+  const found = await findMatchingKeys(db, actor.scope, { text, limit: MAX_AUDITED_KEYS + 1 });
+  return found.length > MAX_AUDITED_KEYS ? null : found;
 }
 
 /** All events that match, the latest first, in batches of at most 1,000, so that memory stays bounded. */
@@ -59,9 +72,10 @@ async function readPage(
   actor: Actor,
   { filters, after, rows }: { filters: AuditFilters; after: string | null; rows: number },
 ): Promise<AuditListPage> {
-  const { action, userId, keyId, from, to } = filters;
-  if ([userId, keyId].some((id) => id !== undefined && !isId(id))) return { events: [], next: null };
-  const found = await listAuditEvents(db, actor.scope, { action, userId, keyId, from, to, after, limit: rows + 1 });
+  const { action, userIds, keyIds, from, to } = filters;
+  const ids = [...(userIds ?? []), ...(keyIds ?? [])];
+  if (!ids.every((id) => isId(id))) return { events: [], next: null };
+  const found = await listAuditEvents(db, actor.scope, { action, userIds, keyIds, from, to, after, limit: rows + 1 });
   const events = found.slice(0, rows);
   return { events, next: found.length > rows ? (events.at(-1)?.id ?? null) : null };
 }

@@ -39,16 +39,22 @@ const USED_AT = "coalesce(k.last_used_at, '-infinity')";
 /** The columns have the collation "C", in which only ASCII letters have a case. */
 const lower = (text: string) => `lower((${text}) collate pg_catalog."default")`;
 
+function partPattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** Whether the name or the prefix contains the text. */
+function containsPart(pattern: string): string {
+  return `(${lower('k.name')} like ${lower(pattern)} or k.key_prefix like ${pattern})`;
+}
+
 function matching({ organizationId }: OrganizationScope, now: Date, filters: KeyFilters) {
   const { search, holder, permission, isUnused, isExpiringSoon } = filters;
   const values: unknown[] = [organizationId, now];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const bindPart = (text: string) => `${bind(`%${text.replace(/[\\%_]/g, '\\$&')}%`)}::text`;
+  const bindPart = (text: string) => `${bind(partPattern(text))}::text`;
   const conditions = ['k.organization_id = $1'];
-  if (search !== '') {
-    const part = bindPart(search);
-    conditions.push(`(${lower('k.name')} like ${lower(part)} or k.key_prefix like ${part})`);
-  }
+  if (search !== '') conditions.push(containsPart(bindPart(search)));
   if (holder !== '') {
     conditions.push(`k.user_id in (
       select u.id from users u
@@ -112,4 +118,20 @@ export async function findOrganizationKeyByHash(
   const values = [scope.organizationId, Buffer.from(hash, 'hex')];
   const { rows } = await db.pool.query<{ id: string; userId: string }>({ ...FIND_BY_HASH, values });
   return rows[0] ?? null;
+}
+
+const FIND_MATCHING = {
+  name: 'find_matching_keys',
+  text: `select k.id from api_keys k where k.organization_id = $1 and ${containsPart('$2::text')} order by k.id desc limit $3`,
+};
+
+/** The ids of the keys whose name or prefix contains the text, case-insensitive in the name; at most `limit`. */
+export async function findMatchingKeys(
+  db: Database,
+  scope: OrganizationScope,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): Promise<string[]> {
+  const values = [scope.organizationId, partPattern(text), limit];
+  const { rows } = await db.pool.query<{ id: string }>({ ...FIND_MATCHING, values });
+  return rows.map(({ id }) => id);
 }

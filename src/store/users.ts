@@ -110,14 +110,18 @@ export function userListStatement(scope: OrganizationScope, { search, after, lim
   const bind = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['organization_id = $1'];
   if (after !== null) conditions.push(`(name, id) > (${bind(after.name)}, ${bind(after.id)}::uuid)`);
-  if (search !== '') {
-    // The expression of the trigram index.
-    const pattern = bind(`%${search.replace(/[\\%_]/g, '\\$&')}%`);
-    const text = `lower((name || ' ' || email) collate pg_catalog."default")`;
-    conditions.push(`${text} like lower(${pattern} collate pg_catalog."default")`);
-  }
+  if (search !== '') conditions.push(contains(bind(partPattern(search))));
   const text = `select ${VIEW} from users where ${conditions.join(' and ')} order by name, id limit $2`;
   return { text, values };
+}
+
+function partPattern(search: string): string {
+  return `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** Whether the name or the e-mail contains the text, by the expression of the trigram index. */
+function contains(pattern: string): string {
+  return `lower((name || ' ' || email) collate pg_catalog."default") like lower(${pattern} collate pg_catalog."default")`;
 }
 
 const FIND = { name: 'find_user', text: `select ${VIEW} from users where organization_id = $1 and id = $2` };
@@ -127,10 +131,32 @@ export async function findUser(db: Database, scope: OrganizationScope, id: strin
   return rows[0] ?? null;
 }
 
-/** `email` is the whole e-mail in lower case. Null: the organization has no such user. */
-export async function findUserIdByEmail(db: Database, scope: OrganizationScope, email: string): Promise<string | null> {
-  const where = { email, organizationId: scope.organizationId };
-  return (await db.prisma.user.findUnique({ where, select: { id: true } }))?.id ?? null;
+export type UserMatch = {
+  readonly id: string;
+  /** The text is the whole e-mail, in any letter case. */
+  readonly isWholeEmail: boolean;
+};
+
+/** The users whose name or e-mail contains the text, case-insensitive; at most `limit`, and a whole e-mail first. */
+export async function findMatchingUsers(
+  db: Database,
+  scope: OrganizationScope,
+  search: { readonly text: string; readonly limit: number },
+): Promise<UserMatch[]> {
+  const { rows } = await db.pool.query<UserMatch>(userMatchStatement(scope, search));
+  return rows;
+}
+
+/** Exported so that a test can look at its query plan. */
+export function userMatchStatement(
+  scope: OrganizationScope,
+  { text, limit }: { readonly text: string; readonly limit: number },
+) {
+  const found = `select id, email = lower($3) as "isWholeEmail" from users where organization_id = $1 and ${contains('$4')}`;
+  return {
+    text: `${found} order by 2 desc, name, id limit $2`,
+    values: [scope.organizationId, limit, text, partPattern(text)],
+  };
 }
 
 const MAX_ADMINISTRATORS = 20;

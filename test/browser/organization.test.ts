@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { changeLimits } from '../../src/service/operator.ts';
-import { focused } from '../support/browser.ts';
+import { giveKey } from '../support/actors.ts';
+import { type ContextOptions, focused } from '../support/browser.ts';
 import { chooseFromMenu, createKey, openOwnKeys } from '../support/key-steps.ts';
 import { useSite } from '../support/site.ts';
 
@@ -101,7 +102,8 @@ test('filters without matches say so, and a day in the future is empty', async (
   await page.goto('/organization/audit-log?from=2099-01-01');
   await page.getByText('No recorded event matches the filters.').waitFor();
   await page.goto('/organization/audit-log?person=nobody@nowhere.example');
-  expect(await page.getByRole('alert').innerText()).toContain('Nobody has this e-mail.');
+  expect(await page.getByText('No events').count()).toBe(0);
+  expect(await page.getByRole('alert').innerText()).toContain('Nobody matches.');
 });
 
 test('the page of the organization shows the rate limits in effect: the defaults, its own, and none', async () => {
@@ -116,4 +118,25 @@ test('the page of the organization shows the rate limits in effect: the defaults
   await changeLimits(site.server.db, organizationId, { perKey: 30, perOrganization: 0 });
   expect(await shown()).toContain('30 requests per second for each API key');
   expect(await shown()).toContain('No limit for all API keys together');
+});
+
+test('the audit log adds the time by the clock of the reader below UTC, and shows UTC alone without JavaScript', async () => {
+  const { administrator, member } = await site.team();
+  await giveKey(site.server.db, member, { name: 'Reporting' });
+  const first = async (options: ContextOptions) => {
+    const page = await site.visitAs(administrator, options);
+    await page.goto('/organization/audit-log');
+    return (await page.getByRole('rowheader').first().innerText()).trim();
+  };
+  const utc = /^\d{1,2} \w{3} \d{4}, \d\d:\d\d:\d\d UTC$/;
+  expect(await first({ timezoneId: 'UTC' })).toMatch(utc);
+  expect(await first({ timezoneId: 'Asia/Kolkata', javaScriptEnabled: false })).toMatch(utc);
+  const [shown = '', local = ''] = (await first({ timezoneId: 'Asia/Kolkata' })).split('\n');
+  expect(shown).toMatch(utc);
+  expect(local).toMatch(/^(\d{1,2} \w{3,4} \d{4}, )?\d\d:\d\d:\d\d GMT\+5:30$/);
+  const minutesOf = (text: string) => {
+    const [, hours, minutes] = /(\d\d):(\d\d):\d\d/.exec(text) ?? [];
+    return Number(hours) * 60 + Number(minutes);
+  };
+  expect((minutesOf(local) - minutesOf(shown) + 24 * 60) % (24 * 60)).toBe(5 * 60 + 30);
 });

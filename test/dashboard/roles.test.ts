@@ -44,6 +44,7 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
       [`${user}/second-factor`]: {},
       '/people/users/invite': { ...PERSON, form_id: 'x.y' },
       '/organization': POLICY,
+      '/organization/audit-log': { person: 'a' },
       '/organization/api-keys': { search: 'charter_live_Abcd' },
       '/people/users': { search: 'charter_live_Abcd' },
     };

@@ -1,5 +1,5 @@
 import { getUser, listUsers } from '../../src/service/people.ts';
-import { userListStatement } from '../../src/store/users.ts';
+import { userListStatement, userMatchStatement } from '../../src/store/users.ts';
 import { createAccount } from '../support/accounts.ts';
 import { codeOf } from '../support/actors.ts';
 import { planOf } from '../support/explain.ts';
@@ -45,8 +45,11 @@ test('the first page, a deep page and a search each use an index', async () => {
     expect(plan).not.toContain('Sort');
   }
   const plan = await planOf(db, userListStatement(actor.scope, { ...first, search: 'person9876@' }));
-  expect(plan).toContain('users_search_idx');
-  expect(plan).not.toContain('Seq Scan');
+  const match = await planOf(db, userMatchStatement(actor.scope, { text: 'person9876@', limit: 21 }));
+  for (const each of [plan, match]) {
+    expect(each).toContain('users_search_idx');
+    expect(each).not.toContain('Seq Scan');
+  }
 });
 
 test('search finds parts of names and e-mails in any letter case, within this organization only', async () => {

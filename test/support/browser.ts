@@ -23,7 +23,10 @@ export async function connectBrowser(): Promise<Browser> {
   return chromium.connect(await sharedUrl('browser'));
 }
 
-export type ContextOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | 'colorScheme' | 'viewport'>;
+export type ContextOptions = Pick<
+  BrowserContextOptions,
+  'javaScriptEnabled' | 'colorScheme' | 'viewport' | 'timezoneId'
+>;
 
 /** A browser context with its own cookies. Everything that must never happen in it is added to `problems`. */
 export async function openContext(

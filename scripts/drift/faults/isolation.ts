@@ -120,6 +120,11 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: 'where organization_id = $1 and key_hash = $2',
     replace: 'where $1::uuid is not null and key_hash = $2',
   },
+  findMatchingKeys: {
+    file: 'organization-keys.ts',
+    find: 'select k.id from api_keys k where k.organization_id = $1 and ',
+    replace: 'select k.id from api_keys k where $1::uuid is not null and ',
+  },
   listAuditEvents: {
     file: 'audit-log.ts',
     find: "const conditions = ['organization_id = $1'];",
@@ -150,10 +155,10 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: 'from users where organization_id = $1 and id = $2`',
     replace: 'from users where $1::uuid is not null and id = $2`',
   },
-  findUserIdByEmail: {
+  findMatchingUsers: {
     file: 'users.ts',
-    find: 'const where = { email, organizationId: scope.organizationId };',
-    replace: 'const where = { email };',
+    find: 'as "isWholeEmail" from users where organization_id = $1 and ',
+    replace: 'as "isWholeEmail" from users where $1::uuid is not null and ',
   },
   listAdministrators: {
     file: 'users.ts',

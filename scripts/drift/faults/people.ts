@@ -134,6 +134,17 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
     caughtBy: 'types',
   },
   {
+    title: 'a key that is pasted into the filters of the audit log gets into a URL',
+    edits: [
+      {
+        file: 'src/dashboard/audit-log/filters.ts',
+        find: "withoutKey(read(name).replaceAll('\\0', '').trim().slice(0, MAX_CHARACTERS))",
+        replace: "withoutKey('') + read(name).replaceAll('\\0', '').trim().slice(0, MAX_CHARACTERS)",
+      },
+    ],
+    caughtBy: 'test/dashboard/audit-log/filters.test.ts',
+  },
+  {
     title: 'every role can read the audit log',
     edits: [
       {

@@ -1,4 +1,4 @@
-// No page needs this script. It copies text, closes menus, and removes secrets from pages that are left.
+// No page needs this script. It copies text, closes menus, adds local times, and removes secrets from pages that are left.
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const field = document.getElementById(button.dataset.copy);
@@ -45,6 +45,20 @@ document.addEventListener('keydown', ({ key }) => {
     menu.querySelector('summary').focus();
   }
 });
+
+// The pages show UTC. Below it, the same time by the reader's clock, unless that shows UTC, too. With its day, if that differs.
+const LOCAL_TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' };
+const LOCAL_DAY = { day: 'numeric', month: 'short', year: 'numeric' };
+
+for (const time of document.querySelectorAll('time[data-local-time]')) {
+  const at = new Date(time.dateTime);
+  if (at.getTimezoneOffset() === 0) continue;
+  const local = document.createElement('span');
+  local.className = 'under';
+  const isSameDay = at.getDate() === at.getUTCDate();
+  local.textContent = at.toLocaleString('en-GB', isSameDay ? LOCAL_TIME : { ...LOCAL_DAY, ...LOCAL_TIME });
+  time.after(local);
+}
 
 // Removes secrets when the page is left, because a browser may keep the page for the back button. It removes the whole
 // element: an emptied text area still has its text as its default value, and a QR code is a secret too.

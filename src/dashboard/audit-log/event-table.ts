@@ -1,7 +1,7 @@
 import type { ACTIONS, AuditRecord } from '../../service/audit-log.ts';
 import { type Html, html } from '../markup/html.ts';
 import { table } from '../markup/table.ts';
-import { instant } from '../markup/words.ts';
+import { exactInstant } from '../markup/words.ts';
 import { userKeysUrl, userUrl } from '../people/user-head.ts';
 import { detailLines } from './detail-words.ts';
 
@@ -43,7 +43,7 @@ export function eventTable(events: readonly AuditRecord[]): Html {
 function cells(event: AuditRecord) {
   const { action, ip, userAgent, requestId } = event;
   return [
-    instant(event.at),
+    exactInstant(event.at),
     html`<span class="strong">${WORDS_BY_NAME.get(action) ?? action}</span>${detailLines(event)}`,
     event.actorId === null
       ? html`<span class="quiet">${requestId === '' ? 'An operator' : 'Not known'}</span>`

@@ -2,13 +2,14 @@ import { type AuditRecord, exportAudit } from '../../service/audit-log.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { csvLine } from './csv.ts';
-import { filterValues, readFilters } from './filters.ts';
-import { showAuditLog } from './page.ts';
+import { filterValuesIn, readFilters } from './filters.ts';
+import { refusedFilters } from './page.ts';
 
 export async function downloadAuditLog(context: SignedInContext): Promise<View> {
-  const { actor, now, dashboard } = context;
-  const { filters, problem } = await readFilters(context, filterValues(context.query));
-  if (problem !== null) return showAuditLog(context);
+  const { actor, now, dashboard, query } = context;
+  const values = filterValuesIn(query);
+  const { filters, problem } = await readFilters(context, values);
+  if (problem !== null) return refusedFilters(context, { values, problem, isExport: true });
   const fileName = `charter-audit-log-${now.toISOString().slice(0, 10)}.csv`;
   return { kind: 'download', fileName, lines: csvLines(inTurns(exportAudit(dashboard.db, actor, filters), context)) };
 }

@@ -1,32 +1,45 @@
 import type { FieldErrors } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
-import { ACTIONS, type AuditFilters, findAuditedUser } from '../../service/audit-log.ts';
+import {
+  ACTIONS,
+  type AuditFilters,
+  findAuditedKeys,
+  findAuditedUsers,
+  MAX_AUDITED_KEYS,
+  MAX_AUDITED_USERS,
+} from '../../service/audit-log.ts';
 import { readDay } from '../http/day.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import { withoutKey } from '../keys/find.ts';
 
-/** The values of the filter form's fields; empty: no filter. */
-export type FilterValues = {
-  readonly action: string;
-  /** An e-mail, or a user's id in links. */
-  readonly person: string;
-  /** "2026-01-31". */
-  readonly from: string;
-  /** "2026-01-31"; this day is included. */
-  readonly to: string;
-};
+export const FILTER_FIELDS = ['action', 'person', 'key', 'from', 'to'] as const;
+type FilterField = (typeof FILTER_FIELDS)[number];
 
-export function filterValues(query: URLSearchParams): FilterValues {
-  const text = (name: string) => (query.get(name) ?? '').replaceAll('\0', '').trim().slice(0, 300);
-  return { action: text('action'), person: text('person'), from: text('from'), to: text('to') };
+/**
+ * The values of the filter form's fields; empty: no filter. `person` is a part of a name or an e-mail, or a user's id in links;
+ * `key` a part of a name or a prefix. `from` and `to` are days such as "2026-01-31", both included.
+ */
+export type FilterValues = Readonly<Record<FilterField, string>>;
+
+const MAX_CHARACTERS = 300;
+
+/** A whole key in a value is cut to its prefix. */
+export function filterValues(read: (name: FilterField) => string): FilterValues {
+  const text = (name: FilterField) => withoutKey(read(name).replaceAll('\0', '').trim().slice(0, MAX_CHARACTERS));
+  return { action: text('action'), person: text('person'), key: text('key'), from: text('from'), to: text('to') };
+}
+
+export function filterValuesIn(query: URLSearchParams): FilterValues {
+  return filterValues((name) => query.get(name) ?? '');
 }
 
 const DAY_MS = 86_400_000;
 
 /** `problem` null: the values are valid. */
 export async function readFilters(
-  context: SignedInContext,
-  { action, person, from, to }: FilterValues,
+  { dashboard, actor }: SignedInContext,
+  { action, person, key, from, to }: FilterValues,
 ): Promise<{ filters: AuditFilters; problem: Problem | null }> {
   const errors: Record<string, string[]> = {};
   const knownAction = ACTIONS.find((each) => each === action);
@@ -34,20 +47,30 @@ export async function readFilters(
   const [first, last] = [readDay(from), readDay(to)];
   if (first === null) errors['from'] = ['must be a day such as 2026-01-31.'];
   if (last === null) errors['to'] = ['must be a day such as 2026-01-31.'];
-  const userId = person === '' ? undefined : await findUserId(context, person);
-  if (userId === null) errors['person'] = ['must be the e-mail of a user. Nobody has this e-mail.'];
+  if (first instanceof Date && last instanceof Date && first > last)
+    errors['to'] = ['must not be before the first day.'];
+  const users = await findIds(person, (text) => findAuditedUsers(dashboard.db, actor, text));
+  if (users === null) errors['person'] = [`must be more exact: more than ${MAX_AUDITED_USERS} people match.`];
+  if (users?.length === 0) errors['person'] = ['must be a part of the name or the e-mail of a user. Nobody matches.'];
+  const keys = await findIds(key, (text) => findAuditedKeys(dashboard.db, actor, text));
+  if (keys === null) errors['key'] = [`must be more exact: more than ${MAX_AUDITED_KEYS} keys match.`];
+  if (keys?.length === 0) errors['key'] = ['must be a part of the name or the prefix of an API key. No key matches.'];
   const filters = {
     action: knownAction,
-    userId: userId ?? undefined,
+    userIds: users ?? undefined,
+    keyIds: keys ?? undefined,
     from: first ?? undefined,
     to: last instanceof Date ? new Date(last.getTime() + DAY_MS) : undefined,
   };
   return { filters, problem: problemOfFields(errors) };
 }
 
-/** Null: no user of the organization has this e-mail. */
-async function findUserId({ dashboard, actor }: SignedInContext, person: string): Promise<string | null> {
-  return isId(person) ? person : findAuditedUser(dashboard.db, actor, person);
+type Ids = readonly string[] | null;
+
+/** Undefined: the text is empty, and so no filter. Null: too many match. */
+async function findIds(text: string, find: (text: string) => Promise<Ids>): Promise<Ids | undefined> {
+  if (text === '') return undefined;
+  return isId(text) ? [text] : find(text);
 }
 
 function problemOfFields(fields: FieldErrors): Problem | null {

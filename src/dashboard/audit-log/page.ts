@@ -1,49 +1,110 @@
-import { ACTIONS, type AuditListPage, type AuditRecord, listAudit } from '../../service/audit-log.ts';
+import { ACTIONS, type AuditRecord, listAudit } from '../../service/audit-log.ts';
+import type { Form } from '../http/forms.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import type { View } from '../http/view.ts';
+import { redirect, type View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { field, pager, problemSummary, urlOf } from '../markup/parts.ts';
+import { field, hidden, pager, problemSummary, urlOf } from '../markup/parts.ts';
 import { organizationHead } from '../organization/head.ts';
 import { ACTION_WORDS, eventTable } from './event-table.ts';
-import { type FilterValues, filterValues, readFilters } from './filters.ts';
+import { type FILTER_FIELDS, type FilterValues, filterValues, filterValuesIn, readFilters } from './filters.ts';
 
-const LABELS = { action: 'What', person: 'Person', from: 'From', to: 'To' };
+export const AUDIT_LOG = '/organization/audit-log';
+const LABELS = { action: 'What', person: 'Person', key: 'API key', from: 'From', to: 'To' };
 
 export async function showAuditLog(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, query } = context;
-  const values = filterValues(query);
+  const { query } = context;
+  const values = filterValuesIn(query);
   const { filters, problem } = await readFilters(context, values);
+  if (problem !== null) return refusedFilters(context, { values, problem, isExport: false });
   const after = query.get('after');
-  const list = problem === null ? await listAudit(dashboard.db, actor, { ...filters, after }) : NO_EVENTS;
-  const main = html`${organizationHead('audit-log', actor.role)}${problemSummary(problem, LABELS)}
-${filterForm(values, problem)}
+  const { events, next } = await listAudit(context.dashboard.db, context.actor, { ...filters, after });
+  const main = html`${filterForm(context, values, null)}
 <section aria-labelledby="events"><div class="section-head"><h2 id="events">Events</h2>
-<a class="button" href="${urlOf('/organization/audit-log.csv', values)}" download>Export as CSV</a></div>
-${eventList(list.events)}
+<a class="button" href="${urlOf(`${AUDIT_LOG}.csv`, values)}">Export as CSV</a></div>
+${eventList(events)}
 ${pager({
-  first: after === null ? null : urlOf('/organization/audit-log', values),
-  next: list.next === null ? null : urlOf('/organization/audit-log', { ...values, after: list.next }),
+  first: after === null ? null : urlOf(AUDIT_LOG, values),
+  next: next === null ? null : urlOf(AUDIT_LOG, { ...values, after: next }),
 })}</section>`;
-  return page(context, { title: 'Audit log', main, problem });
+  return logPage(context, main, null);
 }
 
-const NO_EVENTS: AuditListPage = { events: [], next: null };
+/** Posted, because people also paste a whole API key here, which must not get into a URL: it is cut to its prefix first. */
+export async function filterAuditLog(
+  _context: SignedInContext,
+  form: Form<(typeof FILTER_FIELDS)[number]>,
+): Promise<View> {
+  return redirect(urlOf(AUDIT_LOG, filterValues(form.text)));
+}
 
-function filterForm(values: FilterValues, problem: Problem | null): Html {
+type Refused = {
+  readonly values: FilterValues;
+  readonly problem: Problem;
+  /** The filters are those of an export. */
+  readonly isExport: boolean;
+};
+
+/** Without events: those of other filters would be mistaken for the ones that were asked for. */
+export function refusedFilters(context: SignedInContext, { values, problem, isExport }: Refused): View {
+  const main = html`${problemSummary(problem, LABELS)}
+${isExport && html`<div class="notice warn"><p><strong>Nothing was exported.</strong> Correct the filters, then export the events that the page shows.</p></div>`}
+${filterForm(context, values, problem)}`;
+  return logPage(context, main, problem);
+}
+
+function logPage(context: SignedInContext, main: Html, problem: Problem | null): View {
+  const content = html`${organizationHead('audit-log', context.actor.role)}${main}`;
+  return page(context, { title: 'Audit log', main: content, problem });
+}
+
+function filterForm({ formToken, now }: SignedInContext, values: FilterValues, problem: Problem | null): Html {
   const errors = problem?.fields;
-  return html`<form class="card filters" action="/organization/audit-log" aria-label="Filters">
+  const text = (name: 'person' | 'key', placeholder: string) =>
+    field(
+      { name, label: LABELS[name], errors },
+      (attributes) =>
+        html`<input ${attributes} type="search" value="${values[name]}" placeholder="${placeholder}" autocomplete="off" spellcheck="false" maxlength="300">`,
+    );
+  const day = (name: 'from' | 'to') =>
+    field(
+      { name, label: LABELS[name], errors },
+      (attributes) => html`<input ${attributes} type="date" value="${values[name]}">`,
+    );
+  return html`<form class="card filters" method="post" action="${AUDIT_LOG}" aria-label="Filters">${hidden('form_token', formToken)}
 ${field({ name: 'action', label: LABELS.action, errors }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTIONS.map((action) => html`<option value="${action}"${action === values.action && html` selected`}>${ACTION_WORDS[action]}</option>`)}</select>`)}
-${field({ name: 'person', label: LABELS.person, errors }, (attributes) => html`<input ${attributes} type="text" value="${values.person}" placeholder="E-mail" autocomplete="off" maxlength="254">`)}
-${field({ name: 'from', label: LABELS.from, errors }, (attributes) => html`<input ${attributes} type="date" value="${values.from}">`)}
-${field({ name: 'to', label: LABELS.to, errors }, (attributes) => html`<input ${attributes} type="date" value="${values.to}">`)}
-<div class="actions"><button class="button">Filter</button><a class="button plain" href="/organization/audit-log">Clear</a></div></form>`;
+${text('person', 'Name or e-mail')}
+${text('key', 'Name or prefix')}
+${day('from')}
+${day('to')}
+<div class="actions"><button class="button">Filter</button><a class="button plain" href="${AUDIT_LOG}">Clear</a></div>
+${presets(values, now)}</form>`;
+}
+
+const PRESETS = [
+  { name: 'Today', days: 1 },
+  { name: 'Last 7 days', days: 7 },
+  { name: 'Last 30 days', days: 30 },
+];
+const DAY_MS = 86_400_000;
+
+/** Links to common periods, which keep the other filters. */
+function presets(values: FilterValues, now: Date): Html {
+  const periods = PRESETS.map(({ name, days }) => {
+    return { name, from: new Date(now.getTime() - (days - 1) * DAY_MS).toISOString().slice(0, 10) };
+  });
+  return html`<nav class="presets" aria-label="Periods"><ul>${[...periods, { name: 'All time', from: '' }].map(
+    ({ name, from }) => {
+      const isCurrent = values.from === from && values.to === '';
+      return html`<li><a href="${urlOf(AUDIT_LOG, { ...values, from, to: '' })}"${isCurrent && html` aria-current="true"`}>${name}</a></li>`;
+    },
+  )}</ul><p class="quiet small">Days begin at midnight UTC.</p></nav>`;
 }
 
 function eventList(events: readonly AuditRecord[]): Html {
   if (events.length === 0) {
-    return html`<div class="card empty"><h3>No events</h3><p>No recorded event matches the filters.</p><p><a class="button" href="/organization/audit-log">Show everything</a></p></div>`;
+    return html`<div class="card empty"><h3>No events</h3><p>No recorded event matches the filters.</p><p><a class="button" href="${AUDIT_LOG}">Show everything</a></p></div>`;
   }
   return eventTable(events);
 }

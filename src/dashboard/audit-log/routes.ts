@@ -1,8 +1,9 @@
-import type { Section } from '../http/page-routes.ts';
+import { form, type Section } from '../http/page-routes.ts';
 import { downloadAuditLog } from './export.ts';
-import { showAuditLog } from './page.ts';
+import { FILTER_FIELDS } from './filters.ts';
+import { AUDIT_LOG, filterAuditLog, showAuditLog } from './page.ts';
 
 export const auditLogPages: Section['pages'] = [
-  { path: '/organization/audit-log', get: showAuditLog },
-  { path: '/organization/audit-log.csv', get: downloadAuditLog },
+  { path: AUDIT_LOG, get: showAuditLog, post: form(FILTER_FIELDS, filterAuditLog) },
+  { path: `${AUDIT_LOG}.csv`, get: downloadAuditLog },
 ];

@@ -20,7 +20,7 @@ export async function showKey(context: KeyContext): Promise<View> {
   const after = query.get('after');
   const found = await getKeyWithRotations(dashboard.db, actor, { userId: holderId, keyId: keyIdOf(context), now });
   const { key, holder } = found;
-  const events = mayGovern(actor.role) ? await listAudit(dashboard.db, actor, { keyId: key.id, after }) : null;
+  const events = mayGovern(actor.role) ? await listAudit(dashboard.db, actor, { keyIds: [key.id], after }) : null;
   const main = html`${head({
     title: key.name,
     up: { name: isOwn ? 'API keys' : `API keys of ${holder.name}`, href: listUrl },

@@ -1,5 +1,5 @@
 import type { Environment } from '../../domain/api-key.ts';
-import { formatCount, formatDay, formatInstant } from '../../domain/format.ts';
+import { formatCount, formatDay, formatInstant, formatSecond } from '../../domain/format.ts';
 import type { Permission, Role } from '../../domain/role.ts';
 import { type Html, html } from './html.ts';
 
@@ -31,6 +31,11 @@ export function permissionChip(permission: string): Html {
 /** "20 Sep 2026, 14:05 UTC". */
 export function instant(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formatInstant(at)}</time>`;
+}
+
+/** "20 Sep 2026, 14:05:09 UTC"; the script adds the same time by the reader's clock. */
+export function exactInstant(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}" data-local-time>${formatSecond(at)}</time>`;
 }
 
 /** "20 Sep 2026"; the tooltip has the time of day. */

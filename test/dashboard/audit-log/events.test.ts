@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/actor.ts';
 import { codeAt, createAccount, PASSWORD } from '../../support/accounts.ts';
-import { createPeople } from '../../support/actors.ts';
+import { createPeople, giveKey } from '../../support/actors.ts';
 import { Browser, type Page, wordsOf } from '../../support/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
 import { encryptedSecret } from '../../support/encryption.ts';
@@ -148,6 +148,9 @@ test('an administrator cannot see or export events of another organization', asy
       expect([query, page.status, page.text.includes('Strange')]).toEqual([query, 200, false]);
     }
   }
-  const byEmail = await admin.get(`/organization/audit-log?person=${theirs.administrator.email}`);
-  expect(byEmail.status).toBe(422);
+  const { id, key } = await giveKey(dashboard.db, theirs.member, { name: 'Strange key' });
+  for (const query of [`person=${theirs.administrator.email}`, 'key=Strange', `key=${key.slice(0, 17)}`]) {
+    expect([query, (await admin.get(`/organization/audit-log?${query}`)).status]).toEqual([query, 422]);
+  }
+  expect(wordsOf(await admin.get(`/organization/audit-log?key=${id}`))).toContain('No recorded event');
 });

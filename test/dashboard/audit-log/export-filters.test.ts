@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import { ACTIONS } from '../../../src/service/audit-log.ts';
-import { createPeople } from '../../support/actors.ts';
+import { createPeople, giveKey } from '../../support/actors.ts';
 import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
 
 const dashboard = await useDashboard();
@@ -16,6 +16,12 @@ const TIMES = [
   '2026-03-03T00:00:00.000Z',
 ];
 
+const keys = [
+  await giveKey(dashboard.db, people.member, { name: 'Nightly import' }),
+  await giveKey(dashboard.db, people.manager, { name: 'Nightly export' }),
+  await giveKey(dashboard.db, people.manager, { name: 'Reporting' }),
+];
+
 // One of each action at each time, each with a user as its actor and another as its target.
 const { organizationId } = people.scope;
 await dashboard.db.prisma.auditEvent.createMany({
@@ -26,6 +32,7 @@ await dashboard.db.prisma.auditEvent.createMany({
       action,
       actorUserId: ids[(i + j) % ids.length] ?? null,
       targetUserId: ids[(i + 2 * j) % ids.length] ?? null,
+      keyId: keys[j % (keys.length + 1)]?.id ?? null,
       detail: {},
       userAgent: 'Test',
       requestId: `request-${i}-${j}`,
@@ -38,6 +45,10 @@ const QUERIES = [
   ...ACTIONS.map((action) => `action=${action}`),
   ...ids.map((id) => `person=${id}`),
   `person=${encodeURIComponent(people.member.email)}`,
+  'person=the%20m',
+  'key=nightly',
+  'key=charter_live_',
+  'person=the%20m&key=nightly&from=2026-03-02',
   ...['2026-03-01', '2026-03-02', '2026-03-03'].flatMap((day) => [`from=${day}`, `to=${day}`, `from=${day}&to=${day}`]),
   `action=key.created&person=${people.viewer.userId}`,
   `action=key.created&person=${people.member.userId}&from=2026-03-02&to=2026-03-02`,

@@ -13,6 +13,7 @@ import {
 import { findKeyRotations } from '../../../src/store/key-rotations.ts';
 import {
   countOrganizationKeys,
+  findMatchingKeys,
   findOrganizationKeyByHash,
   listOrganizationKeys,
 } from '../../../src/store/organization-keys.ts';
@@ -169,5 +170,12 @@ export const organizationKeyProofs: Proofs = {
     expect(await findOrganizationKeyByHash(db, ours.scope, hash.toString('hex'))).toBeNull();
     const { userId } = theirs;
     expect(await findOrganizationKeyByHash(db, theirs.scope, hash.toString('hex'))).toEqual({ id, userId });
+  },
+
+  async findMatchingKeys({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs);
+    const search = { text: 'charter_', limit: 2 };
+    expect(await findMatchingKeys(db, ours.scope, search)).toEqual([]);
+    expect(await findMatchingKeys(db, theirs.scope, search)).toEqual([id]);
   },
 };

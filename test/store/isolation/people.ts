@@ -5,9 +5,9 @@ import {
   changeUser,
   countOtherAdministrators,
   countRecoveryCodes,
+  findMatchingUsers,
   findPasswordHash,
   findUser,
-  findUserIdByEmail,
   insertUser,
   listAdministrators,
   listUsers,
@@ -35,10 +35,10 @@ export const peopleProofs: Proofs = {
     expect([...users.keys()]).toEqual([ours.userId]);
   },
 
-  async findUserIdByEmail({ db, ours, theirs }) {
-    const { email } = await rowOf(db, theirs);
-    expect(await findUserIdByEmail(db, ours.scope, email)).toBeNull();
-    expect(await findUserIdByEmail(db, theirs.scope, email)).toBe(theirs.userId);
+  async findMatchingUsers({ db, ours, theirs }) {
+    const search = { text: (await rowOf(db, theirs)).email, limit: 2 };
+    expect(await findMatchingUsers(db, ours.scope, search)).toEqual([]);
+    expect(await findMatchingUsers(db, theirs.scope, search)).toEqual([{ id: theirs.userId, isWholeEmail: true }]);
   },
 
   async changeUser({ db, ours, theirs }) {

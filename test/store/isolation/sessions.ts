@@ -81,6 +81,6 @@ export const auditLogProofs: Proofs = {
     }
     const all = { after: null, limit: 10 };
     expect(await listAuditEvents(db, ours.scope, all)).toMatchObject([{ actorId: theirs.userId, actorName: null }]);
-    expect(await listAuditEvents(db, ours.scope, { ...all, userId: ours.userId })).toEqual([]);
+    expect(await listAuditEvents(db, ours.scope, { ...all, userIds: [ours.userId] })).toEqual([]);
   },
 };

@@ -1,0 +1,96 @@
+import { createPeople, giveKey } from '../../support/actors.ts';
+import { keysIn, wordsOf } from '../../support/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+
+const PATH = '/organization/audit-log';
+const DAY_MS = 86_400_000;
+
+const dashboard = await useDashboard();
+const people = await createPeople(dashboard.db);
+const admin = await browserOf(dashboard, people.administrator);
+const key = await giveKey(dashboard.db, people.member, { name: 'Nightly import' });
+await giveKey(dashboard.db, people.manager, { name: 'Reporting' });
+
+const filter = async (fields: Record<string, string>) =>
+  (await admin.submit(PATH, fields)).headers['location'] ?? 'no redirect';
+
+test('the form finds the events of a person by a part of the name, and of a key by its name or prefix', async () => {
+  for (const fields of [
+    { person: 'THE MEM' },
+    { key: 'nightly' },
+    { key: `${key.key.slice(0, 17)}…` },
+    { person: 'the mem', key: 'nightly' },
+  ]) {
+    const page = await admin.get(await filter(fields));
+    expect([fields, page.status, wordsOf(page).includes('Nightly import')]).toEqual([fields, 200, true]);
+    expect(wordsOf(page)).not.toContain('Reporting');
+  }
+});
+
+test('a whole API key in a filter finds its events, and never gets into a URL, a page or a log', async () => {
+  // The attack: an administrator pastes a leaked key, which then stays in the history of the browser and in a proxy's log.
+  for (const name of ['person', 'key', 'action', 'from']) {
+    for (const text of [key.key, key.key.slice(13), ` "${key.key}"`, key.key.slice(0, 40)]) {
+      const location = await filter({ [name]: text });
+      expect([name, text, location.includes(key.key.slice(18, 30))]).toEqual([name, text, false]);
+      const page = await admin.get(location);
+      expect([keysIn(page), page.text.includes(key.key.slice(18, 30))]).toEqual([[], false]);
+      if (name === 'key') expect(wordsOf(page)).toContain('API key created');
+    }
+  }
+  expect(dashboard.logged.join('')).not.toContain(key.key.slice(18, 30));
+});
+
+test.each(['', '.csv'])(
+  'wrong filters are all told at once at %s, without events and without a file',
+  async (suffix) => {
+    // The risk: an empty list beside an error is taken for "nothing happened".
+    const query = 'action=none&person=nobody&key=nothing&from=2026-02-30&to=x';
+    const page = await admin.get(`${PATH}${suffix}?${query}`);
+    expect([page.status, page.headers['content-disposition']]).toEqual([422, undefined]);
+    for (const field of ['action', 'person', 'key', 'from', 'to']) expect(page.text).toContain(`href="#${field}"`);
+    expect(wordsOf(page)).not.toContain('No events');
+    expect(page.text).not.toContain('Export as CSV');
+    expect(wordsOf(page).includes('Nothing was exported.')).toBe(suffix === '.csv');
+  },
+);
+
+test('a last day before the first one is refused, and so is a part of a name that fits too many', async () => {
+  const early = await admin.get(`${PATH}?from=2026-03-02&to=2026-03-01`);
+  expect([early.status, wordsOf(early)]).toEqual([
+    422,
+    expect.stringContaining('To must not be before the first day.'),
+  ]);
+  const { organizationId } = people.scope;
+  await dashboard.db.pool.query(
+    `insert into users (organization_id, id, email, name, role)
+     select $1, gen_random_uuid(), 'twin-' || i || '@example.test', 'Twin ' || i, 'viewer' from generate_series(1, 21) i`,
+    [organizationId],
+  );
+  const many = await admin.get(`${PATH}?person=twin`);
+  expect([many.status, wordsOf(many)]).toEqual([422, expect.stringContaining('more than 20 people match')]);
+  expect((await admin.get(`${PATH}?person=twin-3@example.test`)).status).toBe(200);
+});
+
+test('links lead to today, the last 7 and the last 30 days in UTC, and keep the other filters', async () => {
+  const page = await admin.get(`${PATH}?key=nightly&from=2026-01-01&to=2026-01-02`);
+  for (const [name, days] of [
+    ['Today', 1],
+    ['Last 7 days', 7],
+    ['Last 30 days', 30],
+  ] as const) {
+    const from = new Date(dashboard.now().getTime() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+    expect(page.text).toContain(`<a href="${PATH}?key=nightly&amp;from=${from}">${name}</a>`);
+    const current = await admin.get(`${PATH}?key=nightly&from=${from}`);
+    expect([current.status, current.text.includes(`aria-current="true">${name}</a>`)]).toEqual([200, true]);
+    expect(wordsOf(current)).toContain('Nightly import');
+  }
+  expect(page.text).toContain(`<a href="${PATH}?key=nightly">All time</a>`);
+});
+
+test('each event has its second in UTC, and the instant for the script', async () => {
+  const { text } = await admin.get(PATH);
+  expect(text).toMatch(
+    /<time datetime="\d{4}-\d\d-\d\dT(\d\d:\d\d:\d\d)\.\d{3}Z" data-local-time>\d{1,2} \w{3} \d{4}, \1 UTC<\/time>/,
+  );
+});
