@@ -67,14 +67,17 @@ export class OverloadError extends DomainError {
   }
 }
 
-/** The client closed its connection before its request was processed. Made in advance, like an OverloadError. */
+/**
+ * The client closed its connection, or its sending side, before its request was processed. It says nothing about requests of
+ * other clients. Made in advance, like an OverloadError.
+ */
 export class AbandonedError extends DomainError {
   constructor() {
-    super('unavailable', 'The client closed its connection.');
+    super('unavailable', 'The client closed its connection or its sending side.');
   }
 }
 
-/** True for a refusal under load, which is neither a bug nor an outage. */
+/** True for a request that was refused while it waited, which is neither a bug nor an outage. */
 export function isOfLoad(error: unknown): error is OverloadError | AbandonedError {
   return error instanceof OverloadError || error instanceof AbandonedError;
 }

@@ -65,7 +65,7 @@ export class FairQueue {
 
   /**
    * Runs the task at once if there is a permit, otherwise in its turn. Throws an OverloadError if that takes too long, and an
-   * AbandonedError if the connection is closed before its turn.
+   * AbandonedError if the client closes its connection or its sending side before its turn.
    */
   async run<T>(tenantName: string, connection: ClientConnection, task: () => T | Promise<T>): Promise<T> {
     if (connection.destroyed) throw ABANDONED;
@@ -129,21 +129,20 @@ export class FairQueue {
   #wait(tenant: Tenant, connection: ClientConnection): Promise<void> {
     if (tenant.waiting.size >= this.#options.maxWaiting || connection.readableEnded) {
       this.#removeIfIdle(tenant);
-      throw this.#refusal;
+      throw connection.readableEnded ? ABANDONED : this.#refusal;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onClose = () => settle(ABANDONED);
-    const onEnd = () => settle(this.#refusal);
+    const abandon = () => settle(ABANDONED);
     const settle = (refusal?: Error) => {
       this.#leave(waiting);
-      connection.off('close', onClose);
-      connection.off('end', onEnd);
+      connection.off('close', abandon);
+      connection.off('end', abandon);
       if (refusal === undefined) resolve();
       else reject(refusal);
     };
     const waiting: Waiting = { tenant, since: performance.now(), settle };
-    connection.once('close', onClose);
-    connection.once('end', onEnd);
+    connection.once('close', abandon);
+    connection.once('end', abandon);
     tenant.waiting.add(waiting);
     this.#waiting.add(waiting);
     if (this.#mayRun(tenant)) this.#turns.add(tenant);

@@ -107,6 +107,31 @@ test('the requests of closed connections are not carried out', async () => {
   expect(page.data.length).toBeLessThanOrEqual(2 * MOST);
 });
 
+// The attack: a client that closes its sending side as soon as it has sent a request that others will send, too.
+test('a client that closes its sending side fails no other request for the same response', async () => {
+  const { client, key } = await createTestOrganization(server);
+  const text = (url: string) => keptRequest(`GET ${url}`, [`Authorization: Bearer ${key}`]);
+  const floodOf = (requests: { connections: number; text: (number: number) => string }) =>
+    flood(server.url, { ...requests, requests: 1 });
+  await withClient(server.databaseUrl, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('lock table parent_programs');
+    const others = await floodOf({ connections: MOST + 2, text: (i) => text(`${LIST}?search=other${i}`) });
+    await Promise.any([3, MOST].map((count) => untilWaiting(server.db.pool, count, PATIENCE)));
+    const shared = `${LIST}?search=shared`;
+    const halfClosing = await floodOf({ connections: 1, text: () => text(shared) });
+    // After the response, the keys of all earlier requests have been looked up.
+    expect((await client.get('/api/key')).status).toBe(200);
+    const sharing = client.get(shared);
+    expect((await client.get('/api/key')).status).toBe(200);
+    for (const socket of halfClosing.sockets) socket.end();
+    await until('its refusal', () => halfClosing.statuses.get(503) === 1, PATIENCE);
+    await blocker.query('rollback');
+    expect((await sharing).status).toBe(200);
+    await Promise.all([others.stop(), halfClosing.stop()]);
+  });
+});
+
 test('refusals under load get 503 with Retry-After, and one line in the log for all of them', async () => {
   const logged: string[] = [];
   const logger = pino({ level: 'info', base: null }, { write: (line) => logged.push(line) });

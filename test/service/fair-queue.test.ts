@@ -5,6 +5,7 @@ import { outcomeOf } from '../support/actors.ts';
 import { until } from '../support/wait.ts';
 
 const REFUSED = 'unavailable: Too many requests wait for the database.';
+const ABANDONED = 'unavailable: The client closed its connection or its sending side.';
 
 class TestConnection extends EventEmitter {
   destroyed = false;
@@ -109,23 +110,23 @@ test('a task leaves the queue when its connection closes, and never begins', asy
   const abandoned = start('a1', gone);
   expect(await start('a2')).toBe(REFUSED);
   gone.close();
-  expect(await abandoned).toBe('unavailable: The client closed its connection.');
+  expect(await abandoned).toBe(ABANDONED);
   void start('a3');
   await end('a0');
   expect(begun).toEqual(['a0', 'a3']);
-  expect(await start('b0', gone)).toBe('unavailable: The client closed its connection.');
+  expect(await start('b0', gone)).toBe(ABANDONED);
 });
 
-test('a task that would have to wait, or waits, is refused when its client closes the sending side', async () => {
+test('a task that would have to wait, or waits, leaves the queue when its client closes the sending side', async () => {
   const { begun, start, end } = startTasks();
   const [early, late] = [new TestConnection(), new TestConnection()];
   early.end();
   const first = start('a0', early);
   expect(begun).toEqual(['a0']);
-  expect(await start('a1', early)).toBe(REFUSED);
+  expect(await start('a1', early)).toBe(ABANDONED);
   const waiting = start('a2', late);
   late.end();
-  expect(await waiting).toBe(REFUSED);
+  expect(await waiting).toBe(ABANDONED);
   await end('a0');
   expect(await first).toBe('done');
   expect(begun).toEqual(['a0']);

@@ -308,11 +308,22 @@ export const API_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/service/fair-queue.ts',
-        find: "    connection.once('close', onClose);\n",
+        find: "    connection.once('close', abandon);\n",
         replace: '',
       },
     ],
     caughtBy: 'test/service/fair-queue.test.ts',
+  },
+  {
+    title: 'a client that half-closes fails the requests that share its response',
+    edits: [
+      {
+        file: 'src/api/response-cache.ts',
+        find: '        if (!(error instanceof AbandonedError)) throw error;',
+        replace: '        if (error instanceof AbandonedError) throw error;\n        throw error;',
+      },
+    ],
+    caughtBy: 'test/api/overload.test.ts',
   },
   {
     title: 'a connection with waiting requests is read on',
