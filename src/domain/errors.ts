@@ -51,8 +51,8 @@ export class UnauthenticatedError extends DomainError {
   }
 }
 
-/** The queue that is full: that of the API, that of the dashboard, or the look-ups of keys. */
-export type Overloaded = 'api' | 'dashboard' | 'keys';
+/** The queue that is full: that of the API, that of the dashboard, the look-ups of keys, or the leases of rate limits. */
+export type Overloaded = 'api' | 'dashboard' | 'keys' | 'rate limits';
 
 /**
  * A refusal under load. Make one in advance and throw it each time: capturing a stack takes longer than the rest of the

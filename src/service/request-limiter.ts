@@ -1,4 +1,5 @@
 import type { KeyRecord } from '../domain/api-key.ts';
+import { OverloadError } from '../domain/errors.ts';
 import { networkOf } from '../domain/network.ts';
 import { limitsOf, type RequestLimits } from '../domain/request-limits.ts';
 import type { Lease, LeaseRequest } from '../store/rate-limits.ts';
@@ -31,6 +32,8 @@ export type RequestLimiterOptions = {
   readonly onFailure: (error: unknown) => void;
   /** Milliseconds, from a clock that never goes back. */
   readonly clock?: () => number;
+  /** Requests that may wait for the tokens of one subject. It bounds the memory, which the time-out of a lease alone does not. */
+  readonly maxWaiting?: number;
 };
 
 /** Leases start at least so far apart, so that the needs of many subjects share one statement. */
@@ -43,6 +46,8 @@ const MAX_SUBJECTS_PER_LEASE = 1000;
 /** Subjects that were not used for this time, or twice as long, are forgotten. */
 const GENERATION_MS = 10_000;
 const MAX_GENERATION_SIZE = 20_000;
+
+const OVERLOADED = new OverloadError('rate limits');
 
 type Waiting = {
   readonly first: LeasedTokens | null;
@@ -60,6 +65,7 @@ export class RequestLimiter {
   readonly #lease: RequestLimiterOptions['lease'];
   readonly #onFailure: RequestLimiterOptions['onFailure'];
   readonly #clock: () => number;
+  readonly #maxWaiting: number;
   readonly #keys = new Generations<KeyLimits>();
   readonly #organizations = new Generations<LeasedTokens>();
   readonly #addresses = new Generations<LeasedTokens>();
@@ -71,30 +77,45 @@ export class RequestLimiter {
   #openUntil = 0;
   #hasFailed = false;
 
-  constructor({ limits, lease, onFailure, clock = () => performance.now() }: RequestLimiterOptions) {
+  constructor({ limits, lease, onFailure, clock = () => performance.now(), maxWaiting = 5000 }: RequestLimiterOptions) {
     this.#limits = limits;
     this.#lease = lease;
     this.#onFailure = onFailure;
     this.#clock = clock;
+    this.#maxWaiting = maxWaiting;
   }
 
-  /** Null: the key has no limits. Synchronous unless only a lease can tell. */
+  /**
+   * Null: the key has no limits. Synchronous unless only a lease can tell. Throws an OverloadError if too many requests of the
+   * key or its organization wait for one.
+   */
   admitKey(key: LimitedKey): Admission | null | Promise<Admission> {
     const at = this.#clock();
     const limits = this.#limitsOf(key, at);
     if (limits.key === null && limits.organization === null) return null;
     const isAdmitted = this.#tryTake(limits.key, limits.organization, at);
     if (isAdmitted !== undefined) return admissionOf(limits, isAdmitted, at);
+    if (this.#isFull(limits.key) || this.#isFull(limits.organization)) throw OVERLOADED;
     return this.#wait(limits.key, limits.organization).then((admitted) => admissionOf(limits, admitted, this.#clock()));
   }
 
-  /** For a request without a valid key. `ip`: the address of the client. Synchronous unless only a lease can tell. */
+  /**
+   * For a request without a valid key. `ip`: the address of the client. Synchronous unless only a lease can tell. Throws an
+   * OverloadError if too many requests wait for one: of all addresses together, because a client can have many.
+   */
   admitAddress(ip: string): boolean | Promise<boolean> {
     if (this.#limits.perAddress === 0) return true;
     const at = this.#clock();
     const tokens = this.#tokensIn(this.#addresses, `address:${networkOf(ip)}`, this.#limits.perAddress);
     this.#forgetIdle(at);
-    return this.#tryTake(tokens, null, at) ?? this.#wait(tokens, null);
+    const isAdmitted = this.#tryTake(tokens, null, at);
+    if (isAdmitted !== undefined) return isAdmitted;
+    if (this.#waiting.length >= this.#maxWaiting) throw OVERLOADED;
+    return this.#wait(tokens, null);
+  }
+
+  #isFull(tokens: LeasedTokens | null): boolean {
+    return tokens !== null && tokens.waiting >= this.#maxWaiting;
   }
 
   #limitsOf(key: LimitedKey, at: number): KeyLimits {

@@ -98,6 +98,43 @@ test('a burst waits for one lease, which admits as many as the bucket grants, in
   expect(admissions.at(-1)).toMatchObject({ closest: 'key', remaining: 0 });
 });
 
+const OVERLOADED = 'Too many requests wait for the database.';
+
+// The attack: a flood while the database answers slowly, until the requests that wait fill the memory.
+test('of one key or organization, a limited number of requests waits for a lease; others are refused at once', async () => {
+  const lease = Promise.withResolvers<never>();
+  const { limiter } = setUp({
+    limits: { ...DEFAULT_LIMITS, perAddress: 10 },
+    lease: () => lease.promise,
+    maxWaiting: 3,
+  });
+  const limits = { perKey: 10, perOrganization: 10 };
+  const waiting = ['a', 'b', 'a'].map((id) => limiter.admitKey(key(limits, id)));
+  // The organization has three waiting requests, and its keys fewer.
+  for (const id of ['a', 'b', 'c']) expect(() => limiter.admitKey(key(limits, id))).toThrow(OVERLOADED);
+  // Another organization is not affected.
+  waiting.push(limiter.admitKey({ ...key(limits, 'd'), organizationId: 'p' }));
+  // Requests without a key wait only while few requests wait at all.
+  expect(() => limiter.admitAddress('192.0.2.1')).toThrow(OVERLOADED);
+  lease.reject(new Error('The database is stopped.'));
+  expect((await Promise.all(waiting)).map((each) => each?.isAdmitted)).toEqual([true, true, true, true]);
+});
+
+test('requests without a key from many addresses do not wait without bound, and keep no key from waiting', async () => {
+  const lease = Promise.withResolvers<never>();
+  const { limiter } = setUp({
+    limits: { ...DEFAULT_LIMITS, perAddress: 10 },
+    lease: () => lease.promise,
+    maxWaiting: 3,
+  });
+  const waiting = [1, 2, 3].map((i) => limiter.admitAddress(`192.0.2.${i}`));
+  expect(() => limiter.admitAddress('192.0.2.4')).toThrow(OVERLOADED);
+  const admission = limiter.admitKey(key({ perKey: 10 }));
+  lease.reject(new Error('The database is stopped.'));
+  expect(await Promise.all(waiting)).toEqual([true, true, true]);
+  expect(await admission).toMatchObject({ isAdmitted: true });
+});
+
 test('while the bucket is known to be empty, requests are refused without a lease', async () => {
   const { limiter, leases, clock } = setUp({ tokens: 0 });
   const own = key({ perKey: 0, perOrganization: 10 });

@@ -50,6 +50,17 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     caughtBy: UNIT,
   },
   {
+    title: 'any number of requests waits for the tokens of an organization',
+    edits: [
+      {
+        file: LIMITER,
+        find: 'if (this.#isFull(limits.key) || this.#isFull(limits.organization)) throw OVERLOADED;',
+        replace: 'if (this.#isFull(limits.key)) throw OVERLOADED;',
+      },
+    ],
+    caughtBy: UNIT,
+  },
+  {
     title: 'requests without a valid key are not limited',
     edits: [
       {
