@@ -4,6 +4,7 @@ import { StartUpError } from './domain/start-up-error.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
 import { endOnUnexpectedError } from './operations/unexpected-error.ts';
+import { logUnreadable } from './operations/unreadable-log.ts';
 import { connect } from './postgres/connect.ts';
 import { openPublication } from './publication/routes.ts';
 import { isHttps } from './security-headers.ts';
@@ -90,7 +91,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   if (shutdown.isRequested()) return;
   const server = await listen(app, {
     ...config,
-    onUnreadable: (seen) => logger.info(seen, 'malformed HTTP request'),
+    onUnreadable: logUnreadable(logger),
     onAcceptError: (error) => logger.warn({ err: error }, 'could not accept a connection'),
   });
   shutdown.started();

@@ -82,6 +82,17 @@ test('the log never contains a key, header, query or body of a request', async (
   for (let at = 0; at + 12 <= secret.length; at += 1) expect(printed).not.toContain(secret.slice(at, at + 12));
 });
 
+// The attack: filling the disk with lines.
+test('a flood of malformed requests does not write a line for each', async () => {
+  const sent = 300;
+  const received = await Promise.all(Array.from({ length: sent }, () => exchangeRaw(charter.url, 'no HTTP\r\n\r\n')));
+  expect(received.every((response) => response.startsWith('HTTP/1.1 400 '))).toBe(true);
+  await lineOf((await ours.client.get('/api/key')).headers['x-request-id']);
+  const lines = logOf(charter).filter(({ msg }) => msg === 'malformed HTTP request');
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.length).toBeLessThan(sent / 2);
+});
+
 test('a request aborted by its client is logged as aborted', async () => {
   const start = rawRequest('POST /api/parent_programs', [
     ...[`Authorization: Bearer ${ours.key}`, 'Content-Type: application/json', 'Content-Length: 100'],

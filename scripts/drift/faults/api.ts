@@ -326,6 +326,17 @@ export const API_FAULTS: readonly Fault[] = [
     caughtBy: 'test/api/overload.test.ts',
   },
   {
+    title: 'every malformed request has a line in the log',
+    edits: [
+      {
+        file: 'src/run.ts',
+        find: 'onUnreadable: logUnreadable(logger),',
+        replace: "onUnreadable: (seen) => logger.info(seen, 'malformed HTTP request'),",
+      },
+    ],
+    caughtBy: 'test/operations/logs.test.ts',
+  },
+  {
     title: 'a connection with waiting requests is read on',
     edits: [{ file: 'src/connections.ts', find: '    this.#socket.pause();\n  };', replace: '  };' }],
     caughtBy: 'test/api/pipelining.test.ts',

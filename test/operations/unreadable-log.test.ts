@@ -1,0 +1,23 @@
+import { pino } from 'pino';
+import { logUnreadable } from '../../src/operations/unreadable-log.ts';
+import { until } from '../support/wait.ts';
+
+const seen = (status: number) => ({ requestId: crypto.randomUUID(), status, code: 'HPE_INVALID_METHOD' });
+
+// The attack: filling the disk, a line for each request that costs its client a few bytes.
+test('of many malformed requests, ten have a line each, and the others are counted by status in one line', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
+  const log = logUnreadable(logger, { everyMs: 20 });
+  const requests = Array.from({ length: 1000 }, (_, i) => seen(i < 700 ? 400 : 408));
+  for (const request of requests) log(request);
+  const ten = requests.slice(0, 10).map((request) => ({ ...request, level: 30, msg: 'malformed HTTP request' }));
+  expect(lines).toMatchObject(ten);
+  await until('the count', () => lines.length > 10);
+  expect(lines.slice(10)).toMatchObject([
+    { level: 30, msg: 'further malformed HTTP requests', statuses: { 400: 690, 408: 300 } },
+  ]);
+  // Then the next ten seconds begin.
+  log(seen(414));
+  expect(lines.slice(11)).toMatchObject([{ status: 414, msg: 'malformed HTTP request' }]);
+});
