@@ -1,4 +1,5 @@
 import { access } from 'node:fs/promises';
+import { originOf } from '../../scripts/docs/contract.ts';
 import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
 import { BUILT, contract, guides } from '../support/docs.ts';
@@ -36,7 +37,8 @@ test('with JavaScript off, every guide, operation, sample, schema and response i
 });
 
 test('every link on the page has a target, on the server and in the built folder', async () => {
-  for (const address of ['/docs/plain.html', `${BUILT}plain.html`]) {
+  const origins = { '/docs/plain.html': site.server.url, [`${BUILT}plain.html`]: originOf(contract.document) };
+  for (const [address, origin] of Object.entries(origins)) {
     const page = await site.visit(WITHOUT);
     await page.goto(address);
     const links = await page
@@ -44,7 +46,9 @@ test('every link on the page has a target, on the server and in the built folder
       .evaluateAll((all) => all.map((each) => each.getAttribute('href') ?? ''));
     const ids = new Set(await page.locator('[id]').evaluateAll((all) => all.map((each) => `#${each.id}`)));
     expect(links.filter((link) => link.startsWith('#') && !ids.has(link))).toEqual([]);
-    const others = [...new Set(links.filter((link) => !/^(#|https:)/.test(link)))];
+    // The dashboard, which only a server has.
+    expect(new Set(links.filter((link) => link.startsWith('http:')))).toEqual(new Set([`${origin}/`]));
+    const others = [...new Set(links.filter((link) => !/^(#|https?:)/.test(link)))];
     expect(others).toHaveLength(5);
     for (const link of others) {
       const target = new URL(link, page.url());

@@ -89,6 +89,44 @@ test('the server URL can be called, and no Markdown syntax is visible', async ()
   await page.getByText('The next_cursor of the previous page').first().waitFor();
 });
 
+test('the first page leads to a key, the first call and the guides, and names no licence', async () => {
+  const page = await site.visit();
+  await page.goto('/docs');
+  const start = section(page, '/').first();
+  expect(await start.locator('pre').first().innerText()).toMatch(
+    new RegExp(`^curl -H "Authorization: Bearer <API_KEY>"[\\s\\\\]+"${site.server.url}/api/key"\\s*$`),
+  );
+  expect(await start.innerText()).not.toMatch(/licen[cs]e|\bMIT\b/i);
+  for (const { slug, title } of guides.all) {
+    expect(await start.locator(`a[href$="#${guidePlace(slug)}"]`, { hasText: title }).count()).toBeGreaterThan(0);
+  }
+  await start.getByRole('link', { name: 'Issuing a key' }).first().click();
+  await page.waitForURL(/#\/issuing-a-key$/);
+});
+
+test('a link leads to the dashboard', async () => {
+  const page = await site.visit();
+  for (const path of ['/docs', '/docs/plain.html']) {
+    await page.goto(path);
+    await page.getByRole('banner').getByRole('link', { name: 'Dashboard' }).click();
+    await page.waitForURL('**/sign-in');
+  }
+});
+
+// The bug: the header moved the menu down, and its last 33 pixels out of the window.
+test('the menu ends where the window ends, whether the header is in view or not', async () => {
+  const page = await site.visit({ viewport: { width: 1280, height: 800 } });
+  await page.goto('/docs');
+  const menu = page.getByRole('navigation', { name: 'Contents' });
+  await menu.waitFor();
+  const bottom = () => menu.evaluate((element) => Math.round(element.getBoundingClientRect().bottom));
+  await expect(bottom()).resolves.toBe(800);
+  await page.evaluate('scrollTo(0, 500)');
+  await page.waitForFunction('scrollY === 500');
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+  await expect(bottom()).resolves.toBe(800);
+});
+
 async function findByWord(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Search' }).press('Enter');
   await page.keyboard.type('If-Match');

@@ -9,6 +9,7 @@ import { DOWNLOADS } from '../downloads.ts';
 import type { Guide, Guides } from '../guides.ts';
 import { withHeadings } from '../markdown.ts';
 import { guidePlace, operationPlace, placed, tagPlace } from '../places.ts';
+import { startOf } from '../start.ts';
 import { readIcon, readSharedStyle } from '../style.ts';
 import { headerSections, operationSection } from './operation.ts';
 import { schemaPlace, schemaSection } from './schema.ts';
@@ -32,11 +33,11 @@ export async function renderPlain(root: string, contract: Contract, guides: Guid
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="head"><span class="brand">${LOGO}Charter</span>
-<ul><li><a href="index.html">Version with search</a></li>${DOWNLOADS.map(({ file, name }) => html`<li><a href="${file}">${name}</a></li>`)}</ul></header>
+<ul><li><a href="${originOf(contract.document)}/">Dashboard</a></li><li><a href="index.html">Version with search</a></li>${DOWNLOADS.map(({ file, name }) => html`<li><a href="${file}">${name}</a></li>`)}</ul></header>
 <div class="frame">
 ${contents(contract, guides)}
 <main id="main" tabindex="-1">
-${introduction(contract)}
+${introduction(contract, guides)}
 ${guides.all.map((guide) => guideArticle(guide, contract, guides))}
 ${general(contract)}
 ${contract.tags.map(
@@ -75,9 +76,9 @@ ${contract.tags.map(
 </nav>`;
 }
 
-function introduction(contract: Contract): Html {
+function introduction(contract: Contract, guides: Guides): Html {
   const { title, version, summary } = contract.info;
-  return html`<h1>${title} <span class="version">${version}</span></h1><p class="lead">${summary}</p><p>Server: <code>${originOf(contract.document)}</code></p>${text(descriptionOf(contract).introduction)}`;
+  return html`<h1>${title} <span class="version">${version}</span></h1><p class="lead">${summary}</p><p>Server: <code>${originOf(contract.document)}</code></p>${text(`${descriptionOf(contract).introduction}\n\n${startOf(contract, guides)}`)}`;
 }
 
 function guideArticle(guide: Guide, contract: Contract, guides: Guides): Html {

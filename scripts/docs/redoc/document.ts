@@ -5,6 +5,7 @@ import { type Heading, withHeadings } from '../markdown.ts';
 import { placed } from '../places.ts';
 import { errorOf } from '../problem.ts';
 import { samplesOf } from '../samples/languages.ts';
+import { startOf } from '../start.ts';
 import { unwrapped } from './unwrapped.ts';
 
 /** The document for Redoc: the contract with the guides as pages before the operations, and samples for each operation. */
@@ -15,7 +16,11 @@ export function documentOf(contract: Contract, guides: Guides, icon: string): Js
   const { license: _, ...info } = Object(contract.info);
   const result = {
     ...document,
-    info: { ...info, description: introduction, 'x-logo': { url: icon, altText: 'Charter' } },
+    info: {
+      ...info,
+      description: `${introduction}\n\n${startOf(contract, guides)}`,
+      'x-logo': { url: icon, altText: 'Charter' },
+    },
     servers: serversOf(contract),
     tags: [
       ...guides.all.map((guide) => pageTag(guide.slug, guide.title, guideText(guide, contract, guides))),

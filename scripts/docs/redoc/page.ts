@@ -96,7 +96,7 @@ ${theme}</style>
 <body>
 <header class="published"><h1 class="heard">${escaped(title)}</h1>
 <p>Server <code>${escaped(originOf(document))}</code></p>
-<nav aria-label="Downloads"><ul>${DOWNLOADS.map(({ file, name }) => `<li><a href="${file}">${name}</a></li>`).join('')}<li><a href="plain.html">All on one page</a></li></ul></nav></header>
+<nav aria-label="Dashboard and downloads"><ul><li><a href="${escaped(originOf(document))}/">Dashboard</a></li>${DOWNLOADS.map(({ file, name }) => `<li><a href="${file}">${name}</a></li>`).join('')}<li><a href="plain.html">All on one page</a></li></ul></nav></header>
 <noscript><p class="plain">This page needs JavaScript. Read the <a href="plain.html">version without JavaScript</a>.</p></noscript>
 {{{redocHTML}}}
 <script type="module">

@@ -69,6 +69,16 @@ function setBehindInert(element, isInert) {
   for (const other of document.body.children) if (other !== element) other.inert = isInert;
 }
 
+/** The menu ends where the window ends, also while the page's header is above it. */
+function fitMenu() {
+  const { bottom } = document.querySelector('.published').getBoundingClientRect();
+  document.documentElement.style.setProperty('--header-in-view', `${Math.max(0, bottom)}px`);
+}
+
+addEventListener('scroll', fitMenu, { passive: true });
+addEventListener('resize', fitMenu);
+fitMenu();
+
 repair(document.body);
 new MutationObserver((changes) => {
   for (const { addedNodes, removedNodes } of changes) {
