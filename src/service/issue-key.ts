@@ -1,9 +1,8 @@
 import { v7 as newId } from 'uuid';
 import { type ActorOrOperator, isOperator } from '../domain/actor.ts';
-import { type Environment, expiryOf, MAX_ACTIVE_KEYS, MAX_LIFE_DAYS, mintKey } from '../domain/api-key.ts';
-import { formatCount } from '../domain/format.ts';
+import { type Environment, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../domain/api-key.ts';
 import { parseName } from '../domain/name.ts';
-import { type KeyPolicy, type Permission, permissionsOf, type Role } from '../domain/role.ts';
+import { type Permission, permissionsOf, type Role } from '../domain/role.ts';
 import { insertApiKey, listCurrentKeys } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database, Transaction } from '../store/database.ts';
@@ -11,6 +10,7 @@ import type { LockedUser } from '../store/users.ts';
 import { claimForm, type OneTimeForm } from './form-claim.ts';
 import { lockForKeyAction } from './key-authority.ts';
 import { findNameTaken } from './key-conflict.ts';
+import { findBeyondPolicy, findInvalidLife, type Life } from './key-life.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,
@@ -106,8 +106,6 @@ export function holderOf({ id, name, email }: LockedUser): Holder {
   return { id, name, email };
 }
 
-type Life = { readonly field: 'expiry' | 'expiry_date'; readonly lifeDays: number | null };
-
 /** The life in days, rounded up, and the field of the form that it comes from. */
 function lifeOf({ lifeDays, expiresAt }: KeyRequest, now: Date): Life {
   if (expiresAt === undefined) return { field: 'expiry', lifeDays };
@@ -118,28 +116,7 @@ const DAY_MS = 86_400_000;
 
 function findInvalid(request: KeyRequest, now: Date): Invalid | null {
   if (request.permissions.length === 0) return invalid('permissions', 'must hold at least one permission.');
-  const { field, lifeDays } = lifeOf(request, now);
-  if (field === 'expiry_date' && lifeDays !== null && lifeDays < 1) return invalid(field, 'must not be in the past.');
-  if (lifeDays !== null && !(Number.isInteger(lifeDays) && lifeDays >= 1 && lifeDays <= MAX_LIFE_DAYS))
-    return invalid(
-      field,
-      field === 'expiry'
-        ? `must be an integer from 1 to ${MAX_LIFE_DAYS} days.`
-        : `must be at most ${MAX_LIFE_DAYS} days ahead.`,
-    );
-  return null;
-}
-
-function findBeyondPolicy({ field, lifeDays }: Life, policy: KeyPolicy): Invalid | null {
-  const { maxKeyLifeDays, allowsUnendingKeys } = policy;
-  if (lifeDays === null && !allowsUnendingKeys)
-    return invalid(field, 'must be set: your organization does not allow keys that never expire.');
-  if (lifeDays !== null && lifeDays > maxKeyLifeDays)
-    return invalid(
-      field,
-      `must be at most ${formatCount(maxKeyLifeDays, 'day')}${field === 'expiry' ? '' : ' ahead'}, the longest that your organization allows.`,
-    );
-  return null;
+  return findInvalidLife(lifeOf(request, now));
 }
 
 function findBeyondRole({ permissions }: KeyRequest, role: Role): Invalid | null {

@@ -78,14 +78,22 @@ export type ReplacedKey = { name: string; permissions: Permission[]; expiresAt: 
 
 /**
  * Marks an active key as rotated and inserts its successor, in one statement: of concurrent calls, only one succeeds. Returns
- * null if the user has no such key or the key is not active.
+ * null if the user has no such key or the key is not active. `expiresAt`: of the successor; undefined: that of the old key.
  */
 export async function replaceApiKey(
   tx: Transaction,
   scope: OrganizationScope,
-  { id, userId, at, byUserId, successor }: KeyChange & { successor: Successor },
+  {
+    id,
+    userId,
+    at,
+    byUserId,
+    successor,
+    expiresAt,
+  }: KeyChange & { successor: Successor; expiresAt?: Date | null | undefined },
 ): Promise<ReplacedKey | null> {
   const now = at.toISOString();
+  const newExpiry = expiresAt?.toISOString() ?? null;
   const [row] = await tx.$queryRaw<ReplacedKey[]>`
     with ended as (
       update api_keys
@@ -98,7 +106,8 @@ export async function replaceApiKey(
         (organization_id, id, user_id, created_by_user_id, name, name_key, key_hash, key_prefix, permissions, expires_at,
          created_at)
       select organization_id, ${successor.id}::uuid, user_id, ${byUserId}::uuid, name, name_key, ${successor.keyHash}::bytea,
-             ${successor.keyPrefix}, permissions, expires_at, ${now}::timestamptz
+             ${successor.keyPrefix}, permissions,
+             case when ${expiresAt === undefined} then expires_at else ${newExpiry}::timestamptz end, ${now}::timestamptz
       from ended
       returning name, permissions, expires_at)
     select successor.name, successor.permissions, successor.expires_at as "expiresAt", ended.key_prefix as "replacedPrefix"

@@ -196,6 +196,17 @@ export const KEY_FAULTS: readonly Fault[] = [
     caughtBy: 'test/service/rotate-key.test.ts',
   },
   {
+    title: 'a rotation lets a key that never expires stay so against the policy',
+    edits: [
+      {
+        file: 'src/service/rotate-key.ts',
+        find: 'const life = renewed ?? (expiresAt === null ? UNENDING : null);',
+        replace: 'const life = renewed;',
+      },
+    ],
+    caughtBy: 'test/service/rotate-expiry.test.ts',
+  },
+  {
     title: 'a rotation is not in the audit log',
     edits: [
       {
@@ -233,7 +244,7 @@ export const KEY_FAULTS: readonly Fault[] = [
     title: "a key can outlive the organization's limit",
     edits: [
       {
-        file: 'src/service/issue-key.ts',
+        file: 'src/service/key-life.ts',
         find: 'if (lifeDays !== null && lifeDays > maxKeyLifeDays)',
         replace: 'if (lifeDays !== null && lifeDays > 2 * maxKeyLifeDays)',
       },

@@ -18,6 +18,10 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['key.rotated name', formerName],
   ['key.rotated prefix', (text) => html`Replaced by <code class="prefix">${text}…</code>`],
   ['key.rotated successor', NOTHING],
+  [
+    'key.rotated expires',
+    (text) => (text === 'never' ? 'Expiry renewed: never expires' : html`Expiry renewed: ${instantOf(text)}`),
+  ],
   ['key.revoked name', formerName],
   [
     'key.revoked why',

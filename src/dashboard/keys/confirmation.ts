@@ -11,6 +11,7 @@ import { emailText, facts, field, head, problemSummary } from '../markup/parts.t
 import { instant, ROLE_WORDS } from '../markup/words.ts';
 import { lastUse } from './cells.ts';
 import { type KeyContext, toList } from './context.ts';
+import { LIFE_LABEL } from './life-field.ts';
 
 // Rotating, renaming and revoking a key are confirmed on a page of their own, so that they work without a script.
 
@@ -32,7 +33,7 @@ type Confirmation = {
   readonly problem?: Problem | null;
 };
 
-const LABELS = { name: 'Name', key_name: 'Name of the key' };
+const LABELS = { name: 'Name', key_name: 'Name of the key', expiry: LIFE_LABEL };
 
 export function confirmationPage(context: KeyContext, { verb, key, content, problem = null }: Confirmation): View {
   const title = `${verb} ${key.name}`;

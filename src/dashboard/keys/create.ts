@@ -1,6 +1,5 @@
-import { DEFAULT_LIFE_DAYS, expiryOf, MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
-import { formatCount, formatDay } from '../../domain/format.ts';
-import { isPermission, type KeyPolicy, type Permission, permissionsOf } from '../../domain/role.ts';
+import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
+import { isPermission, type Permission, permissionsOf } from '../../domain/role.ts';
 import { issueKey } from '../../service/issue-key.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/key-access.ts';
 import { countActive } from '../../service/list-keys.ts';
@@ -16,6 +15,7 @@ import { environmentBadge, field, fieldError, head, hidden, postForm, problemSum
 import { permissionMeaning } from '../markup/words.ts';
 import { type KeyContext, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
+import { defaultLife, LIFE_LABEL, lifeField, lifeOptions, readLifeDays } from './life-field.ts';
 import { refusalOf, refusedPage } from './refused.ts';
 
 /** The values of the form's fields. */
@@ -76,12 +76,6 @@ export async function create(
   }
 }
 
-/** The number that the form offers, or null for "never". Anything else is NaN, which the service refuses. */
-function readLifeDays(text: string): number | null {
-  if (text === 'never') return null;
-  return /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-}
-
 /** The last moment of a day, which is given as its midnight in UTC. */
 function endOfDay(day: Date): Date {
   return new Date(day.getTime() + DAY_MS - 1);
@@ -101,18 +95,16 @@ async function createPage(context: KeyContext, retry: { problem: Problem; values
 
 /** Reading only, and the default life: who needs more chooses it. */
 function initialValues({ policy }: KeyAccess): Values {
-  const days = Math.min(DEFAULT_LIFE_DAYS, policy.maxKeyLifeDays);
-  return { name: '', permissions: ['parent_programs:read'], expiry: String(days), expiryDate: '' };
+  return { name: '', permissions: ['parent_programs:read'], expiry: defaultLife(policy), expiryDate: '' };
 }
 
 const DAY_MS = 86_400_000;
 const LABELS = {
   name: 'Name',
   permissions: 'Permissions',
-  expiry: 'Expiry',
+  expiry: LIFE_LABEL,
   expiry_date: 'Or the last day on which it works',
 };
-const LIVES_DAYS = [7, 30, 90, 180, 365, 730];
 
 type FormProps = {
   readonly access: KeyAccess;
@@ -152,19 +144,12 @@ ${field(
 <fieldset class="field" id="permissions" tabindex="-1"><legend>Permissions</legend>
 ${fieldError('permissions', LABELS.permissions, fields['permissions'] ?? [])}
 ${permissionsOf(holder.role).map((permission) => permissionBox(permission, values))}</fieldset>
-${field(
-  {
-    name: 'expiry',
-    label: LABELS.expiry,
-    hint: 'After that, the key is refused. Create another one before then; rotating keeps this date.',
-    errors: fields,
-  },
-  (attributes) =>
-    html`<select ${attributes}>${lifeOptions(policy, now).map(
-      ({ value, words }) =>
-        html`<option value="${value}"${values.expiry === value && html` selected`}>${words}</option>`,
-    )}</select>`,
-)}
+${lifeField({
+  hint: 'After that, the key is refused. Rotate it before then: that can renew its expiry.',
+  errors: fields,
+  options: lifeOptions(policy, now),
+  chosen: values.expiry,
+})}
 ${field(
   {
     name: 'expiry_date',
@@ -191,16 +176,4 @@ function activeNotice(activeKeys: number, listUrl: string): Html {
 function permissionBox(permission: Permission, { permissions }: Values): Html {
   return html`<label class="choice"><input type="checkbox" name="permissions" value="${permission}"${permissions.includes(permission) && html` checked`}>
 <span><code>${permission}</code><span class="hint">${permissionMeaning(permission)}</span></span></label>`;
-}
-
-function lifeOptions({ maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy, now: Date) {
-  const lives = [...new Set([...LIVES_DAYS.filter((days) => days < maxKeyLifeDays), maxKeyLifeDays])];
-  const options = lives.map((days) => {
-    const until = expiryOf(now, days);
-    return {
-      value: String(days),
-      words: `${formatCount(days, 'day')}${until === null ? '' : `, until ${formatDay(until)}`}`,
-    };
-  });
-  return allowsUnendingKeys ? [...options, { value: 'never', words: 'Never expires' }] : options;
 }

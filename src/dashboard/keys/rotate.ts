@@ -1,8 +1,10 @@
+import { formatDay } from '../../domain/format.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
 import type { KeyDetails } from '../../service/list-keys.ts';
 import { rotateKey } from '../../service/rotate-key.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
+import { problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { hidden, postForm } from '../markup/parts.ts';
@@ -22,37 +24,46 @@ import {
 } from './confirmation.ts';
 import { type KeyContext, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
+import { defaultLife, lifeField, lifeOptions, readLifeDays } from './life-field.ts';
 import { refusalOf, refusedPage } from './refused.ts';
 
+/** What the form was filled in with. */
+type Sent = NameTyped & {
+  /** Null: it is shown for the first time. */
+  readonly expiry: string | null;
+};
+
 export async function showRotate(context: KeyContext): Promise<View> {
-  return rotatePage(context, NOTHING_TYPED);
+  return rotatePage(context, { ...NOTHING_TYPED, expiry: null });
 }
 
-async function rotatePage(context: KeyContext, typed: NameTyped): Promise<View> {
+async function rotatePage(context: KeyContext, sent: Sent): Promise<View> {
   const { key, ...access } = await readKey(context);
   const refused = refusalOf(context, access, 'rotate');
   if (refused !== null) return refusedPage(context, refused);
   const content =
-    key.state === 'active'
-      ? rotateForm(context, { key, holder: access.holder, typed })
-      : alreadyEnded(key, context.listUrl);
-  return confirmationPage(context, { verb: 'Rotate', key, content, problem: typed.problem });
+    key.state === 'active' ? rotateForm(context, { key, access, sent }) : alreadyEnded(key, context.listUrl);
+  return confirmationPage(context, { verb: 'Rotate', key, content, problem: sent.problem });
 }
 
-export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_name'>): Promise<View> {
+export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_name' | 'expiry'>): Promise<View> {
   const { dashboard, actor, holderId } = context;
   const formId = readFormId(context, form.text('form_id'));
-  const untyped = await findNameNotTyped(context, form.text(KEY_NAME));
-  if (untyped !== null) return rotatePage(context, untyped);
+  const [typed, expiry] = [form.text(KEY_NAME), form.text('expiry')];
+  const untyped = await findNameNotTyped(context, typed);
+  if (untyped !== null) return rotatePage(context, { ...untyped, expiry });
   const outcome = await rotateKey(dashboard.db, actor, {
     keyId: keyIdOf(context),
     userId: holderId,
     environment: dashboard.environment,
+    lifeDays: expiry === '' || expiry === KEEP ? undefined : readLifeDays(expiry),
     formId,
   });
   switch (outcome.kind) {
     case 'issued':
       return issuedPage(context, outcome, { replacedPrefix: outcome.replacedPrefix });
+    case 'invalid':
+      return rotatePage(context, { problem: problemOf(outcome), typed, expiry });
     case 'conflict':
       return conflictPage(context, outcome.message);
     case 'refused':
@@ -62,12 +73,30 @@ export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_na
   }
 }
 
-type FormProps = { readonly key: KeyDetails; readonly holder: KeyAccess['holder']; readonly typed: NameTyped };
+type FormProps = { readonly key: KeyDetails; readonly access: KeyAccess; readonly sent: Sent };
 
-function rotateForm(context: KeyContext, { key, holder, typed }: FormProps): Html {
+function rotateForm(context: KeyContext, { key, access, sent }: FormProps): Html {
   const { listUrl, formToken } = context;
-  return html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions and the same expiry. You see it once, on the next page.</p>
+  return html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions. You see it once, on the next page.</p>
 <div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>
-${keyFacts(context, key, holder)}
-${postForm({ action: `${listUrl}/${key.id}/rotate`, formToken }, html`${hidden('form_id', newFormId(context))}${nameField(context, key, typed)}${buttons('Rotate', 'primary', listUrl)}`)}`;
+${keyFacts(context, key, access.holder)}
+${postForm(
+  { action: `${listUrl}/${key.id}/rotate`, formToken },
+  html`${hidden('form_id', newFormId(context))}${expiryField(context, { key, access, sent })}${nameField(context, key, sent)}${buttons('Rotate', 'primary', listUrl)}`,
+)}`;
+}
+
+const KEEP = 'keep';
+
+/** The old expiry comes first. A key that never expires keeps that only where the organization allows it. */
+function expiryField({ now }: KeyContext, { key: { expiresAt }, access: { policy }, sent }: FormProps): Html {
+  const mayKeep = expiresAt !== null || policy.allowsUnendingKeys;
+  const kept = expiresAt === null ? 'Keep it: never expires' : `Keep it, until ${formatDay(expiresAt)}`;
+  const lives = lifeOptions(policy, now).filter(({ value }) => expiresAt !== null || value !== 'never');
+  return lifeField({
+    hint: mayKeep ? 'Of the new key.' : 'Of the new key. Your organization no longer allows keys that never expire.',
+    errors: sent.problem?.fields,
+    options: mayKeep ? [{ value: KEEP, words: kept }, ...lives] : lives,
+    chosen: sent.expiry ?? (mayKeep ? KEEP : defaultLife(policy)),
+  });
 }

@@ -30,7 +30,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: `${one}/rotate`,
       get: get(showRotate),
-      post: form(['form_id', 'key_name'], (context, sent) => rotate(keyContext(context, place), sent)),
+      post: form(['form_id', 'key_name', 'expiry'], (context, sent) => rotate(keyContext(context, place), sent)),
     },
     {
       path: `${one}/rename`,

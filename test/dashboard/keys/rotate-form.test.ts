@@ -1,0 +1,57 @@
+import { createPeople, giveKey } from '../../support/actors.ts';
+import { keysIn, wordsOf } from '../../support/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+
+const dashboard = await useDashboard();
+const { db } = dashboard;
+
+const KEYS = '/profile/api-keys';
+const DAY_MS = 86_400_000;
+
+async function formFor(lifeDays: number | null, policy: { maxKeyLifeDays?: number; allowsUnendingKeys?: boolean }) {
+  const { member, administrator } = await createPeople(db, policy);
+  const { id } = await giveKey(db, member, { lifeDays });
+  const browser = await browserOf(dashboard, member);
+  const path = `${KEYS}/${id}/rotate`;
+  const page = await browser.get(path);
+  const options = [...page.text.matchAll(/<option value="(\w+)"( selected)?>/g)];
+  const offered = options.map(([, value]) => value);
+  const chosen = options.flatMap(([, value, selected]) => (selected === undefined ? [] : [value]));
+  return { browser, path, id, administrator, userId: member.userId, page, offered, chosen };
+}
+
+test('the form keeps the expiry unless another life is chosen, and offers what the organization allows', async () => {
+  const { offered, chosen, page } = await formFor(20, { maxKeyLifeDays: 90 });
+  expect([offered, chosen]).toEqual([['keep', '7', '30', '90'], ['keep']]);
+  expect(wordsOf(page)).toMatch(/Keep it, until \d+ \w{3} \d{4}/);
+  const unending = await formFor(null, { maxKeyLifeDays: 90, allowsUnendingKeys: true });
+  expect([unending.offered, unending.chosen]).toEqual([['keep', '7', '30', '90'], ['keep']]);
+  expect(wordsOf(unending.page)).toContain('Keep it: never expires');
+});
+
+test('a key that never expires gets an expiry where the organization no longer allows that', async () => {
+  const { offered, chosen, browser, path, page } = await formFor(null, { maxKeyLifeDays: 45 });
+  expect([offered, chosen]).toEqual([['7', '30', '45'], ['45']]);
+  expect(wordsOf(page)).toContain('Your organization no longer allows keys that never expire.');
+  const kept = await browser.submit(path, { expiry: 'keep' });
+  expect([kept.status, keysIn(kept)]).toEqual([422, []]);
+  expect(wordsOf(kept)).toContain('Expiry must be set: your organization does not allow keys that never expire.');
+  expect((await browser.submit(path)).status).toBe(200);
+});
+
+test('a chosen life counts from now, the audit log says it, and a longer one than allowed is refused', async () => {
+  const { browser, path, id, administrator, userId } = await formFor(20, { maxKeyLifeDays: 90 });
+  // The attack: a life that the form does not offer.
+  for (const expiry of ['91', 'never', '0', 'x']) {
+    const refused = await browser.submit(path, { expiry });
+    expect([expiry, refused.status, keysIn(refused)]).toEqual([expiry, 422, []]);
+  }
+  const before = Date.now();
+  const issued = await browser.submit(path, { expiry: '90' });
+  expect([issued.status, keysIn(issued).length > 0]).toEqual([200, true]);
+  const [successor] = await db.prisma.apiKey.findMany({ where: { userId, rotatedAt: null } });
+  const lifeMs = (successor?.expiresAt?.getTime() ?? 0) - before;
+  expect([lifeMs >= 90 * DAY_MS, lifeMs < 91 * DAY_MS]).toEqual([true, true]);
+  const log = await (await browserOf(dashboard, administrator)).get(`/people/users/${userId}/api-keys/${id}`);
+  expect(wordsOf(log)).toMatch(/API key rotated Replaced by charter_live_\w{4}… Expiry renewed: \d+ \w{3} \d{4}/);
+});
