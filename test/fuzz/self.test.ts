@@ -6,8 +6,8 @@ import { fuzz } from './fuzz.ts';
 import { openWorld, type World } from './world.ts';
 
 const MOST_SECONDS = 300;
-/** With this seed, 300 runs reach every case below. */
-const SEED = 11;
+/** With this seed, ten of the 300 runs reach every case below. Another document may need more of them, or another seed. */
+const SEED = 620;
 const LIST = 'paths /api/parent_programs get';
 
 const world = await openWorld({ lifeSeconds: 10 * MOST_SECONDS });
@@ -46,7 +46,9 @@ test.each(CASES)(
     const [found = '', line = '', ...rest] = ((await failureOf(planted(contract, [plant]))) ?? '').split('\n');
     expect(found).toMatch(complaint);
     expect(line).toMatch(/^(ID=\$\(.*\); )?curl .* "\$CHARTER_URL"'\/api\//);
-    expect(rest).toEqual([expect.stringMatching(/npm run fuzz -- --property requests --seed 11 --path [\d:]+$/)]);
+    expect(rest).toEqual([
+      expect.stringMatching(new RegExp(`npm run fuzz -- --property requests --seed ${SEED} --path [\\d:]+$`)),
+    ]);
     const status = /(?:got|response,) (\d+)/.exec(found)?.[1];
     expect(await pasted(line)).toContain(`HTTP/1.1 ${status} `);
   },
@@ -100,8 +102,9 @@ test(
     const failure = (await fuzz('sequences', options)) ?? '';
     expect(failure).toMatch(/\ncurl .*\nAgain, without shrinking: .* --property sequences --seed 1 --path /s);
     const path = failure.split(' ').at(-1);
-    expect(await fuzz('sequences', { ...options, world, path })).toBeNull();
-    expect(await fuzz('sequences', { ...options, path })).not.toBeNull();
+    const again = { ...options, runs: 1, path };
+    expect(await fuzz('sequences', { ...again, world })).toBeNull();
+    expect(await fuzz('sequences', again)).not.toBeNull();
   },
   MOST_SECONDS * 1000,
 );
