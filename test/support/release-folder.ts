@@ -1,5 +1,4 @@
 // A checkout in which contract versions are published: our own commands, with a contract of the test.
-
 import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,25 +20,26 @@ export type ReleaseFolder = {
   readonly files: () => Promise<Record<string, string>>;
 };
 
-export async function withReleaseFolder(work: (folder: ReleaseFolder) => Promise<void>): Promise<void> {
+/** For the tests of a file, one after another: each begins where no version is published. */
+export async function useReleaseFolder(): Promise<ReleaseFolder> {
   const path = await mkdtemp(join(tmpdir(), 'charter-release-test-'));
-  try {
-    for (const name of ['scripts', 'src']) await cp(join(ROOT, name), join(path, name), { recursive: true });
-    await cp(join(ROOT, 'package.json'), join(path, 'package.json'));
-    await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
+  afterAll(() => rm(path, { recursive: true, force: true }));
+  for (const name of ['scripts', 'src']) await cp(join(ROOT, name), join(path, name), { recursive: true });
+  await cp(join(ROOT, 'package.json'), join(path, 'package.json'));
+  await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
+  await mkdir(join(path, 'generated'));
+  beforeEach(async () => {
+    await rm(join(path, 'openapi'), { recursive: true, force: true });
     await mkdir(join(path, 'openapi'));
-    await mkdir(join(path, 'generated'));
-    await work({
-      path,
-      release: (...parameters) => release(path, ...parameters),
-      files: async () => {
-        const { 'openapi.yaml': _contract, ...files } = await filesIn(join(path, 'openapi'));
-        return files;
-      },
-    });
-  } finally {
-    await rm(path, { recursive: true, force: true });
-  }
+  });
+  return {
+    path,
+    release: (...parameters) => release(path, ...parameters),
+    files: async () => {
+      const { 'openapi.yaml': _contract, ...files } = await filesIn(join(path, 'openapi'));
+      return files;
+    },
+  };
 }
 
 async function release(
@@ -58,7 +58,7 @@ async function release(
 
 async function run(script: string, flags: readonly string[]): Promise<Printed> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...flags], {
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
   });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => (stdout += chunk));

@@ -1,8 +1,9 @@
 // The command itself in a separate checkout: what it publishes, what it refuses, and what it leaves unchanged.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { set } from '../../support/planted.ts';
-import { type ReleaseFolder, withReleaseFolder } from '../../support/release-folder.ts';
+import { type ReleaseFolder, useReleaseFolder } from '../../support/release-folder.ts';
 
 const WORDS = set('info summary', 'Programs');
 const ADDITIVE = set('components parameters Limit schema maximum', 200);
@@ -10,142 +11,126 @@ const BREAKING = set('components parameters Limit schema maximum', 50);
 const REMOVAL = set('components parameters Search', undefined);
 const UNUSED = set('paths /api/parent_programs get parameters', [{ $ref: '#/components/parameters/Limit' }]);
 
-/** A checkout with 1.0.0 published. */
-function afterFirst(work: (folder: ReleaseFolder) => Promise<void>) {
-  return () =>
-    withReleaseFolder(async (folder) => {
-      expect(await folder.release('1.0.0', [])).toMatchObject({ code: 0, stderr: '' });
-      await work(folder);
-    });
+const folder = await useReleaseFolder();
+const { files, path, release } = folder;
+const published = await mkdtemp(join(tmpdir(), 'charter-published-'));
+afterAll(() => rm(published, { recursive: true }));
+
+/** Publishes 1.0.0 in the checkout: by the command the first time, and as a copy afterwards. */
+async function publishFirst(): Promise<void> {
+  if ((await readdir(published)).length === 0) {
+    expect(await release('1.0.0', [])).toMatchObject({ code: 0, stderr: '' });
+    await cp(join(path, 'openapi'), published, { recursive: true });
+  } else {
+    await cp(published, join(path, 'openapi'), { recursive: true });
+  }
 }
 
-async function refuses(folder: ReleaseFolder, attempt: Parameters<ReleaseFolder['release']>, why: RegExp) {
-  const before = await folder.files();
-  const { code, stderr } = await folder.release(...attempt);
+async function refuses(attempt: Parameters<ReleaseFolder['release']>, why: RegExp) {
+  const before = await files();
+  const { code, stderr } = await release(...attempt);
   expect(stderr).toMatch(why);
   expect(code).toBe(1);
-  expect(await folder.files()).toEqual(before);
+  expect(await files()).toEqual(before);
 }
 
-test(
-  'the first release writes the version and its changelog, and a second run has nothing to release',
-  afterFirst(async ({ files, release }) => {
-    const first = await files();
-    expect(Object.keys(first)).toEqual(['CHANGELOG.md', 'released/1.0.0.yaml']);
-    expect(first['CHANGELOG.md']).toMatch(/\n## 1\.0\.0 - \d{4}-\d\d-\d\d\n\nThe first version\.\n$/);
-    const again = await release('1.0.0', []);
-    expect(again.stdout).toContain('There is nothing to release.');
-    expect(again.code).toBe(0);
-    expect(await files()).toEqual(first);
-  }),
-);
+test('the first release writes the version and its changelog, and a second run has nothing to release', async () => {
+  await publishFirst();
+  const first = await files();
+  expect(Object.keys(first)).toEqual(['CHANGELOG.md', 'released/1.0.0.yaml']);
+  expect(first['CHANGELOG.md']).toMatch(/\n## 1\.0\.0 - \d{4}-\d\d-\d\d\n\nThe first version\.\n$/);
+  const again = await release('1.0.0', []);
+  expect(again.stdout).toContain('There is nothing to release.');
+  expect(again.code).toBe(0);
+  expect(await files()).toEqual(first);
+});
 
-test(
-  'each release adds its changes, grouped, to the top of the changelog',
-  afterFirst(async ({ files, release }) => {
-    expect(await release('1.0.1', [WORDS])).toMatchObject({ code: 0 });
-    expect(await release('1.1.0', [WORDS, ADDITIVE, set('info title', 'Charter')])).toMatchObject({ code: 0 });
-    const { stdout } = await release('2.0.0', [WORDS, BREAKING, set('info title', 'Charter')]);
-    expect(stdout).toContain(
-      'Breaking (1)\n  GET /api/parent_programs, parameter limit: maximum 200 -> 50\n    Requests that were valid are now refused.\n',
-    );
-    const written = await files();
-    expect(Object.keys(written)).toEqual([
-      'CHANGELOG.md',
-      ...['1.0.0', '1.0.1', '1.1.0', '2.0.0'].map((n) => `released/${n}.yaml`),
-    ]);
-    const [, ...entries] = (written['CHANGELOG.md'] ?? '').replaceAll(/\d{4}-\d\d-\d\d/g, 'TODAY').split(/^(?=## )/m);
-    expect(entries).toEqual([
-      '## 2.0.0 - TODAY\n\n### Breaking\n\n- `GET /api/parent_programs, parameter limit: maximum 200 -> 50` Requests that were valid are now refused.\n\n',
-      '## 1.1.0 - TODAY\n\n### Additive\n\n- `GET /api/parent_programs, parameter limit: maximum 100 -> 200`\n\n### Wording\n\n- `The document: title changed`\n\n',
-      '## 1.0.1 - TODAY\n\n### Wording\n\n- `The document: summary changed`\n\n',
-      '## 1.0.0 - TODAY\n\nThe first version.\n',
-    ]);
-  }),
-);
+test('each release adds its changes, grouped, to the top of the changelog', async () => {
+  await publishFirst();
+  expect(await release('1.0.1', [WORDS])).toMatchObject({ code: 0 });
+  expect(await release('1.1.0', [WORDS, ADDITIVE, set('info title', 'Charter')])).toMatchObject({ code: 0 });
+  const { stdout } = await release('2.0.0', [WORDS, BREAKING, set('info title', 'Charter')]);
+  expect(stdout).toContain(
+    'Breaking (1)\n  GET /api/parent_programs, parameter limit: maximum 200 -> 50\n    Requests that were valid are now refused.\n',
+  );
+  const written = await files();
+  expect(Object.keys(written)).toEqual([
+    'CHANGELOG.md',
+    ...['1.0.0', '1.0.1', '1.1.0', '2.0.0'].map((n) => `released/${n}.yaml`),
+  ]);
+  const [, ...entries] = (written['CHANGELOG.md'] ?? '').replaceAll(/\d{4}-\d\d-\d\d/g, 'TODAY').split(/^(?=## )/m);
+  expect(entries).toEqual([
+    '## 2.0.0 - TODAY\n\n### Breaking\n\n- `GET /api/parent_programs, parameter limit: maximum 200 -> 50` Requests that were valid are now refused.\n\n',
+    '## 1.1.0 - TODAY\n\n### Additive\n\n- `GET /api/parent_programs, parameter limit: maximum 100 -> 200`\n\n### Wording\n\n- `The document: title changed`\n\n',
+    '## 1.0.1 - TODAY\n\n### Wording\n\n- `The document: summary changed`\n\n',
+    '## 1.0.0 - TODAY\n\nThe first version.\n',
+  ]);
+});
 
-test(
-  'a version number that does not match the changes is refused, and the message gives the right one',
-  afterFirst(async (folder) => {
-    await refuses(folder, ['1.0.0', [ADDITIVE]], /1\.0\.0 is published[\s\S]*Write 1\.1\.0 in openapi\/openapi\.yaml/);
-    await refuses(
-      folder,
-      ['1.1.0', [BREAKING]],
-      /1\.1\.0 is too small[\s\S]*Within \/api only additive changes are promised/,
-    );
-  }),
-);
+test('a version number that does not match the changes is refused, and the message gives the right one', async () => {
+  await publishFirst();
+  await refuses(['1.0.0', [ADDITIVE]], /1\.0\.0 is published[\s\S]*Write 1\.1\.0 in openapi\/openapi\.yaml/);
+  await refuses(['1.1.0', [BREAKING]], /1\.1\.0 is too small[\s\S]*Within \/api only additive changes are promised/);
+});
 
-test(
-  'a removal requires an earlier version with the deprecation',
-  afterFirst(async (folder) => {
-    await refuses(
-      folder,
-      ['2.0.0', [UNUSED, REMOVAL]],
-      /These were removed without having been deprecated[\s\S]*parameter search: removed[\s\S]*Publish that \(as 1\.1\.0\)/,
-    );
-    const names = ['Cursor', 'Sort', 'Search', 'ExternalId', 'UpdatedSince', 'IfNoneMatch'];
-    const deprecated = names.map((name) => set(`components parameters ${name} deprecated`, true));
-    expect(await folder.release('1.1.0', deprecated)).toMatchObject({ code: 0 });
-    expect(await folder.release('2.0.0', [...deprecated, UNUSED])).toMatchObject({ code: 0 });
-  }),
-);
+test('a removal requires an earlier version with the deprecation', async () => {
+  await publishFirst();
+  await refuses(
+    ['2.0.0', [UNUSED, REMOVAL]],
+    /These were removed without having been deprecated[\s\S]*parameter search: removed[\s\S]*Publish that \(as 1\.1\.0\)/,
+  );
+  const names = ['Cursor', 'Sort', 'Search', 'ExternalId', 'UpdatedSince', 'IfNoneMatch'];
+  const deprecated = names.map((name) => set(`components parameters ${name} deprecated`, true));
+  expect(await release('1.1.0', deprecated)).toMatchObject({ code: 0 });
+  expect(await release('2.0.0', [...deprecated, UNUSED])).toMatchObject({ code: 0 });
+});
 
-test(
-  'a dry run lists every change and writes nothing',
-  afterFirst(async ({ files, release }) => {
-    const before = await files();
-    const { code, stdout } = await release('1.1.0', [ADDITIVE], ['--dry-run']);
-    expect(stdout).toMatch(/maximum 100 -> 200[\s\S]*Would publish 1\.1\.0\. Nothing was written\./);
-    expect(code).toBe(0);
-    expect(await files()).toEqual(before);
-  }),
-);
+test('a dry run lists every change and writes nothing', async () => {
+  await publishFirst();
+  const before = await files();
+  const { code, stdout } = await release('1.1.0', [ADDITIVE], ['--dry-run']);
+  expect(stdout).toMatch(/maximum 100 -> 200[\s\S]*Would publish 1\.1\.0\. Nothing was written\./);
+  expect(code).toBe(0);
+  expect(await files()).toEqual(before);
+});
 
-test(
-  'the check accepts unreleased changes that fit the version number, and refuses larger ones',
-  afterFirst(async ({ release }) => {
-    expect(await release('1.0.0', [WORDS], ['--check'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
-    expect(await release('1.2.0', [ADDITIVE], ['--check'])).toMatchObject({ code: 0 });
-    expect(await release('1.1.0', [BREAKING], ['--check'])).toMatchObject({ code: 1 });
-    const { stderr } = await release('1.0.0', [WORDS, BREAKING], ['--check']);
-    expect(stderr).toMatch(/^Breaking \(1\)\n {2}GET \/api\/parent_programs, parameter limit: maximum 100 -> 50\n/);
-    expect(stderr).not.toContain('Wording');
-  }),
-);
+test('the check accepts unreleased changes that fit the version number, and refuses larger ones', async () => {
+  await publishFirst();
+  expect(await release('1.0.0', [WORDS], ['--check'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  expect(await release('1.2.0', [ADDITIVE], ['--check'])).toMatchObject({ code: 0 });
+  expect(await release('1.1.0', [BREAKING], ['--check'])).toMatchObject({ code: 1 });
+  const { stderr } = await release('1.0.0', [WORDS, BREAKING], ['--check']);
+  expect(stderr).toMatch(/^Breaking \(1\)\n {2}GET \/api\/parent_programs, parameter limit: maximum 100 -> 50\n/);
+  expect(stderr).not.toContain('Wording');
+});
 
-test(
-  'an interrupted or reverted release can be repeated and appears once in the changelog',
-  afterFirst(async ({ path, files, release }) => {
-    await release('1.1.0', [ADDITIVE]);
-    await rm(join(path, 'openapi/released/1.1.0.yaml'));
-    expect(await release('1.1.0', [ADDITIVE, WORDS])).toMatchObject({ code: 0 });
-    const changelog = (await files())['CHANGELOG.md'] ?? '';
-    expect(changelog.match(/^## .*/gm)?.map((line) => line.slice(0, 8))).toEqual(['## 1.1.0', '## 1.0.0']);
-    expect(changelog).toContain('summary changed');
-  }),
-);
+test('an interrupted or reverted release can be repeated and appears once in the changelog', async () => {
+  await publishFirst();
+  await release('1.1.0', [ADDITIVE]);
+  await rm(join(path, 'openapi/released/1.1.0.yaml'));
+  expect(await release('1.1.0', [ADDITIVE, WORDS])).toMatchObject({ code: 0 });
+  const changelog = (await files())['CHANGELOG.md'] ?? '';
+  expect(changelog.match(/^## .*/gm)?.map((line) => line.slice(0, 8))).toEqual(['## 1.1.0', '## 1.0.0']);
+  expect(changelog).toContain('summary changed');
+});
 
-test(
-  'a published file whose content does not match its name stops the command',
-  afterFirst(async (folder) => {
-    const stray = join(folder.path, 'openapi/released/notes.md');
-    await writeFile(stray, '');
-    await refuses(folder, ['1.1.0', [ADDITIVE]], /openapi\/released\/notes\.md is not a published version/);
-    await rm(stray);
-    await mkdir(join(folder.path, 'openapi/released'), { recursive: true });
-    await writeFile(
-      join(folder.path, 'openapi/released/1.0.9.yaml'),
-      'openapi: 3.1.0\ninfo: {title: A, version: 1.0.0}\npaths: {}\n',
-    );
-    await refuses(folder, ['1.1.0', [ADDITIVE]], /1\.0\.9\.yaml has the version 1\.0\.0 inside/);
-  }),
-);
+test('a published file whose content does not match its name stops the command', async () => {
+  await publishFirst();
+  const stray = join(path, 'openapi/released/notes.md');
+  await writeFile(stray, '');
+  await refuses(['1.1.0', [ADDITIVE]], /openapi\/released\/notes\.md is not a published version/);
+  await rm(stray);
+  await mkdir(join(path, 'openapi/released'), { recursive: true });
+  await writeFile(
+    join(path, 'openapi/released/1.0.9.yaml'),
+    'openapi: 3.1.0\ninfo: {title: A, version: 1.0.0}\npaths: {}\n',
+  );
+  await refuses(['1.1.0', [ADDITIVE]], /1\.0\.9\.yaml has the version 1\.0\.0 inside/);
+});
 
-test('the command prints its help, and explains an unknown option', () =>
-  withReleaseFolder(async (folder) => {
-    const help = await folder.release('1.0.0', [], ['--help']);
-    expect(help).toMatchObject({ code: 0, stderr: '' });
-    for (const flag of ['--dry-run', '--check']) expect(help.stdout).toContain(flag);
-    await refuses(folder, ['1.0.0', [], ['--force']], /Unknown option '--force'[\s\S]*--dry-run/);
-  }));
+test('the command prints its help, and explains an unknown option', async () => {
+  const help = await release('1.0.0', [], ['--help']);
+  expect(help).toMatchObject({ code: 0, stderr: '' });
+  for (const flag of ['--dry-run', '--check']) expect(help.stdout).toContain(flag);
+  await refuses(['1.0.0', [], ['--force']], /Unknown option '--force'[\s\S]*--dry-run/);
+});
