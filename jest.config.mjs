@@ -14,4 +14,5 @@ export default {
   // Most tests wait for PostgreSQL, a browser or another process for a part of their time.
   maxWorkers: availableParallelism() + 1,
   randomize: true,
+  testSequencer: '<rootDir>/test/support/longest-first.mjs',
 };
