@@ -34,7 +34,12 @@ export async function changePassword(
       targetUserId: user.id,
       trace: actor.trace,
     });
-    const token = await startSession(tx, actor.scope, { userId: user.id, isComplete: true, at: now });
+    const token = await startSession(tx, actor.scope, {
+      userId: user.id,
+      isComplete: true,
+      at: now,
+      trace: actor.trace,
+    });
     return { kind: 'session-renewed', token };
   });
 }

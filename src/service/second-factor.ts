@@ -88,7 +88,12 @@ export async function confirmSecondFactor(
         throw new ForbiddenError('Your session has ended. Sign in again.');
       await endSessionsOf(tx, actor.scope, user.id);
       await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_on'));
-      const newToken = await startSession(tx, actor.scope, { userId: user.id, isComplete: true, at: now });
+      const newToken = await startSession(tx, actor.scope, {
+        userId: user.id,
+        isComplete: true,
+        at: now,
+        trace: actor.trace,
+      });
       return { kind: 'codes-made', recoveryCodes: codes, token: newToken };
     },
   );

@@ -68,7 +68,7 @@ async function accept(
   return transaction(db, async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
     if (user === null || user.deactivatedAt !== null || user.passwordHash !== found.passwordHash) return null;
-    const session = { userId: user.id, at: now };
+    const session = { userId: user.id, at: now, trace };
     if (user.totpSince !== null)
       return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
     const event = { actorUserId: user.id, targetUserId: user.id, trace };
@@ -133,7 +133,7 @@ export async function giveSecondFactor(
       detail: { second_factor: spent.by },
       trace,
     });
-    const newToken = await startSession(tx, scope, { userId: user.id, isComplete: true, at: now });
+    const newToken = await startSession(tx, scope, { userId: user.id, isComplete: true, at: now, trace });
     return { kind: 'signed-in', token: newToken, userId: user.id };
   });
   if (result.kind === 'signed-in') {
@@ -169,7 +169,7 @@ export async function findActor(
   if (tokenHash === null || session === null || judgeSession(session, now) !== 'signed-in') return null;
   const scope = OrganizationScope.grant(session.organizationId);
   const unseenMilliseconds = now.getTime() - session.lastSeenAt.getTime();
-  if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000) await touchSession(db, scope, { tokenHash, at: now });
+  if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000) await touchSession(db, scope, { tokenHash, at: now, trace });
   const { userId, role, name, email, organizationName, hasSecondFactor } = session;
   const isSuspended = session.organizationSuspendedAt !== null;
   return { scope, userId, role, name, email, organizationName, isSuspended, hasSecondFactor, trace };

@@ -2,6 +2,7 @@ import { v7 as newId } from 'uuid';
 import type { Trace } from '../domain/actor.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Transaction } from './database.ts';
+import { storable, storableClient } from './storable.ts';
 
 export const ACTIONS = [
   'key.created',
@@ -16,6 +17,8 @@ export const ACTIONS = [
   'user.signed_in',
   'user.sign_in_failed',
   'user.signed_out',
+  'user.session_ended',
+  'user.signed_out_everywhere',
   'user.password_set',
   'user.second_factor_on',
   'user.second_factor_off',
@@ -41,10 +44,7 @@ export type AuditEvent = {
   readonly trace: Trace | null;
 };
 
-/**
- * Writes the event in the transaction of its action, so that neither exists without the other. Text from the request is cut
- * to the length of its column: a long header must not roll back the action.
- */
+/** Writes the event in the transaction of its action, so that neither exists without the other. */
 export async function recordAudit(tx: Transaction, scope: OrganizationScope, event: AuditEvent): Promise<void> {
   const { action, actorUserId, targetUserId = null, keyId = null, detail = {}, trace } = event;
   await tx.auditEvent.create({
@@ -56,19 +56,9 @@ export async function recordAudit(tx: Transaction, scope: OrganizationScope, eve
       targetUserId,
       keyId,
       detail: Object.fromEntries(Object.entries(detail).map(([name, text]) => [name, storable(text, 1000)])),
-      ip: storable(trace?.ip ?? '', 45),
-      userAgent: storable(trace?.userAgent ?? '', 300),
+      ...storableClient(trace ?? { ip: '', userAgent: '' }),
       requestId: storable(trace?.requestId ?? '', 64),
     },
     select: { id: true },
   });
-}
-
-/** Removes NUL, which PostgreSQL refuses, and API keys, which a client may have put into a header. */
-function storable(text: string, characters: number): string {
-  const clean = text
-    .toWellFormed()
-    .replaceAll('\0', '')
-    .replace(/charter_(live|test)_\w{5,}/g, 'charter_$1_…');
-  return [...clean.slice(0, 2 * characters)].slice(0, characters).join('').toWellFormed();
 }

@@ -1,7 +1,9 @@
+import type { Trace } from '../domain/actor.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { LAST_SEEN_SECONDS, SESSION_HOURS, SESSION_IDLE_MINUTES } from '../domain/session.ts';
 import type { Database, Transaction } from './database.ts';
 import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
+import { storableClient } from './storable.ts';
 
 export type NewSession = {
   readonly userId: string;
@@ -10,12 +12,13 @@ export type NewSession = {
   /** False: the second factor is still missing. */
   readonly isComplete: boolean;
   readonly at: Date;
+  readonly trace: Trace;
 };
 
 export async function insertSession(
   tx: Transaction,
   scope: OrganizationScope,
-  { userId, tokenHash, isComplete, at }: NewSession,
+  { userId, tokenHash, isComplete, at, trace }: NewSession,
 ): Promise<void> {
   await tx.session.create({
     data: {
@@ -25,6 +28,7 @@ export async function insertSession(
       isComplete,
       createdAt: at,
       lastSeenAt: at,
+      ...storableClient(trace),
     },
   });
 }
@@ -42,26 +46,102 @@ export async function endSessionsOf(tx: Transaction, scope: OrganizationScope, u
   await tx.session.deleteMany({ where: { organizationId: scope.organizationId, userId } });
 }
 
+export type ListedSession = {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** To the minute. */
+  readonly lastSeenAt: Date;
+  /** Of the request at `lastSeenAt`. */
+  readonly ip: string;
+  readonly userAgent: string;
+  /** It has the token of the query. */
+  readonly isCurrent: boolean;
+};
+
+export type SessionQuery = {
+  readonly userId: string;
+  readonly tokenHash: Buffer;
+  readonly now: Date;
+  /** Maximum number of rows. */
+  readonly limit: number;
+};
+
+const LIST = {
+  name: 'list_sessions',
+  text: `
+    select id, created_at as "createdAt", last_seen_at as "lastSeenAt", ip, user_agent as "userAgent",
+           token_hash = $3 as "isCurrent"
+    from sessions
+    where organization_id = $1 and user_id = $2 and is_complete and last_seen_at > $4 and created_at > $5
+    order by token_hash = $3 desc, last_seen_at desc, id limit $6`,
+};
+
+/** The user's sessions that have not ended (judgeSession): the one with the token first, then the last seen first. */
+export async function listSessionsOf(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, tokenHash, now, limit }: SessionQuery,
+): Promise<ListedSession[]> {
+  const { idleSince, createdBefore } = limitsAt(now);
+  const values = [scope.organizationId, userId, tokenHash, idleSince, createdBefore, limit];
+  return (await db.pool.query<ListedSession>({ ...LIST, values })).rows;
+}
+
+type Client = Pick<Trace, 'ip' | 'userAgent'>;
+
+/** Ends one session of the user, and returns its client. Null: the user has no such session. */
+export async function endSessionById(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, id }: { userId: string; id: string },
+): Promise<Client | null> {
+  const ended = await tx.$queryRaw<Client[]>`
+    delete from sessions
+    where organization_id = ${scope.organizationId}::uuid and user_id = ${userId}::uuid and id = ${id}::uuid
+    returning ip, user_agent as "userAgent"`;
+  return ended[0] ?? null;
+}
+
+/** Ends the user's other sessions, including those that wait for a second factor. Returns how many. */
+export async function endOtherSessionsOf(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, tokenHash }: { userId: string; tokenHash: Buffer },
+): Promise<number> {
+  const ended = await tx.session.deleteMany({
+    where: { organizationId: scope.organizationId, userId, tokenHash: { not: Uint8Array.from(tokenHash) } },
+  });
+  return ended.count;
+}
+
 const TOUCH = {
   name: 'touch_session',
   text: `
-    update sessions set last_seen_at = $3
+    update sessions set last_seen_at = $3, ip = $4, user_agent = $5
     where organization_id = $1 and token_hash = $2 and last_seen_at <= $3::timestamptz - make_interval(secs => ${LAST_SEEN_SECONDS})`,
 };
 
-/** Moves `last_seen_at` forward, at most once a minute, whatever the number of concurrent requests. */
+/** Moves `last_seen_at` forward, with the client, at most once a minute, whatever the number of concurrent requests. */
 export async function touchSession(
   db: Database,
   scope: OrganizationScope,
-  { tokenHash, at }: { tokenHash: Buffer; at: Date },
+  { tokenHash, at, trace }: { tokenHash: Buffer; at: Date; trace: Trace },
 ): Promise<void> {
-  await db.pool.query({ ...TOUCH, values: [scope.organizationId, tokenHash, at] });
+  const { ip, userAgent } = storableClient(trace);
+  await db.pool.query({ ...TOUCH, values: [scope.organizationId, tokenHash, at, ip, userAgent] });
+}
+
+/** Sessions that were last seen, or created, at or before these instants have ended. */
+function limitsAt(now: Date): { readonly idleSince: Date; readonly createdBefore: Date } {
+  return {
+    idleSince: new Date(now.getTime() - SESSION_IDLE_MINUTES * 60_000),
+    createdBefore: new Date(now.getTime() - SESSION_HOURS * 3_600_000),
+  };
 }
 
 /** Deletes the expired sessions of all organizations, in batches. Returns how many. */
 export async function deleteExpiredSessions(db: Database, now: Date): Promise<number> {
-  const idleSince = new Date(now.getTime() - SESSION_IDLE_MINUTES * 60_000);
-  const createdBefore = new Date(now.getTime() - SESSION_HOURS * 3_600_000);
+  const { idleSince, createdBefore } = limitsAt(now);
   return deleteInBatches(
     () => db.prisma.$executeRaw`
       delete from sessions where (organization_id, token_hash) in (

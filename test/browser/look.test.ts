@@ -17,6 +17,8 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'profile', path: () => '/profile' },
   { name: 'profile-password', path: () => '/profile/password' },
   { name: 'profile-second-factor', path: () => '/profile/second-factor' },
+  { name: 'sessions', path: () => '/profile/sessions' },
+  { name: 'sessions-done', path: () => '/profile/sessions?done=ended' },
   { name: 'keys', path: () => '/profile/api-keys' },
   { name: 'keys-done', path: () => '/profile/api-keys?done=revoked' },
   { name: 'key', path: () => `/profile/api-keys/${team.keyId}` },

@@ -4,11 +4,13 @@ import { countStatements } from '../support/statements.ts';
 
 const dashboard = await useDashboard();
 const [few, many] = [
-  await createOrganizationOfSize({ users: 10, keys: 1, events: 10 }),
-  await createOrganizationOfSize({ users: 1000, keys: 200, events: 3000 }),
+  await createOrganizationOfSize({ users: 10, keys: 1, events: 10, sessions: 1 }),
+  await createOrganizationOfSize({ users: 1000, keys: 200, events: 3000, sessions: 100 }),
 ];
 
-async function createOrganizationOfSize({ users, keys, events }: { users: number; keys: number; events: number }) {
+type Size = { users: number; keys: number; events: number; sessions: number };
+
+async function createOrganizationOfSize({ users, keys, events, sessions }: Size) {
   const { db } = dashboard;
   const people: People = await createPeople(db);
   const { administrator, member, scope } = people;
@@ -31,6 +33,11 @@ async function createOrganizationOfSize({ users, keys, events }: { users: number
     `insert into audit_events (organization_id, id, act, actor_user_id, target_user_id, key_id)
      select $1::uuid, gen_random_uuid(), 'key.renamed', $2::uuid, $3::uuid, $4::uuid from generate_series(1, ${events}) i`,
     [scope.organizationId, administrator.userId, member.userId, keyId],
+  );
+  await db.pool.query(
+    `insert into sessions (organization_id, token_hash, user_id, is_complete)
+     select $1::uuid, sha256(($2::uuid::text || i)::bytea), $2::uuid, true from generate_series(1, ${sessions}) i`,
+    [scope.organizationId, administrator.userId],
   );
   return { browser: await browserOf(dashboard, administrator), ids: { userId: member.userId, keyId } };
 }

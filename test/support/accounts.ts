@@ -56,8 +56,8 @@ export function codeAt(uri: string, at: Date): string {
 }
 
 /** The token of a session that is created without a sign-in and is not audited. */
-export async function openSession(db: Database, { scope, userId }: Actor, at = new Date()): Promise<string> {
-  return transaction(db, (tx) => startSession(tx, scope, { userId, isComplete: true, at }));
+export async function openSession(db: Database, { scope, userId, trace }: Actor, at = new Date()): Promise<string> {
+  return transaction(db, (tx) => startSession(tx, scope, { userId, isComplete: true, at, trace }));
 }
 
 /** Sets up a second factor with the code of one minute before `now`, so that the current codes are still unused. */

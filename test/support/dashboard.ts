@@ -137,7 +137,7 @@ export function keysIn({ text, headers, setCookies }: Page): string[] {
 }
 
 /** The text of the page, without its markup. */
-export function wordsOf({ text }: Page): string {
+export function wordsOf({ text }: Pick<Page, 'text'>): string {
   // A <wbr> only marks where a word may break.
   return textOf(text.replaceAll('<wbr>', '').replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
 }

@@ -175,6 +175,21 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: 'where: { organizationId: scope.organizationId, userId }',
     replace: 'where: { userId }',
   },
+  listSessionsOf: {
+    file: 'sessions.ts',
+    find: 'where organization_id = $1 and user_id = $2 and is_complete',
+    replace: 'where $1::uuid is not null and user_id = $2 and is_complete',
+  },
+  endSessionById: {
+    file: 'sessions.ts',
+    find: 'where organization_id = ${scope.organizationId}::uuid and user_id = ${userId}::uuid and id',
+    replace: 'where ${scope.organizationId}::uuid is not null and user_id = ${userId}::uuid and id',
+  },
+  endOtherSessionsOf: {
+    file: 'sessions.ts',
+    find: 'where: { organizationId: scope.organizationId, userId, tokenHash: { not: Uint8Array.from(tokenHash) } }',
+    replace: 'where: { userId, tokenHash: { not: Uint8Array.from(tokenHash) } }',
+  },
   touchSession: {
     file: 'sessions.ts',
     find: 'where organization_id = $1 and token_hash = $2',

@@ -266,7 +266,7 @@ export const KEY_FAULTS: readonly Fault[] = [
     title: 'an audit event contains a key from a request',
     edits: [
       {
-        file: 'src/store/audit.ts',
+        file: 'src/store/storable.ts',
         find: "\n    .replace(/charter_(live|test)_\\w{5,}/g, 'charter_$1_…')",
         replace: '',
       },

@@ -74,6 +74,40 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
     caughtBy: 'test/dashboard/sign-in/session.test.ts',
   },
   {
+    title: 'a session of another person can be ended',
+    edits: [
+      {
+        file: 'src/store/sessions.ts',
+        find: 'and user_id = ${userId}::uuid and id = ${id}::uuid',
+        replace: 'and ${userId}::uuid is not null and id = ${id}::uuid',
+      },
+    ],
+    caughtBy: 'test/dashboard/profile/sessions.test.ts',
+  },
+  {
+    title: 'a session that its owner ended is still accepted',
+    edits: [
+      {
+        file: 'src/store/sessions.ts',
+        find: '    delete from sessions\n    where organization_id = ${scope.organizationId}',
+        replace:
+          '    update sessions set is_complete = is_complete\n    where organization_id = ${scope.organizationId}',
+      },
+    ],
+    caughtBy: 'test/dashboard/profile/sessions.test.ts',
+  },
+  {
+    title: 'signing out everywhere leaves the other sessions',
+    edits: [
+      {
+        file: 'src/store/sessions.ts',
+        find: 'const ended = await tx.session.deleteMany({',
+        replace: 'const ended = await tx.session.updateMany({\n    data: {},',
+      },
+    ],
+    caughtBy: 'test/dashboard/profile/sessions.test.ts',
+  },
+  {
     title: 'a session without the second factor counts as signed in',
     edits: [
       {

@@ -1,3 +1,4 @@
+import { formatCount } from '../../domain/format.ts';
 import { isRole } from '../../domain/role.ts';
 import type { AuditRecord } from '../../service/audit-log.ts';
 import { type Html, type HtmlValue, html } from '../markup/html.ts';
@@ -36,6 +37,9 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['user.reset_link_made by', (text) => `By ${text}`],
   ['user.signed_in second_factor', (text) => (text === 'authenticator' ? 'With the authenticator' : `With a ${text}`)],
   ['user.sign_in_failed step', (text) => `At the ${text}`],
+  ['user.session_ended device', (text) => text],
+  ['user.session_ended ip', (text) => `Last seen from ${text}`],
+  ['user.signed_out_everywhere sessions', (text) => `${formatCount(Number(text), 'other session')} ended`],
   ['user.password_check_failed to', (text) => `To ${text}`],
   ['user.second_factor_removed before', (text) => `It was ${text}`],
   ['user.password_set by', (text) => (text === 'invitation link' ? 'By an invitation link' : `By a ${text}`)],

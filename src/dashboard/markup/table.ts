@@ -17,7 +17,7 @@ export function table({
   rows,
 }: {
   /** A class; the style sheet has the widths of the columns for each. */
-  name: 'keys' | 'keys-for-others' | 'organization-keys' | 'rotations' | 'users' | 'events';
+  name: 'keys' | 'keys-for-others' | 'organization-keys' | 'rotations' | 'users' | 'events' | 'sessions';
   label: string;
   columns: readonly string[];
   rows: readonly Row[];

@@ -8,12 +8,14 @@ import { badge, doneNotice, emailText, facts, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
 import { RECOVERY_CODES } from './recovery-codes.ts';
 
+export const SESSIONS = '/profile/sessions';
+
 const DONE = new Map([
   ['password', 'Your password is changed. Your other sessions have ended.'],
   ['factor-off', 'Your second factor is off.'],
 ]);
 
-export function profileHead(current: 'details' | 'api-keys'): Html {
+export function profileHead(current: 'details' | 'api-keys' | 'sessions'): Html {
   return head({
     title: 'My profile',
     tabs: {
@@ -21,6 +23,7 @@ export function profileHead(current: 'details' | 'api-keys'): Html {
       tabs: [
         { name: 'Details', href: '/profile', isCurrent: current === 'details' },
         { name: 'API keys', href: '/profile/api-keys', isCurrent: current === 'api-keys' },
+        { name: 'Sessions', href: SESSIONS, isCurrent: current === 'sessions' },
       ],
     },
   });
@@ -40,7 +43,7 @@ ${facts([
   { name: 'Role', value: html`${role}<span class="under">${meaning}</span>` },
 ])}</section>
 <section class="card" aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
-<div class="setting"><div><h3>Password</h3><p class="quiet">Changing it ends your other sessions.</p></div><a class="button" href="/profile/password">Change password</a></div>
+<div class="setting"><div><h3>Password</h3><p class="quiet">Changing it ends your <a href="${SESSIONS}">other sessions</a>.</p></div><a class="button" href="/profile/password">Change password</a></div>
 <div class="setting"><div><h3>Second factor ${hasSecondFactor ? badge('good', 'On') : badge('neutral', 'Off')}</h3>
 <p class="quiet">${hasSecondFactor ? 'Sign-in asks for a code from your authenticator.' : 'A code from your phone, in addition to the password, keeps others out even if they learn the password.'}</p></div>
 <a class="button" href="/profile/second-factor">${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>

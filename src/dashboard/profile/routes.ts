@@ -2,9 +2,10 @@ import { form, type Section } from '../http/page-routes.ts';
 import { keyPages } from '../keys/routes.ts';
 import { leave } from '../sign-in/sign-in.ts';
 import { changeOwnPassword, showPassword } from './password.ts';
-import { profileHead, showProfile } from './profile.ts';
+import { profileHead, SESSIONS, showProfile } from './profile.ts';
 import { RECOVERY_CODES, renew, showRenew } from './recovery-codes.ts';
 import { begin, confirm, remove, showSecondFactor } from './second-factor.ts';
+import { endOne, showSessions, signOutEverywhere } from './sessions.ts';
 
 /** One's own account, for every role. */
 export const profileSection: Section = {
@@ -16,6 +17,8 @@ export const profileSection: Section = {
     { path: '/profile/second-factor/confirm', post: form(['code'], confirm) },
     { path: '/profile/second-factor/remove', post: form(['password'], remove) },
     { path: RECOVERY_CODES, get: showRenew, post: form(['password', 'form_id'], renew) },
+    { path: SESSIONS, get: showSessions, post: form(['session_id'], endOne) },
+    { path: `${SESSIONS}/sign-out-everywhere`, post: form([], signOutEverywhere) },
     ...keyPages({
       root: '/profile',
       locate: ({ actor }) => ({

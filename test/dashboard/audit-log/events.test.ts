@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/actor.ts';
-import { codeAt, createAccount, PASSWORD } from '../../support/accounts.ts';
+import { codeAt, createAccount, openSession, PASSWORD } from '../../support/accounts.ts';
 import { createPeople, giveKey } from '../../support/actors.ts';
 import { Browser, type Page, wordsOf } from '../../support/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
@@ -99,6 +99,11 @@ test('each action on one’s own account records one event, and so does a failed
   );
   await expectEvent(await browser.submit(`${path}/recovery-codes`, { password: PASSWORD }), 'user.recovery_codes_made');
   await expectEvent(await browser.submit(path, { password: PASSWORD }, `${path}/remove`), 'user.second_factor_off');
+  await openSession(dashboard.db, account, dashboard.now());
+  await openSession(dashboard.db, account, dashboard.now());
+  await expectEvent(await browser.submit('/profile/sessions'), 'user.session_ended');
+  const everywhere = '/profile/sessions/sign-out-everywhere';
+  await expectEvent(await browser.submit('/profile/sessions', {}, everywhere), 'user.signed_out_everywhere');
   const change = { current_password: PASSWORD, password: 'seven otters juggle 93 lanterns' };
   await expectEvent(await browser.submit('/profile/password', change), 'user.password_set');
   await expectEvent(await browser.submit('/profile', {}, '/sign-out'), 'user.signed_out');

@@ -3,8 +3,17 @@ import { v7 as newId } from 'uuid';
 import { insertAccessLink, useAccessLink, voidAccessLinksOf } from '../../../src/store/access-links.ts';
 import { listAuditEvents } from '../../../src/store/audit-log.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { endSession, endSessionsOf, insertSession, touchSession } from '../../../src/store/sessions.ts';
+import {
+  endOtherSessionsOf,
+  endSession,
+  endSessionById,
+  endSessionsOf,
+  insertSession,
+  listSessionsOf,
+  touchSession,
+} from '../../../src/store/sessions.ts';
 import { findAccessLinkByHash, findSessionByHash } from '../../../src/store/unscoped.ts';
+import { newTrace } from '../../support/accounts.ts';
 import type { Tenant } from '../../support/store.ts';
 import type { Proofs } from './proof.ts';
 
@@ -13,7 +22,7 @@ const LATER = new Date('2026-05-04T13:00:00.000Z');
 
 async function openSession({ prisma }: Database, { scope, userId }: Tenant): Promise<Buffer> {
   const tokenHash = randomBytes(32);
-  await insertSession(prisma, scope, { userId, tokenHash, isComplete: true, at: AT });
+  await insertSession(prisma, scope, { userId, tokenHash, isComplete: true, at: AT, trace: newTrace() });
   return tokenHash;
 }
 
@@ -27,7 +36,7 @@ async function openLink({ prisma }: Database, { scope, userId }: Tenant): Promis
 export const sessionProofs: Proofs = {
   // The attack: a session of one's own organization for a user of another one.
   async insertSession({ db, ours, theirs }) {
-    const session = { userId: theirs.userId, tokenHash: randomBytes(32), isComplete: true, at: AT };
+    const session = { userId: theirs.userId, tokenHash: randomBytes(32), isComplete: true, at: AT, trace: newTrace() };
     await expect(insertSession(db.prisma, ours.scope, session)).rejects.toMatchObject({ code: 'P2003' });
   },
 
@@ -43,9 +52,29 @@ export const sessionProofs: Proofs = {
     expect(await findSessionByHash(db, tokenHash)).not.toBeNull();
   },
 
+  async listSessionsOf({ db, ours, theirs }) {
+    const query = { userId: theirs.userId, tokenHash: await openSession(db, theirs), now: AT, limit: 10 };
+    expect(await listSessionsOf(db, ours.scope, query)).toEqual([]);
+    expect(await listSessionsOf(db, theirs.scope, query)).toMatchObject([{ isCurrent: true }]);
+  },
+
+  async endSessionById({ db, ours, theirs }) {
+    const tokenHash = await openSession(db, theirs);
+    const { id } = await db.prisma.session.findUniqueOrThrow({ where: { tokenHash: Uint8Array.from(tokenHash) } });
+    expect(await endSessionById(db.prisma, ours.scope, { userId: theirs.userId, id })).toBeNull();
+    expect(await findSessionByHash(db, tokenHash)).not.toBeNull();
+  },
+
+  async endOtherSessionsOf({ db, ours, theirs }) {
+    const tokenHash = await openSession(db, theirs);
+    const other = { userId: theirs.userId, tokenHash: randomBytes(32) };
+    expect(await endOtherSessionsOf(db.prisma, ours.scope, other)).toBe(0);
+    expect(await findSessionByHash(db, tokenHash)).not.toBeNull();
+  },
+
   async touchSession({ db, ours, theirs }) {
     const tokenHash = await openSession(db, theirs);
-    await touchSession(db, ours.scope, { tokenHash, at: LATER });
+    await touchSession(db, ours.scope, { tokenHash, at: LATER, trace: newTrace() });
     expect(await findSessionByHash(db, tokenHash)).toMatchObject({ lastSeenAt: AT });
   },
 };

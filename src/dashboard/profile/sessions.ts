@@ -1,0 +1,82 @@
+import { deviceOf } from '../../domain/device.ts';
+import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/session.ts';
+import {
+  endOtherSessions,
+  endOwnSession,
+  type ListedSession,
+  listSessions,
+  MAX_LISTED_SESSIONS,
+} from '../../service/sessions.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { type Html, html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { badge, doneNotice, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { table } from '../markup/table.ts';
+import { instant, since } from '../markup/words.ts';
+import { profileHead, SESSIONS } from './profile.ts';
+
+// One's own sessions: the browsers that are signed in to the account.
+
+const DONE = new Map([
+  ['ended', 'The session is ended. Its browser has to sign in again.'],
+  ['everywhere', 'You are signed out everywhere else. Only this session is left.'],
+]);
+
+export async function showSessions(context: SignedInContext): Promise<View> {
+  return sessionsPage(context, null);
+}
+
+export async function endOne(context: SignedInContext, form: Form<'session_id'>): Promise<View> {
+  const outcome = await endOwnSession(context.dashboard.db, context.actor, { sessionId: form.text('session_id') });
+  if (outcome.kind !== 'done') return sessionsPage(context, problemOf(outcome));
+  return redirect(`${SESSIONS}?done=ended`);
+}
+
+/** Keeps the present session, as GitHub does. */
+export async function signOutEverywhere({ dashboard, actor, token }: SignedInContext): Promise<View> {
+  await endOtherSessions(dashboard.db, actor, { token });
+  return redirect(`${SESSIONS}?done=everywhere`);
+}
+
+async function sessionsPage(context: SignedInContext, problem: Problem | null): Promise<View> {
+  const { actor, dashboard, formToken, now, query, token } = context;
+  const { sessions, isCut } = await listSessions(dashboard.db, actor, { token, now });
+  const main = html`${profileHead('sessions')}${doneNotice(DONE.get(query.get('done') ?? ''))}${problemSummary(problem, {})}
+<section aria-labelledby="sessions"><div class="section-head"><h2 id="sessions">Sessions</h2>${
+    sessions.length > 1 &&
+    postForm(
+      { action: `${SESSIONS}/sign-out-everywhere`, formToken },
+      html`<button class="button danger-plain">Sign out everywhere else</button>`,
+    )
+  }</div>
+<p class="quiet">These browsers are signed in to your account. A session ends ${SESSION_IDLE_MINUTES} minutes after its last request, and ${SESSION_HOURS} hours after the sign-in. If you do not know one, end it and <a href="/profile/password">change your password</a>.${sessions.length > 1 && ' “Sign out everywhere else” keeps this session and ends all others at once.'}${isCut && ` The list shows ${MAX_LISTED_SESSIONS} sessions; there are more.`}</p>
+<div class="card flush">${table({
+    name: 'sessions',
+    label: 'Your sessions, this one first',
+    columns: ['Device', 'IP address', 'Last seen', 'Signed in', 'Actions'],
+    rows: sessions.map((session) => ({ cells: cells(session, { formToken, now }) })),
+  })}</div></section>`;
+  return page(context, { title: 'Sessions', main, problem });
+}
+
+function cells(session: ListedSession, { formToken, now }: { formToken: string; now: Date }) {
+  const { createdAt, lastSeenAt, ip, userAgent, isCurrent } = session;
+  const device = deviceOf(userAgent);
+  return [
+    html`<span class="strong">${device}</span>${isCurrent && html` ${badge('good', 'This session')}`}${userAgent !== '' && html`<details class="more"><summary>More<span class="unseen"> about ${device}</span></summary><p class="under breakable">${userAgent}</p></details>`}`,
+    ip === '' ? '—' : ip,
+    isCurrent ? 'Now' : since(lastSeenAt, now),
+    instant(createdAt),
+    !isCurrent && endForm(session, { device, formToken }),
+  ];
+}
+
+function endForm({ id, ip }: ListedSession, { device, formToken }: { device: string; formToken: string }): Html {
+  return postForm(
+    { action: SESSIONS, formToken },
+    html`${hidden('session_id', id)}<button class="button small danger-plain">End<span class="unseen"> the session of ${device}${ip !== '' && ` at ${ip}`}</span></button>`,
+  );
+}

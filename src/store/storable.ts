@@ -1,0 +1,16 @@
+/**
+ * Text from a request, cut to the length of its column: a long header must not roll back an action. Without NUL, which
+ * PostgreSQL refuses, and API keys, which a client may have put into a header.
+ */
+export function storable(text: string, characters: number): string {
+  const clean = text
+    .toWellFormed()
+    .replaceAll('\0', '')
+    .replace(/charter_(live|test)_\w{5,}/g, 'charter_$1_…');
+  return [...clean.slice(0, 2 * characters)].slice(0, characters).join('').toWellFormed();
+}
+
+/** The client of a request, in columns of these lengths. */
+export function storableClient({ ip, userAgent }: { readonly ip: string; readonly userAgent: string }) {
+  return { ip: storable(ip, 45), userAgent: storable(userAgent, 300) };
+}
