@@ -1,4 +1,5 @@
 // Checks the contract, the workflows, the pages, their links and their spelling.
+import { formatCount } from '../../src/domain/format.ts';
 import { readArguments } from '../arguments.ts';
 import { bundleContract, lintContract, lintWorkflows } from './contract.ts';
 import { contractFiles, lintFiles, pageFiles, workflowFiles } from './files.ts';
@@ -49,5 +50,5 @@ async function lint(): Promise<number> {
 function summary(problems: readonly Problem[]): string {
   if (problems.length === 0) return 'No problems.';
   const files = new Set(problems.map(({ file }) => file)).size;
-  return `${problems.length} problem${problems.length === 1 ? '' : 's'} in ${files} file${files === 1 ? '' : 's'}.`;
+  return `${formatCount(problems.length, 'problem')} in ${formatCount(files, 'file')}.`;
 }

@@ -4,6 +4,7 @@ import { raw } from 'hono/html';
 import type { Operation } from '../../src/api/document.ts';
 import { type Html, html } from '../../src/dashboard/markup/html.ts';
 import { LOGO } from '../../src/dashboard/markup/icons.ts';
+import { formatCount } from '../../src/domain/format.ts';
 import { readIcon, readSharedStyle } from '../docs/style.ts';
 import { root } from '../tool.ts';
 import { examplesOf, statusesOf } from './declared-responses.ts';
@@ -70,7 +71,7 @@ function activeOverrides(overrides: readonly Override[]): Html {
 function activeOverride({ id, operation, status, example, delay_ms: delay, left }: Override): Html {
   const name = operation === ALL_OPERATIONS ? 'Every operation' : operation;
   const response = [status, example].filter((part) => part !== null).join(' ') || 'usual response';
-  const count = left === null ? 'until cleared' : left === 1 ? '1 more request' : `${left} more requests`;
+  const count = left === null ? 'until cleared' : formatCount(left, 'more request');
   return html`<li><span><strong>${name}</strong> <code>${response}</code>${delay > 0 && html` after ${delay} ms`}, ${count}</span>
 <form method="post" action="/__mock/clear"><input type="hidden" name="id" value="${id}"><button class="second" aria-label="Clear ${name} ${response}">Clear</button></form></li>`;
 }

@@ -1,3 +1,5 @@
+import { formatCount } from '../../src/domain/format.ts';
+
 /** Counts requests and disagreements with the contract; equal disagreements are counted together. */
 export class Tally {
   readonly #counts = new Map<string, number>();
@@ -26,12 +28,8 @@ export class Tally {
   summary(): string[] {
     const counts = [...this.#counts].sort(([, a], [, b]) => b - a);
     return [
-      `${count(this.#requests, 'request')}, ${count(this.#disagreements, 'disagreement')} with the contract.`,
+      `${formatCount(this.#requests, 'request')}, ${formatCount(this.#disagreements, 'disagreement')} with the contract.`,
       ...counts.map(([line, times]) => `${String(times).padStart(6)}  ${line}`),
     ];
   }
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../domain/errors.ts';
+import { formatCount } from '../domain/format.ts';
 import type { Admission } from '../service/request-limiter.ts';
 
 const FIELDS = Symbol('rate limit fields');
@@ -52,7 +53,7 @@ function describe({ perKey, perOrganization }: Rates): Texts {
     { name: 'key', rate: perKey },
     { name: 'organization', rate: perOrganization },
   ].filter(({ rate }) => rate > 0);
-  const perSecond = (rate: number) => `${rate} ${rate === 1 ? 'request' : 'requests'} per second`;
+  const perSecond = (rate: number) => `${formatCount(rate, 'request')} per second`;
   return {
     policy: policies.map(({ name, rate }) => `"${name}";q=${rate};w=1`).join(', '),
     refusals: {

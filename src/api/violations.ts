@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { DomainError } from '../domain/errors.ts';
+import { formatCount } from '../domain/format.ts';
 import { clip, MAX_MESSAGE } from './clip.ts';
 import { impossiblePartOf } from './instant.ts';
 
@@ -32,7 +33,7 @@ export class Violations {
     const [first] = this.#fields;
     if (first === undefined) return;
     const others = this.#fields.size - 1;
-    const more = others === 0 ? '' : ` See errors for ${counted(others, 'more field', 'more fields')}.`;
+    const more = others === 0 ? '' : ` See errors for ${formatCount(others, 'more field')}.`;
     const message = `${first[0]} ${first[1][0] ?? 'is not valid.'}${more}`;
     throw new DomainError('invalid', message, Object.fromEntries(this.#fields));
   }
@@ -86,7 +87,7 @@ function messageOf(error: ErrorObject, vocabulary: Vocabulary): string {
     case 'additionalProperties':
       return messageOfUnknown(error, vocabulary);
     case 'maxProperties':
-      return `must have at most ${counted(params['limit'], 'entry', 'entries')}; it has ${Object.keys(Object(data)).length}.`;
+      return `must have at most ${formatCount(params['limit'], 'entry', 'entries')}; it has ${Object.keys(Object(data)).length}.`;
     case 'enum':
       return `must be one of: ${params['allowedValues'].join(', ')}.`;
     case 'type':
@@ -111,9 +112,9 @@ function messageOfText({ keyword, params, parentSchema = {}, message }: ErrorObj
   switch (keyword) {
     case 'minLength':
       if (length === 0 && params['limit'] === 1) return 'must not be empty.';
-      return `must be at least ${counted(params['limit'], 'character')} long; it has ${length}.`;
+      return `must be at least ${formatCount(params['limit'], 'character')} long; it has ${length}.`;
     case 'maxLength':
-      return `must be at most ${counted(params['limit'], 'character')} long; it has ${length}.`;
+      return `must be at most ${formatCount(params['limit'], 'character')} long; it has ${length}.`;
     case 'pattern':
     case 'format':
       if (keyword === 'pattern' && isRefusedAsBlank(text, params['pattern'])) return 'must not be blank.';
@@ -130,10 +131,6 @@ function messageOfText({ keyword, params, parentSchema = {}, message }: ErrorObj
 /** A pattern that accepts a letter refuses blank text for being blank; any other asks for a form of its own. */
 function isRefusedAsBlank(text: string, pattern: string): boolean {
   return text.trim() === '' && new RegExp(pattern, 'u').test('x');
-}
-
-function counted(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count} ${count === 1 ? singular : plural}`;
 }
 
 const NOUNS: Record<string, string> = {

@@ -1,8 +1,8 @@
 // Text for numbers and times, the same in every message and on every page.
 
-/** "1 day", "3 days". */
-export function formatCount(number: number, unit: string): string {
-  return `${number} ${unit}${number === 1 ? '' : 's'}`;
+/** "1 day", "3 days". `plural`: of a unit whose plural has no "s" at its end. */
+export function formatCount(number: number, unit: string, plural = `${unit}s`): string {
+  return `${number} ${number === 1 ? unit : plural}`;
 }
 
 // Not Intl, whose output ("Sept", commas) changes with the version of its Unicode data.

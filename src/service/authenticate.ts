@@ -9,6 +9,7 @@ import {
 } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
 import { ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
+import { formatCount } from '../domain/format.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
 import type { Database } from '../store/database.ts';
@@ -119,9 +120,9 @@ function refuseByFormat(key: string, environment: Environment): void {
     case 'not-a-key':
       throw refusal(`This is not an API key: a key is charter_${environment}_ and 46 letters and digits.`);
     case 'cut-short':
-      throw refusal(`This API key is cut short: ${counted(format.missing)} missing at its end. ${COPY}`);
+      throw refusal(`This API key is cut short: ${countCharacters(format.missing)} missing at its end. ${COPY}`);
     case 'too-long':
-      throw refusal(`This API key has something extra: ${counted(format.extra)} too many. Copy only the key.`);
+      throw refusal(`This API key has something extra: ${countCharacters(format.extra)} too many. Copy only the key.`);
     case 'mistyped':
       throw refusal(`This API key is mistyped. ${COPY}`);
     case 'well-formed':
@@ -130,8 +131,8 @@ function refuseByFormat(key: string, environment: Environment): void {
   }
 }
 
-function counted(characters: number): string {
-  return characters === 1 ? '1 character is' : `${characters} characters are`;
+function countCharacters(characters: number): string {
+  return formatCount(characters, 'character is', 'characters are');
 }
 
 function wordsOf(verdict: Exclude<Verdict, { kind: 'active' }>): string {

@@ -2,10 +2,10 @@ import type { Actor } from '../domain/actor.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import { findPasswordHash, type LockedUser } from '../store/users.ts';
+import { clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { type Conflict, conflict, type Invalid, invalid, type RateLimited } from './outcome.ts';
 import { verifyPassword } from './password.ts';
 import { lockActor } from './people-authority.ts';
-import { clearAttempt, consumeAttempt } from './rate-limit.ts';
 
 export type GivenPassword = {
   readonly password: string;

@@ -3,10 +3,10 @@ import type { Trace } from '../domain/actor.ts';
 import { normalEmail } from '../domain/email.ts';
 import type { Database } from '../store/database.ts';
 import { makeOwnLink } from './access-links.ts';
+import { consumeAttempt } from './attempt-limits.ts';
 import { linkMail } from './link-mail.ts';
 import type { Outbox } from './mail.ts';
 import { DONE, type Done, type RateLimited } from './outcome.ts';
-import { consumeAttempt } from './rate-limit.ts';
 
 export type ResetDeps = { outbox: Outbox; publicUrl: string };
 

@@ -7,6 +7,7 @@ import { type AuditEvent, recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 import { endSession, endSessionsOf } from '../store/sessions.ts';
 import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../store/users.ts';
+import { clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { claimForm, type OneTimeForm } from './form-claim.ts';
 import {
   ALREADY_SENT,
@@ -22,7 +23,6 @@ import {
 } from './outcome.ts';
 import { lockActor } from './people-authority.ts';
 import { lockProven, provePassword } from './prove-password.ts';
-import { clearAttempt, consumeAttempt } from './rate-limit.ts';
 import { acceptedStep, mintSecret } from './second-factor-code.ts';
 import { startSession } from './start-session.ts';
 

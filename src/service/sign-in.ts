@@ -9,10 +9,10 @@ import { endSession, touchSession } from '../store/sessions.ts';
 import { recordUnknownEmail } from '../store/sign-in-failures.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../store/unscoped.ts';
 import { changeUser, lockUser } from '../store/users.ts';
+import { clearAttempt, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
 import { addLink } from './make-link.ts';
 import type { RateLimited } from './outcome.ts';
 import { verifyPassword } from './password.ts';
-import { clearAttempt, consumeAttempt, rememberNetwork } from './rate-limit.ts';
 import { spendCode } from './second-factor-code.ts';
 import { startSession } from './start-session.ts';
 

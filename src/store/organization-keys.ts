@@ -3,6 +3,7 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
 import type { Database } from './database.ts';
 import { COLUMNS, type ListedKey, PEOPLE } from './key-lists.ts';
+import { partPattern } from './like.ts';
 
 // The keys of a whole organization. Both statements read all of its keys that match: the totals need them anyway.
 
@@ -38,10 +39,6 @@ const EXPIRES_SOON = `k.expires_at > $2 and k.expires_at - $2::timestamptz
 const USED_AT = "coalesce(k.last_used_at, '-infinity')";
 /** The columns have the collation "C", in which only ASCII letters have a case. */
 const lower = (text: string) => `lower((${text}) collate pg_catalog."default")`;
-
-function partPattern(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
-}
 
 /** Whether the name or the prefix contains the text. */
 function containsPart(pattern: string): string {

@@ -1,6 +1,7 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
 import { bytesBefore } from './instant.ts';
+import { partPattern } from './like.ts';
 import {
   type Bind,
   ID_BYTES,
@@ -93,7 +94,7 @@ function filtersOf({ search, externalId }: ListQuery, bind: Bind): string[] {
   if (externalId !== undefined) filters.push(`external_id = ${bind(externalId)}`);
   if (search !== undefined) {
     // The expression of the trigram index. The column itself has the collation "C", which knows letter case in ASCII only.
-    const pattern = bind(`%${search.replace(/[\\%_]/g, '\\$&')}%`);
+    const pattern = bind(partPattern(search));
     filters.push(`lower(name collate pg_catalog."default") like lower(${pattern} collate pg_catalog."default")`);
   }
   return filters;

@@ -4,14 +4,14 @@ import type { Database, Transaction } from './database.ts';
 import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
 
 /** At most `attempts` in `seconds` from the first one. */
-export type RateLimit = { readonly name: string; readonly attempts: number; readonly seconds: number };
+export type AttemptLimit = { readonly name: string; readonly attempts: number; readonly seconds: number };
 
 export type AttemptAdmission = { kind: 'admitted' } | { kind: 'rate-limited'; retryAfterSeconds: number };
 
 const limiters = new WeakMap<Database, Map<string, RateLimiterPostgres>>();
 
-/** One limiter for each rate limit and pool. All counts are in the database. */
-function limiterOf(db: Database, { name, attempts, seconds }: RateLimit): RateLimiterPostgres {
+/** One limiter for each limit and pool. All counts are in the database. */
+function limiterOf(db: Database, { name, attempts, seconds }: AttemptLimit): RateLimiterPostgres {
   const known = limiters.get(db) ?? new Map<string, RateLimiterPostgres>();
   limiters.set(db, known);
   const limiter =
@@ -31,7 +31,7 @@ function limiterOf(db: Database, { name, attempts, seconds }: RateLimit): RateLi
 }
 
 /** Counts an attempt before it is checked, so that concurrent attempts cannot exceed the limit. */
-export async function countAttempt(db: Database, limit: RateLimit, subject: string): Promise<AttemptAdmission> {
+export async function countAttempt(db: Database, limit: AttemptLimit, subject: string): Promise<AttemptAdmission> {
   try {
     await limiterOf(db, limit).consume(subject);
     return { kind: 'admitted' };
@@ -42,20 +42,20 @@ export async function countAttempt(db: Database, limit: RateLimit, subject: stri
 }
 
 /** Takes back the count of one attempt that was no failure. */
-export async function takeBackAttempt(db: Database, limit: RateLimit, subject: string): Promise<void> {
+export async function takeBackAttempt(db: Database, limit: AttemptLimit, subject: string): Promise<void> {
   await limiterOf(db, limit).reward(subject);
 }
 
-export async function resetAttempts(db: Database, limit: RateLimit, subject: string): Promise<void> {
+export async function resetAttempts(db: Database, limit: AttemptLimit, subject: string): Promise<void> {
   await limiterOf(db, limit).delete(subject);
 }
 
 /** Remembers the subject for `seconds` from now. */
-export async function remember(db: Database, { name, seconds }: Omit<RateLimit, 'attempts'>, subject: string) {
+export async function remember(db: Database, { name, seconds }: Omit<AttemptLimit, 'attempts'>, subject: string) {
   await limiterOf(db, { name, attempts: 1, seconds }).set(subject, 1, seconds);
 }
 
-export async function isRemembered(db: Database, { name, seconds }: Omit<RateLimit, 'attempts'>, subject: string) {
+export async function isRemembered(db: Database, { name, seconds }: Omit<AttemptLimit, 'attempts'>, subject: string) {
   return (await limiterOf(db, { name, attempts: 1, seconds }).get(subject)) !== null;
 }
 

@@ -1,6 +1,7 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
 import type { Database, Transaction } from './database.ts';
+import { partPattern } from './like.ts';
 
 export type NewUser = {
   readonly id: string;
@@ -113,10 +114,6 @@ export function userListStatement(scope: OrganizationScope, { search, after, lim
   if (search !== '') conditions.push(contains(bind(partPattern(search))));
   const text = `select ${VIEW} from users where ${conditions.join(' and ')} order by name, id limit $2`;
   return { text, values };
-}
-
-function partPattern(search: string): string {
-  return `%${search.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 /** Whether the name or the e-mail contains the text, by the expression of the trigram index. */

@@ -10,4 +10,5 @@ test.each([
 
 test('only 1 is singular', () => {
   expect([0, 1, 2].map((number) => formatCount(number, 'day'))).toEqual(['0 days', '1 day', '2 days']);
+  expect([1, 2].map((number) => formatCount(number, 'entry', 'entries'))).toEqual(['1 entry', '2 entries']);
 });

@@ -3,9 +3,9 @@ import { networkOf } from '../domain/network.ts';
 import type { Database } from '../store/database.ts';
 import {
   type AttemptAdmission,
+  type AttemptLimit,
   countAttempt,
   isRemembered,
-  type RateLimit,
   remember,
   resetAttempts,
   takeBackAttempt,
@@ -14,7 +14,7 @@ import {
 const QUARTER_HOUR = 900;
 const HOUR = 3600;
 
-/** Limits by what is guessed: for one network at one account ("pair"), for one network, and for one account. */
+/** Limits of attempts to sign in and to get a reset link, by what is guessed: for one network at one account ("pair"), for one network, and for one account. */
 const LIMITS = {
   password: {
     pair: { name: 'password', attempts: 10, seconds: QUARTER_HOUR },
@@ -32,7 +32,7 @@ const LIMITS = {
     network: { name: 'reset-network', attempts: 20, seconds: HOUR },
     account: { name: 'reset-account', attempts: 10, seconds: HOUR },
   },
-} satisfies Record<string, Record<'pair' | 'network' | 'account', RateLimit>>;
+} satisfies Record<string, Record<'pair' | 'network' | 'account', AttemptLimit>>;
 
 /** The mark of a network from which an account has signed in. */
 const FAMILIAR = { name: 'familiar', seconds: 30 * 86_400 };
