@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { DomainError } from '../domain/errors.ts';
 import type { Keyring, SecretPlace } from '../domain/keyring.ts';
 import { nameKeyOf } from '../domain/name.ts';
 import type { Database } from './database.ts';
@@ -18,6 +19,9 @@ export function placeOfCursorKey(organizationId: string): SecretPlace {
 }
 
 const BATCH_ROWS = 1000;
+
+/** Advisory lock: one process at a time changes the encryption key. */
+const RETIREMENT_LOCK = 7_240_115;
 
 type SecretTable = {
   readonly table: string;
@@ -50,11 +54,11 @@ export async function encryptSecrets(sql: Queryable, keyring: Keyring): Promise<
 
 type SecretRow = { readonly ids: string[]; readonly secret: Buffer };
 
-async function encryptBatch(sql: Queryable, keyring: Keyring, { table, column, ids, plainBytes }: SecretTable) {
+async function encryptBatch(sql: Queryable, keyring: Keyring, secretTable: SecretTable): Promise<number> {
+  const { table, column, ids, plainBytes } = secretTable;
   const { rows } = await sql.query<SecretRow>(
     `select array[${ids.join('::text, ')}::text] as ids, ${column} as secret from ${table}
-     where octet_length(${column}) = ${plainBytes} or substring(${column} from 2 for 8) <> decode($1, 'hex')
-     order by ${ids.join(', ')} limit ${BATCH_ROWS}`,
+     where ${isOutdated(secretTable)} order by ${ids.join(', ')} limit ${BATCH_ROWS}`,
     [keyring.currentId],
   );
   const places = rows.map((row) => ({ column: `${table}.${column}`, ids: row.ids }));
@@ -62,15 +66,27 @@ async function encryptBatch(sql: Queryable, keyring: Keyring, { table, column, i
     const place = places[i] ?? { column: '', ids: [] };
     return keyring.encrypt(secret.length === plainBytes ? secret : keyring.decrypt(secret, place), place);
   });
-  const changed = ids.map((id, i) => `t.${id} = new.id_${i}`).join(' and ');
+  // Locks the rows in the order of their ids, like every other transaction that locks several of them.
   await sql.query(
-    `update ${table} t set ${column} = new.encrypted
-     from unnest($1::bytea[], $2::bytea[], ${ids.map((_, i) => `$${i + 3}::uuid[]`).join(', ')})
-       as new (secret, encrypted, ${ids.map((_, i) => `id_${i}`).join(', ')})
-     where ${changed} and t.${column} = new.secret`,
+    `with changed as (
+       select ${ids.map((id) => `t.${id}`).join(', ')}, new.encrypted
+       from ${table} t
+       join unnest($1::bytea[], $2::bytea[], ${ids.map((_, i) => `$${i + 3}::uuid[]`).join(', ')})
+         as new (secret, encrypted, ${ids.map((_, i) => `id_${i}`).join(', ')})
+         on ${ids.map((id, i) => `t.${id} = new.id_${i}`).join(' and ')}
+       where t.${column} = new.secret
+       order by ${ids.map((id) => `t.${id}`).join(', ')}
+       for no key update of t)
+     update ${table} t set ${column} = changed.encrypted
+     from changed where ${ids.map((id) => `t.${id} = changed.${id}`).join(' and ')}`,
     [rows.map(({ secret }) => secret), values, ...ids.map((_, i) => rows.map((row) => row.ids[i]))],
   );
   return rows.length;
+}
+
+/** A condition of SQL: the secret is not encrypted with the key whose id is $1. */
+function isOutdated({ column, plainBytes }: SecretTable): string {
+  return `(octet_length(${column}) = ${plainBytes} or substring(${column} from 2 for 8) <> decode($1, 'hex'))`;
 }
 
 /** The ids of the keys that encrypt anything in this database, in hexadecimal. */
@@ -88,24 +104,43 @@ export async function addEncryptionKey(sql: Queryable, keyring: Keyring): Promis
 
 /**
  * Encrypts every secret with the current key and removes all other keys: from then on the database refuses what a process
- * encrypts with one of them. Returns how many secrets were encrypted.
+ * encrypts with one of them. Returns how many secrets were encrypted. One process at a time; throws a conflict if another one
+ * has just removed the current key.
+ *
+ * A write locks the row of its secret, and then that of its encryption key. This must not wait for a secret while it holds a
+ * key, or both could wait for each other. So the keys are removed only while no secret needs them, and otherwise released
+ * before the secrets are encrypted.
  */
 export async function retireOtherKeys({ pool, keyring }: Database): Promise<number> {
-  // Most of the work in short transactions, so that no request waits for it.
-  const encrypted = await encryptSecrets(pool, keyring);
   const client = await pool.connect();
   try {
-    await client.query('begin');
-    // First, because a write that uses another key has either been committed before this, or is refused after it.
-    await client.query(`delete from encryption_keys where id <> decode($1, 'hex')`, [keyring.currentId]);
-    const late = await encryptSecrets(client, keyring);
-    await client.query('commit');
-    return encrypted + late;
+    await client.query('select pg_advisory_lock($1)', [RETIREMENT_LOCK]);
+    if (!(await listEncryptionKeys(client)).includes(keyring.currentId)) {
+      throw new DomainError(
+        'conflict',
+        'Another rotation has removed the first encryption key meanwhile. If it is the right one, rotate again.',
+      );
+    }
+    let encrypted = 0;
+    do encrypted += await encryptSecrets(client, keyring);
+    while (!(await removeOtherKeys(client, keyring)));
+    return encrypted;
   } finally {
-    // Does nothing after the commit.
-    await client.query('rollback').catch(() => undefined);
-    client.release();
+    // Closes the connection, which releases the lock.
+    client.release(true);
   }
+}
+
+/** Removes all keys but the current one, unless they encrypt a secret that was written meanwhile. False: it has removed none. */
+async function removeOtherKeys(sql: Queryable, keyring: Keyring): Promise<boolean> {
+  await sql.query('begin');
+  // First, because a write that uses another key has either been committed before this, or is refused after it.
+  await sql.query(`delete from encryption_keys where id <> decode($1, 'hex')`, [keyring.currentId]);
+  const outdated = TABLES.map((each) => `exists (select from ${each.table} where ${isOutdated(each)})`).join(' or ');
+  const { rows } = await sql.query<{ needed: boolean }>(`select ${outdated} as needed`, [keyring.currentId]);
+  const isNeeded = rows[0]?.needed !== false;
+  await sql.query(isNeeded ? 'rollback' : 'commit');
+  return !isNeeded;
 }
 
 type NamedKey = { organization_id: string; user_id: string; id: string; name: string; is_current: boolean };

@@ -1,9 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import type { Actor } from '../../src/domain/actor.ts';
+import { Keyring } from '../../src/domain/keyring.ts';
 import { deactivateUser } from '../../src/service/change-user.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
+import { rotateEncryptionKey } from '../../src/service/operator.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { addEncryptionKey, placeOfTotpSecret } from '../../src/store/secrets.ts';
 import { createPeople } from '../support/actors.ts';
+import { encryptedSecret, KEY, KEYRING } from '../support/encryption.ts';
 import { untilWaiting, withClient } from '../support/postgres.ts';
-import { createKeyRow, useDatabase } from '../support/store.ts';
+import { createKeyRow, createTenant, openTestDatabase, type TestDatabase, useDatabase } from '../support/store.ts';
+import { until } from '../support/wait.ts';
 
 const database = await useDatabase();
 
@@ -51,4 +58,110 @@ test('a deactivation and the write of last-used times never deadlock', async () 
   expect(keys.map(({ lastUsedAt, revokedAt }) => [lastUsedAt, revokedAt])).toEqual(
     ids.map(() => [usedAt, expect.any(Date)]),
   );
+});
+
+describe('a rotation of the encryption key', () => {
+  const [A, B] = [randomBytes(32), randomBytes(32)];
+  const [AB, BA] = [new Keyring([A, B, KEY]), new Keyring([B, A, KEY])];
+  const SET_SECRET = 'update users set totp_secret = $1 where id = $2';
+
+  let old: TestDatabase;
+  /** The same database, of processes whose first key is another one. */
+  let [first, second]: Database[] = [];
+  beforeEach(async () => {
+    old = await openTestDatabase();
+    [first, second] = [AB, BA].map((keyring) =>
+      openDatabase({ url: old.url, keyring, poolSize: 1, onIdleError: () => {} }),
+    );
+    await addEncryptionKey(old.db.pool, AB);
+    await addEncryptionKey(old.db.pool, BA);
+  });
+  afterEach(async () => {
+    await Promise.all([first?.close(), second?.close()]);
+    await old.close();
+  });
+
+  const rotate = async (db: Database | undefined) => (db === undefined ? 0 : rotateEncryptionKey(db));
+
+  async function untilBlocked(statement: string): Promise<void> {
+    const text = `select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like $1`;
+    await until(`"${statement}" to wait`, async () => {
+      const { rowCount } = await old.db.pool.query(text, [`%${statement}%`]);
+      return rowCount === 1;
+    });
+  }
+
+  async function secretOf({ scope: { organizationId }, userId: id }: Awaited<ReturnType<typeof createTenant>>) {
+    const { totpSecret } = await old.db.prisma.user.findFirstOrThrow({ where: { id } });
+    return new Keyring([A, B]).decrypt(totpSecret ?? Buffer.alloc(0), placeOfTotpSecret({ organizationId, id }));
+  }
+
+  const keysLeft = async () => (await old.db.pool.query(`select encode(id, 'hex') as id from encryption_keys`)).rows;
+
+  // A write of a secret locks its user, and then its encryption key. A rotation that waits for the user while it holds the key
+  // would wait for ever.
+  test('never deadlocks with writes of a process that still uses the old key, and misses none of them', async () => {
+    const tenant = await createTenant(old.db);
+    await withClient(old.url, (reader) =>
+      withClient(old.url, async (writer) => {
+        // Until it ends, the old key cannot be removed.
+        await reader.query('begin');
+        await reader.query(`select from encryption_keys where id = decode($1, 'hex') for key share`, [
+          KEYRING.currentId,
+        ]);
+        const rotation = rotate(first);
+        await untilBlocked('delete from encryption_keys');
+        await old.db.pool.query(SET_SECRET, [encryptedSecret(tenant), tenant.userId]);
+        await writer.query('begin');
+        await writer.query(`update users set name = 'Busy' where id = $1`, [tenant.userId]);
+        await reader.query('rollback');
+        await untilBlocked('update users t');
+        const write = writer.query(SET_SECRET, [encryptedSecret(tenant), tenant.userId]);
+        await expect(write).resolves.toMatchObject({ rowCount: 1 });
+        await writer.query('commit');
+        expect(await rotation).toBeGreaterThan(0);
+      }),
+    );
+    expect(await secretOf(tenant)).toEqual(Buffer.alloc(20));
+    expect(await keysLeft()).toEqual([{ id: AB.currentId }]);
+    await expect(old.db.pool.query(SET_SECRET, [encryptedSecret(tenant), tenant.userId])).rejects.toThrow(
+      'is not among those of this database',
+    );
+  });
+
+  test('to another key, at the same time, is refused, and one key is left that encrypts everything', async () => {
+    const tenants = [await createTenant(old.db), await createTenant(old.db)];
+    for (const tenant of tenants) await old.db.pool.query(SET_SECRET, [encryptedSecret(tenant), tenant.userId]);
+    const rotations = await Promise.allSettled([rotate(first), rotate(second)]);
+    expect(rotations.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const refused = rotations.find(({ status }) => status === 'rejected');
+    expect(refused).toMatchObject({ reason: { code: 'conflict' } });
+    expect(await keysLeft()).toHaveLength(1);
+    for (const tenant of tenants) expect(await secretOf(tenant)).toEqual(Buffer.alloc(20));
+  });
+
+  // Both lock several users. A plan of PostgreSQL that reads the table finds the last one first.
+  test('locks users in the order of their ids, like every other transaction', async () => {
+    const tenant = await createTenant(old.db);
+    const { organizationId } = tenant.scope;
+    for (const id of [...ids.slice(0, 2)].reverse()) {
+      const secret = encryptedSecret({ scope: tenant.scope, userId: id });
+      await old.db.pool.query(
+        `insert into users (organization_id, id, email, name, role, totp_secret)
+         values ($1, $2::uuid, $2 || '@example.test', 'Test', 'member', $3)`,
+        [organizationId, id, secret],
+      );
+    }
+    await old.db.pool.query('analyze users');
+    await withClient(old.url, async (other) => {
+      await other.query('begin');
+      await other.query('select from users where id = $1 for update', [ids[0]]);
+      const rotation = rotate(first);
+      await untilBlocked('update users t');
+      await other.query('select from users where id = $1 for update', [ids[1]]);
+      await other.query('commit');
+      expect(await rotation).toBeGreaterThan(0);
+    });
+  });
 });

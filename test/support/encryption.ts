@@ -2,7 +2,7 @@ import { Keyring } from '../../src/domain/keyring.ts';
 import type { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { placeOfTotpSecret } from '../../src/store/secrets.ts';
 
-const KEY = Buffer.alloc(32, 'test');
+export const KEY = Buffer.alloc(32, 'test');
 
 /** Encrypts the secrets of every test database; for the environment of another process. */
 export const ENCRYPTION_KEY = KEY.toString('base64');

@@ -350,4 +350,15 @@ export const KEY_FAULTS: readonly Fault[] = [
     ],
     caughtBy: 'test/postgres/encryption.test.ts',
   },
+  {
+    title: 'a rotation removes an encryption key that a secret still needs',
+    edits: [
+      {
+        file: 'src/store/secrets.ts',
+        find: 'const isNeeded = rows[0]?.needed !== false;',
+        replace: 'const isNeeded = rows[0]?.needed === null;',
+      },
+    ],
+    caughtBy: 'test/service/lock-order.test.ts',
+  },
 ];
