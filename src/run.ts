@@ -98,7 +98,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   warnAboutSettings(config, logger);
   const stopHousekeeping = startHousekeeping(db, logger);
   logger.info({ url: server.url, environment }, 'Charter is listening');
-  // In the background. It never rejects: a request for a missing file gets a response that says so.
+  // In the background.
   void publication.prepare(publicUrl ?? server.url);
   // A failed welcome must not stop the server.
   const welcome = demonstration?.welcome(db, { url: server.url, environment }).catch((error: unknown) => {

@@ -48,8 +48,10 @@ export async function readPage(
   });
 }
 
-export async function readDocument(folder: URL, name: 'openapi.json' | 'openapi.yaml'): Promise<PublishedFile> {
-  return prepare(await readFile(new URL(name, folder)), { ...DOCUMENT_HEADERS, 'Content-Type': TYPES[name] });
+/** Null: the contract has not been bundled. */
+export async function readDocument(folder: URL, name: 'openapi.json' | 'openapi.yaml'): Promise<PublishedFile | null> {
+  const bytes = await readFile(new URL(name, folder)).catch(nullIfMissing);
+  return bytes === null ? null : prepare(bytes, { ...DOCUMENT_HEADERS, 'Content-Type': TYPES[name] });
 }
 
 /** The Postman collection, whose address is `origin`. Null: the documentation has not been built. */

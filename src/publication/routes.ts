@@ -14,7 +14,10 @@ import {
 
 export type Publication = {
   routes(options: RouteOptions): Router;
-  /** Reads and compresses all files for the origin that readers call, so that no request waits for that. */
+  /**
+   * Reads and compresses all files for the origin that readers call, so that no request waits for that. Never rejects: a request
+   * for a file that cannot be read fails, and says why in the log.
+   */
   prepare(origin: string): Promise<void>;
 };
 
@@ -39,7 +42,7 @@ export function openPublication(generated: URL = GENERATED): Publication {
     routes: (options) => routesTo(files, options),
     async prepare(origin) {
       // One after the other, because a sign-in needs the same threads for its password hash.
-      for (const read of files.values()) await read(origin);
+      for (const read of files.values()) await read(origin).catch(() => null);
     },
   };
 }
@@ -86,14 +89,20 @@ function cachedByOrigin(read: Read): Read {
   };
 }
 
-/** Reads the file once, and again as long as it is missing. */
+/** Reads the file once, and again as long as it is missing or cannot be read. */
 function cached(read: () => Promise<PublishedFile | null>): Read {
   let reading: Promise<PublishedFile | null> | undefined;
   return async () => {
-    reading ??= read();
-    const file = await reading.catch(() => null);
-    if (file === null) reading = undefined;
-    return file;
+    const current = reading ?? read();
+    reading = current;
+    try {
+      const file = await current;
+      if (file === null) reading = undefined;
+      return file;
+    } catch (error) {
+      reading = undefined;
+      throw error;
+    }
   };
 }
 

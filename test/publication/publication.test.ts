@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -153,6 +153,32 @@ test('the page says how to build missing documentation, and shows it once it is 
   await cp(join(GENERATED, 'docs'), join(folder, 'docs'), { recursive: true });
   expect((await fetch(`${unbuilt.url}/docs`)).status).toBe(200);
   await unbuilt.stop();
+  await rm(folder, { recursive: true });
+});
+
+test('a file that cannot be read is a failed request, not missing documentation; it is shown once it can be read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-unreadable-'));
+  const failures: unknown[] = [];
+  const refuse: express.ErrorRequestHandler = (error, _req, res, _next) => {
+    failures.push(error);
+    res.status(500).end();
+  };
+  // Also for root, who may read every file: a folder cannot be read as a file.
+  for (const name of ['docs/index.html', 'docs/plain.html', 'docs/postman.json', 'docs/charter-client.tgz'])
+    await mkdir(join(folder, name), { recursive: true });
+  for (const name of ['openapi.json', 'openapi.yaml']) await mkdir(join(folder, name));
+  const publication = openPublication(pathToFileURL(`${folder}/`));
+  await publication.prepare(EXAMPLE);
+  const unreadable = await listen(express().use(publication.routes(OPTIONS)).use(refuse), {
+    host: '127.0.0.1',
+    port: 0,
+  });
+  for (const path of PATHS) expect([path, (await fetch(`${unreadable.url}${path}`)).status]).toEqual([path, 500]);
+  expect(failures).toMatchObject(PATHS.map(() => ({ code: 'EISDIR' })));
+  await rm(join(folder, 'docs'), { recursive: true });
+  await cp(join(GENERATED, 'docs'), join(folder, 'docs'), { recursive: true });
+  expect((await fetch(`${unreadable.url}/docs`)).status).toBe(200);
+  await unreadable.stop();
   await rm(folder, { recursive: true });
 });
 
