@@ -10,6 +10,7 @@ import { type Environment, formatKey, type KeyRecord } from '../../src/domain/ap
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { authenticate } from '../../src/service/authenticate.ts';
+import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import type { Admission } from '../../src/service/request-limiter.ts';
 
 export type MockApiDeps = {
@@ -39,9 +40,9 @@ export function mockKey(environment: Environment): string {
 
 /** The server's own check of keys, with a look-up that finds every well-formed key. Each key has every permission. */
 function acceptEveryKey(environmentOf: MockApiDeps['environmentOf']): ContractApiDeps['authorize'] {
-  const keyUses = { used() {}, refused() {} };
   return async (req) => {
-    const options = { findKey: async () => KEY, environment: environmentOf(req), now: () => new Date(), keyUses };
+    const environment = environmentOf(req);
+    const options = { findKey: async () => KEY, environment, now: () => new Date(), keyUses: NO_KEY_USES };
     const caller = await authenticate(keyOf(req), options);
     addLimits(req);
     return caller;

@@ -1,9 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
+import { clientProductOf } from '../domain/client-product.ts';
 import { UnauthenticatedError } from '../domain/errors.ts';
+import { networkOf } from '../domain/network.ts';
 import { PERMISSIONS } from '../domain/role.ts';
-import { type AcceptedKey, acceptKey, callerOf, findKeysIn, requirePermission } from '../service/authenticate.ts';
+import {
+  type AcceptedKey,
+  acceptKey,
+  callerOf,
+  findKeysIn,
+  findKnownKey,
+  requirePermission,
+} from '../service/authenticate.ts';
 import type { FairQueue } from '../service/fair-queue.ts';
 import type { KeyUses } from '../service/last-used.ts';
 import type { RequestLimiter } from '../service/request-limiter.ts';
@@ -11,6 +20,7 @@ import type { Database } from '../store/database.ts';
 import { keyOf } from './authentication.ts';
 import { type Document, readDocument } from './contract.ts';
 import { type ContractApi, createContractApi } from './contract-api.ts';
+import { countResponses, recordResponseIn } from './counted-responses.ts';
 import { handlers } from './handlers/index.ts';
 import type { HandlerDeps, Handlers, OperationHandler, OperationId } from './operation.ts';
 import { applyAdmission, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
@@ -50,7 +60,7 @@ const WITHOUT_DATABASE: ReadonlySet<string> = new Set<OperationId>(['getKey']);
 export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
   const { served, queue, responseCheck, onBrokenResponse, responseCacheBytes, securityHeaders } = deps;
   const definition = served?.definition ?? (await readDocument());
-  const unchecked = createSend(securityHeaders);
+  const unchecked = countResponses(createSend(securityHeaders));
   const send =
     responseCheck === null
       ? unchecked
@@ -75,7 +85,9 @@ function authorizeByKey(deps: AuthorizeDeps) {
   const options = { ...deps, findKey: findKeysIn(db) };
   const accept = async (req: IncomingMessage): Promise<AcceptedKey> => {
     try {
-      return await acceptKey(keyOf(req), options);
+      const known = await findKnownKey(keyOf(req), options);
+      recordResponseIn(req, known.use);
+      return acceptKey(known);
     } catch (error) {
       if (!(error instanceof UnauthenticatedError) || (await limiter.admitAddress(deps.clientAddressOf(req))))
         throw error;
@@ -86,10 +98,18 @@ function authorizeByKey(deps: AuthorizeDeps) {
     const accepted = await accept(req);
     const admission = limiter.admitKey(accepted.record);
     if (admission !== null) applyAdmission(req, admission instanceof Promise ? await admission : admission);
-    const caller = callerOf(accepted, options);
+    const caller = callerOf(accepted);
+    recordClient(accepted, req, deps);
     requirePermission(caller.permissions, permission);
     return caller;
   };
+}
+
+function recordClient({ use, at }: AcceptedKey, req: IncomingMessage, { clientAddressOf }: AuthorizeDeps): void {
+  if (!use.lacksClient(at)) return;
+  const address = clientAddressOf(req);
+  const network = address === '' ? null : networkOf(address);
+  use.usedBy({ network, client: clientProductOf(req.headers['user-agent']) }, at);
 }
 
 function bindHandlers(served: Handlers, deps: HandlerDeps): Record<string, OperationHandler> {

@@ -5,6 +5,11 @@ export function formatCount(number: number, unit: string, plural = `${unit}s`): 
   return `${number} ${number === 1 ? unit : plural}`;
 }
 
+/** "1,234,567". `number`: an integer, at least 0. */
+export function formatNumber(number: number): string {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
 // Not Intl, whose output ("Sept", commas) changes with the version of its Unicode data.
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 

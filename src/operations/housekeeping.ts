@@ -1,6 +1,7 @@
 import { deleteExpiredAccessLinks } from '../store/access-links.ts';
 import type { Database } from '../store/database.ts';
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts';
+import { deleteOldKeyUses } from '../store/key-uses.ts';
 import { deleteIdleRateLimits } from '../store/rate-limits.ts';
 import { deleteExpiredSessions } from '../store/sessions.ts';
 import { deleteExpiredSignInFailures } from '../store/sign-in-failures.ts';
@@ -14,6 +15,7 @@ const TASKS: Readonly<Record<string, (db: Database, now: Date) => Promise<number
   'access links': deleteExpiredAccessLinks,
   'failed sign-ins': deleteExpiredSignInFailures,
   'rate limits': deleteIdleRateLimits,
+  'counts of requests': deleteOldKeyUses,
 };
 
 /** Deletes expired rows every 15 minutes. Returns a function that stops it. */

@@ -16,7 +16,7 @@ import type { Database } from '../store/database.ts';
 import type { RefusedKey } from '../store/key-of-write.ts';
 import { findKeysByHash } from '../store/unscoped.ts';
 import { batchLookUps } from './batch-look-ups.ts';
-import type { KeyUses, UsedKey } from './last-used.ts';
+import type { KeyUses, UseRecorder } from './last-used.ts';
 
 /** Looks a key up by its SHA-256 in hexadecimal. Null: unknown key. */
 type FindKey = (hash: string) => Promise<KeyRecord | null>;
@@ -32,35 +32,40 @@ const REPLACE = 'Create another key in the dashboard, or ask an administrator fo
 
 /** The caller of a key. Throws if the key is not accepted, or if its organization is suspended. */
 export async function authenticate(key: string, options: AuthenticateOptions): Promise<Caller> {
-  return callerOf(await acceptKey(key, options), options);
+  return callerOf(acceptKey(await findKnownKey(key, options)));
 }
 
-/** A key that is neither unknown nor ended. Its organization may be suspended. */
-export type AcceptedKey = {
+/** A key that is in the database. It may have ended. */
+export type KnownKey = {
   readonly record: KeyRecord;
-  readonly permissions: readonly Permission[];
   readonly at: Date;
+  readonly use: UseRecorder;
 };
 
-/** Throws if the key is not accepted; only the holder of the whole key learns why. */
-export async function acceptKey(
+/** A key that has not ended. Its organization may be suspended. */
+export type AcceptedKey = KnownKey & { readonly permissions: readonly Permission[] };
+
+/** Throws if there is no such key. */
+export async function findKnownKey(
   key: string,
   { findKey, environment, now, keyUses }: AuthenticateOptions,
-): Promise<AcceptedKey> {
+): Promise<KnownKey> {
   refuseByFormat(key, environment);
   const record = await findKey(hashKey(key));
   if (record === null) throw unknownKey();
   const at = now();
-  return { record, at, permissions: permissionsOfActive(record, { id: record, at, keyUses }) };
+  return { record, at, use: keyUses.of(record, at) };
+}
+
+/** Throws if the key has ended; only the holder of the whole key learns why. */
+export function acceptKey({ record, at, use }: KnownKey): AcceptedKey {
+  return { record, at, use, permissions: permissionsOfActive(record, { at, use }) };
 }
 
 /** The caller of an accepted key, whose use is recorded. Throws if the organization is suspended. */
-export function callerOf(
-  { record, permissions, at }: AcceptedKey,
-  { keyUses }: Pick<AuthenticateOptions, 'keyUses'>,
-): Caller {
+export function callerOf({ record, permissions, at, use }: AcceptedKey): Caller {
   refuseSuspended(record);
-  keyUses.used(record, at);
+  use.accepted(at);
   return {
     scope: OrganizationScope.grant(record.organizationId),
     organizationName: record.organizationName,
@@ -73,12 +78,10 @@ export function callerOf(
   };
 }
 
-type Judging = { id: UsedKey; at: Date; keyUses: KeyUses };
-
 /** Throws if the key is not active at that time. */
-function permissionsOfActive(state: JudgedKey, { id, at, keyUses }: Judging): readonly Permission[] {
+function permissionsOfActive(state: JudgedKey, { at, use }: Pick<KnownKey, 'at' | 'use'>): readonly Permission[] {
   const verdict = judgeKey(state, at);
-  if (verdict.kind === 'rotated' || verdict.kind === 'revoked') keyUses.refused(id);
+  if (verdict.kind === 'rotated' || verdict.kind === 'revoked') use.ended();
   if (verdict.kind !== 'active') throw refusal(wordsOf(verdict));
   return verdict.permissions;
 }
@@ -103,8 +106,8 @@ export function refuseWriter(
   { refused: { key, at }, permission, keyUses }: { refused: RefusedKey; permission: Permission; keyUses: KeyUses },
 ): never {
   if (key === null) throw unknownKey();
-  const id = { organizationId: scope.organizationId, id: keyId };
-  const permissions = permissionsOfActive(key, { id, at, keyUses });
+  const use = keyUses.of({ organizationId: scope.organizationId, id: keyId }, at);
+  const permissions = permissionsOfActive(key, { at, use });
   refuseSuspended(key);
   requirePermission(permissions, permission);
   throw new Error('A write was refused to a key that may write.');

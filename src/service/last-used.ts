@@ -1,13 +1,32 @@
+import { HOUR_MS, type Outcome } from '../domain/key-usage.ts';
 import type { Database } from '../store/database.ts';
 import { type KeyUse, writeKeyUses } from '../store/key-uses.ts';
 
 export type UsedKey = { readonly organizationId: string; readonly id: string };
 
-/** Called for every use of a key. Costs one look-up in a Map. */
-export type KeyUses = {
-  used(key: UsedKey, at: Date): void;
+export type UsingClient = Pick<KeyUse, 'network' | 'client'>;
+
+/** Records what becomes of the requests with one key in one hour. No call waits, or looks anything up. */
+export type UseRecorder = {
+  /** The key was accepted. */
+  accepted(at: Date): void;
+  /** Whether `usedBy` was not called within the last second: a description of the client for each use would cost too much. */
+  lacksClient(at: Date): boolean;
+  usedBy(client: UsingClient, at: Date): void;
   /** The key was rotated or revoked before. */
-  refused(key: UsedKey): void;
+  ended(): void;
+  /** The response is sent. */
+  responded(outcome: Outcome): void;
+};
+
+export type KeyUses = {
+  /** The recorder for a request with a known key. Costs one look-up in a Map. */
+  of(key: UsedKey, at: Date): UseRecorder;
+};
+
+/** Records nothing: for keys that are in no database. */
+export const NO_KEY_USES: KeyUses = {
+  of: () => ({ accepted() {}, lacksClient: () => false, usedBy() {}, ended() {}, responded() {} }),
 };
 
 export type KeyUseWriter = KeyUses & {
@@ -21,58 +40,51 @@ export type KeyUseOptions = {
   onFailure: (error: unknown) => void;
   /** Interval of the writes; 60 except in tests. */
   everySeconds?: number;
-  /** Maximum number of keys between two writes. Uses of further keys are dropped. */
+  /** Maximum number of keys, each counted once an hour, between two writes. Uses of further keys are dropped. */
   maxKeys?: number;
 };
-
-/** A KeyUse that is still being added to. */
-type PendingUse = { -readonly [Name in keyof KeyUse]: KeyUse[Name] };
 
 const EVERY_SECONDS = 60;
 /** Twice the interval, because a write takes time, too. */
 const UNWRITTEN_SECONDS = 2 * EVERY_SECONDS;
-/** About 10 MB of memory, and a statement of a few seconds. */
+/** About 20 MB of memory, and a statement of a few seconds. */
 const MAX_KEYS = 50_000;
 
 /**
- * Records in memory when keys were used and how often rotated or revoked keys were refused, and writes that once a minute, so no
- * request waits for it. A process that is killed loses its last minute.
+ * Records in memory when keys were used, how often rotated or revoked keys were refused, and how many requests succeeded, were
+ * refused and failed. Writes that once a minute, so no request waits for it. A process that is killed loses its last minute.
  */
 export function startKeyUses(
   db: Database,
   { onFailure, everySeconds = EVERY_SECONDS, maxKeys = MAX_KEYS }: KeyUseOptions,
 ): KeyUseWriter {
-  let pending = new Map<string, PendingUse>();
+  let batch = new Batch(maxKeys);
   let writing = Promise.resolve();
 
-  function record(use: PendingUse): void {
-    const id = `${use.organizationId} ${use.keyId}`;
-    const before = pending.get(id);
-    if (before !== undefined) add(before, use);
-    else if (pending.size < maxKeys) pending.set(id, use);
-  }
-
   async function write(): Promise<void> {
-    if (pending.size === 0) return;
-    const written = pending;
-    pending = new Map();
+    if (batch.uses.size === 0) return;
+    const written = batch;
+    batch = new Batch(maxKeys);
+    written.next = batch;
     try {
-      await writeKeyUses(db, [...written.values()]);
+      await writeKeyUses(db, [...written.uses.values()]);
     } catch (error) {
-      const newer = pending;
-      pending = written;
-      for (const use of newer.values()) record(use);
+      const newer = batch;
+      batch = written;
+      written.next = null;
+      newer.next = written;
+      for (const use of newer.uses.values()) written.find(use).add(use);
       onFailure(error);
     }
   }
 
-  // One write at a time: a failed write returns its uses to `pending`.
+  // One write at a time: a failed write goes on with its batch.
   const flush = () => (writing = writing.then(write));
   const timer = setInterval(flush, everySeconds * 1000);
   timer.unref();
   return {
-    used: ({ organizationId, id }, at) => record({ organizationId, keyId: id, lastUsedAt: at, refusedUses: 0 }),
-    refused: ({ organizationId, id }) => record({ organizationId, keyId: id, lastUsedAt: null, refusedUses: 1 }),
+    of: ({ organizationId, id }, at) =>
+      batch.find({ organizationId, keyId: id, hourNumber: Math.floor(at.getTime() / HOUR_MS) }),
     flush,
     stop() {
       clearInterval(timer);
@@ -81,12 +93,103 @@ export function startKeyUses(
   };
 }
 
+/** `hourNumber`: hours since 1970. */
+type KeyHour = { readonly organizationId: string; readonly keyId: string; readonly hourNumber: number };
+
+/** The uses between two writes. */
+class Batch {
+  readonly uses = new Map<string, PendingUse>();
+  /** The batch that is recorded in since this one is written; null: this one is. */
+  next: Batch | null = null;
+  readonly #maxUses: number;
+
+  constructor(maxUses: number) {
+    this.#maxUses = maxUses;
+  }
+
+  find(of: KeyHour): PendingUse {
+    const name = `${of.organizationId} ${of.keyId} ${of.hourNumber}`;
+    const found = this.uses.get(name);
+    if (found !== undefined) return found;
+    const use = new PendingUse(this, of);
+    // Where there are too many, the new one records for nobody.
+    if (this.uses.size < this.#maxUses) this.uses.set(name, use);
+    return use;
+  }
+}
+
+const CLIENT_EVERY_MS = 1000;
 const MAX_REFUSED = 2_147_483_647;
 
-/** Changes `use` in place: most requests use a key that has a pending use already. */
-function add(use: PendingUse, other: KeyUse): void {
-  use.lastUsedAt = later(use.lastUsedAt, other.lastUsedAt);
-  use.refusedUses = Math.min(use.refusedUses + other.refusedUses, MAX_REFUSED);
+class PendingUse implements KeyHour, KeyUse, UseRecorder {
+  readonly organizationId: string;
+  readonly keyId: string;
+  readonly hourNumber: number;
+  lastUsedAt: Date | null = null;
+  network: string | null = null;
+  client: string | null = null;
+  refusedUses = 0;
+  successful = 0;
+  refused = 0;
+  failed = 0;
+  readonly #batch: Batch;
+  #clientSeenAtMs = -Infinity;
+
+  constructor(batch: Batch, { organizationId, keyId, hourNumber }: KeyHour) {
+    this.#batch = batch;
+    this.organizationId = organizationId;
+    this.keyId = keyId;
+    this.hourNumber = hourNumber;
+  }
+
+  get hour(): Date {
+    return new Date(this.hourNumber * HOUR_MS);
+  }
+
+  accepted(at: Date): void {
+    const use = this.#current();
+    use.lastUsedAt = later(use.lastUsedAt, at);
+  }
+
+  lacksClient(at: Date): boolean {
+    return at.getTime() - this.#current().#clientSeenAtMs >= CLIENT_EVERY_MS;
+  }
+
+  usedBy({ network, client }: UsingClient, at: Date): void {
+    const use = this.#current();
+    use.network = network;
+    use.client = client;
+    use.#clientSeenAtMs = at.getTime();
+  }
+
+  ended(): void {
+    const use = this.#current();
+    use.refusedUses = Math.min(use.refusedUses + 1, MAX_REFUSED);
+  }
+
+  responded(outcome: Outcome): void {
+    this.#current()[outcome] += 1;
+  }
+
+  add({ lastUsedAt, network, client, refusedUses, successful, refused, failed }: KeyUse): void {
+    if (lastUsedAt !== null && later(this.lastUsedAt, lastUsedAt) === lastUsedAt) {
+      this.lastUsedAt = lastUsedAt;
+      this.network = network;
+      this.client = client;
+    }
+    this.refusedUses = Math.min(this.refusedUses + refusedUses, MAX_REFUSED);
+    this.successful += successful;
+    this.refused += refused;
+    this.failed += failed;
+  }
+
+  /** Another object only for a request that began before the last write. */
+  #current(): PendingUse {
+    let batch = this.#batch;
+    if (batch.next === null) return this;
+    while (batch.next !== null) batch = batch.next;
+    return batch.find(this);
+  }
 }
 
 function later(a: Date | null, b: Date | null): Date | null {

@@ -16,7 +16,17 @@ import { decodePosition, encodePosition, parseInstant } from './list-position.ts
 
 export type KeyDetails = Pick<
   ListedKey,
-  'id' | 'name' | 'prefix' | 'permissions' | 'createdAt' | 'createdBy' | 'lastUsedAt' | 'expiresAt' | 'refusedUses'
+  | 'id'
+  | 'name'
+  | 'prefix'
+  | 'permissions'
+  | 'createdAt'
+  | 'createdBy'
+  | 'lastUsedAt'
+  | 'lastUsedNetwork'
+  | 'lastUsedClient'
+  | 'expiresAt'
+  | 'refusedUses'
 > & {
   readonly state: KeyState;
   /** Null: it has not ended. */
@@ -113,7 +123,8 @@ function positionOf(after: string | null): (KeyPosition & { isActive: boolean })
 }
 
 export function detailsOf(key: ListedKey, now: Date): KeyDetails {
-  const { id, name, prefix, permissions, createdAt, createdBy, lastUsedAt, expiresAt, refusedUses } = key;
+  const { id, name, prefix, permissions, createdAt, createdBy, expiresAt, refusedUses } = key;
+  const { lastUsedAt, lastUsedNetwork, lastUsedClient } = key;
   const end = endOf(key, now);
   const enders = { rotated: key.rotatedBy, revoked: key.revokedBy, expired: null };
   return {
@@ -124,6 +135,8 @@ export function detailsOf(key: ListedKey, now: Date): KeyDetails {
     createdAt,
     createdBy,
     lastUsedAt,
+    lastUsedNetwork,
+    lastUsedClient,
     expiresAt,
     refusedUses,
     state: end?.kind ?? 'active',

@@ -13,6 +13,10 @@ export type ListedKey = {
   /** Null: created by an operator. */
   readonly createdBy: string | null;
   readonly lastUsedAt: Date | null;
+  /** The network of the client at the last use: an IPv4 address or an IPv6 /64. Null: not known. */
+  readonly lastUsedNetwork: string | null;
+  /** The product of the client at the last use, such as "curl/8.5.0". Null: not known. */
+  readonly lastUsedClient: string | null;
   readonly expiresAt: Date | null;
   readonly rotatedAt: Date | null;
   readonly rotatedBy: string | null;
@@ -27,7 +31,7 @@ export type ListedKey = {
 /** The columns of a ListedKey, of `api_keys k` joined with PEOPLE. */
 export const COLUMNS = `
   k.id, k.name, k.key_prefix as prefix, k.permissions, k.created_at as "createdAt", creator.name as "createdBy",
-  k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt", k.refused_uses as "refusedUses",
+  k.last_used_at as "lastUsedAt", k.last_used_network as "lastUsedNetwork", k.last_used_client as "lastUsedClient", k.expires_at as "expiresAt", k.refused_uses as "refusedUses",
   k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
   holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail"`;
 export const PEOPLE = `

@@ -1,40 +1,183 @@
+import {
+  firstShown,
+  type KeyUsage,
+  type OutcomeCounts,
+  type PeriodUse,
+  USE_PERIODS,
+  type UsePeriod,
+  usageOf,
+} from '../domain/key-usage.ts';
+import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
+import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
 
-/** The uses of one key since the last write. */
-export type KeyUse = {
+/** The uses of one key in one hour, since the last write. The numbers of responses are those to all requests with the key. */
+export type KeyUse = OutcomeCounts & {
   readonly organizationId: string;
   readonly keyId: string;
+  /** The start of the hour (UTC). */
+  readonly hour: Date;
   /** Null: all uses were refused. */
   readonly lastUsedAt: Date | null;
+  /** The network of the client at the last use. Null: not known. */
+  readonly network: string | null;
+  /** The client's product at the last use. Null: not known. */
+  readonly client: string | null;
   /** Number of uses refused because the key was rotated or revoked. */
   readonly refusedUses: number;
 };
 
+const IS_LATER = "used.last_used_at > coalesce(k.last_used_at, '-infinity')";
+
 const WRITE = {
   name: 'write_key_uses',
-  // Locks rows in the order of their ids, so that processes that write at the same time cannot deadlock.
+  // Locks the keys in the order of their ids, so that processes that write at the same time cannot deadlock. The lock of a key
+  // covers its rows in key_uses.
   text: `
     with seen as (
-      select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::int[])
-        as seen (organization_id, id, last_used_at, refused_uses)),
+      select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[],
+          $9::text[], $10::text[])
+        as seen (organization_id, key_id, hour, last_used_at, refused_uses, successful, refused, failed, network, client)),
+    used as (
+      select organization_id, key_id, max(last_used_at) as last_used_at, sum(refused_uses) as refused_uses,
+             (array_agg(network order by last_used_at desc nulls last))[1] as network,
+             (array_agg(client order by last_used_at desc nulls last))[1] as client
+      from seen group by organization_id, key_id),
     held as (
-      select k.organization_id, k.id from api_keys k join seen on seen.organization_id = k.organization_id and seen.id = k.id
-      order by k.organization_id, k.id for no key update of k)
+      select k.organization_id, k.id
+      from api_keys k join used on used.organization_id = k.organization_id and used.key_id = k.id
+      order by k.organization_id, k.id for no key update of k),
+    counted as (
+      insert into key_uses as u (organization_id, key_id, period, starts_at, successful, refused, failed)
+      select held.organization_id, held.id, p.period, date_trunc(p.period::text, seen.hour, 'UTC'),
+             sum(seen.successful), sum(seen.refused), sum(seen.failed)
+      from held
+      join seen on seen.organization_id = held.organization_id and seen.key_id = held.id
+      cross join unnest(enum_range(null::use_period)) as p (period)
+      where seen.successful + seen.refused + seen.failed > 0
+      group by 1, 2, 3, 4
+      on conflict (organization_id, key_id, period, starts_at) do update
+        set successful = u.successful + excluded.successful,
+            refused = u.refused + excluded.refused,
+            failed = u.failed + excluded.failed)
     update api_keys k
-    set last_used_at = greatest(k.last_used_at, seen.last_used_at),
-        refused_uses = least(k.refused_uses::bigint + seen.refused_uses, 2147483647)::int
-    from held join seen on seen.organization_id = held.organization_id and seen.id = held.id
+    set last_used_at = greatest(k.last_used_at, used.last_used_at),
+        last_used_network = case when ${IS_LATER} then used.network else k.last_used_network end,
+        last_used_client = case when ${IS_LATER} then used.client else k.last_used_client end,
+        refused_uses = least(k.refused_uses + used.refused_uses, 2147483647)::int
+    from held join used on used.organization_id = held.organization_id and used.key_id = held.id
     where k.organization_id = held.organization_id and k.id = held.id
-      and (seen.refused_uses > 0 or k.last_used_at is null or seen.last_used_at > k.last_used_at)`,
+      and (used.refused_uses > 0 or ${IS_LATER})`,
 };
 
-/** Writes the uses of keys of all organizations in one statement. `lastUsedAt` only moves forward. */
+/** Adds the uses of keys of all organizations in one statement. `lastUsedAt` only moves forward. */
 export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promise<void> {
   const values = [
     uses.map(({ organizationId }) => organizationId),
     uses.map(({ keyId }) => keyId),
+    uses.map(({ hour }) => hour.toISOString()),
     uses.map(({ lastUsedAt }) => lastUsedAt?.toISOString() ?? null),
     uses.map(({ refusedUses }) => refusedUses),
+    uses.map(({ successful }) => successful),
+    uses.map(({ refused }) => refused),
+    uses.map(({ failed }) => failed),
+    uses.map(({ network }) => network),
+    uses.map(({ client }) => client),
   ];
   await db.pool.query({ ...WRITE, values });
+}
+
+/** A row of key_uses, or a sum of several, as JSON_OF_USE renders it. The start is in seconds since 1970. */
+export type UseJson = readonly [
+  period: UsePeriod,
+  startsAt: number,
+  successful: number,
+  refused: number,
+  failed: number,
+];
+
+export const JSON_OF_USE =
+  'json_build_array(u.period, extract(epoch from u.starts_at), u.successful, u.refused, u.failed)';
+
+/** The rows that are shown, with the parameters of `shownFrom`. */
+export function isShown(firstHour: string, firstDay: string): string {
+  return `(u.period = 'hour' and u.starts_at >= ${firstHour} or u.period = 'day' and u.starts_at >= ${firstDay})`;
+}
+
+export function shownFrom(now: Date): readonly [firstHour: Date, firstDay: Date] {
+  return [firstShown('hour', now), firstShown('day', now)];
+}
+
+/** Null: there are no rows. */
+export function usageFrom(rows: readonly UseJson[] | null, now: Date): KeyUsage {
+  const found: Record<UsePeriod, PeriodUse[]> = { hour: [], day: [] };
+  for (const [period, startsAt, successful, refused, failed] of rows ?? [])
+    found[period].push({ startsAt: new Date(startsAt * 1000), successful, refused, failed });
+  return usageOf(found, now);
+}
+
+export type UsedKey = OutcomeCounts & {
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly holderId: string;
+  readonly holderName: string;
+};
+
+export type OrganizationUse = {
+  readonly usage: KeyUsage;
+  /** The keys with the most requests in the shown days, the most used first. */
+  readonly mostUsed: readonly UsedKey[];
+};
+
+const FIND_OF_ORGANIZATION = {
+  name: 'find_organization_use',
+  text: `
+    with shown as (select * from key_uses u where u.organization_id = $1 and ${isShown('$2', '$3')}),
+    periods as (
+      select period, starts_at, sum(successful) as successful, sum(refused) as refused, sum(failed) as failed
+      from shown group by period, starts_at),
+    most_used as (
+      select key_id, sum(successful) as successful, sum(refused) as refused, sum(failed) as failed
+      from shown where period = 'day' group by key_id
+      order by sum(successful + refused + failed) desc, key_id limit $4)
+    select
+      (select json_agg(${JSON_OF_USE}) from periods u) as uses,
+      (select json_agg(
+         json_build_object(
+           'id', k.id, 'name', k.name, 'prefix', k.key_prefix, 'holderId', holder.id, 'holderName', holder.name,
+           'successful', m.successful, 'refused', m.refused, 'failed', m.failed)
+         order by m.successful + m.refused + m.failed desc, k.id)
+       from most_used m
+       join api_keys k on k.organization_id = $1 and k.id = m.key_id
+       join users holder on holder.organization_id = $1 and holder.id = k.user_id) as "mostUsed"`,
+};
+
+/** The requests of all keys of the organization, in one statement. `keys`: how many of the most used ones. */
+export async function findOrganizationUse(
+  db: Database,
+  scope: OrganizationScope,
+  { now, keys }: { now: Date; keys: number },
+): Promise<OrganizationUse> {
+  const { rows } = await db.pool.query<{ uses: UseJson[] | null; mostUsed: UsedKey[] | null }>({
+    ...FIND_OF_ORGANIZATION,
+    values: [scope.organizationId, ...shownFrom(now), keys],
+  });
+  return { usage: usageFrom(rows[0]?.uses ?? null, now), mostUsed: rows[0]?.mostUsed ?? [] };
+}
+
+/** Deletes the counts of hours and days that are no longer shown, of all organizations, in batches. Returns how many. */
+export async function deleteOldKeyUses(db: Database, now: Date): Promise<number> {
+  let deleted = 0;
+  for (const period of USE_PERIODS) {
+    const before = firstShown(period, now);
+    deleted += await deleteInBatches(
+      () => db.prisma.$executeRaw`
+        delete from key_uses where (organization_id, key_id, period, starts_at) in (
+          select organization_id, key_id, period, starts_at from key_uses
+          where period = ${period}::use_period and starts_at < ${before}
+          limit ${BATCH_ROWS}::int for update skip locked)`,
+    );
+  }
+  return deleted;
 }

@@ -13,6 +13,7 @@ test('pages with names of the maximum length and ten keys pass the layout checks
     ['long-keys', '/profile/api-keys'],
     ['long-key', `/profile/api-keys/${keyId}`],
     ['long-organization-keys', '/organization/api-keys'],
+    ['long-organization-requests', '/organization/api-keys/requests'],
     ['long-key-rotate', `/profile/api-keys/${keyId}/rotate`],
     ['long-users', '/people/users'],
     ['long-user', `/people/users/${manager.userId}`],

@@ -43,6 +43,7 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'user-deactivated', path: () => `/people/users/${team.deactivatedId}` },
   { name: 'organization', path: () => '/organization' },
   { name: 'organization-keys', path: () => '/organization/api-keys' },
+  { name: 'organization-requests', path: () => '/organization/api-keys/requests' },
   { name: 'organization-keys-ended', path: () => '/organization/api-keys?state=ended' },
   { name: 'organization-keys-none', path: () => '/organization/api-keys?search=charter_live_0000&notice=unknown' },
   { name: 'audit-log', path: () => '/organization/audit-log' },
@@ -145,6 +146,9 @@ test('pages that a form leads to pass the layout checks', async () => {
   wrong.push(...(await look(page, 'second-factor-new-codes')));
   await page.goto('/organization/audit-log?action=user.password_check_failed');
   wrong.push(...(await look(page, 'audit-log-password-check')));
+  await page.goto(`/people/users/${member.userId}/api-keys/${usedKeyId}`);
+  for (const summary of await page.locator('summary', { hasText: 'as a table' }).all()) await summary.click();
+  wrong.push(...(await look(page, 'key-requests-as-tables')));
   await page.goto('/profile/api-keys');
   await page.locator('summary', { hasText: 'Actions for key Nightly import, production' }).click();
   wrong.push(...(await look(page, 'keys-menu')));

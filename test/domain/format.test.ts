@@ -1,4 +1,4 @@
-import { formatCount, formatDay, formatInstant } from '../../src/domain/format.ts';
+import { formatCount, formatDay, formatInstant, formatNumber } from '../../src/domain/format.ts';
 
 test.each([
   ['2026-09-20T14:05:59.999Z', '20 Sep 2026', '20 Sep 2026, 14:05 UTC'],
@@ -11,4 +11,8 @@ test.each([
 test('only 1 is singular', () => {
   expect([0, 1, 2].map((number) => formatCount(number, 'day'))).toEqual(['0 days', '1 day', '2 days']);
   expect([1, 2].map((number) => formatCount(number, 'entry', 'entries'))).toEqual(['1 entry', '2 entries']);
+});
+
+test('a large number has commas between its thousands', () => {
+  expect([0, 999, 1000, 12_345, 1_234_567].map(formatNumber)).toEqual(['0', '999', '1,000', '12,345', '1,234,567']);
 });

@@ -60,12 +60,12 @@ test('the time of last use only moves forward, within a process and between two'
   const { id, of } = await newKey();
   const [early, late] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
   const [one, two] = [startKeyUses(server.db, { onFailure: failing }), startKeyUses(server.db, { onFailure: failing })];
-  one.used(of, late);
-  one.used(of, early);
+  one.of(of, late).accepted(late);
+  one.of(of, early).accepted(early);
   await one.stop();
   expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 0 });
-  two.used(of, early);
-  two.refused(of);
+  two.of(of, early).accepted(early);
+  two.of(of, early).ended();
   await two.stop();
   expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 1 });
 });
@@ -76,19 +76,38 @@ test('one statement writes many keys of several organizations, and an empty flus
   const keys = await times(5, newKey);
   const uses = startKeyUses(server.db, { onFailure: failing });
   const at = new Date('2026-05-04T12:00:00Z');
-  for (const { of } of keys) for (let i = 0; i < 1000; i += 1) uses.used(of, at);
-  uses.used({ organizationId: other.scope.organizationId, id: foreign.id }, at);
+  const hourLater = new Date('2026-05-04T13:00:00Z');
+  for (const { of } of keys) {
+    for (let i = 0; i < 1000; i += 1) {
+      const use = uses.of(of, at);
+      use.accepted(at);
+      use.responded('successful');
+    }
+    uses.of(of, hourLater).responded('refused');
+  }
+  uses.of({ organizationId: other.scope.organizationId, id: foreign.id }, at).accepted(at);
   expect(await countStatements(server.db, () => uses.flush())).toBe(1);
   for (const id of [...keys.map((key) => key.id), foreign.id]) expect((await rowOf(id)).lastUsedAt).toEqual(at);
+  for (const { id: keyId } of keys) {
+    const counted = await server.db.prisma.keyUse.findMany({ where: { keyId }, orderBy: { startsAt: 'asc' } });
+    expect(counted.map(({ period, successful, refused }) => [period, successful, refused])).toEqual([
+      ['day', 1000n, 1n],
+      ['hour', 1000n, 0n],
+      ['hour', 0n, 1n],
+    ]);
+  }
   expect(await countStatements(server.db, () => uses.stop())).toBe(0);
 });
 
 test('a use names its organization, so the same id in another organization stays unchanged', async () => {
   const { id } = await newKey();
   const uses = startKeyUses(server.db, { onFailure: failing });
-  uses.used({ organizationId: (await createScope(server.db)).organizationId, id }, new Date());
+  const elsewhere = { organizationId: (await createScope(server.db)).organizationId, id };
+  uses.of(elsewhere, new Date()).accepted(new Date());
+  uses.of(elsewhere, new Date()).responded('successful');
   await uses.stop();
   expect((await rowOf(id)).lastUsedAt).toBeNull();
+  expect(await server.db.prisma.keyUse.count({ where: { keyId: id } })).toBe(0);
 });
 
 test('the time of last use survives a restart', async () => {

@@ -38,7 +38,11 @@ test('a deactivation and the write of last-used times never deadlock', async () 
   const failures: unknown[] = [];
   const uses = startKeyUses(database.db, { onFailure: (error) => failures.push(error) });
   const usedAt = new Date();
-  for (const id of ids.toReversed()) uses.used({ organizationId, id }, usedAt);
+  for (const id of ids.toReversed()) {
+    const use = uses.of({ organizationId, id }, usedAt);
+    use.accepted(usedAt);
+    use.responded('successful');
+  }
 
   const both = await withClient(database.url, async (holder) => {
     // A third transaction locks the middle key, so that each of the two holds its first key before it can take its

@@ -1,5 +1,6 @@
 import { UnauthenticatedError } from '../../src/domain/errors.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../src/service/change-user.ts';
+import { type KeyUses, NO_KEY_USES } from '../../src/service/last-used.ts';
 import { createParentProgram, removeParentProgram, updateParentProgram } from '../../src/service/parent-programs.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
@@ -23,7 +24,9 @@ async function prepare() {
   const people = await createPeople(db);
   const { id: keyId } = await giveKey(db, people.member);
   const refused: string[] = [];
-  const keyUses = { used() {}, refused: ({ id }: { id: string }) => void refused.push(id) };
+  const keyUses: KeyUses = {
+    of: (key, at) => ({ ...NO_KEY_USES.of(key, at), ended: () => void refused.push(key.id) }),
+  };
   const context = { db, caller: { scope: people.scope, keyId }, keyUses };
   return { people, keyId, context, refused };
 }

@@ -1,4 +1,5 @@
 import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
+import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
@@ -8,7 +9,7 @@ import { useDatabase } from '../support/store.ts';
 
 const database = await useDatabase();
 
-const keyUses = { used: () => {}, refused: () => {} };
+const keyUses = NO_KEY_USES;
 const use = (key: string) =>
   outcomeOf(
     authenticate(key, { findKey: findKeysIn(database.db), environment: 'live', now: () => new Date(), keyUses }),

@@ -1,4 +1,5 @@
 import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
+import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { createPeople, giveKey, outcomeOf, type People, times } from '../support/actors.ts';
@@ -6,14 +7,13 @@ import { useDatabase } from '../support/store.ts';
 
 const database = await useDatabase();
 
-const ignoring = { used: () => {}, refused: () => {} };
 const use = (key: string) =>
   outcomeOf(
     authenticate(key, {
       findKey: findKeysIn(database.db),
       environment: 'live',
       now: () => new Date(),
-      keyUses: ignoring,
+      keyUses: NO_KEY_USES,
     }),
   );
 

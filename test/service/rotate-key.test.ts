@@ -1,5 +1,6 @@
 import { hashKey } from '../../src/domain/api-key.ts';
 import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
+import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
@@ -19,14 +20,13 @@ import { useDatabase } from '../support/store.ts';
 const database = await useDatabase();
 const people = await createPeople(database.db);
 
-const ignoring = { used: () => {}, refused: () => {} };
 const use = (key: string) =>
   outcomeOf(
     authenticate(key, {
       findKey: findKeysIn(database.db),
       environment: 'live',
       now: () => new Date(),
-      keyUses: ignoring,
+      keyUses: NO_KEY_USES,
     }),
   );
 
@@ -95,7 +95,7 @@ test('a key that was issued to a viewer only reads, even after a promotion and a
     findKey: findKeysIn(database.db),
     environment: 'live',
     now: () => new Date(),
-    keyUses: ignoring,
+    keyUses: NO_KEY_USES,
   } as const;
   expect(await authenticate(key, read)).toMatchObject({ permissions: READ });
   // The user is an administrator now.

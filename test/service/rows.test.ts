@@ -1,3 +1,4 @@
+import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import { createRow, getRow, type WriteContext } from '../../src/service/rows.ts';
 import { PARENT_PROGRAMS } from '../../src/store/parent-programs.ts';
 import { defineTable, type Stored } from '../../src/store/table.ts';
@@ -34,7 +35,7 @@ const BRANCH = { name: 'Nordic', parentProgramId: null, openSince: 1999, labels:
 
 async function contextOf(tenant: Tenant): Promise<WriteContext> {
   const { keyId } = await writerOf(db, tenant);
-  return { db, caller: { scope: tenant.scope, keyId }, keyUses: { used() {}, refused() {} } };
+  return { db, caller: { scope: tenant.scope, keyId }, keyUses: NO_KEY_USES };
 }
 
 test('a row of any table is created, and found as it was returned', async () => {

@@ -1,5 +1,5 @@
 import { KEYRING } from '../support/encryption.ts';
-import { createTenant, useDatabase } from '../support/store.ts';
+import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
 
 // constraints.test.ts says what some constraints mean. Here the database itself lists them, so that none is without a proof.
 
@@ -7,6 +7,7 @@ const { db } = await useDatabase();
 const tenant = await createTenant(db);
 const { organizationId } = tenant.scope;
 const foreign = await createTenant(db);
+const [key, foreignKey] = [await createKeyRow(db, tenant), await createKeyRow(db, foreign)];
 
 const ENCRYPTED = KEYRING.encrypt(Buffer.alloc(32), { column: '', ids: [] });
 const bytes = () => crypto.getRandomValues(Buffer.alloc(32));
@@ -41,6 +42,15 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
     expires_at: new Date(),
   }),
   audit_events: () => ({ ...owned(), act: 'key.created' }),
+  key_uses: () => ({
+    organization_id: organizationId,
+    key_id: key.id,
+    period: 'hour',
+    starts_at: new Date(Math.floor(Math.random() * 1e12)),
+    successful: 1,
+    refused: 0,
+    failed: 0,
+  }),
   encryption_keys: () => ({ id: bytes().subarray(0, 8) }),
   rate_limits: () => ({ subject: crypto.randomUUID(), rate: 1, tokens: 1, granted: 0, updated_at: new Date() }),
   sign_in_failures: () => ({ key: crypto.randomUUID(), points: 1 }),
@@ -130,12 +140,14 @@ test('every unique index refuses a second row with the same values', async () =>
   }
 });
 
+const FOREIGN: Record<string, readonly string[]> = { users: [foreign.userId], api_keys: [foreignKey.id] };
+
 // The attack: a row that refers to a row of another organization.
 test('every foreign key refuses what does not exist, and a user or a key of another organization', async () => {
   for (const { table, name, columns, target } of await constraintsOf('f')) {
     expect([name, columns]).toEqual([name, expect.arrayContaining(['organization_id'])]);
     const column = columns.find((each) => each !== 'organization_id') ?? 'organization_id';
-    const strangers = target === 'users' ? [crypto.randomUUID(), foreign.userId] : [crypto.randomUUID()];
+    const strangers = [crypto.randomUUID(), ...(FOREIGN[target ?? ''] ?? [])];
     for (const stranger of strangers)
       expect(await insertRow(table, { ...rowOf(table), [column]: stranger })).toBe(name);
   }

@@ -3,7 +3,13 @@ import { createTenant, useDatabase } from '../support/store.ts';
 import { apiKeyProofs } from './isolation/api-keys.ts';
 import { auditProofs } from './isolation/audit.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
-import { keyHistoryProofs, keyListProofs, keyRotationProofs, organizationKeyProofs } from './isolation/key-lists.ts';
+import {
+  keyHistoryProofs,
+  keyListProofs,
+  keyRotationProofs,
+  keyUseProofs,
+  organizationKeyProofs,
+} from './isolation/key-lists.ts';
 import { organizationProofs } from './isolation/organizations.ts';
 import {
   keyOfWriteProofs,
@@ -27,6 +33,7 @@ const PROOFS: Record<string, Proofs> = {
   'key-lists.ts': keyListProofs,
   'key-of-write.ts': keyOfWriteProofs,
   'key-rotations.ts': keyRotationProofs,
+  'key-uses.ts': keyUseProofs,
   'organization-keys.ts': organizationKeyProofs,
   'list.ts': listProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
@@ -40,6 +47,7 @@ const PROOFS: Record<string, Proofs> = {
 const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',
   'idempotency-keys.ts deleteExpiredIdempotencyKeys',
+  'key-uses.ts deleteOldKeyUses',
   'key-uses.ts writeKeyUses',
   'rate-limits.ts deleteIdleRateLimits',
   'secrets.ts retireOtherKeys',

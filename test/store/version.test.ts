@@ -1,4 +1,5 @@
 import { v7 as newId } from 'uuid';
+import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { createParentProgram, removeParentProgram, updateParentProgram } from '../../src/service/parent-programs.ts';
 import type { WriteContext } from '../../src/service/rows.ts';
@@ -24,8 +25,7 @@ async function countBumps({ scope }: Tenant): Promise<number> {
 
 async function writeContext(tenant: Tenant): Promise<WriteContext> {
   const { keyId } = await writerOf(database.db, tenant);
-  const keyUses = { used() {}, refused() {} };
-  return { db: database.db, caller: { scope: tenant.scope, keyId }, keyUses };
+  return { db: database.db, caller: { scope: tenant.scope, keyId }, keyUses: NO_KEY_USES };
 }
 
 const CONTENT = { name: 'Program', description: null, externalId: null, metadata: {} };

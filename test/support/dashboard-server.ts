@@ -29,6 +29,8 @@ export type TestDashboard = {
   now(): Date;
   /** The API's response to the key. */
   statusOf(key: string): Promise<number>;
+  /** Writes the recorded uses of keys, as the server does every minute. */
+  writeUses(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -107,6 +109,7 @@ export async function startDashboard({
       ahead += minutes * 60_000;
     },
     statusOf: async (key) => (await client.get('/api/key', { key })).status,
+    writeUses: () => keyUses.flush(),
     async close() {
       await listening.stop();
       await post.settle();

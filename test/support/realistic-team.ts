@@ -49,6 +49,8 @@ export async function createRealisticTeam(db: Database): Promise<RealisticTeam> 
   await age(db, nightly.id, { createdAgoMs: 92 * DAY_MS, usedAgoMs: 12 * 60_000 });
   await age(db, reporting.id, { createdAgoMs: 344 * DAY_MS, usedAgoMs: 3 * 3_600_000 });
   await age(db, leaked.id, { createdAgoMs: 61 * DAY_MS, usedAgoMs: 2 * DAY_MS });
+  await useOften(db, nightly.id);
+  await useOften(db, enrolment.id);
   await age(db, staging.id, { createdAgoMs: 92 * DAY_MS, usedAgoMs: 5 * 60_000 });
   await age(db, enrolment.id, { createdAgoMs: 12 * DAY_MS, usedAgoMs: 7 * 60_000 });
   const { token } = await invite(db, administrator, 'Noor Haddad');
@@ -88,6 +90,24 @@ async function age(
   const ago = (ms: number) => new Date(Date.now() - ms);
   const data = { createdAt: ago(createdAgoMs), lastUsedAt: ago(usedAgoMs) };
   await prisma.apiKey.updateMany({ where: { id }, data });
+}
+
+/** Requests of every hour of a month, most of them successful. */
+async function useOften({ prisma, pool }: Database, id: string): Promise<void> {
+  const { organizationId } = await prisma.apiKey.findFirstOrThrow({ where: { id } });
+  await pool.query(
+    `insert into key_uses (organization_id, key_id, period, starts_at, successful, refused, failed)
+     select $1::uuid, $2::uuid, 'day'::use_period, date_trunc('day', now(), 'UTC') - i * interval '1 day',
+            9000 + 2500 * sin(i), case when i % 7 = 0 then 1800 else 40 end, case when i = 9 then 1500 else i % 3 end
+     from generate_series(0, 29) i
+     union all
+     select $1::uuid, $2::uuid, 'hour'::use_period, date_trunc('hour', now(), 'UTC') - i * interval '1 hour',
+            400 + 150 * sin(i / 4.0), case when i between 20 and 23 then 90 else i % 2 end, 0
+     from generate_series(0, 47) i`,
+    [organizationId, id],
+  );
+  const lastUse = { lastUsedNetwork: '2001:db8:12:34::/64', lastUsedClient: 'python-requests/2.32.3' };
+  await prisma.apiKey.updateMany({ where: { id }, data: lastUse });
 }
 
 const LONG = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(6);

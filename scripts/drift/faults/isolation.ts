@@ -105,6 +105,21 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: 'from line join api_keys k on k.organization_id = $1 and k.id = line.id',
     replace: 'from line join api_keys k on k.id = line.id',
   },
+  'findKeyRotations, the requests': {
+    file: 'key-rotations.ts',
+    find: 'where u.organization_id = $1 and u.key_id = k.id',
+    replace: 'where u.key_id = k.id',
+  },
+  findOrganizationUse: {
+    file: 'key-uses.ts',
+    find: 'from key_uses u where u.organization_id = $1 and ${',
+    replace: 'from key_uses u where $1::uuid is not null and ${',
+  },
+  'findOrganizationUse, the keys': {
+    file: 'key-uses.ts',
+    find: 'join api_keys k on k.organization_id = $1 and k.id = m.key_id',
+    replace: 'join api_keys k on k.id = m.key_id',
+  },
   listOrganizationKeys: {
     file: 'organization-keys.ts',
     find: "const conditions = ['k.organization_id = $1'];",

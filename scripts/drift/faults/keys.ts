@@ -361,4 +361,56 @@ export const KEY_FAULTS: readonly Fault[] = [
     ],
     caughtBy: 'test/service/lock-order.test.ts',
   },
+  {
+    title: 'the responses to an ended key are not counted',
+    edits: [
+      {
+        file: 'src/api/server-api.ts',
+        find: '      recordResponseIn(req, known.use);\n      return acceptKey(known);\n',
+        replace:
+          '      const accepted = acceptKey(known);\n      recordResponseIn(req, known.use);\n      return accepted;\n',
+      },
+    ],
+    caughtBy: 'test/api/counted-responses.test.ts',
+  },
+  {
+    title: 'the counts of one process replace those of another',
+    edits: [
+      {
+        file: 'src/store/key-uses.ts',
+        find: 'set successful = u.successful + excluded.successful,',
+        replace: 'set successful = excluded.successful,',
+      },
+    ],
+    caughtBy: 'test/api/counted-responses.test.ts',
+  },
+  {
+    title: 'a response that is sent after a write is counted nowhere',
+    edits: [
+      { file: 'src/service/last-used.ts', find: '    return batch.find(this);\n', replace: '    return this;\n' },
+    ],
+    caughtBy: 'test/service/last-used-failure.test.ts',
+  },
+  {
+    title: 'counts of requests are kept forever',
+    edits: [
+      {
+        file: 'src/operations/housekeeping.ts',
+        find: "  'counts of requests': deleteOldKeyUses,\n",
+        replace: "  'counts of requests': async () => deleteOldKeyUses.length - 2,\n",
+      },
+    ],
+    caughtBy: 'test/operations/housekeeping.test.ts',
+  },
+  {
+    title: 'a key in the User-Agent is stored as the name of the client',
+    edits: [
+      {
+        file: 'src/domain/client-product.ts',
+        find: "if (product === null || product.split('/').some((part) => findKeyIn(part) !== null)) return null;",
+        replace: "if (product === null || findKeyIn(product)?.kind === 'mistyped') return null;",
+      },
+    ],
+    caughtBy: 'test/domain/client-product.test.ts',
+  },
 ];

@@ -13,6 +13,7 @@ import { actionsOn, actionUrl } from './actions.ts';
 import { keyCell, lastUse, stateCell } from './cells.ts';
 import { keyIdOf } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
+import { useSection } from './use.ts';
 
 /** A key's own page. Its events are part of the audit log, which only administrators read. */
 export async function showKey(context: KeyContext): Promise<View> {
@@ -28,6 +29,7 @@ export async function showKey(context: KeyContext): Promise<View> {
     action: actions(found, listUrl),
   })}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(found, context)}</section>
+${useSection(found.usage)}
 ${rotations(found, context)}
 ${events !== null && eventSection(events, { url: `${listUrl}/${key.id}`, isFirst: after === null })}`;
   return page(context, { title: `${key.name}, API key`, main });
@@ -49,7 +51,7 @@ function about({ key, holder, earlier, later }: KeyWithRotations, { isOwn, listU
       name: 'State',
       value: html`${stateCell(key, now)}${successor !== undefined && html`<span class="under">Replaced by ${link(successor)}</span>`}`,
     },
-    { name: 'Last used', value: lastUse(key, now) },
+    { name: 'Last used', value: html`${lastUse(key, now)}${lastClient(key)}` },
     {
       name: 'Acts for',
       value: html`${isOwn ? html`You, ${holder.name}` : html`<a href="${listUrl}">${holder.name}</a>`}<span class="under">${emailText(holder.email)} · ${ROLE_WORDS[holder.role].name}</span>`,
@@ -64,6 +66,14 @@ function about({ key, holder, earlier, later }: KeyWithRotations, { isOwn, listU
     },
     { name: 'Expires', value: key.expiresAt === null ? 'Never' : instant(key.expiresAt) },
   ]);
+}
+
+function lastClient({ lastUsedNetwork: network, lastUsedClient: client }: KeyDetails): Html | false {
+  const words = [
+    network !== null && html`from ${network}`,
+    client !== null && html`${network !== null && ' '}with ${client}`,
+  ];
+  return (network !== null || client !== null) && html`<span class="under breakable">${words}</span>`;
 }
 
 function rotations({ key, holder, earlier, later }: KeyWithRotations, { listUrl, now }: KeyContext): Html | false {

@@ -17,7 +17,16 @@ export function table({
   rows,
 }: {
   /** A class; the style sheet has the widths of the columns for each. */
-  name: 'keys' | 'keys-for-others' | 'organization-keys' | 'rotations' | 'users' | 'events' | 'sessions';
+  name:
+    | 'keys'
+    | 'keys-for-others'
+    | 'organization-keys'
+    | 'rotations'
+    | 'users'
+    | 'events'
+    | 'sessions'
+    | 'uses'
+    | 'most-used';
   label: string;
   columns: readonly string[];
   rows: readonly Row[];

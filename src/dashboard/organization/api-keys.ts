@@ -14,6 +14,7 @@ import { table } from '../markup/table.ts';
 import { day, permissionWords } from '../markup/words.ts';
 import { userKeysUrl } from '../people/user-head.ts';
 import { organizationHead } from './head.ts';
+import { ORGANIZATION_USE } from './use.ts';
 
 export const FILTER_FIELDS = ['search', 'holder', 'permission', 'use', 'expiry', 'order', 'state'] as const;
 
@@ -42,7 +43,8 @@ export async function showOrganizationKeys(context: SignedInContext): Promise<Vi
     after: query.get('after'),
     before: query.get('before'),
   });
-  const main = html`${organizationHead('api-keys', actor.role)}${notice(query.get('notice') ?? '')}
+  const requests = html`<a class="button" href="${ORGANIZATION_USE}">Requests</a>`;
+  const main = html`${organizationHead('api-keys', actor.role, requests)}${notice(query.get('notice') ?? '')}
 ${filterForm(context, values)}
 <section aria-labelledby="keys"><h2 id="keys" class="unseen">API keys</h2>
 ${stateTabs(values, list, isActive)}

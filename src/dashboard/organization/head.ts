@@ -11,8 +11,8 @@ const TABS: readonly { readonly tab: Tab; readonly name: string; readonly href: 
 ];
 
 /** The heading of the organization's pages, with tabs for those who may open more than one of them. */
-export function organizationHead(current: Tab, role: Role): Html {
-  if (!mayGovern(role)) return head({ title: 'API keys of the organization' });
+export function organizationHead(current: Tab, role: Role, action?: Html): Html {
+  if (!mayGovern(role)) return head({ title: 'API keys of the organization', action });
   const tabs = TABS.map(({ tab, name, href }) => ({ name, href, isCurrent: tab === current }));
-  return head({ title: 'Organization', tabs: { label: 'Organization pages', tabs } });
+  return head({ title: 'Organization', action, tabs: { label: 'Organization pages', tabs } });
 }

@@ -3,6 +3,7 @@ import { auditLogPages } from '../audit-log/routes.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import { FILTER_FIELDS, searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
 import { savePolicy, showPolicy } from './policy.ts';
+import { ORGANIZATION_USE, showOrganizationUse } from './use.ts';
 
 /** For administrators. */
 export const organizationSection: Section = {
@@ -22,5 +23,6 @@ export const organizationKeysSection: Section = {
   mayEnter: maySeeKeysOfOthers,
   pages: [
     { path: '/organization/api-keys', get: showOrganizationKeys, post: form(FILTER_FIELDS, searchOrganizationKeys) },
+    { path: ORGANIZATION_USE, get: showOrganizationUse },
   ],
 };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
+import { totalOf } from '../../../src/domain/key-usage.ts';
 import { insertApiKey, replaceApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { findKeyHistory, findLiveSuccessor } from '../../../src/store/key-history.ts';
@@ -11,6 +12,7 @@ import {
   listKeysOf,
 } from '../../../src/store/key-lists.ts';
 import { findKeyRotations } from '../../../src/store/key-rotations.ts';
+import { findOrganizationUse } from '../../../src/store/key-uses.ts';
 import {
   countOrganizationKeys,
   findMatchingKeys,
@@ -18,6 +20,7 @@ import {
   listOrganizationKeys,
 } from '../../../src/store/organization-keys.ts';
 import { insertUser } from '../../../src/store/users.ts';
+import { addRequests } from '../../support/key-uses.ts';
 import { createKeyRow, type Tenant } from '../../support/store.ts';
 import type { Proofs } from './proof.ts';
 
@@ -117,27 +120,56 @@ export const keyHistoryProofs: Proofs = {
   },
 };
 
+/** Counts requests with the key in this hour. */
+async function count(db: Database, { scope: { organizationId } }: Tenant, keyId: string, successful: number) {
+  await addRequests(db, { organizationId, keyId, at: NOW, successful });
+}
+
 export const keyRotationProofs: Proofs = {
   async findKeyRotations({ db, ours, theirs }) {
     const { id } = await createKeyRow(db, theirs, { name: 'Theirs' });
+    await count(db, theirs, id, 5);
     const successor = await rotate(db, theirs, id);
+    const find = (key: { userId: string; id: string }) => findKeyRotations(db, ours.scope, { ...key, now: NOW });
     for (const { userId } of [ours, theirs]) {
-      expect(await findKeyRotations(db, ours.scope, { userId, id })).toEqual([]);
+      const { keys, usage } = await find({ userId, id });
+      expect([keys, totalOf(usage.day)]).toEqual([[], { successful: 0, refused: 0, failed: 0 }]);
     }
     // Our key with the same id and the same successor: neither direction continues in their organization.
     await createKeyRow(db, ours, { id, name: 'Ours' });
-    expect(await findKeyRotations(db, ours.scope, { userId: ours.userId, id })).toMatchObject([{ name: 'Ours' }]);
+    // The attack: the requests of a key of another organization.
+    const own = await find({ userId: ours.userId, id });
+    expect(own.keys).toMatchObject([{ name: 'Ours' }]);
+    expect(totalOf(own.usage.hour).successful).toBe(0);
+    await count(db, ours, id, 3);
+    expect(totalOf((await find({ userId: ours.userId, id })).usage.hour).successful).toBe(3);
     await createKeyRow(db, ours, { id: successor, name: 'Ours too' });
     const { userId } = ours;
-    expect(await findKeyRotations(db, ours.scope, { userId, id: successor })).toMatchObject([{ name: 'Ours too' }]);
+    expect((await find({ userId, id: successor })).keys).toMatchObject([{ name: 'Ours too' }]);
     await db.prisma.apiKey.update({
       where: { organizationId_id: { organizationId: ours.scope.organizationId, id } },
       data: { rotatedAt: NOW, successorId: successor },
     });
-    expect(await findKeyRotations(db, ours.scope, { userId, id })).toMatchObject([
+    expect((await find({ userId, id })).keys).toMatchObject([
       { name: 'Ours', step: 0 },
       { name: 'Ours too', step: 1 },
     ]);
+  },
+};
+
+export const keyUseProofs: Proofs = {
+  async findOrganizationUse({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs, { name: 'Theirs' });
+    await count(db, theirs, id, 5);
+    const query = { now: NOW, keys: 10 };
+    const before = await findOrganizationUse(db, ours.scope, query);
+    expect([totalOf(before.usage.hour), before.mostUsed]).toEqual([{ successful: 0, refused: 0, failed: 0 }, []]);
+    await withSameId(db, ours, theirs);
+    await createKeyRow(db, { ...theirs, scope: ours.scope }, { id, name: 'Ours' });
+    await count(db, ours, id, 3);
+    const { usage, mostUsed } = await findOrganizationUse(db, ours.scope, query);
+    for (const period of [usage.hour, usage.day]) expect(totalOf(period).successful).toBe(3);
+    expect(mostUsed).toMatchObject([{ id, name: 'Ours', holderName: 'Same', successful: 3 }]);
   },
 };
 

@@ -1,0 +1,44 @@
+import { formatNumber } from '../../domain/format.ts';
+import { OUTCOMES, SHOWN_PERIODS } from '../../domain/key-usage.ts';
+import { getOrganizationUse, type OrganizationUse } from '../../service/organization-use.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { keyCell } from '../keys/cells.ts';
+import { ORGANIZATION_KEYS } from '../keys/find.ts';
+import { useSection } from '../keys/use.ts';
+import { type Html, html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { head } from '../markup/parts.ts';
+import { table } from '../markup/table.ts';
+import { userKeysUrl } from '../people/user-head.ts';
+
+export const ORGANIZATION_USE = `${ORGANIZATION_KEYS}/requests`;
+
+const TITLE = 'Requests with all API keys';
+
+/** The requests with all keys of the organization, for those who may see the keys of others. */
+export async function showOrganizationUse(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, now } = context;
+  const { usage, mostUsed } = await getOrganizationUse(dashboard.db, actor, now);
+  const main = html`${head({ title: TITLE, up: { name: 'API keys of the organization', href: ORGANIZATION_KEYS } })}
+${useSection(usage)}
+${mostUsed.length > 0 && mostUsedSection(mostUsed)}`;
+  return page(context, { title: TITLE, main });
+}
+
+function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
+  return html`<section aria-labelledby="most-used"><h2 id="most-used">Most used API keys</h2>
+<p class="quiet">By their requests in the last ${SHOWN_PERIODS.day} days.</p>
+<div class="card flush">${table({
+    name: 'most-used',
+    label: 'Most used API keys',
+    columns: ['Key', 'Acts for', 'Successful', 'Refused', 'Failed'],
+    rows: keys.map((key) => ({
+      cells: [
+        keyCell(key, userKeysUrl(key.holderId)),
+        html`<a class="clamp" href="${userKeysUrl(key.holderId)}">${key.holderName}</a>`,
+        ...OUTCOMES.map((outcome) => formatNumber(key[outcome])),
+      ],
+    })),
+  })}</div></section>`;
+}

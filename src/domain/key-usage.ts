@@ -1,0 +1,52 @@
+// How much keys are used: the number of requests in each hour and each day, by outcome. Hours and days are those of UTC.
+
+/** What became of a request: it succeeded, it was refused (the client's fault), or the server failed. */
+export const OUTCOMES = ['successful', 'refused', 'failed'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Numbers of requests. */
+export type OutcomeCounts = Readonly<Record<Outcome, number>>;
+
+export const USE_PERIODS = ['hour', 'day'] as const;
+export type UsePeriod = (typeof USE_PERIODS)[number];
+
+/** The requests of one period. */
+export type PeriodUse = OutcomeCounts & { readonly startsAt: Date };
+
+/** The requests of each shown period, the oldest first. The last period is the current one. */
+export type KeyUsage = Readonly<Record<UsePeriod, readonly PeriodUse[]>>;
+
+/** Number of periods that are kept and shown, the current one included. */
+export const SHOWN_PERIODS: Readonly<Record<UsePeriod, number>> = { hour: 48, day: 30 };
+
+export const HOUR_MS = 3_600_000;
+const PERIOD_MS: Readonly<Record<UsePeriod, number>> = { hour: HOUR_MS, day: 24 * HOUR_MS };
+
+/** The start of the oldest period that is shown. */
+export function firstShown(period: UsePeriod, now: Date): Date {
+  const ms = PERIOD_MS[period];
+  return new Date((Math.floor(now.getTime() / ms) - SHOWN_PERIODS[period] + 1) * ms);
+}
+
+/** Adds the shown periods without requests, and leaves out all other periods. `found` has each period at most once. */
+export function usageOf(found: Readonly<Record<UsePeriod, readonly PeriodUse[]>>, now: Date): KeyUsage {
+  return { hour: shownOf('hour', found.hour, now), day: shownOf('day', found.day, now) };
+}
+
+function shownOf(period: UsePeriod, found: readonly PeriodUse[], now: Date): PeriodUse[] {
+  const byStart = new Map(found.map((use) => [use.startsAt.getTime(), use]));
+  const first = firstShown(period, now).getTime();
+  return Array.from({ length: SHOWN_PERIODS[period] }, (_, i) => {
+    const start = first + i * PERIOD_MS[period];
+    return byStart.get(start) ?? { startsAt: new Date(start), successful: 0, refused: 0, failed: 0 };
+  });
+}
+
+export function totalOf(uses: readonly OutcomeCounts[]): OutcomeCounts {
+  const sum = (outcome: Outcome) => uses.reduce((total, use) => total + use[outcome], 0);
+  return { successful: sum('successful'), refused: sum('refused'), failed: sum('failed') };
+}
+
+export function requestsOf({ successful, refused, failed }: OutcomeCounts): number {
+  return successful + refused + failed;
+}

@@ -1,0 +1,142 @@
+import { readDocument } from '../../src/api/contract.ts';
+import { handlers } from '../../src/api/handlers/index.ts';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { changeLimits, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
+import { Client } from '../support/client.ts';
+import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/server.ts';
+
+const LIST = '/api/parent_programs';
+/** A minute before the hour ends, and a Monday. */
+const NOW = Date.parse('2026-05-04T12:59:00.000Z');
+const HOUR_MS = 3_600_000;
+
+let time = NOW;
+const server = await useServer({
+  clock: () => time,
+  served: {
+    definition: await readDocument(),
+    handlers: {
+      ...handlers,
+      deleteParentProgram: async () => {
+        throw new Error('A fault.');
+      },
+    },
+  },
+});
+beforeEach(() => {
+  time = NOW;
+});
+
+type Counted = { period: string; startsAt: string; successful: number; refused: number; failed: number };
+
+/** What the database counts for the organization, after a write of every use. */
+async function counted({ id }: TestOrganization): Promise<Counted[]> {
+  await server.keyUses.flush();
+  const rows = await server.db.prisma.keyUse.findMany({
+    where: { organizationId: id },
+    orderBy: [{ period: 'asc' }, { startsAt: 'asc' }],
+  });
+  return rows.map(({ period, startsAt, successful, refused, failed }) => ({
+    period,
+    startsAt: startsAt.toISOString().slice(0, 16),
+    successful: Number(successful),
+    refused: Number(refused),
+    failed: Number(failed),
+  }));
+}
+
+/** The counts of one hour, which are those of its day, too. */
+function once(counts: { successful?: number; refused?: number; failed?: number }): Counted[] {
+  const all = { successful: 0, refused: 0, failed: 0, ...counts };
+  return [
+    { period: 'hour', startsAt: '2026-05-04T12:00', ...all },
+    { period: 'day', startsAt: '2026-05-04T00:00', ...all },
+  ];
+}
+
+const keyIdOf = async ({ client }: TestOrganization): Promise<string> => (await client.get('/api/key')).body.id;
+
+test('2xx and 3xx count as successful, 4xx as refused and 5xx as failed, whether or not the response is cached', async () => {
+  const ours = await createTestOrganization(server);
+  const { client } = ours;
+  const { headers } = await client.get(LIST);
+  const statuses = [
+    ...[await client.get(LIST), await client.get(LIST, { headers: { 'If-None-Match': headers['etag'] } })],
+    ...[await client.post(LIST, { name: 'Program' }), await client.send('HEAD', LIST)],
+    ...[await client.post(LIST, { name: '' }), await client.get(`${LIST}/${crypto.randomUUID()}`)],
+    ...[await client.get(LIST, { headers: { Accept: 'text/html' } })],
+    ...[await client.delete(`${LIST}/${crypto.randomUUID()}`)],
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([200, 304, 201, 200, 422, 404, 406, 500]);
+  expect(await counted(ours)).toEqual(once({ successful: 5, refused: 3, failed: 1 }));
+});
+
+test('401 to an ended key, 403 and 429 count as refused', async () => {
+  const reader = await createTestOrganization(server, { permissions: ['parent_programs:read'] });
+  expect((await reader.client.post(LIST, { name: 'Program' })).status).toBe(403);
+  await suspendOrganization(server.db, reader.id);
+  expect((await reader.client.get('/api/key')).status).toBe(403);
+  await resumeOrganization(server.db, reader.id);
+  expect(await counted(reader)).toEqual(once({ refused: 2 }));
+
+  const revoked = await createTestOrganization(server);
+  await revokeKeyById(server.db, await keyIdOf(revoked));
+  expect((await revoked.client.get(LIST)).status).toBe(401);
+  expect(await counted(revoked)).toEqual(once({ successful: 1, refused: 1 }));
+
+  const limited = await createTestOrganization(server);
+  await changeLimits(server.db, limited.id, { perKey: 1, perOrganization: undefined });
+  const replies = await Promise.all(Array.from({ length: 6 }, () => limited.client.get('/api/key')));
+  const refused = replies.filter(({ status }) => status === 429).length;
+  expect(refused).toBeGreaterThan(0);
+  expect(await counted(limited)).toEqual(once({ successful: 6 - refused, refused }));
+});
+
+test('an expired key counts its refused requests, though it is no refused use of a rotated or revoked one', async () => {
+  const ours = await createTestOrganization(server, { lifeDays: 1 });
+  const id = await keyIdOf(ours);
+  await server.db.prisma.apiKey.updateMany({ where: { id }, data: { expiresAt: new Date(NOW) } });
+  expect((await ours.client.get(LIST)).status).toBe(401);
+  expect(await counted(ours)).toEqual(once({ successful: 1, refused: 1 }));
+  const { refusedUses } = await server.db.prisma.apiKey.findFirstOrThrow({ where: { id } });
+  expect(refusedUses).toBe(0);
+});
+
+test('a request without a known key, and one to an unknown path, count for no key', async () => {
+  // The attack: rows for made-up keys fill the table.
+  const ours = await createTestOrganization(server);
+  const before = await server.db.prisma.keyUse.count();
+  for (const key of [mintKey('live').key, `${ours.key.slice(0, -1)}_`, undefined])
+    expect((await new Client(server.url, key).get(LIST)).status).toBe(401);
+  expect((await ours.client.get('/api/nothing')).status).toBe(404);
+  expect(await counted(ours)).toEqual([]);
+  expect(await server.db.prisma.keyUse.count()).toBe(before);
+});
+
+test('a request counts in the hour and the day in which it began', async () => {
+  const ours = await createTestOrganization(server);
+  await ours.client.get('/api/key');
+  time = NOW + HOUR_MS;
+  await ours.client.get('/api/key');
+  time = NOW + 12 * HOUR_MS;
+  await ours.client.get('/api/key');
+  const one = { successful: 1, refused: 0, failed: 0 };
+  expect(await counted(ours)).toEqual([
+    { period: 'hour', startsAt: '2026-05-04T12:00', ...one },
+    { period: 'hour', startsAt: '2026-05-04T13:00', ...one },
+    { period: 'hour', startsAt: '2026-05-05T00:00', ...one },
+    { period: 'day', startsAt: '2026-05-04T00:00', ...one, successful: 2 },
+    { period: 'day', startsAt: '2026-05-05T00:00', ...one },
+  ]);
+});
+
+test('two processes add their counts to the same rows', async () => {
+  const ours = await createTestOrganization(server);
+  const second = await startServer({ databaseUrl: server.databaseUrl, clock: () => time });
+  for (let i = 0; i < 3; i += 1) await ours.client.get('/api/key');
+  await counted(ours);
+  await new Client(second.url, ours.key).get('/api/key');
+  await ours.client.get('/api/key');
+  await second.close();
+  expect(await counted(ours)).toEqual(once({ successful: 5 }));
+});

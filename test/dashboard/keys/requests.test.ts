@@ -1,0 +1,105 @@
+import type { OutcomeCounts } from '../../../src/domain/key-usage.ts';
+import { createPeople, giveKey } from '../../support/actors.ts';
+import { type Page, wordsOf } from '../../support/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { addRequests } from '../../support/key-uses.ts';
+
+const dashboard = await useDashboard();
+const { db } = dashboard;
+const people = await createPeople(db);
+const { administrator, manager, member } = people;
+
+// Half past, so that no hour ends during the tests.
+dashboard.passMinutes((90 - dashboard.now().getUTCMinutes()) % 60);
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const pageOf = (id: string) => `/people/users/${member.userId}/api-keys/${id}`;
+
+/** Counts requests in the hour that was so long ago. */
+async function count(keyId: string, agoMs: number, counts: Partial<OutcomeCounts>): Promise<void> {
+  const { organizationId } = people.scope;
+  await addRequests(db, { organizationId, keyId, at: new Date(dashboard.now().getTime() - agoMs), ...counts });
+}
+
+/** The figures of the page. */
+function figuresOf({ text }: Page): { days: string; hours: string } {
+  const [days = '', hours = ''] = text.match(/<figure>.*?<\/figure>/gs) ?? [];
+  return { days, hours };
+}
+
+const rowsOf = (figure: string) =>
+  [...figure.matchAll(/<tr role="row">(?:(?!<\/tr>).)*role="rowheader"(?:(?!<\/tr>).)*<\/tr>/gs)].map(([row]) =>
+    wordsOf({ text: row }).trim(),
+  );
+
+test('a request with a key appears on its page within a minute, with what became of it', async () => {
+  const { id, key } = await giveKey(db, member, { name: 'Counted' });
+  const browser = await browserOf(dashboard, member);
+  const path = `/profile/api-keys/${id}`;
+  expect(wordsOf(await browser.get(path))).toContain('No requests in the last 30 days.');
+  for (let i = 0; i < 3; i += 1) await dashboard.statusOf(key);
+  await dashboard.writeUses();
+  const page = await browser.get(path);
+  const { days, hours } = figuresOf(page);
+  for (const figure of [days, hours]) expect(figure).toContain('3 successful, 0 refused, 0 failed');
+  expect(wordsOf(page)).toContain('Requests of the last minute may be missing.');
+  expect(wordsOf(page)).toMatch(/Last used (just now|\d+ minutes? ago) from 127\.0\.0\.1 /);
+});
+
+test('the page shows 30 days and 48 hours, with totals, and a table of the same numbers', async () => {
+  const { id } = await giveKey(db, member, { name: 'Shown' });
+  await count(id, 0, { successful: 1234, refused: 5, failed: 1 });
+  await count(id, 47 * HOUR_MS, { successful: 10 });
+  await count(id, 48 * HOUR_MS, { refused: 20 });
+  await count(id, 29 * DAY_MS, { failed: 300 });
+  await count(id, 30 * DAY_MS, { failed: 4000 });
+  const { days, hours } = figuresOf(await (await browserOf(dashboard, manager)).get(pageOf(id)));
+  expect(days).toContain('aria-label="Last 30 days: 1,244 successful, 25 refused, 301 failed; at most');
+  expect(hours).toContain(
+    'aria-label="Last 48 hours: 1,244 successful, 5 refused, 1 failed; at most 1,240 in one hour.',
+  );
+  expect(days.match(/<g>/g)).toHaveLength(30);
+  expect(hours.match(/<g>/g)).toHaveLength(48);
+  const [latest = '', earliest = ''] = rowsOf(hours);
+  expect(rowsOf(hours)).toHaveLength(2);
+  expect(latest).toMatch(/^\d+ \w+ 20\d\d, \d\d:00 UTC 1,234 5 1$/);
+  expect(earliest).toMatch(/UTC 10 0 0$/);
+  expect(rowsOf(days).at(-1)).toMatch(/^\d+ \w+ 20\d\d 0 0 300$/);
+});
+
+test('a single refused and a single failed request are visible beside a million successes', async () => {
+  const { id } = await giveKey(db, member, { name: 'Mostly good' });
+  await count(id, 0, { successful: 1_000_000, refused: 1, failed: 1 });
+  const { days } = figuresOf(await (await browserOf(dashboard, manager)).get(pageOf(id)));
+  const [chart = ''] = days.match(/<svg class="use-chart".*?<\/svg>/s) ?? [];
+  const bars = [
+    ...chart.matchAll(/<rect class="use-(successful|refused|failed)"[^>]* y="([\d.]+)"[^>]* height="([\d.]+)"/g),
+  ];
+  expect(bars.map(([, outcome]) => outcome)).toEqual(['successful', 'refused', 'failed']);
+  for (const [, , y = '', height = ''] of bars) {
+    expect(Number(height)).toBeGreaterThanOrEqual(2);
+    expect(Number(y)).toBeGreaterThanOrEqual(0);
+    expect(Number(y) + Number(height)).toBeLessThanOrEqual(100);
+  }
+});
+
+test('the chart needs no script and no inline style, which the Content-Security-Policy forbids', async () => {
+  const { id } = await giveKey(db, member, { name: 'Plain' });
+  await count(id, 0, { successful: 1, refused: 1, failed: 1 });
+  const page = await (await browserOf(dashboard, administrator)).get(pageOf(id));
+  const { days, hours } = figuresOf(page);
+  for (const figure of [days, hours]) expect(figure).not.toMatch(/<script|<style|\sstyle=|\son\w+=/);
+  // Every pattern that a bar refers to is in the page once.
+  for (const [, name] of `${days}${hours}`.matchAll(/url\(#([\w-]+)\)/g))
+    expect(page.text.split(`id="${name}"`)).toHaveLength(2);
+});
+
+test('the requests of a key are on its own page only, not on that of its successor or of another key', async () => {
+  const [one, two] = [await giveKey(db, member, { name: 'One' }), await giveKey(db, member, { name: 'Two' })];
+  await count(one.id, 0, { successful: 77 });
+  const browser = await browserOf(dashboard, manager);
+  expect((await browser.get(pageOf(one.id))).text).toContain('77 successful');
+  expect((await browser.get(pageOf(two.id))).text).not.toContain('77 successful');
+});
