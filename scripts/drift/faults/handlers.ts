@@ -63,8 +63,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/api/handlers/index.ts',
-        find: '  deleteParentProgram,\n  getKey,',
-        replace: '  deleteParentProgram,',
+        find: '  getKey,\n};',
+        replace: '};',
       },
     ],
     caughtBy: 'types',
