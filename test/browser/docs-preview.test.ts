@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { connectBrowser, openContext } from '../support/browser.ts';
 import { kill, startFile, untilPrinted } from '../support/process.ts';
 
@@ -23,8 +23,16 @@ afterAll(() => expect(problems).toEqual([]));
 const browser = await connectBrowser();
 afterAll(() => browser.close());
 
+let contexts: BrowserContext[] = [];
+// Every open page would render each later change.
+afterEach(async () => {
+  await Promise.all(contexts.map((context) => context.close()));
+  contexts = [];
+});
+
 async function visit(path: string): Promise<Page> {
   const context = await openContext(browser, { baseURL: url, problems });
+  contexts.push(context);
   const page = await context.newPage();
   await page.goto(path);
   return page;
@@ -96,18 +104,26 @@ test.each([
     'openapi/components/schemas/Page.yaml',
     ['type: object', 'type: [object'],
     /Page\.yaml:\d+/,
+    '/',
   ],
-  ['a contract that breaks a rule', 'openapi/paths/key.yaml', ['tags: [Key]', 'tags: [Keys]'], /key\.yaml:\d+/],
+  [
+    'a contract that breaks a rule',
+    'openapi/paths/key.yaml',
+    ['tags: [Key]', 'tags: [Keys]'],
+    /key\.yaml:\d+/,
+    '/plain.html',
+  ],
   [
     'a guide whose link has no target',
     'openapi/guides/errors.md',
     ['\n\n', '\n\n[x](nowhere.md)\n\n'],
     /errors\.md:\d+/,
+    '/plain.html',
   ],
 ] as const)(
   '%s is reported on the page and in the terminal, with file and line, until it is fixed',
-  async (_what, file, words, place) => {
-    const page = await visit('/');
+  async (_what, file, words, place, path) => {
+    const page = await visit(path);
     const alert = page.getByRole('alert');
     const good = await save(file, words, () => alert.filter({ hasText: place }).waitFor());
     expect(running.printed.stdout).toMatch(place);

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
+import { openContext } from '../support/browser.ts';
 import { BUILT, contract, guides } from '../support/docs.ts';
 import { length } from '../support/length.ts';
 import { AXE_SCRIPT, look, violationsIn } from '../support/look.ts';
@@ -32,19 +33,23 @@ const visited = {
   operations: length({ short: contract.operations.slice(0, 2), full: contract.operations }),
 };
 
+// Redoc takes seconds to render, so the tests that change nothing share a page.
+const context = await openContext(site.browser, { baseURL: site.server.url, problems: site.problems });
+afterAll(() => context.close());
+const shared = await context.newPage();
+await shared.goto('/docs');
+
 test('every guide is shown, and the anchor of each heading works', async () => {
-  const page = await site.visit();
   expect(visited.guides.length).toBeGreaterThan(1);
-  for (const { slug, title, headings } of visited.guides) {
-    await open(page, guidePlace(slug), title);
-    for (const { anchor, text } of headings) {
-      await open(page, guidePlace(slug, anchor), text.replaceAll('`', ''));
-    }
-  }
+  const places = visited.guides.flatMap(({ slug, headings }) => [
+    guidePlace(slug),
+    ...headings.map(({ anchor }) => guidePlace(slug, anchor)),
+  ]);
+  expect((await headingsShown()).map(({ place }) => place)).toEqual(places);
 }, 120_000);
 
 test('every operation is shown with samples in four languages', async () => {
-  const page = await site.visit();
+  const page = shared;
   for (const operation of visited.operations) {
     const place = operationPlace(operation);
     await open(page, place, operation.summary);
@@ -59,6 +64,30 @@ test('every operation is shown with samples in four languages', async () => {
   }
 }, 120_000);
 
+type Shown = { readonly place: string; readonly level: number };
+
+let shownHeadings: Promise<readonly Shown[]> | undefined;
+
+/** Opens the address of every title and every heading below it, once for both tests, and waits until it is shown. */
+function headingsShown(): Promise<readonly Shown[]> {
+  shownHeadings ??= openHeadings();
+  return shownHeadings;
+}
+
+async function openHeadings(): Promise<readonly Shown[]> {
+  const shown: Shown[] = [];
+  for (const { slug, title, headings } of visited.guides) {
+    for (const { anchor, text } of [{ anchor: null, text: title }, ...headings]) {
+      const place = guidePlace(slug, anchor);
+      const words = text.replaceAll('`', '');
+      await open(shared, place, words);
+      shown.push({ place, level: await levelOf(shared, place, words) });
+    }
+    expect(await shared.locator('h1:not([aria-level])').allTextContents()).toEqual([contract.info.title]);
+  }
+  return shown;
+}
+
 /** The accessible name; Playwright’s locators match the element name alone. */
 async function levelOf(page: Page, place: string, title: string): Promise<number> {
   const heading = section(page, place).getByRole('heading', { name: title }).first();
@@ -66,22 +95,12 @@ async function levelOf(page: Page, place: string, title: string): Promise<number
 }
 
 test('heading navigation finds one title, the guides below it, and their sections below them', async () => {
-  const page = await site.visit();
-  for (const { slug, title, headings } of visited.guides) {
-    await open(page, guidePlace(slug), title);
-    expect(await levelOf(page, guidePlace(slug), title)).toBe(2);
-    for (const { anchor, text, level } of headings) {
-      const place = guidePlace(slug, anchor);
-      await open(page, place, text.replaceAll('`', ''));
-      expect(await levelOf(page, place, text.replaceAll('`', ''))).toBe(level + 1);
-    }
-    expect(await page.locator('h1:not([aria-level])').allTextContents()).toEqual([contract.info.title]);
-  }
+  const levels = (await headingsShown()).map(({ level }) => level);
+  expect(levels).toEqual(visited.guides.flatMap(({ headings }) => [2, ...headings.map(({ level }) => level + 1)]));
 }, 120_000);
 
 test('the server URL can be called, and no Markdown syntax is visible', async () => {
-  const page = await site.visit();
-  await page.goto('/docs');
+  const page = shared;
   await page.getByText(site.server.url, { exact: true }).last().waitFor();
   expect(await page.getByText('http://127.0.0.1:3000').count()).toBe(0);
   expect(await page.getByText('{base_url}').count()).toBe(0);
@@ -130,15 +149,14 @@ test('the menu ends where the window ends, whether the header is in view or not'
 async function findByWord(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Search' }).press('Enter');
   await page.keyboard.type('If-Match');
-  const found = page.getByText('Update a parent program').last();
-  await found.click();
+  const dialog = page.getByRole('dialog', { name: 'Search' });
+  await dialog.getByText('Update a parent program').last().click();
   await page.waitForURL(/#\/parent-programs\/updateparentprogram/);
+  await dialog.waitFor({ state: 'detached' });
 }
 
 test('the search finds an operation, in workers that the policy allows', async () => {
-  const page = await site.visit();
-  await page.goto('/docs');
-  await findByWord(page);
+  await findByWord(shared);
 });
 
 // The attack on the keyboard: an element that takes the focus and never gives it back (WCAG 2.1.2).
@@ -165,8 +183,7 @@ test('Tab goes through the page, and the search is a dialog that gives the focus
 });
 
 test('the search for two words finds exactly the sections that have both', async () => {
-  const page = await site.visit();
-  await page.goto('/docs');
+  const page = shared;
   await page.getByRole('button', { name: 'Search' }).press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Search' });
   const words = dialog.getByLabel('Search the documentation');
@@ -180,6 +197,8 @@ test('the search for two words finds exactly the sections that have both', async
   }
   await words.fill('webhook cursor');
   await dialog.getByText('No results').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
 });
 
 test('opened as a file without a network, the page is complete and its search works', async () => {

@@ -8,19 +8,29 @@ const FOLDER = join(import.meta.dirname, '../../generated/screenshots');
 
 const isFull = length({ short: false, full: true });
 
+type Sight = { readonly width: number; readonly colorScheme: 'light' | 'dark'; readonly isSearched: boolean };
+
 /**
  * From 320 px on, no horizontal scrolling: WCAG 2.2, success criterion 1.4.10. Axe searches at 320 and 1280 px: between these
- * widths, and beyond, no layout occurs that one of them does not have. `npm test` searches each of them and each theme once,
- * `npm run soak` all four combinations.
+ * widths, and beyond, no layout occurs that one of them does not have. A theme changes only colours, so `npm test` shows each
+ * width once and searches each width and each theme once; `npm run soak` searches all four combinations.
  */
-const SIGHTS = [
-  { width: 1600, colorScheme: 'light', isSearched: false },
-  { width: 768, colorScheme: 'light', isSearched: false },
-  { width: 320, colorScheme: 'light', isSearched: isFull },
-  { width: 320, colorScheme: 'dark', isSearched: true },
-  { width: 1280, colorScheme: 'dark', isSearched: isFull },
-  { width: 1280, colorScheme: 'light', isSearched: true },
-] as const;
+const SIGHTS = length<readonly Sight[]>({
+  short: [
+    { width: 1600, colorScheme: 'light', isSearched: false },
+    { width: 768, colorScheme: 'light', isSearched: false },
+    { width: 1280, colorScheme: 'light', isSearched: true },
+    { width: 320, colorScheme: 'dark', isSearched: true },
+  ],
+  full: [
+    { width: 1600, colorScheme: 'light', isSearched: false },
+    { width: 768, colorScheme: 'light', isSearched: false },
+    { width: 320, colorScheme: 'light', isSearched: true },
+    { width: 320, colorScheme: 'dark', isSearched: true },
+    { width: 1280, colorScheme: 'dark', isSearched: true },
+    { width: 1280, colorScheme: 'light', isSearched: true },
+  ],
+});
 
 /** Loads axe with each page, in a fraction of the time that injecting it afterwards takes. */
 export const AXE_SCRIPT = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
@@ -38,19 +48,24 @@ export type LookOptions = {
   readonly again?: () => Promise<void>;
 };
 
-/** The problems of the page, which must have loaded `AXE_SCRIPT`, in all widths and themes. Expects it light, and ends with it wide and light. */
+/**
+ * The problems of the page, which must have loaded `AXE_SCRIPT`, in all widths and themes. Expects it light, and ends with it wide
+ * and light, without another call of `again`.
+ */
 export async function look(
   page: Page,
   name: string,
   { fullPage = true, again = async () => {} }: LookOptions = {},
 ): Promise<string[]> {
   const wrong: string[] = [];
-  let shown = 'light';
+  let shown: Sight['colorScheme'] = 'light';
   for (const { width, colorScheme, isSearched } of SIGHTS) {
     await page.setViewportSize({ width, height: 800 });
-    await page.emulateMedia({ colorScheme });
-    if (shown !== colorScheme) await again();
-    shown = colorScheme;
+    if (shown !== colorScheme) {
+      await page.emulateMedia({ colorScheme });
+      await again();
+      shown = colorScheme;
+    }
     const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
     if (beyond > 0) wrong.push(`${name}: scrolls sideways by ${beyond} px at ${width} px`);
     if (isFull) await page.screenshot({ path: join(FOLDER, `${name}-${width}-${colorScheme}.png`), fullPage });
@@ -58,6 +73,8 @@ export async function look(
     const found = await violationsIn(page);
     wrong.push(...found.map((each) => `${name}, ${width} px, ${colorScheme}: ${each}`));
   }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.emulateMedia({ colorScheme: 'light' });
   return wrong;
 }
 

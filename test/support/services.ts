@@ -13,6 +13,8 @@ export async function shareServices(folder: string): Promise<Services> {
   const start = { postgres: () => startPostgres(folder), browser: startBrowser };
   const started = new Map<Shared, Promise<Started>>();
   const server = createServer((req, res) => {
+    // On a busy machine, a client could send its next request on a connection that is just being closed as idle.
+    res.setHeader('Connection', 'close');
     const name = SHARED.find((each) => req.url === `/${each}`);
     if (name === undefined) return res.writeHead(404).end();
     const service = started.get(name) ?? start[name]();
