@@ -15,8 +15,8 @@ export type Checkout = {
   readonly folder: string;
   /** For files that a check writes outside `folder`. */
   readonly scratch: string;
-  /** Of the checkout's own PostgreSQL, which all its test runs share. Contains the password. */
-  readonly databaseUrl: string;
+  /** Of the checkout's own PostgreSQL, which starts with the first call; all test runs share it. Contains the password. */
+  databaseUrl(): Promise<string>;
   /** Returns a function that removes the fault again. Throws if the fault does not fit the code. */
   plant(fault: Fault): Promise<() => Promise<void>>;
   remove(): Promise<void>;
@@ -31,18 +31,23 @@ export async function makeCheckout(): Promise<Checkout> {
   const names = (await readdir(root)).filter((name) => !NOT_COPIED.has(name));
   await Promise.all(names.map((name) => cp(join(root, name), join(folder, name), { recursive: true })));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const postgres = await joinEmbeddedPostgres({
-    dataDir: join(scratch, 'data'),
-    postgresSettings: { fsync: 'off', full_page_writes: 'off', max_connections: '300' },
-  });
+  const dataDir = join(scratch, 'data');
+  let postgres: ReturnType<typeof joinEmbeddedPostgres> | undefined;
   return {
     folder,
     scratch,
-    databaseUrl: postgres.url,
+    async databaseUrl() {
+      postgres ??= joinEmbeddedPostgres({
+        dataDir,
+        postgresSettings: { fsync: 'off', full_page_writes: 'off', max_connections: '300' },
+      });
+      return (await postgres).url;
+    },
     plant: (fault) => plant(folder, fault),
     async remove() {
-      await postgres.leave();
-      await removeCluster(join(scratch, 'data'));
+      const joined = await postgres?.catch(() => undefined);
+      await joined?.leave();
+      if (postgres !== undefined) await removeCluster(dataDir);
       await rm(scratch, { recursive: true, force: true });
     },
   };

@@ -47,7 +47,7 @@ export async function judgeByTests(
     '--outputFile',
     reportFile,
   ];
-  const env = { ...TESTS.env, CHARTER_TEST_SERVER: databaseUrl };
+  const env = { ...TESTS.env, CHARTER_TEST_SERVER: await databaseUrl() };
   await rm(reportFile, { force: true });
   const { printed } = await run(folder, [...TESTS.parameters, ...flags, '--runTestsByPath', ...files], env);
   const text = await readFile(reportFile, 'utf8').catch(() => null);

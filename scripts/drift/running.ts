@@ -1,4 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
 
 /** A fault can make a check hang. The longest check that ends is half of all tests, without a fault, on a busy machine. */
 const LIMIT_SECONDS = 600;
@@ -34,7 +35,9 @@ export async function run(
   parameters: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  const child = start(folder, parameters, { env: { ...process.env, ...env } });
+  // Beside the folder, because the cache would keep what was compiled for a folder that is deleted.
+  const cache = { NODE_COMPILE_CACHE: join(dirname(folder), 'compiled') };
+  const child = start(folder, parameters, { env: { ...process.env, ...cache, ...env } });
   let printed = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text) => (printed += text));

@@ -23,7 +23,7 @@ const folder = await mkdtemp(join(tmpdir(), 'charter-generate-'));
 try {
   const linted = lint();
   await Promise.all([
-    generatePrismaClient(),
+    ...(options.check ? [] : [generatePrismaClient()]),
     ...(options.uncommitted ? [] : [linted.then(bundle).then(generateTypes)]),
     ...(options.check ? [] : [linted.then(dereference).then(generatePostmanCollection)]),
   ]);
