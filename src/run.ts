@@ -16,6 +16,8 @@ import type { Database } from './store/database.ts';
 
 /** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */
 export const IDLE_SECONDS = 1;
+/** The requests that waited for the start come first, and a process that ends sooner compresses nothing. */
+const PREPARE_AFTER_MS = 5000;
 /** For what follows the last response of a shutdown: last uses of keys, mails, the database. */
 const LEAVE_SECONDS = 60;
 
@@ -98,8 +100,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   warnAboutSettings(config, logger);
   const stopHousekeeping = startHousekeeping(db, logger);
   logger.info({ url: server.url, environment }, 'Charter is listening');
-  // In the background.
-  void publication.prepare(publicUrl ?? server.url);
+  const preparing = setTimeout(() => void publication.prepare(publicUrl ?? server.url), PREPARE_AFTER_MS);
   // A failed welcome must not stop the server.
   const welcome = demonstration?.welcome(db, { url: server.url, environment }).catch((error: unknown) => {
     logger.warn({ err: error }, 'could not print the demonstration sign-ins');
@@ -107,6 +108,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   process.stdout.write((await welcome) ?? '');
   const reason = await shutdown.reason;
   isStopping = true;
+  clearTimeout(preparing);
   logger.info({ reason }, 'shutting down, finishing requests in flight');
   stopHousekeeping();
   await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: IDLE_SECONDS });
