@@ -41,6 +41,8 @@ process.chdir(root);
 
 const node = findNode();
 installDependencies();
+// Caches what Node compiles, because many commands start the same tools again and again.
+process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
 // A dry run writes nothing, so it bundles the contract elsewhere.
 if (command.generated && !rest.includes('--dry-run')) generate();
 if (command.docs) buildDocs();
