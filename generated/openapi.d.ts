@@ -79,6 +79,60 @@ export interface paths {
         patch: operations["updateParentProgram"];
         trace?: never;
     };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the feed
+         * @description Returns a page of the events of your organization, the oldest first. Every change of a parent program is an event,
+         *     whoever made it. An update that changes nothing is not an event.
+         *
+         *     Follow the feed: send the `next_cursor` of each page as `cursor`, until `has_more` is false. Store the cursor of the
+         *     last page, and send it again later, as often as you like, to get what has happened since. No event ever appears
+         *     before a cursor that you have received, so you miss none, and you get each one once. With `has_more`, a page also
+         *     has a `Link` header with the URL of the next page.
+         *
+         *     Events are kept for 30 days, unless your server is configured otherwise. A `cursor` or a `since` after which an event
+         *     is missing gets a 422 that names it: read all parent programs again, and then the feed from that time on.
+         *
+         *     Send the last `ETag` of the same URL in `If-None-Match` to get 304 if nothing has changed.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description Returns one event of your organization. An ID that belongs to another organization, or to an event that is no longer
+         *     kept, gets the same 404 as an ID that does not exist.
+         *
+         *     Send its last `ETag` in `If-None-Match` to get 304. An event never changes.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/key": {
         parameters: {
             query?: never;
@@ -355,8 +409,54 @@ export interface components {
                 [key: string]: string | null;
             } | null;
         };
+        /** @description A change of a parent program of your organization. */
+        Event: {
+            /**
+             * Format: uuid
+             * @description The ID, a version 7 UUID. Every event has its own, so use it to recognize an event that you have handled before.
+             * @example 019d0555-53cc-7369-8000-000149774825
+             */
+            id: string;
+            /**
+             * @description What happened to the parent program. Later versions of this document can add types: ignore an event whose type you do not know.
+             * @example parent_program.updated
+             * @enum {string}
+             */
+            type: "parent_program.created" | "parent_program.updated" | "parent_program.deleted";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC. The events of the feed are in this order.
+             * @example 2026-03-19T09:02:51.341Z
+             */
+            timestamp: string;
+            data: components["schemas"]["ParentProgram"];
+        };
+        /** @description The size of the page, and the cursor of the events after it. */
+        FeedPage: {
+            /**
+             * @description The maximum number of items on a page.
+             * @example 25
+             */
+            limit: number;
+            /**
+             * @description Send this value as `cursor` to get the events after this page. The last page has one, too: store it, and send it later to get what has happened since.
+             * @example 6GQD10k5-Mrq12OW-f5KV5AZ1msCPmcF-__________w
+             */
+            next_cursor: string;
+            /**
+             * @description Whether there are more events now. False on the last page.
+             * @example false
+             */
+            has_more: boolean;
+        };
+        /** @description A page of events. */
+        EventPage: {
+            /** @description The events on this page, the oldest first. Empty if there are none. */
+            data: components["schemas"]["Event"][];
+            page: components["schemas"]["FeedPage"];
+        };
         /**
-         * @description A permission of a key. `parent_programs:read` allows you to list and get parent programs, and `parent_programs:write` to create, update and delete them. Later versions of this document can add permissions.
+         * @description A permission of a key. `parent_programs:read` allows you to list and get parent programs and their events, and `parent_programs:write` to create, update and delete them. Later versions of this document can add permissions.
          * @example parent_programs:read
          * @enum {string}
          */
@@ -654,7 +754,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The maximum number of parent programs on a page. It may differ from page to page. */
+        /** @description The maximum number of items on a page. It may differ from page to page. */
         Limit: number;
         /** @description The `next_cursor` of the previous page. Send it with the same `sort` and the same filters as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
         Cursor: string;
@@ -687,6 +787,20 @@ export interface components {
         ParentProgramId: string;
         /** @description Apply the request only if the entity tag of the parent program is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches any existing parent program. A weak tag (`W/`) never matches. */
         IfMatch: string;
+        /** @description The `next_cursor` of an earlier page. Send it with the same `type` and the same `since` as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
+        FeedCursor: string;
+        /** @description Return only events of this type. */
+        EventType: "parent_program.created" | "parent_program.updated" | "parent_program.deleted";
+        /**
+         * @description Begin with the events that happened at or after this time. Use an RFC 3339 date and time with an offset, and encode
+         *     `+` as `%2B`. Without it, the feed begins with the oldest event that is kept.
+         *
+         *     It determines where the first page begins. To read on, use `cursor`: a time would miss events that happened in the same
+         *     moment.
+         */
+        Since: string;
+        /** @description The ID of an event. */
+        EventId: string;
     };
     requestBodies: never;
     headers: {
@@ -722,7 +836,7 @@ export interface operations {
     listParentPrograms: {
         parameters: {
             query?: {
-                /** @description The maximum number of parent programs on a page. It may differ from page to page. */
+                /** @description The maximum number of items on a page. It may differ from page to page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. Send it with the same `sort` and the same filters as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
                 cursor?: components["parameters"]["Cursor"];
@@ -1049,6 +1163,153 @@ export interface operations {
                 };
             };
             /** @description A parameter or a field of the body is missing, invalid, unknown or repeated. `errors` contains each one and explains what to change. Nothing was changed. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationException"];
+                };
+            };
+            429: components["responses"]["TooManyRequestsException"];
+            500: components["responses"]["ServerException"];
+            503: components["responses"]["ServiceUnavailableException"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items on a page. It may differ from page to page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of an earlier page. Send it with the same `type` and the same `since` as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
+                cursor?: components["parameters"]["FeedCursor"];
+                /** @description Return only events of this type. */
+                type?: components["parameters"]["EventType"];
+                /**
+                 * @description Begin with the events that happened at or after this time. Use an RFC 3339 date and time with an offset, and encode
+                 *     `+` as `%2B`. Without it, the feed begins with the oldest event that is kept.
+                 *
+                 *     It determines where the first page begins. To read on, use `cursor`: a time would miss events that happened in the same
+                 *     moment.
+                 */
+                since?: components["parameters"]["Since"];
+            };
+            header?: {
+                /** @description Return the content only if its entity tag is not one of these. Otherwise, the response is 304 without a body. Send the last `ETag` that you received from the same URL. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlRevalidate"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    ETag: components["headers"]["ETag"];
+                    /** @description The URL of the next page, as a relative reference (RFC 8288). It keeps the `limit` and the filters of this request. The last page has no such header. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequestException"];
+            401: components["responses"]["AuthenticationException"];
+            403: components["responses"]["AuthorizationException"];
+            405: components["responses"]["MethodNotAllowedException"];
+            406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
+            414: components["responses"]["UriTooLongException"];
+            /** @description A parameter is invalid or unknown, or events after `cursor` or `since` are no longer kept. `errors` contains each one and explains what to change. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationException"];
+                };
+            };
+            429: components["responses"]["TooManyRequestsException"];
+            500: components["responses"]["ServerException"];
+            503: components["responses"]["ServiceUnavailableException"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Return the content only if its entity tag is not one of these. Otherwise, the response is 304 without a body. Send the last `ETag` that you received from the same URL. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The ID of an event. */
+                id: components["parameters"]["EventId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlRevalidate"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequestException"];
+            401: components["responses"]["AuthenticationException"];
+            403: components["responses"]["AuthorizationException"];
+            /** @description Your organization has no event with this `id`, or it is no longer kept. The response is the same for an ID that does not exist and for an ID that belongs to another organization. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotFoundException"];
+                };
+            };
+            405: components["responses"]["MethodNotAllowedException"];
+            406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
+            414: components["responses"]["UriTooLongException"];
+            /** @description A parameter is invalid or unknown. `errors` contains each one and explains what to change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];

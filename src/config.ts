@@ -25,6 +25,8 @@ export type Config = {
   readonly responseCacheBytes: number;
   /** Response validation; null disables it. */
   readonly responseCheck: ResponseCheck | null;
+  /** How long the events of the feed are kept. */
+  readonly eventRetentionDays: number;
   /** How long the server accepts new connections after a signal to stop, while /readyz returns 503. */
   readonly drainSeconds: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -61,6 +63,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     responseCacheBytes:
       MIB * integer('RESPONSE_CACHE_MIB', given('RESPONSE_CACHE_MIB'), { fallback: 64, min: 0, max: 65536 }),
     responseCheck: responseCheck({ mode: given('RESPONSE_CHECK'), rate: given('RESPONSE_CHECK_SAMPLE_RATE'), nodeEnv }),
+    eventRetentionDays: integer('EVENT_RETENTION_DAYS', given('EVENT_RETENTION_DAYS'), {
+      fallback: 30,
+      min: 1,
+      max: 365,
+    }),
     drainSeconds: integer('DRAIN_SECONDS', given('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
     logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
     nodeEnv,

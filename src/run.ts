@@ -98,7 +98,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   });
   shutdown.started();
   warnAboutSettings(config, logger);
-  const stopHousekeeping = startHousekeeping(db, logger);
+  const stopHousekeeping = startHousekeeping(db, logger, { eventDays: config.eventRetentionDays });
   logger.info({ url: server.url, environment }, 'Charter is listening');
   const preparing = setTimeout(() => void publication.prepare(publicUrl ?? server.url), PREPARE_AFTER_MS);
   // A failed welcome must not stop the server.
@@ -110,8 +110,9 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   isStopping = true;
   clearTimeout(preparing);
   logger.info({ reason }, 'shutting down, finishing requests in flight');
-  stopHousekeeping();
+  const housekept = stopHousekeeping();
   await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: IDLE_SECONDS });
+  await housekept;
 }
 
 /** Ends the process if its shutdown takes longer, because something that it waits for never happens. */

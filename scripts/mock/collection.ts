@@ -11,6 +11,10 @@ export type Collection = {
   readonly items: readonly Json[];
   /** The items of all examples of the operations under the path, by id. */
   readonly examples: ReadonlyMap<unknown, Json>;
+  /** The list is a feed, whose last page has a cursor, too. */
+  readonly isFeed: boolean;
+  /** The types of the events in the feed, such as "parent_program.created". */
+  readonly eventTypes: readonly unknown[];
 };
 
 export type CollectionDeps = { readonly ajv: Ajv2020; readonly source: ResponseSource; readonly isDynamic: boolean };
@@ -43,7 +47,14 @@ async function createCollection(
     path: operation.path,
     items: items.filter((item) => validate(item)),
     examples: isDynamic ? new Map() : examples,
+    isFeed: isFeed(operation),
+    eventTypes: data.items.properties?.['type']?.enum ?? [],
   };
+}
+
+/** A feed says on each page whether there are more items now. */
+function isFeed(operation: Operation): boolean {
+  return schemaOf(operation, successOf(operation))?.properties?.['page']?.properties?.['has_more'] !== undefined;
 }
 
 /** The collection that an operation reads or changes: of a list, of its items, or neither. */
@@ -97,14 +108,27 @@ function exampleItems(operation: Operation, examples: Collection['examples']): J
 function copyOf(item: Json, round: number): Json {
   if (round === 0) return item;
   const change = ([name, value]: [string, unknown]): [string, unknown] => {
+    // The item that an event is about.
+    if (isObject(value) && 'id' in value) return [name, copyOf(value, round)];
     if (typeof value !== 'string') return [name, value];
-    if (name === 'id') return [name, uuidOf(`${value} ${round}`)];
+    if (name === 'id') return [name, laterId(value, round)];
     if (name === 'name') return [name, `${value} ${round + 1}`];
     if (name === 'external_id') return [name, `${value}-${round + 1}`];
-    if (name.endsWith('_at')) return [name, new Date(Date.parse(value) + round * DAY_MS).toISOString()];
+    if (name.endsWith('_at') || name === 'timestamp')
+      return [name, new Date(Date.parse(value) + round * DAY_MS).toISOString()];
     return [name, value];
   };
   return Object.fromEntries(Object.entries(item).map(change));
+}
+
+/** Another id, whose time is so many days later if the id is a UUID of version 7. */
+function laterId(id: string, days: number): string {
+  const [, time, rest = ''] = /^([0-9a-f]{8}-[0-9a-f]{4})(-7.*)$/.exec(id) ?? [];
+  const other = uuidOf(`${id} ${days}`);
+  if (time === undefined) return other;
+  const milliseconds = Number.parseInt(time.replace('-', ''), 16) + days * DAY_MS;
+  const hex = milliseconds.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}${rest.slice(0, 5)}${other.slice(18)}`;
 }
 
 /** A UUID in the form of version 7, the same for the same text. */

@@ -9,20 +9,28 @@ export type Called = { readonly path: string; readonly query: Query };
 /** Signs the mock's cursors; a server refuses them. */
 const CURSOR_KEY = 'The mock of Charter signs cursors';
 
-/** One page of the items, filtered and sorted as the query says, by the names that the contract uses. */
+/**
+ * One page of the items, filtered and sorted as the query says, by the names that the contract uses. Items without a sort order
+ * are sorted by id.
+ */
 export function pageOf(
   items: readonly Json[],
   { path, query }: Called,
+  { isFeed }: { isFeed: boolean },
 ): { body: Json; headers: Record<string, string> } {
   const { limit = items.length, cursor, ...rest } = query;
   const seal = { key: CURSOR_KEY, list: JSON.stringify(rest) };
   const order = orderOf(query['sort']);
   const all = items.filter((item) => matches(item, rest)).toSorted(order.compare);
-  const start = typeof cursor === 'string' ? startAfter(openCursor(seal, cursor), { all, order }) : 0;
+  const before = typeof cursor === 'string' ? openCursor(seal, cursor) : null;
+  const start = before === null ? 0 : startAfter(before, { all, order });
   const data = all.slice(start, start + Number(limit));
-  const last = start + data.length < all.length ? data.at(-1) : undefined;
-  const nextCursor = last === undefined ? null : sealCursor(seal, positionOf(last, order));
-  return { body: { data, page: { limit, next_cursor: nextCursor } }, headers: linkTo({ path, query }, nextCursor) };
+  const hasMore = start + data.length < all.length;
+  const last = data.at(-1);
+  const end = last === undefined ? (before ?? Buffer.from(' ')) : positionOf(last, order);
+  const nextCursor = hasMore || isFeed ? sealCursor(seal, end) : null;
+  const page = { limit, next_cursor: nextCursor, ...(isFeed && { has_more: hasMore }) };
+  return { body: { data, page }, headers: hasMore ? linkTo({ path, query }, nextCursor) : {} };
 }
 
 /** The Link header to the next page; none where `nextCursor` is null. */
@@ -53,6 +61,7 @@ function matches(item: Json, query: Query): boolean {
   return Object.entries(query).every(([name, value]) => {
     if (name === 'search') return String(item['name']).toLowerCase().includes(String(value).toLowerCase());
     if (name === 'updated_since') return new Date(String(item['updated_at'])) >= readInstant(String(value));
+    if (name === 'since') return new Date(String(item['timestamp'])) >= readInstant(String(value));
     return !Object.hasOwn(item, name) || item[name] === value;
   });
 }

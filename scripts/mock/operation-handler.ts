@@ -38,7 +38,7 @@ export function createHandler(operation: Operation, { ajv, data }: HandlerDeps):
       const called = { path, query: input.query };
       const page =
         example === undefined
-          ? pageOf(collection.items, called)
+          ? pageOf(collection.items, called, collection)
           : { body, headers: linkTo(called, nextCursorOf(body)) };
       const { Link: _exampleLink, ...otherHeaders } = headers;
       return respond(path, { headers: { ...otherHeaders, ...page.headers }, body: page.body });
@@ -52,8 +52,10 @@ export function createHandler(operation: Operation, { ajv, data }: HandlerDeps):
   };
 }
 
+/** Null: the example is of a last page. */
 function nextCursorOf(body: unknown): unknown {
-  return isObject(body) && isObject(body['page']) ? body['page']['next_cursor'] : null;
+  const page = isObject(body) && isObject(body['page']) ? body['page'] : {};
+  return page['has_more'] === false ? null : page['next_cursor'];
 }
 
 /** The example with the id of the URL. */

@@ -5,10 +5,11 @@ import { isObject, type Json, type Operation } from '../../src/api/document.ts';
 import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/api/operation.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
-import { collectionOf } from './collection.ts';
+import { type Collection, collectionOf } from './collection.ts';
 import type { DataSet } from './data-set.ts';
 import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
 import { refuseStale } from './entity-tags.ts';
+import { recordEvent } from './feed.ts';
 import { idIn, pathOf, resultOf } from './handler-result.ts';
 import { pageOf } from './list-page.ts';
 import { preferenceOf } from './prefer.ts';
@@ -29,6 +30,8 @@ export type StatefulDeps = {
 /** An operation on a collection of the store. */
 type Kept = Pick<StatefulDeps, 'store' | 'now'> & {
   readonly operation: Operation;
+  readonly collections: readonly Collection[];
+  readonly collection: Collection;
   /** The path of the collection's list. */
   readonly list: string;
   readonly validate: ValidateFunction;
@@ -41,9 +44,10 @@ type Action = (input: HandlerInput, kept: Kept) => Promise<HandlerResult>;
 /** Responds from the store, and changes it: the operations of a collection. All others are left to `stateless`. */
 export function createStatefulHandler(operation: Operation, deps: StatefulDeps): OperationHandler {
   const { ajv, data, store, now, stateless } = deps;
-  const list = collectionOf(operation, data.collections)?.path;
-  const action = list === undefined ? undefined : actionOf(operation, list);
-  if (list === undefined || action === undefined) return stateless;
+  const { collections } = data;
+  const collection = collectionOf(operation, collections);
+  const action = collection === undefined ? undefined : actionOf(operation, collection.path);
+  if (collection === undefined || action === undefined) return stateless;
   const status = successOf(operation);
   const validate = ajv.compile(schemaOf(operation, status) ?? true);
   let found: Promise<PrismResponse> | undefined;
@@ -51,7 +55,7 @@ export function createStatefulHandler(operation: Operation, deps: StatefulDeps):
     found ??= data.source({ operation, status, seedText: '' });
     return found;
   };
-  const kept = { operation, list, store, now, validate, example };
+  const kept = { operation, collections, collection, list: collection.path, store, now, validate, example };
   return async (input) => {
     const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
     if (!isExample) return action(input, kept);
@@ -67,8 +71,8 @@ function actionOf({ method, path }: Operation, list: string): Action | undefined
 }
 
 const listItems: Action = async (input, kept) => {
-  const { operation, store, list } = kept;
-  const page = pageOf(store.itemsOf(list), { path: pathOf(operation, input), query: input.query });
+  const { operation, store, list, collection } = kept;
+  const page = pageOf(store.itemsOf(list), { path: pathOf(operation, input), query: input.query }, collection);
   return resultOf('', successOf(operation), page);
 };
 
@@ -87,10 +91,12 @@ const createItem: Action = async (input, kept) => {
   if (before !== undefined) return respond(input, kept, before.item);
 
   refuseTaken(content, kept);
-  const time = now().toISOString();
+  const at = now();
+  const time = at.toISOString();
   const item = replaced(content, { id: newId(), created_at: time, updated_at: time });
   if (!validate(item)) throwInvalid(validate.errors);
   store.put(list, item);
+  recordEvent(kept, list, { kind: 'created', item, at });
   if (idempotencyKey !== undefined) store.recordCreation(idempotencyKey, { request, item });
   return respond(input, kept, item);
 };
@@ -105,8 +111,10 @@ const updateItem: Action = async (input, kept) => {
   if (sortedText(changed) === sortedText(current)) return respond(input, kept, current);
   refuseTaken(changed, kept);
   const earliest = Date.parse(String(current['updated_at'])) + 1;
-  const item = replaced(changed, { updated_at: new Date(Math.max(now().getTime(), earliest)).toISOString() });
+  const at = new Date(Math.max(now().getTime(), earliest));
+  const item = replaced(changed, { updated_at: at.toISOString() });
   store.put(list, item);
+  recordEvent(kept, list, { kind: 'updated', item, at });
   return respond(input, kept, item);
 };
 
@@ -114,6 +122,7 @@ const deleteItem: Action = async (input, kept) => {
   const current = find(input, kept);
   refuseChanged(input, kept, current);
   kept.store.remove(kept.list, String(current['id']));
+  recordEvent(kept, kept.list, { kind: 'deleted', item: current, at: kept.now() });
   return respond(input, kept, null);
 };
 

@@ -6,7 +6,7 @@ import type { Collection } from './collection.ts';
 export type Creation = { readonly request: string; readonly item: Json };
 
 export type StoreOptions = {
-  readonly collections: readonly Collection[];
+  readonly collections: readonly Pick<Collection, 'path' | 'items'>[];
   readonly now: () => Date;
   /** Called with a sentence where the store forgets something. */
   readonly onLimit: (warning: string) => void;

@@ -35,6 +35,11 @@ type PageResponse = {
   readonly version: string | undefined;
 };
 
+/** Identifies a list: a cursor of another list, another order or other filters is refused. */
+export function listOf(path: string, filters: Readonly<Record<string, unknown>>, sort?: string): string {
+  return JSON.stringify([path, sort, ...Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))]);
+}
+
 /** Reads a page of the list at the path, and responds with its rows and with the cursor of the next page. */
 export async function respondWithPage(
   db: Database,
@@ -42,9 +47,7 @@ export async function respondWithPage(
   { path, read }: { path: string; read: (page: Page) => Promise<ListPage> },
 ): Promise<PageResponse> {
   const { limit, cursor, sort, ...filters } = query;
-  // A cursor of another list, another order or other filters is refused.
-  const list = JSON.stringify([path, sort, ...Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))]);
-  const seal = { key: cursorKeyOf(db, caller), list };
+  const seal = { key: cursorKeyOf(db, caller), list: listOf(path, filters, sort) };
   const after = cursor === undefined ? null : openCursor(seal, cursor);
   // One more than the page shows tells whether there is a next page.
   const { rows, version } = await read({ ...ORDERS[sort], limit: limit + 1, after });

@@ -34,7 +34,7 @@ export type CharterClient = {
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>
   ): AsyncGenerator<ItemOf<Path>, void, void>;
-  /** Every page of a list, likewise. */
+  /** Every page of a list, likewise. The last page of a feed has a `next_cursor` from which to continue later. */
   pages<Path extends PagedPath>(
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>

@@ -2,7 +2,11 @@ import type { Call, LooseOptions, LooseResult } from './calling.ts';
 import type { ErrorResult } from './contract.ts';
 import { ResponseError, UnexpectedResponseError } from './errors.ts';
 
-export type LoosePage = { readonly data: readonly unknown[]; readonly page: { readonly next_cursor: string | null } };
+export type LoosePage = {
+  readonly data: readonly unknown[];
+  /** Only a page of a feed has `has_more`. */
+  readonly page: { readonly next_cursor: string | null; readonly has_more?: unknown };
+};
 
 /** Requests a page only after the previous one was consumed, so that stopping early saves requests. */
 export async function* pagesOf(
@@ -16,8 +20,8 @@ export async function* pagesOf(
     const result = await call('get', path, { ...options, params: { ...options.params, query } });
     const page = pageIn(result, path);
     yield page;
-    const { next_cursor: cursor } = page.page;
-    if (cursor === null) return;
+    const { next_cursor: cursor, has_more: hasMore } = page.page;
+    if (cursor === null || hasMore === false) return;
     // Without this check, a server that always returns the same page would be read for ever.
     if (cursor === next) throw unexpected(path, result, 'its next page is the same page again');
     next = cursor;

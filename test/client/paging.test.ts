@@ -112,6 +112,25 @@ test("the caller's signal also ends an iteration between two items", async () =>
   expect(asked).toHaveLength(1);
 });
 
+test('iterating over the feed ends with its last page, whose cursor continues it later', async () => {
+  const { charter, asked } = await openList();
+  const followed = async (query: { cursor?: string }) => {
+    const names: string[] = [];
+    let position = query;
+    for await (const { data, page } of charter.pages('/api/events', { params: { query: { limit: 3, ...query } } })) {
+      names.push(...data.map(({ data: { name } }) => name));
+      position = { cursor: page.next_cursor };
+    }
+    return { names, position };
+  };
+  const first = await followed({});
+  expect(first.names.toSorted()).toEqual(NAMES);
+  expect(asked).toHaveLength(3);
+  expect((await followed(first.position)).names).toEqual([]);
+  await charter.POST(PROGRAMS, { body: { name: 'Later' } });
+  expect((await followed(first.position)).names).toEqual(['Later']);
+});
+
 test('a list with a repeating cursor ends with an error', async () => {
   scripted.play(respondsWith(200, {}, { data: [{ name: 'Once' }], page: { limit: 1, next_cursor: 'same' } }));
   const pages = createClient({ baseUrl: scripted.url, apiKey: 'charter_test_key' }).pages(PROGRAMS);

@@ -30,9 +30,9 @@ async function printedBy(example: number, programs: readonly string[] = []) {
   return { run, ours, printed: { code, stdout, stderr } };
 }
 
-test('the five examples compile against the types of the package', async () => {
+test('the six examples compile against the types of the package', async () => {
   const examples = (await readdir(scratch.folder)).filter((name) => name.startsWith('example-'));
-  expect(examples).toHaveLength(5);
+  expect(examples).toHaveLength(6);
   expect(await typeCheck(scratch, examples)).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
@@ -51,16 +51,21 @@ test('3: the list contains every match', async () => {
   expect(printed).toEqual({ code: 0, stdout: 'Nordic Scholars\nBaltic Scholars\n', stderr: '' });
 });
 
-test('4: a creation happens once, even if its program runs again', async () => {
-  const { run, ours, printed } = await printedBy(4);
+test('4: the feed is followed, and then only what has happened since', async () => {
+  const { printed } = await printedBy(4, ['Nordic Scholars']);
+  expect(printed).toEqual({ code: 0, stdout: 'parent_program.created Nordic Scholars\n', stderr: '' });
+});
+
+test('5: a creation happens once, even if its program runs again', async () => {
+  const { run, ours, printed } = await printedBy(5);
   const wanted = { code: 0, stdout: 'sis-20417: created exactly once\n', stderr: '' };
   expect(printed).toEqual(wanted);
   expect(await run()).toEqual(wanted);
   expect((await ours.client.get('/api/parent_programs')).body.data).toHaveLength(1);
 });
 
-test('5: an update builds on the current version', async () => {
-  const { printed } = await printedBy(5, ['Nordic Scholars']);
+test('6: an update builds on the current version', async () => {
+  const { printed } = await printedBy(6, ['Nordic Scholars']);
   expect(printed).toEqual({ code: 0, stdout: 'Nordic Scholars (closed)\n', stderr: '' });
 });
 

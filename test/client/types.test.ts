@@ -104,6 +104,8 @@ async function lists(charter: CharterClient): Promise<void> {
   for await (const program of charter.items(PROGRAMS, { params: { query: { search: 'abc' } } })) {
     exactly<Schemas['ParentProgram']>()(program);
   }
+  for await (const event of charter.items('/api/events')) exactly<Schemas['Event']>()(event);
+  for await (const page of charter.pages('/api/events')) exactly<Schemas['EventPage']>()(page);
   for await (const page of charter.pages(PROGRAMS)) exactly<Schemas['ParentProgramPage']>()(page);
   // @ts-expect-error: not a list
   charter.items('/api/key');

@@ -4,7 +4,7 @@
 import { firstExample } from '../../src/api/document.ts';
 import { operations } from '../support/contract.ts';
 import { prepare, sendTo, withQuery } from '../support/every-operation.ts';
-import { createRow, resourceOf, resources } from '../support/resources.ts';
+import { createItem, lists, tableOf } from '../support/resources.ts';
 import { copyStatement } from '../support/rows.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
 import { recordStatements } from '../support/statements.ts';
@@ -87,13 +87,13 @@ async function versionOf({ id }: TestOrganization): Promise<string> {
 /** The ways of writing the table after which the version of the organization is as before. */
 async function unnoticedWrites(table: string): Promise<string[]> {
   const found: string[] = [];
-  const resource = resources.find((each) => each.table === table);
-  if (resource === undefined) throw new Error(`No resource of the contract creates rows of ${table}.`);
+  const path = lists.find((list) => tableOf({ path: list }) === table);
+  if (path === undefined) throw new Error(`No list of the contract shows rows of ${table}.`);
   for (const [way, text] of Object.entries(await writesTo(table))) {
     // Tools that copy data set the role to replica, which silences ordinary triggers.
     for (const role of ['origin', 'replica']) {
       const ours = await createTestOrganization(server);
-      await createRow(ours.client, resource);
+      await createItem(ours.client, { path });
       const before = await versionOf(ours);
       await inTransaction(db, async (client) => {
         await client.query(`set local session_replication_role = ${role}`);
@@ -113,7 +113,7 @@ test.each(tables)('every way of writing %s changes the version of the organizati
 test('a move of a row changes the versions of both organizations', async () => {
   for (const table of tables) {
     const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
-    await createRow(ours.client, resourceOf({ path: `/api/${table}` }));
+    await createItem(ours.client, { path: `/api/${table}` });
     const before = [await versionOf(ours), await versionOf(theirs)];
     await inTransaction(db, async (client) => {
       await client.query('set local session_replication_role = replica');

@@ -25,6 +25,7 @@ const propertiesOf = (name: string) => Object.entries(schemaOf(name).properties 
 /** The table behind each schema that shows rows. `without` explains each property that has no column. */
 const TABLES: Record<string, { table: string; columns?: Record<string, string>; without?: Record<string, string> }> = {
   ...Object.fromEntries(resources.map(({ path, table }) => [schemaCreatedAt(path), { table }])),
+  Event: { table: 'events' },
   Key: { table: 'api_keys', without: { organization: 'KeyOrganization, below' } },
   KeyOrganization: { table: 'organizations' },
 };
@@ -66,6 +67,7 @@ const TYPES: Record<string, string> = {
   uuid: 'uuid',
   'timestamp with time zone': 'date-time',
   jsonb: '#/components/schemas/Metadata',
+  json: '#/components/schemas/ParentProgram',
   ARRAY: 'array',
 };
 

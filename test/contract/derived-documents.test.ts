@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { toPostmanCollection } from '../../scripts/generate/postman.ts';
 import { operations } from '../support/contract.ts';
 import { successOf } from '../support/every-operation.ts';
-import { createReferences, createRow, type References, resourceOf, withReferences } from '../support/resources.ts';
+import { createItem, createReferences, type References, withReferences } from '../support/resources.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
 
 type Pair = { readonly key: string; readonly value: string; readonly disabled?: boolean };
@@ -128,7 +128,7 @@ describe('postman.json', () => {
       'the server accepts the request of $operationId unchanged, except for an existing id',
       async (operation) => {
         const ours = await createTestOrganization(server);
-        const id = await createRow(ours.client, resourceOf(operation));
+        const id = await createItem(ours.client, operation);
         const references = await createReferences(ours.client, operation);
         const { url, header, body } = itemOf(operation).request;
         const ticked = (pairs: Pair[]) =>

@@ -1,7 +1,7 @@
 import { mintKey } from '../../src/domain/api-key.ts';
 import { operations } from '../support/contract.ts';
 import { permissionOf, prepare, requestFor, sendTo } from '../support/every-operation.ts';
-import { resourceOf } from '../support/resources.ts';
+import { tableOf } from '../support/resources.ts';
 import { useServer } from '../support/server.ts';
 
 const BUG =
@@ -23,7 +23,7 @@ describe.each(operations)('$operationId', (operation) => {
   if (permissionOf(operation) !== undefined) {
     test("500 that does not reveal the cause, if the operation's own statement fails; it works again afterwards", async () => {
       const { client, request } = await prepare(server, operation);
-      const response = await whileRenamed(resourceOf(operation).table, () => sendTo(client, request));
+      const response = await whileRenamed(tableOf(operation), () => sendTo(client, request));
       expect(response).toMatchObject({ status: 500, body: { message: BUG } });
       expect((await sendTo(client, request)).status).toBeLessThan(300);
     });

@@ -1,6 +1,6 @@
 import { operations } from '../support/contract.ts';
 import { prepare, requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
-import { createRow, resourceOf } from '../support/resources.ts';
+import { createItem } from '../support/resources.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -111,7 +111,7 @@ describe.each(operations)('$operationId', (operation) => {
     test('404 for an id of another organization, with the same message as for an unknown id', async () => {
       const { client, request } = await prepare(server, operation);
       const theirs = await createTestOrganization(server);
-      const url = requestFor(operation, { id: await createRow(theirs.client, resourceOf(operation)) }).url;
+      const url = requestFor(operation, { id: await createItem(theirs.client, operation) }).url;
       const foreign = await sendTo(client, request, { url });
       const unknown = await sendTo(client, request, { url: requestFor(operation, { id: crypto.randomUUID() }).url });
       expect(foreign.status).toBe(404);

@@ -6,7 +6,7 @@ import { useMock } from '../support/mock.ts';
 import { differenceOf, exactLikeness } from '../support/parity.ts';
 import { badRequests, goodRequests } from '../support/parity-cases.ts';
 import { insertPrograms, type Row, walk } from '../support/programs.ts';
-import { resources } from '../support/resources.ts';
+import { lists, tableOf } from '../support/resources.ts';
 import { insertItems } from '../support/rows.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
 
@@ -78,9 +78,9 @@ test.each([
 
 /** Inserts the items of every list of the mock, so that both sides list and find the same. */
 async function insertLike(mocked: Client, { id: organizationId, key }: TestOrganization): Promise<void> {
-  for (const { path, table } of resources) {
+  for (const path of lists) {
     const { body } = await mocked.get(`${path}?limit=100`, { key });
-    await insertItems(server.db, { organizationId, table }, body.data);
+    await insertItems(server.db, { organizationId, table: tableOf({ path }) }, body.data);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Operation, operations } from '../support/contract.ts';
 import { requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
-import { createReferences, createRow, resourceOf, resources, snapshotOf } from '../support/resources.ts';
+import { createReferences, createRow, listOf, lists, resourceOf, snapshotOf } from '../support/resources.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -22,7 +22,7 @@ async function createFullOrganization(operation: Pick<Operation, 'path'>) {
   }
   const resource = resourceOf(operation);
   for (const name of secrets) await createRow(client, resource, { name });
-  const page = (await client.get(`${resource.path}?limit=1`)).body;
+  const page = (await client.get(`${listOf(operation)}?limit=1`)).body;
   const { id }: { id: string } = page.data[0];
   const values = [id, secrets[0] ?? '', page.page.next_cursor, theirs.id];
   return { theirs, id, values, snapshot: await snapshotOf(client) };
@@ -89,7 +89,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
   });
 });
 
-test.each(resources)('a cursor of another organization is refused on $path', async ({ path }) => {
+test.each(lists)('a cursor of another organization is refused on %s', async (path) => {
   const { values } = await createFullOrganization({ path });
   const ours = await createTestOrganization(server);
   const response = await ours.client.get(`${path}?limit=1&cursor=${values[2]}`);

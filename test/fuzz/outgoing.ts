@@ -10,8 +10,8 @@ export type Outgoing = {
   readonly body: string | Buffer | undefined;
   readonly key: KeyKind;
   readonly scheme: string;
-  /** The request that created the item in the path, and the item's id. */
-  readonly made?: { readonly by: Outgoing; readonly id: string } | undefined;
+  /** The requests that created the item in the path, the last of which got its id first of all ids; and that id. */
+  readonly made?: { readonly by: readonly Outgoing[]; readonly id: string } | undefined;
 };
 
 /** Maximum body length in characters; a longer body is compressed. */
@@ -29,7 +29,8 @@ const VARIABLES: Record<Exclude<KeyKind, 'none'>, string> = {
 export function curlOf(outgoing: Outgoing): string {
   const { made } = outgoing;
   if (made === undefined) return lineOf(outgoing, '-i');
-  const id = `ID=$(${lineOf(made.by, '-f')} | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')`;
+  const lines = made.by.map((by) => lineOf(by, '-f')).join(' > /dev/null; ');
+  const id = `ID=$(${lines} | grep -o '"id":"[^"]*"' | head -1 | cut -d '"' -f 4)`;
   return `${id}; ${lineOf(outgoing, '-i').replaceAll(made.id, `'"$ID"'`)}`;
 }
 

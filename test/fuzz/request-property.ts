@@ -4,7 +4,7 @@ import { createConformityCheck } from '../../src/api/conformity.ts';
 import { type Json, operationsOf } from '../../src/api/document.ts';
 import type { Operation } from '../support/contract.ts';
 import { requestFor } from '../support/every-operation.ts';
-import { createReferences } from '../support/resources.ts';
+import { createReferences, listOf, resourceOf } from '../support/resources.ts';
 import type { TestOrganization } from '../support/server.ts';
 import { type Draft, OWN_ID } from './draft.ts';
 import { complaintsOf } from './judge.ts';
@@ -62,16 +62,20 @@ async function referringBody({ operation, body }: Draft, { ours }: Place): Promi
   }, body);
 }
 
-/** Creates an item with the create operation of the collection in the path. */
+/** Creates an item with the create operation of the collection in the path, or one that a new row adds to the collection. */
 async function make({ path }: Operation, { operations, world, ours }: Place): Promise<Outgoing['made']> {
-  const collection = path.slice(0, path.indexOf('/{'));
-  const creation = operations.find((other) => other.path === collection && other.method === 'post');
-  if (creation === undefined) throw new Error(`Nothing in the document adds to ${collection}.`);
+  const created = resourceOf({ path }).path;
+  const creation = operations.find((other) => other.path === created && other.method === 'post');
+  if (creation === undefined) throw new Error(`Nothing in the document creates ${created}.`);
   const references = await createReferences(ours.client, creation);
   const { method, url, body } = requestFor(creation, { id: '', references });
   const by: Outgoing = { method, url, headers: {}, body: JSON.stringify(body), key: 'ours', scheme: 'Bearer ' };
   const response = await world.send(by, ours).catch((error: Error) => {
     throw new Error(`${error.message}\n${curlOf(by)}`);
   });
-  return { by, id: String(response.body.id) };
+  const list = listOf({ path });
+  if (list === created) return { by: [by], id: String(response.body.id) };
+  const listing: Outgoing = { ...by, method: 'GET', url: `${list}?limit=1`, body: undefined };
+  const { body: page } = await world.send(listing, ours);
+  return { by: [by, listing], id: String(page.data[0]?.id) };
 }

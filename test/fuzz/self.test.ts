@@ -6,8 +6,8 @@ import { fuzz } from './fuzz.ts';
 import { openWorld, type World } from './world.ts';
 
 const MOST_SECONDS = 300;
-/** With this seed, ten of the 300 runs reach every case below. Another document may need more of them, or another seed. */
-const SEED = 620;
+/** With this seed, 13 of the 300 runs reach every case below. Another document may need more of them, or another seed. */
+const SEED = 1081;
 const LIST = 'paths /api/parent_programs get';
 
 const world = await openWorld({ lifeSeconds: 10 * MOST_SECONDS });

@@ -6,6 +6,7 @@ import { SILENT } from '../support/server.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
 
 const database = await useDatabase();
+const retention = { eventDays: 30 };
 
 test('housekeeping deletes failed sign-ins and sessions once they have expired', async () => {
   const { db } = database;
@@ -14,9 +15,9 @@ test('housekeeping deletes failed sign-ins and sessions once they have expired',
   await signIn(db, { email: 'nobody@example.test', password: 'wrong', trace: newTrace() });
   const counts = async () => [await db.prisma.session.count(), await db.prisma.signInFailure.count()];
   const before = await counts();
-  await deleteExpired(db, SILENT, new Date());
+  await deleteExpired(db, SILENT, { now: new Date(), retention });
   expect(await counts()).toEqual(before);
-  await deleteExpired(db, SILENT, new Date(Date.now() + 31 * 24 * 60 * MINUTE));
+  await deleteExpired(db, SILENT, { now: new Date(Date.now() + 31 * 24 * 60 * MINUTE), retention });
   expect(await counts()).toEqual([0, 0]);
 });
 
@@ -30,7 +31,7 @@ test('housekeeping deletes the counts of requests once no page shows them: hours
   for (const hour of hours) {
     await addRequests(db, { organizationId, keyId, at: new Date(`${hour}:00:00Z`), successful: 1 });
   }
-  await deleteExpired(db, SILENT, now);
+  await deleteExpired(db, SILENT, { now, retention });
   const rows = await db.prisma.keyUse.findMany({ orderBy: [{ period: 'asc' }, { startsAt: 'asc' }] });
   expect(rows.map(({ period, startsAt }) => `${period} ${startsAt.toISOString().slice(0, 13)}`)).toEqual([
     ...['hour 2026-05-29T13', 'hour 2026-05-31T12'],

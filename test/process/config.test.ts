@@ -15,6 +15,7 @@ function refusalOf(env: Record<string, string>): StartUpError {
 const DEFAULTS = {
   ...{ port: 3000, host: '127.0.0.1', databaseUrl: undefined, databasePoolSize: 10, dataDir: '.data' },
   responseCacheBytes: 64 * 1024 * 1024,
+  eventRetentionDays: 30,
   drainSeconds: 0,
   keyring: undefined,
   requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 50 },
@@ -26,7 +27,7 @@ const DEFAULTS = {
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB DRAIN_SECONDS LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS DRAIN_SECONDS LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -40,6 +41,7 @@ test('every variable is read', () => {
     ...{ RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '.01' },
     ...{ TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1', RESPONSE_CACHE_MIB: '1' },
     ...{ RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ORGANIZATION: '1000000', RATE_LIMIT_PER_ADDRESS: '7' },
+    EVENT_RETENTION_DAYS: '365',
     DRAIN_SECONDS: '300',
     ENCRYPTION_KEY,
     PUBLIC_URL: 'https://charter.example.org',
@@ -49,6 +51,7 @@ test('every variable is read', () => {
     ...{ logLevel: 'silent', nodeEnv: 'production', environment: 'test', mail: null },
     ...{ publicUrl: 'https://charter.example.org', responseCacheBytes: 1024 * 1024 },
     requestLimits: { perKey: 0, perOrganization: 1_000_000, perAddress: 7 },
+    eventRetentionDays: 365,
     drainSeconds: 300,
     keyring: expect.any(Keyring),
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
@@ -79,6 +82,7 @@ describe.each([
   ['RATE_LIMIT_PER_ORGANIZATION', ['-1', '1000001'], 'an integer from 0 to 1000000'],
   ['RATE_LIMIT_PER_ADDRESS', ['-1', '1000001'], 'an integer from 0 to 1000000'],
   ['RESPONSE_CACHE_MIB', ['-1', '65537', '64M'], 'an integer from 0 to 65536'],
+  ['EVENT_RETENTION_DAYS', ['0', '366', '30d'], 'an integer from 1 to 365'],
   ['DRAIN_SECONDS', ['-1', '301', '10s'], 'an integer from 0 to 300'],
   ['LOG_LEVEL', ['verbose', 'INFO'], 'one of fatal, error, warn, info, debug, trace, silent'],
   ['NODE_ENV', ['prod', 'toString'], 'one of development, production, test'],

@@ -47,6 +47,7 @@ const environment = {
   RESPONSE_CACHE_MIB: '0',
   RESPONSE_CHECK: 'report',
   RESPONSE_CHECK_SAMPLE_RATE: '0.5',
+  EVENT_RETENTION_DAYS: '2',
   DRAIN_SECONDS: String(DRAIN_SECONDS),
   LOG_LEVEL: 'warn',
   NODE_ENV: 'production',
@@ -150,6 +151,13 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
     for (let i = 0; i < BROKEN_RESPONSES; i += 1) await getUnchecked(url, LIST, keys.test);
     await until('a report', () => reportsOf(changed) > 0);
   },
+  async EVENT_RETENTION_DAYS() {
+    await withOldEvent(async (env, isDeleted) => {
+      await withServer({ ...env, EVENT_RETENTION_DAYS: environment.EVENT_RETENTION_DAYS }, async () => {
+        await until('the old event to be deleted', isDeleted);
+      });
+    });
+  },
   async LOG_LEVEL() {
     expect(new Set(logOf(changed).map(({ level }) => level))).toEqual(new Set([40]));
   },
@@ -246,6 +254,37 @@ test('a server without the variables does otherwise', async () => {
     });
   });
 });
+
+test('by default, events are kept for a month', async () => {
+  await withOldEvent(async (env, isDeleted) => {
+    await withServer({ ...env, LOG_LEVEL: 'debug' }, async (running) => {
+      await until('housekeeping', () => running.printed.stdout.includes('"rows":"events"'));
+      expect(await isDeleted()).toBe(false);
+    });
+  });
+});
+
+/** With the variables of a new database that has an event of three days ago. */
+async function withOldEvent(
+  work: (env: Record<string, string>, isDeleted: () => Promise<boolean>) => Promise<void>,
+): Promise<void> {
+  await withScratchDatabase(async (DATABASE_URL) => {
+    const own = openDatabase({ url: DATABASE_URL, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+    try {
+      const { id } = await createTestOrganization({ db: own, url });
+      await own.pool.query(
+        `insert into events (organization_id, id, type, "timestamp", data)
+         select $1, event_id((extract(epoch from now() - interval '3 days') * 1000000)::bigint, 1), 'parent_program.created', now(), '{}'`,
+        [id],
+      );
+      const isDeleted = async () =>
+        (await own.pool.query('select 1 from events where organization_id = $1', [id])).rowCount === 0;
+      await work({ DATABASE_URL, ENCRYPTION_KEY }, isDeleted);
+    } finally {
+      await own.close();
+    }
+  });
+}
 
 type Work = (untilWaitingFor: (count: number) => Promise<unknown>) => Promise<readonly Promise<Reply>[]>;
 

@@ -27,6 +27,7 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
     permissions: ['parent_programs:read'],
   }),
   parent_programs: () => ({ ...owned(), name: 'Test', external_id: crypto.randomUUID() }),
+  events: () => ({ ...owned(), type: 'parent_program.created', timestamp: new Date(), data: '{}' }),
   idempotency_keys: () => ({ organization_id: organizationId, key: crypto.randomUUID(), request_hash: bytes() }),
   sessions: () => ({
     organization_id: organizationId,

@@ -2,6 +2,7 @@ import { exportedFunctions } from '../support/exports.ts';
 import { createTenant, useDatabase } from '../support/store.ts';
 import { apiKeyProofs } from './isolation/api-keys.ts';
 import { auditProofs } from './isolation/audit.ts';
+import { eventProofs } from './isolation/events.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
 import {
   keyHistoryProofs,
@@ -28,6 +29,7 @@ const PROOFS: Record<string, Proofs> = {
   'api-keys.ts': apiKeyProofs,
   'audit-log.ts': auditLogProofs,
   'audit.ts': auditProofs,
+  'events.ts': eventProofs,
   'idempotency-keys.ts': idempotencyKeyProofs,
   'key-history.ts': keyHistoryProofs,
   'key-lists.ts': keyListProofs,
@@ -46,6 +48,7 @@ const PROOFS: Record<string, Proofs> = {
 /** Housekeeping, the write of key uses and the rotation of encryption keys, which cover all organizations in one statement. */
 const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',
+  'events.ts deleteExpiredEvents',
   'idempotency-keys.ts deleteExpiredIdempotencyKeys',
   'key-uses.ts deleteOldKeyUses',
   'key-uses.ts writeKeyUses',

@@ -3,7 +3,7 @@
 import { firstExample } from '../../src/api/document.ts';
 import type { Client, Reply, Sending } from './client.ts';
 import type { Operation } from './contract.ts';
-import { createReferences, createRow, type References, resourceOf, withReferences } from './resources.ts';
+import { createItem, createReferences, createRow, type References, resourceOf, withReferences } from './resources.ts';
 import { createTestOrganization, type TestOrganization, type TestServer } from './server.ts';
 
 export { successOf } from '../../src/api/document.ts';
@@ -56,7 +56,7 @@ export async function prepare(
 ): Promise<{ ours: TestOrganization; client: Client; request: ValidRequest; references: References }> {
   const ours = await createTestOrganization(server, options);
   const { client } = ours;
-  const [id, references] = [await createRow(client, resourceOf(operation)), await createReferences(client, operation)];
+  const [id, references] = [await createItem(client, operation), await createReferences(client, operation)];
   return { ours, client, request: requestFor(operation, { id, references }), references };
 }
 

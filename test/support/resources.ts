@@ -16,6 +16,14 @@ export const resources: readonly Resource[] = operations
   .filter(({ method, responses }) => method === 'post' && responses[201] !== undefined)
   .map((creation) => ({ path: creation.path, table: creation.path.split('/').at(-1) ?? '', creation }));
 
+/** The paths of all lists. Rows of a list without a creation are written by changes of the first resource, such as events. */
+export const lists: readonly string[] = operations
+  .filter(({ method, responses }) => {
+    const { data, page } = responses[200]?.content?.['application/json']?.schema.properties ?? {};
+    return method === 'get' && data !== undefined && page !== undefined;
+  })
+  .map(({ path }) => path);
+
 const byTable = new Map(resources.map((resource) => [resource.table, resource]));
 
 /** The resource of the operation's path; the first one if the path has none. */
@@ -23,6 +31,16 @@ export function resourceOf({ path }: Pick<Operation, 'path'>): Resource {
   const own = resources.find((resource) => resource.path === path.split('/{')[0]) ?? resources[0];
   if (own === undefined) throw new Error('The contract creates nothing.');
   return own;
+}
+
+/** The list of the operation's path; that of the first resource if the path has none. */
+export function listOf(operation: Pick<Operation, 'path'>): string {
+  return lists.find((path) => path === operation.path.split('/{')[0]) ?? resourceOf(operation).path;
+}
+
+/** The table behind the list of the operation's path. */
+export function tableOf(operation: Pick<Operation, 'path'>): string {
+  return listOf(operation).split('/').at(-1) ?? '';
 }
 
 /** A field or a parameter "parent_program_id" refers to a row of "parent_programs". Undefined: it refers to none. */
@@ -54,6 +72,17 @@ export async function createRow(client: Client, { path, creation }: Resource, ch
   return created.id;
 }
 
+/** The id of a new item of the operation's list. */
+export async function createItem(client: Client, operation: Pick<Operation, 'path'>): Promise<string> {
+  const created = await createRow(client, resourceOf(operation));
+  const list = listOf(operation);
+  if (list === resourceOf(operation).path) return created;
+  const { body } = await client.get(`${list}?limit=100`);
+  const added = body.data.at(-1);
+  if (added === undefined) throw new Error(`A new row has added nothing to ${list}.`);
+  return added.id;
+}
+
 /** The body with existing ids in place of the example's. */
 export function withReferences(body: unknown, references: References): unknown {
   if (!isObject(body)) return body;
@@ -63,6 +92,6 @@ export function withReferences(body: unknown, references: References): unknown {
 
 /** Everything that the API returns for the organization of the client, as text. */
 export async function snapshotOf(client: Client): Promise<string> {
-  const lists = await Promise.all(resources.map(({ path }) => client.get(`${path}?limit=100`)));
-  return JSON.stringify(lists.map(({ body }) => body));
+  const pages = await Promise.all(lists.map((path) => client.get(`${path}?limit=100`)));
+  return JSON.stringify(pages.map(({ body }) => body));
 }

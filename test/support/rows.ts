@@ -8,11 +8,11 @@ type Place = { readonly organizationId: string; readonly table: string };
 export async function insertItems(db: Database, { organizationId, table }: Place, items: readonly object[]) {
   await inTransaction(db, async (client) => {
     await client.query('set local session_replication_role = replica');
-    await client.query(
-      `insert into ${table} select (jsonb_populate_record(null::${table}, item || jsonb_build_object('organization_id', $1::text))).*
-       from jsonb_array_elements($2::jsonb) item`,
-      [organizationId, JSON.stringify(items)],
-    );
+    const rows = items.map((item) => ({ ...item, organization_id: organizationId }));
+    // JSON, not JSONB, keeps the order of members.
+    await client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1::json)`, [
+      JSON.stringify(rows),
+    ]);
     await client.query('commit');
   });
 }

@@ -76,8 +76,8 @@ export const CLIENT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/client/paging.ts',
-        find: 'if (cursor === null) return;',
-        replace: 'if (cursor === null || next === undefined) return;',
+        find: 'if (cursor === null || hasMore === false) return;',
+        replace: 'if (cursor === null || hasMore === false || next === undefined) return;',
       },
     ],
     caughtBy: 'test/client/paging.test.ts',

@@ -3,6 +3,7 @@ import { API_FAULTS } from './api.ts';
 import { CLIENT_FAULTS } from './client.ts';
 import { CONTRACT_FAULTS } from './contract.ts';
 import { DATABASE_FAULTS } from './database.ts';
+import { EVENT_FAULTS } from './events.ts';
 import { HANDLER_FAULTS } from './handlers.ts';
 import { ISOLATION_FAULTS } from './isolation.ts';
 import { KEY_FAULTS } from './keys.ts';
@@ -10,19 +11,18 @@ import { LIMIT_FAULTS } from './limits.ts';
 import { PAGE_FAULTS } from './pages.ts';
 import { PEOPLE_FAULTS } from './people.ts';
 import { PROMISE_FAULTS } from './promises.ts';
-import { RESOURCE_FAULTS } from './resources.ts';
 import { STOPPING_FAULTS } from './stopping.ts';
 
 /** All planted faults. To add one, add it to one of these lists. */
 export const FAULTS: readonly Fault[] = [
   ...CONTRACT_FAULTS,
-  ...RESOURCE_FAULTS,
   ...HANDLER_FAULTS,
   ...API_FAULTS,
   ...LIMIT_FAULTS,
   ...KEY_FAULTS,
   ...ISOLATION_FAULTS,
   ...DATABASE_FAULTS,
+  ...EVENT_FAULTS,
   ...CLIENT_FAULTS,
   ...PAGE_FAULTS,
   ...PEOPLE_FAULTS,

@@ -1,4 +1,5 @@
 import type { Handlers } from '../operation.ts';
+import { getEvent, listEvents } from './events.ts';
 import { getKey } from './key.ts';
 import {
   createParentProgram,
@@ -15,5 +16,7 @@ export const handlers: Handlers = {
   getParentProgram,
   updateParentProgram,
   deleteParentProgram,
+  listEvents,
+  getEvent,
   getKey,
 };

@@ -5,7 +5,6 @@ import {
   changeUser,
   countOtherAdministrators,
   countRecoveryCodes,
-  countUsers,
   findMatchingUsers,
   findPasswordHash,
   findUser,
@@ -56,16 +55,9 @@ export const peopleProofs: Proofs = {
   },
 
   async listUsers({ db, ours, theirs }) {
-    const query = { search: '', state: 'all', from: null, limit: 100 } as const;
-    const found = await listUsers(db, ours.scope, query);
+    const found = await listUsers(db, ours.scope, { search: '', after: null, limit: 100 });
     expect(found.map(({ id }) => id)).toEqual([ours.userId]);
-    expect(await listUsers(db, ours.scope, { ...query, search: theirs.email })).toEqual([]);
-  },
-
-  async countUsers({ db, ours, theirs }) {
-    const query = { search: '', state: 'all', position: null } as const;
-    expect(await countUsers(db, ours.scope, query)).toEqual({ total: 1, before: 0 });
-    expect(await countUsers(db, ours.scope, { ...query, search: theirs.email })).toEqual({ total: 0, before: 0 });
+    expect(await listUsers(db, ours.scope, { search: theirs.email, after: null, limit: 100 })).toEqual([]);
   },
 
   async findUser({ db, ours, theirs }) {

@@ -1,0 +1,37 @@
+import type { components } from '../../../generated/openapi.d.ts';
+import { cursorKeyOf } from '../../service/cursor-key.ts';
+import * as service from '../../service/events.ts';
+import { bytesOfPosition, positionIn } from '../../store/event-position.ts';
+import { nextPage, openCursor, sealCursor } from '../cursor.ts';
+import { readInstant } from '../instant.ts';
+import { JsonText } from '../json-text.ts';
+import { listOf } from '../list-page.ts';
+import type { Handler } from '../operation.ts';
+
+const PATH = '/api/events';
+
+export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db }) => {
+  const { limit, cursor, ...filters } = query;
+  const { type, since } = filters;
+  const seal = { key: cursorKeyOf(db, caller), list: listOf(PATH, filters) };
+  const page = await service.readFeed(db, caller.scope, {
+    after: cursor === undefined ? null : positionIn(openCursor(seal, cursor)),
+    since: since === undefined ? undefined : readInstant(since),
+    type,
+    limit,
+  });
+  const next = sealCursor(seal, bytesOfPosition(page.position));
+  const shown: components['schemas']['FeedPage'] = { limit, next_cursor: next, has_more: page.hasMore };
+  const events = page.events.map(({ json }, i) => (i === 0 ? json : `,${json}`));
+  return {
+    status: 200,
+    headers: page.hasMore ? { Link: `<${nextPage(PATH, query, next)}>; rel="next"` } : {},
+    body: new JsonText('{"data":[', ...events, '],"page":', JSON.stringify(shown), '}'),
+    version: page.version,
+  };
+};
+
+export const getEvent: Handler<'getEvent'> = async ({ path, caller }, { db }) => {
+  const { json, version } = await service.getEvent(db, caller.scope, path.id);
+  return { status: 200, headers: {}, body: new JsonText(json), version };
+};

@@ -1,0 +1,127 @@
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Database } from './database.ts';
+import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
+import { positionBefore } from './event-position.ts';
+import { rfc3339 } from './instant.ts';
+import { MAX_ROWS } from './list.ts';
+import { VERSION } from './organization-version.ts';
+
+export type EventQuery = {
+  /** Only events after this position (event-position.ts). */
+  readonly after: string;
+  /** Undefined: every type. */
+  readonly type: string | undefined;
+  /** Maximum number of events, 1 to 101. */
+  readonly limit: number;
+};
+
+export type ListedEvent = {
+  readonly id: string;
+  /** The event as the contract shows it. */
+  readonly json: string;
+};
+
+/** All from one snapshot. */
+export type EventList = {
+  /** In the order of the commits. */
+  readonly events: readonly ListedEvent[];
+  /** The organization's. Every later event has a higher one. */
+  readonly version: string;
+  /** The last event that is no longer kept; null: all are kept. */
+  readonly deletedTo: string | null;
+};
+
+const AS_TEXT = { getTypeParser: () => (text: string) => text };
+
+type EventRow = { readonly version: string; readonly deletedTo: string | null } & (
+  | ListedEvent
+  | { readonly id: null; readonly json: null }
+);
+
+/** The events of the organization after a position. */
+export async function listEvents(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  { after, type, limit }: EventQuery,
+): Promise<EventList> {
+  const { rows } = await db.pool.query<EventRow>({
+    ...(type === undefined ? LIST : LIST_OF_TYPE),
+    values: [organizationId, after, limit, ...(type === undefined ? [] : [type])],
+    types: AS_TEXT,
+  });
+  const [first] = rows;
+  if (first === undefined) throw new Error('The organization does not exist.');
+  const events = rows.flatMap(({ id, json }) => (id === null ? [] : [{ id, json: withRfc3339(json) }]));
+  return { events, version: first.version, deletedTo: first.deletedTo };
+}
+
+/**
+ * One row for each event, or one without an event. The constant limit keeps the plan of the prepared statement good, as in
+ * list.ts.
+ */
+function listText(filter: string): string {
+  return `
+    select organizations.version, events_deleted_to as "deletedTo", listed.id, row_to_json(listed) as json
+    from organizations left join lateral (
+      select * from (
+        select id, type, "timestamp", data from events
+        where organization_id = $1 and id > $2 ${filter} order by id limit ${MAX_ROWS}
+      ) page order by id limit $3
+    ) listed on true
+    where organizations.id = $1 order by listed.id`;
+}
+
+const LIST = { name: 'list_events', text: listText('') };
+const LIST_OF_TYPE = { name: 'list_events_of_type', text: listText('and type = $4') };
+
+const FIND = {
+  name: 'find_event',
+  text: `
+    select row_to_json(found) as json, ${VERSION} as version
+    from (select id, type, "timestamp", data from events where organization_id = $1 and id = $2) found`,
+};
+
+/** The event as the contract shows it, and the organization's version from the same snapshot; null if there is none. */
+export async function findEvent(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  id: string,
+): Promise<{ readonly json: string; readonly version: string } | null> {
+  const { rows } = await db.pool.query<{ json: string; version: string }>({
+    ...FIND,
+    values: [organizationId, id],
+    types: AS_TEXT,
+  });
+  const [found] = rows;
+  return found === undefined ? null : { ...found, json: withRfc3339(found.json) };
+}
+
+const TIMESTAMP = ',"timestamp":"';
+const DATA = '","data":';
+
+/** Converts the timestamp of the event to RFC 3339; those in `data` are. No member before it holds free text. */
+function withRfc3339(json: string): string {
+  const start = json.indexOf(TIMESTAMP) + TIMESTAMP.length;
+  const end = json.indexOf(DATA, start);
+  return `${json.slice(0, start)}${rfc3339(json.slice(start, end))}${json.slice(end)}`;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Deletes events older than so many days of all organizations, in batches. Returns how many. */
+export async function deleteExpiredEvents(db: Database, now: Date, retentionDays: number): Promise<number> {
+  const end = positionBefore(new Date(now.getTime() - retentionDays * DAY_MS));
+  // Organization by organization, along the primary key: an index by time alone would make every write dearer.
+  return deleteInBatches(
+    () => db.prisma.$executeRaw`
+      with expired as materialized (
+        select oldest.organization_id, oldest.id from organizations cross join lateral (
+          select organization_id, id from events
+          where organization_id = organizations.id and id <= ${end}::uuid
+          order by id limit ${BATCH_ROWS}::int
+          for update skip locked
+        ) oldest limit ${BATCH_ROWS}::int)
+      delete from events using expired
+      where events.organization_id = expired.organization_id and events.id = expired.id`,
+  );
+}
