@@ -47,8 +47,10 @@ export type KeyUseOptions = {
 const EVERY_SECONDS = 60;
 /** Twice the interval, because a write takes time, too. */
 const UNWRITTEN_SECONDS = 2 * EVERY_SECONDS;
-/** About 20 MB of memory, and a statement of a few seconds. */
+/** About 40 MB of memory, and a few seconds of writing. */
 const MAX_KEYS = 50_000;
+/** Of a statement: it holds the locks of its keys, which a revocation waits for, and must end within the statement timeout. */
+const KEYS_AT_ONCE = 1000;
 
 /**
  * Records in memory when keys were used, how often rotated or revoked keys were refused, and how many requests succeeded, were
@@ -62,23 +64,25 @@ export function startKeyUses(
   let writing = Promise.resolve();
 
   async function write(): Promise<void> {
-    if (batch.uses.size === 0) return;
-    const written = batch;
-    batch = new Batch(maxKeys);
-    written.next = batch;
-    try {
-      await writeKeyUses(db, [...written.uses.values()]);
-    } catch (error) {
-      const newer = batch;
-      batch = written;
-      written.next = null;
-      newer.next = written;
-      for (const use of newer.uses.values()) written.find(use).add(use);
-      onFailure(error);
+    const uses = [...batch.uses.values()];
+    if (uses.length === 0) return;
+    const newer = new Batch(maxKeys);
+    batch.next = newer;
+    batch = newer;
+    while (uses.length > 0) {
+      const part = uses.splice(0, KEYS_AT_ONCE);
+      try {
+        await writeKeyUses(db, part);
+      } catch (error) {
+        // The part that failed comes last, so that it never keeps the others from being written.
+        for (const use of [...uses, ...part]) newer.find(use).add(use);
+        onFailure(error);
+        return;
+      }
     }
   }
 
-  // One write at a time: a failed write goes on with its batch.
+  // One write at a time: a failed write returns its uses to the batch.
   const flush = () => (writing = writing.then(write));
   const timer = setInterval(flush, everySeconds * 1000);
   timer.unref();

@@ -27,12 +27,13 @@ export type KeyUse = OutcomeCounts & {
   readonly refusedUses: number;
 };
 
-const IS_LATER = "used.last_used_at > coalesce(k.last_used_at, '-infinity')";
+const IS_LATER = "held.last_used_at > coalesce(k.last_used_at, '-infinity')";
 
 const WRITE = {
   name: 'write_key_uses',
   // Locks the keys in the order of their ids, so that processes that write at the same time cannot deadlock. The lock of a key
-  // covers its rows in key_uses.
+  // covers its rows in key_uses, so all locks are taken before the first of these. Every join has an index: the planner does
+  // not know how many rows there are, and would otherwise compare each with each.
   text: `
     with seen as (
       select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[],
@@ -44,33 +45,32 @@ const WRITE = {
              (array_agg(client order by last_used_at desc nulls last))[1] as client
       from seen group by organization_id, key_id),
     held as (
-      select k.organization_id, k.id
+      select k.organization_id, k.id, used.last_used_at, used.refused_uses, used.network, used.client
       from api_keys k join used on used.organization_id = k.organization_id and used.key_id = k.id
       order by k.organization_id, k.id for no key update of k),
     counted as (
       insert into key_uses as u (organization_id, key_id, period, starts_at, successful, refused, failed)
-      select held.organization_id, held.id, p.period, date_trunc(p.period::text, seen.hour, 'UTC'),
+      select k.organization_id, k.id, p.period, date_trunc(p.period::text, seen.hour, 'UTC'),
              sum(seen.successful), sum(seen.refused), sum(seen.failed)
-      from held
-      join seen on seen.organization_id = held.organization_id and seen.key_id = held.id
+      from seen
+      join api_keys k on k.organization_id = seen.organization_id and k.id = seen.key_id
       cross join unnest(enum_range(null::use_period)) as p (period)
-      where seen.successful + seen.refused + seen.failed > 0
+      where seen.successful + seen.refused + seen.failed > 0 and (select count(*) from held) > 0
       group by 1, 2, 3, 4
       on conflict (organization_id, key_id, period, starts_at) do update
         set successful = u.successful + excluded.successful,
             refused = u.refused + excluded.refused,
             failed = u.failed + excluded.failed)
     update api_keys k
-    set last_used_at = greatest(k.last_used_at, used.last_used_at),
-        last_used_network = case when ${IS_LATER} then used.network else k.last_used_network end,
-        last_used_client = case when ${IS_LATER} then used.client else k.last_used_client end,
-        refused_uses = least(k.refused_uses + used.refused_uses, 2147483647)::int
-    from held join used on used.organization_id = held.organization_id and used.key_id = held.id
-    where k.organization_id = held.organization_id and k.id = held.id
-      and (used.refused_uses > 0 or ${IS_LATER})`,
+    set last_used_at = greatest(k.last_used_at, held.last_used_at),
+        last_used_network = case when ${IS_LATER} then held.network else k.last_used_network end,
+        last_used_client = case when ${IS_LATER} then held.client else k.last_used_client end,
+        refused_uses = least(k.refused_uses + held.refused_uses, 2147483647)::int
+    from held
+    where k.organization_id = held.organization_id and k.id = held.id and (held.refused_uses > 0 or ${IS_LATER})`,
 };
 
-/** Adds the uses of keys of all organizations in one statement. `lastUsedAt` only moves forward. */
+/** Adds the uses of keys of any organizations in one statement. `lastUsedAt` only moves forward. */
 export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promise<void> {
   const values = [
     uses.map(({ organizationId }) => organizationId),

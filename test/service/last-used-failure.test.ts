@@ -62,6 +62,45 @@ test('uses that could not be written are kept, merged with later ones, and writt
   );
 });
 
+// The risk: one statement for all keys runs into its time limit each time, and holds the locks of all keys until then.
+test('a thousand keys are written at once, and those that cannot be written keep no others from it', async () => {
+  const { organizationId } = people.scope;
+  const { rows } = await server.db.pool.query<{ id: string }>(
+    `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions)
+     select $1, gen_random_uuid(), $2, 'Key ' || i, sha256(gen_random_uuid()::text::bytea),
+            sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}'
+     from generate_series(1, 2500) i returning id`,
+    [organizationId, people.member.userId],
+  );
+  const ids = rows.map(({ id }) => id);
+  const { query } = server.db.pool;
+  const sizes: number[] = [];
+  let isDown = true;
+  const pool = Object.assign(Object.create(server.db.pool), {
+    query: (statement: { values: string[][] }) => {
+      const keys = statement.values[1] ?? [];
+      sizes.push(keys.length);
+      return isDown && keys.includes(ids[0] ?? '')
+        ? Promise.reject(new Error('locked'))
+        : Reflect.apply(query, server.db.pool, [statement]);
+    },
+  });
+  const failures: unknown[] = [];
+  const uses = startKeyUses({ ...server.db, pool }, { onFailure: (error) => failures.push(error) });
+  for (const id of ids) uses.of({ organizationId, id }, AT).responded('successful');
+  const counted = async () => {
+    const found = await server.db.prisma.keyUse.findMany({ where: { keyId: { in: ids }, period: 'day' } });
+    return [found.length, found.reduce((sum, { successful }) => sum + Number(successful), 0)];
+  };
+  for (let i = 0; i < 3; i += 1) await uses.flush();
+  // The part that fails goes to the end each time, and gets smaller.
+  expect([sizes, failures.length]).toEqual([[1000, 1000, 1000, 1000, 500], 3]);
+  expect(await counted()).toEqual([2000, 2000]);
+  isDown = false;
+  await uses.stop();
+  expect(await counted()).toEqual([2500, 2500]);
+});
+
 // The risk: during an outage of a day, ever more keys are used until the process runs out of memory.
 test('memory is bounded: recorded keys stay, and further keys are dropped', async () => {
   const [first, second, third] = [await newKey(), await newKey(), await newKey()];

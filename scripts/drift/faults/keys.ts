@@ -413,4 +413,9 @@ export const KEY_FAULTS: readonly Fault[] = [
     ],
     caughtBy: 'test/domain/client-product.test.ts',
   },
+  {
+    title: 'counts that cannot be written keep others from it',
+    edits: [{ file: 'src/service/last-used.ts', find: '[...uses, ...part]', replace: '[...part, ...uses]' }],
+    caughtBy: 'test/service/last-used-failure.test.ts',
+  },
 ];
