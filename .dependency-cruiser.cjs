@@ -80,7 +80,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ['node_modules', '^generated/'] },
-    tsPreCompilationDeps: 'specify',
+    tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
