@@ -7,6 +7,8 @@ import { root } from '../../scripts/tool.ts';
 import { runWorkflows } from '../../scripts/workflows/run.ts';
 import { useMock } from '../support/mock.ts';
 import { runFile } from '../support/process.ts';
+import { stepIdsOf, workflowOf } from '../support/resource-workflow.ts';
+import { resources } from '../support/resources.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
 // A response that violates the contract fails its step.
@@ -63,6 +65,20 @@ test.each(['server', 'mock'] as const)(
     expect([...printed.matchAll(/✓ .* - step (\S+)/g)].map(([, step = '']) => step)).toEqual(steps);
     expect(printed).toContain('authorization: Bearer ****');
     expect(printed).not.toContain(targets[name].key);
+  },
+);
+
+test.each(['server', 'mock'] as const)(
+  'the workflow of each resource that is derived from the contract succeeds on the %s: create, retry, get, list, delete',
+  async (name) => {
+    const derived = resources.map(({ table }) => join(folder, `${table}-${name}.arazzo.yaml`));
+    for (const [i, resource] of resources.entries())
+      await writeFile(derived[i] ?? '', workflowOf(resource, join(root, 'openapi/openapi.yaml')));
+    const target = name === 'server' ? { server: server.url, key: ours.key } : targets.mock;
+    const { isFine, printed } = await runWorkflows({ files: derived, ...target });
+    if (!isFine) throw new Error(printed);
+    const succeeded = [...printed.matchAll(/✓ .* - step (\S+)/g)].map(([, step = '']) => step);
+    expect(succeeded).toEqual(resources.flatMap(stepIdsOf));
   },
 );
 

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTest } from '../../scripts/drift/fault.ts';
 import { FAULTS, QUICK } from '../../scripts/drift/faults/index.ts';
+import { resources } from '../support/resources.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -17,6 +18,14 @@ test.each(FAULTS)('"$title" still matches its file exactly once and changes it',
   for (const { file, find, replace } of edits) {
     expect(textOf(file).split(find)).toHaveLength(2);
     expect(replace).not.toBe(find);
+  }
+});
+
+test('every resource of the contract has planted faults', () => {
+  expect(resources).not.toEqual([]);
+  for (const { table } of resources) {
+    const own = FAULTS.filter(({ title }) => title.split(' ').includes(table));
+    expect({ table, isTried: own.length >= 3 }).toEqual({ table, isTried: true });
   }
 });
 

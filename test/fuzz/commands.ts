@@ -1,32 +1,26 @@
 // The commands that one of two organizations runs, and the responses it must get.
 import { isDeepStrictEqual } from 'node:util';
 import type fc from 'fast-check';
+import type { Json } from '../../src/api/document.ts';
 import { nextOf } from '../support/programs.ts';
+import type { References } from '../support/resources.ts';
 import type { Outgoing } from './outgoing.ts';
-import {
-  type Content,
-  type Creation,
-  contentOf,
-  type Filters,
-  isSame,
-  type Patch,
-  type Program,
-  type Programs,
-  patched,
-} from './parent-program-model.ts';
+import type { Content, Filters, Row, Rows } from './resource-model.ts';
 import type { TimedReply } from './world.ts';
 
-export const LIST = '/api/parent_programs';
-
 /** Two organizations: the model of each, and the key of the caller. */
-type Model = readonly [Programs, Programs];
-type Real = { readonly send: Send };
+type Model = readonly [Rows, Rows];
+type Real = {
+  readonly send: Send;
+  /** Of each organization: the ids of the rows to which the fields of a creation refer. */
+  readonly references: readonly [References, References];
+};
 type Call = Pick<Outgoing, 'method' | 'url'> & { headers?: Record<string, string>; body?: unknown };
 export type Send = (who: Who, call: Call) => Promise<TimedReply>;
 export type Who = 0 | 1;
 export type Command = fc.AsyncCommand<Model, Real>;
 
-/** Selects one of the created programs, of the caller's organization or of the other. */
+/** Selects one of the created rows, of the caller's organization or of the other. */
 export type Chosen = { readonly who: Who; readonly of: Who; readonly at: number };
 export type Tag = 'none' | 'current' | 'other' | 'weak' | 'any';
 
@@ -43,49 +37,62 @@ function mustName(response: TimedReply, field: string, why: string): void {
   must(isDeepStrictEqual(Object.keys(response.body.errors), [field]), `${why}: the 422 must name ${field}.`);
 }
 
-function mustBe(program: Program, content: Content): void {
-  must(isSame(program, content), `it must be ${JSON.stringify(content)}, and is ${JSON.stringify(program)}`);
+function mustBe(rows: Rows, row: Row, content: Content): void {
+  must(rows.isSame(row, content), `it must be ${JSON.stringify(content)}, and is ${JSON.stringify(row)}`);
 }
+
+export type Creation = {
+  readonly body: Json;
+  /** The organization to whose rows the fields of the body refer. */
+  readonly refersTo: Who;
+  readonly key: string | undefined;
+};
 
 export class Create implements Command {
   readonly who: Who;
-  readonly body: Creation;
-  readonly key: string | undefined;
+  readonly creation: Creation;
 
-  constructor(who: Who, body: Creation, key: string | undefined) {
+  constructor(who: Who, creation: Creation) {
     this.who = who;
-    this.body = body;
-    this.key = key;
+    this.creation = creation;
   }
 
   check = () => true;
 
-  async run(model: Model, { send }: Real): Promise<void> {
-    const [ours, content, { key = '' }] = [model[this.who], contentOf(this.body), this];
-    const headers = this.key === undefined ? {} : { 'Idempotency-Key': this.key };
-    const response = await send(this.who, { method: 'POST', url: LIST, headers, body: this.body });
-    const before = ours.responses.get(key);
-    if (before !== undefined && !isSame(before.content, content)) {
+  async run(model: Model, { send, references }: Real): Promise<void> {
+    const { who, creation } = this;
+    const ours = model[who];
+    const { path } = ours.resource;
+    const body = { ...creation.body, ...references[creation.refersTo] };
+    const content = ours.contentOf(body);
+    const headers = creation.key === undefined ? {} : { 'Idempotency-Key': creation.key };
+    const response = await send(who, { method: 'POST', url: path, headers, body });
+    const before = ours.responses.get(creation.key ?? '');
+    if (before !== undefined && !ours.isSame(before.content, content)) {
       return mustName(response, 'Idempotency-Key', 'the key came with another body before');
     }
     if (before !== undefined) {
       mustGet(response, 201, 'the same key and body came before');
-      return must(isDeepStrictEqual(response.body, before.program), 'it must be the first response again.');
+      return must(isDeepStrictEqual(response.body, before.row), 'it must be the first response again.');
     }
-    if (ours.isTaken(content.external_id)) return mustGet(response, 409, 'the external_id is taken');
+    const [reference] = Object.keys(references[creation.refersTo]);
+    if (reference !== undefined && creation.refersTo !== who) {
+      return mustName(response, reference, 'it refers to a row of another organization');
+    }
+    if (ours.isTaken(content)) return mustGet(response, 409, 'a value is taken that must be unique');
     mustGet(response, 201, 'nothing is in the way');
-    const program: Program = response.body;
-    mustBe(program, content);
-    must(!model.some(({ ids }) => ids.includes(program.id)), 'the id must be new.');
-    must(response.headers['location'] === `${LIST}/${program.id}`, 'the Location must lead to it.');
-    ours.keep({ program, entityTag: response.headers['etag'] ?? '' });
-    if (this.key !== undefined) ours.responses.set(this.key, { content, program });
+    const row: Row = response.body;
+    mustBe(ours, row, content);
+    must(!model.some(({ ids }) => ids.includes(row.id)), 'the id must be new.');
+    must(response.headers['location'] === `${path}/${row.id}`, 'the Location must lead to it.');
+    ours.keep({ row, entityTag: response.headers['etag'] ?? '' });
+    if (creation.key !== undefined) ours.responses.set(creation.key, { content, row });
   }
 
   toString = () => 'create';
 }
 
-/** The selected program, if visible to the caller. Undefined: no program has been created. */
+/** The selected row, if visible to the caller. Undefined: no row has been created. */
 function find(model: Model, { who, of, at }: Chosen) {
   const { ids } = model[of];
   const id = ids[at % ids.length];
@@ -114,12 +121,13 @@ export class Get implements Command {
     const { id, kept } = find(model, this.chosen) ?? { id: '' };
     const tag = tagOf(this.tag, kept?.entityTag);
     const headers = tag === undefined ? {} : { 'If-None-Match': tag };
-    const response = await send(this.chosen.who, { method: 'GET', url: `${LIST}/${id}`, headers });
-    if (kept === undefined) return mustGet(response, 404, 'the organization has no such program');
+    const { path } = model[this.chosen.who].resource;
+    const response = await send(this.chosen.who, { method: 'GET', url: `${path}/${id}`, headers });
+    if (kept === undefined) return mustGet(response, 404, 'the organization has no such row');
     must(response.headers['etag'] === kept.entityTag, 'the ETag must be that of the last write.');
     if (this.tag !== 'none' && this.tag !== 'other') return mustGet(response, 304, 'nothing has changed');
     mustGet(response, 200, 'it is there');
-    must(isDeepStrictEqual(response.body, kept.program), `it must be as it was written: ${response.text}`);
+    must(isDeepStrictEqual(response.body, kept.row), `it must be as it was written: ${response.text}`);
   }
 
   toString = () => 'get';
@@ -128,10 +136,10 @@ export class Get implements Command {
 export class Write implements Command {
   readonly chosen: Chosen;
   readonly tag: Tag;
-  /** Null: the program is deleted. */
-  readonly patch: Patch | null;
+  /** Null: the row is deleted. */
+  readonly patch: Json | null;
 
-  constructor(chosen: Chosen, tag: Tag, patch: Patch | null) {
+  constructor(chosen: Chosen, tag: Tag, patch: Json | null) {
     this.chosen = chosen;
     this.tag = tag;
     this.patch = patch;
@@ -146,34 +154,35 @@ export class Write implements Command {
     const headers = tag === undefined ? {} : { 'If-Match': tag };
     const method = this.patch === null ? 'DELETE' : 'PATCH';
     const body = this.patch ?? undefined;
-    const response = await send(this.chosen.who, { method, url: `${LIST}/${id}`, headers, body });
-    if (kept === undefined) return mustGet(response, 404, 'the organization has no such program');
+    const response = await send(this.chosen.who, { method, url: `${ours.resource.path}/${id}`, headers, body });
+    if (kept === undefined) return mustGet(response, 404, 'the organization has no such row');
     if (this.tag === 'other' || this.tag === 'weak') return mustGet(response, 412, 'no strong tag is the current one');
     if (this.patch === null) {
       mustGet(response, 204, 'it was there');
       return void ours.kept.delete(id);
     }
-    const content = patched(kept.program, this.patch);
-    if (content === null) return mustName(response, 'metadata', 'too many entries would remain');
-    if (ours.isTaken(content.external_id, id)) return mustGet(response, 409, 'the external_id is taken');
+    const before = kept.row;
+    const { content, tooMany } = ours.patched(before, this.patch);
+    if (tooMany !== undefined) return mustName(response, tooMany, 'too many entries would remain');
+    if (ours.isTaken(content, id)) return mustGet(response, 409, 'a value is taken that must be unique');
     mustGet(response, 200, 'nothing is in the way');
-    const program: Program = response.body;
-    mustBe(program, content);
-    const before = kept.program;
-    must(program.id === id && program.created_at === before.created_at, 'id and created_at must stay.');
-    const isTouched = program.updated_at > before.updated_at;
-    must(isTouched !== isSame(before, content), 'updated_at must grow with a change, and with nothing else.');
+    const row: Row = response.body;
+    mustBe(ours, row, content);
+    must(row.id === id && row.created_at === before.created_at, 'id and created_at must stay.');
+    const isTouched = row.updated_at > before.updated_at;
+    must(isTouched !== ours.isSame(before, content), 'updated_at must grow with a change, and with nothing else.');
     must((response.headers['etag'] === kept.entityTag) !== isTouched, 'the ETag must be new with a change only.');
-    ours.keep({ program, entityTag: response.headers['etag'] ?? '' });
+    ours.keep({ row, entityTag: response.headers['etag'] ?? '' });
   }
 
   toString = () => (this.patch === null ? 'delete' : 'update');
 }
 
-type Listing = {
+export type Listing = {
   readonly sort: string;
   readonly limit: number;
   readonly filters: Filters;
+  /** Selects the row since whose last change rows are listed; null: all are. */
   readonly since: number | null;
 };
 
@@ -191,12 +200,13 @@ export class List implements Command {
   /** Reads to the last list page, then the first one again, which must not have changed. */
   async run(model: Model, { send }: Real): Promise<void> {
     const { sort, limit, since } = this.listing;
-    const times = [...model[this.who].kept.values()].map(({ program }) => program.updated_at);
+    const rows = model[this.who];
+    const times = [...rows.kept.values()].map(({ row }) => row.updated_at);
     const moment = since === null ? undefined : times[since % times.length];
     const filters = { ...this.listing.filters, ...(moment !== undefined && { updated_since: moment }) };
-    const first = `${LIST}?${new URLSearchParams({ sort, limit: String(limit), ...filters })}`;
-    const expected = model[this.who].listed(sort, filters);
-    const found: Program[] = [];
+    const first = `${rows.resource.path}?${new URLSearchParams({ sort, limit: String(limit), ...filters })}`;
+    const expected = rows.listed(sort, filters);
+    const found: Row[] = [];
     let entityTag = '';
     for (let url: string | undefined = first; url !== undefined; ) {
       const page: TimedReply = await send(this.who, { method: 'GET', url });
@@ -207,7 +217,7 @@ export class List implements Command {
       if (url === first) entityTag = page.headers['etag'] ?? '';
       url = nextOf(page);
     }
-    const ids = (programs: readonly Program[]) => programs.map(({ id }) => id).join();
+    const ids = (those: readonly Row[]) => those.map(({ id }) => id).join();
     must(isDeepStrictEqual(found, expected), `it must list ${ids(expected)}, and lists ${ids(found)}.`);
     const again = await send(this.who, { method: 'GET', url: first, headers: { 'If-None-Match': entityTag } });
     mustGet(again, 304, 'nothing has changed');

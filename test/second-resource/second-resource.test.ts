@@ -28,9 +28,11 @@ const GENERIC_TESTS = [
   'test/contract/parity-statuses.test.ts',
   'test/contract/parity-conditional.test.ts',
   'test/contract/types.test.ts',
+  'test/contract/workflows.test.ts',
   'test/client/types.test.ts',
   'test/docs/samples.test.ts',
   'test/domain/role.test.ts',
+  'test/drift/faults.test.ts',
   'test/fuzz/fuzz.test.ts',
   'test/store/isolation.test.ts',
 ];

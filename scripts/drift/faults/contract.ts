@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../tool.ts';
 import type { Edit, Fault } from '../fault.ts';
 
 const LIST = 'openapi/paths/parent_programs.yaml';
@@ -6,10 +9,22 @@ const KEY = 'openapi/paths/key.yaml';
 const LIMIT = 'openapi/components/parameters/Limit.yaml';
 const MINIMAL = 'openapi/components/examples/ParentProgramMinimal.yaml';
 /** The last published version, which the release check compares the contract with. */
-const RELEASED = 'openapi/released/1.3.0.yaml';
+const LAST = readdirSync(join(root, 'openapi/released'))
+  .map((file) => file.replace('.yaml', ''))
+  .sort(new Intl.Collator('en', { numeric: true }).compare)
+  .at(-1);
+const RELEASED = `openapi/released/${LAST}.yaml`;
+const { version: VERSION }: { version: string } = JSON.parse(
+  readFileSync(join(root, 'generated/openapi.json'), 'utf8'),
+).info;
+const withVersion = (version: string): Edit => ({
+  file: 'openapi/openapi.yaml',
+  find: `version: ${VERSION}`,
+  replace: `version: ${version}`,
+});
 
 /** What a breaking change requires, so that the release check accepts it. */
-const MAJOR_RELEASE: Edit = { file: 'openapi/openapi.yaml', find: 'version: 1.3.0', replace: 'version: 2.0.0' };
+const MAJOR_RELEASE = withVersion(`${Number(VERSION.split('.')[0]) + 1}.0.0`);
 
 const nameUpTo = (characters: number) =>
   ['ParentProgram', 'ParentProgramCreate', 'ParentProgramUpdate'].map((schema) => ({
@@ -132,12 +147,12 @@ export const CONTRACT_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a published file has another version inside',
-    edits: [{ file: RELEASED, find: '  version: 1.3.0', replace: '  version: 1.3.1' }],
+    edits: [{ file: RELEASED, find: `  version: ${LAST}`, replace: `  version: ${LAST}1` }],
     caughtBy: 'release',
   },
   {
     title: 'the version of the contract is too high for its changes',
-    edits: [{ file: 'openapi/openapi.yaml', find: 'version: 1.3.0', replace: 'version: 0.9.0' }],
+    edits: [withVersion('0.9.0')],
     afterwards: 'generate',
     caughtBy: 'release',
   },

@@ -63,8 +63,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/api/handlers/index.ts',
-        find: '  getEvent,\n  getKey,',
-        replace: '  getEvent,',
+        find: '  getKey,\n};',
+        replace: '};',
       },
     ],
     caughtBy: 'types',

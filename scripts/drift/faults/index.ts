@@ -11,11 +11,13 @@ import { LIMIT_FAULTS } from './limits.ts';
 import { PAGE_FAULTS } from './pages.ts';
 import { PEOPLE_FAULTS } from './people.ts';
 import { PROMISE_FAULTS } from './promises.ts';
+import { RESOURCE_FAULTS } from './resources.ts';
 import { STOPPING_FAULTS } from './stopping.ts';
 
 /** All planted faults. To add one, add it to one of these lists. */
 export const FAULTS: readonly Fault[] = [
   ...CONTRACT_FAULTS,
+  ...RESOURCE_FAULTS,
   ...HANDLER_FAULTS,
   ...API_FAULTS,
   ...LIMIT_FAULTS,
