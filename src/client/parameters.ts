@@ -19,7 +19,7 @@ export function parametersOf(method: Method, path: string, given: Parameters): P
   const parameters = {
     path: present('path', given.path),
     query: present('query', given.query),
-    header: present('header', given.header),
+    header: withStrongTags(present('header', given.header)),
   };
   for (const [, name = ''] of path.matchAll(/\{([^{}]+)\}/g)) checkSegment(name, parameters.path[name]);
   return method === 'post' && Object.hasOwn(IDEMPOTENT_PATHS, path)
@@ -41,6 +41,22 @@ function checkSegment(name: string, value: unknown): void {
   if (value === undefined) throw new TypeError(`params.path.${name} is missing.`);
   if (['', '.', '..'].includes(String(value)))
     throw new TypeError(`params.path.${name} must not be empty, "." or "..".`);
+}
+
+const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
+
+/**
+ * A weak tag never matches in `If-Match`. Charter sends none, but proxies that compress responses weaken its tags: a client that
+ * sent one back would get a 412 each time, however often it reads the row again.
+ */
+function withStrongTags(header: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(header).map(([name, value]) =>
+      name.toLowerCase() === 'if-match' && typeof value === 'string'
+        ? [name, value.replace(ENTITY_TAG, '$1')]
+        : [name, value],
+    ),
+  );
 }
 
 function withIdempotencyKey(header: Record<string, unknown>): Record<string, unknown> {

@@ -64,6 +64,14 @@ describe.each(TARGETS)('against $name', ({ start }) => {
     expect(response).toMatchObject({ ok: true, status: 200 });
   });
 
+  test('updateParentProgram: 200 with an entity tag that a proxy has weakened', async () => {
+    const path = { id: listed.id };
+    const seen = await charter.GET(PROGRAM, { params: { path } });
+    const header = { 'If-Match': `W/${seen.headers.get('ETag')}` };
+    const response = await charter.PATCH(PROGRAM, { params: { path, header }, body: { description: null } });
+    expect(response).toMatchObject({ ok: true, status: 200, tries: 1 });
+  });
+
   test('deleteParentProgram: 204, with neither data nor error', async () => {
     const created = await charter.POST(PROGRAMS, { body: { name: 'Short-lived' } });
     if (!created.ok) throw new Error(created.error.message);
