@@ -2,11 +2,16 @@
 import { join } from 'node:path';
 import { seed } from '../../prisma/seed.ts';
 import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
+import { withCharter } from '../support/charter.ts';
 import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
 import { operations } from '../support/contract.ts';
 import { useDashboard } from '../support/dashboard-server.ts';
-import { runSample, samples, samplesWithBody, shownIdOf } from '../support/samples.ts';
+import { withScratchDatabase } from '../support/postgres.ts';
+import { pasteSample, runSample, samples, samplesWithBody, shownIdOf } from '../support/samples.ts';
 import { openTestDatabase } from '../support/store.ts';
+import { until } from '../support/wait.ts';
+
+const KEY_OF_WELCOME = /curl -H "Authorization: Bearer (\S+)" "http/;
 
 const dashboard = await useDashboard();
 const scratch = await installClient(await packClient());
@@ -56,6 +61,23 @@ test('the demonstration has the parent program that the samples read, change and
   const programs = await db.prisma.parentProgram.findMany({ where: { id: shownIdOf('/api/parent_programs/{id}') } });
   expect(programs.map(({ name }) => name)).toEqual(['Nordic Scholars Exchange 2025']);
   await close();
+});
+
+// As `npm start` creates it, and as a newcomer finds it: one sample after the other, those that delete last.
+test.each(LANGUAGES)('the samples in $label work as pasted on a fresh demonstration', async ({ label }) => {
+  const own = samples.filter((sample) => sample.label === label);
+  const isDeletion = ({ request }: { request: string }) => request.startsWith('DELETE ');
+  const inOrder = [...own.filter((sample) => !isDeletion(sample)), ...own.filter(isDeletion)];
+  expect(inOrder).toHaveLength(operations.length);
+  await withScratchDatabase((DATABASE_URL) =>
+    withCharter({ DATABASE_URL, NODE_ENV: 'development' }, async ({ printed, url }) => {
+      const [, key = ''] = await until('the key of the demonstration', () => KEY_OF_WELCOME.exec(printed.stdout));
+      for (const sample of inOrder) {
+        const output = await pasteSample(sample, { url, key, folder: scratch.folder });
+        expect([sample.operationId, output !== '' || isDeletion(sample)]).toEqual([sample.operationId, true]);
+      }
+    }),
+  );
 });
 
 // The attack: a quote in an example ends the string literal, and the rest of the example is executed.

@@ -55,15 +55,7 @@ const RUNNERS: Readonly<Record<string, readonly [program: string, extension: str
 };
 
 /** Runs the sample unchanged, in an organization with the data it needs. Returns its output; throws if it fails. */
-export async function runSample(
-  dashboard: TestDashboard,
-  { operationId, label, source, request }: RunnableSample,
-  folder: string,
-): Promise<string> {
-  const missing = missingPrograms();
-  if (missing.length > 0) throw new Error(`There is no ${missing.join(', no ')}. ${REMEDY}`);
-  const [program, extension] = RUNNERS[label] ?? [];
-  if (program === undefined) throw new Error(`Nobody has said how a sample in ${label} is run.`);
+export async function runSample(dashboard: TestDashboard, sample: RunnableSample, folder: string): Promise<string> {
   const { id: organizationId, key, client } = await createTestOrganization(dashboard);
   for (const path of lists) {
     const ids = [organizationId, await createItem(client, { path }), shownIdOf(`${path}/{id}`)];
@@ -72,16 +64,35 @@ export async function runSample(
       ids,
     );
   }
+  const before = dashboard.logged.length;
+  const printed = await pasteSample(sample, { url: dashboard.url, key, folder });
+  await until(`${sample.request} to be logged`, () =>
+    dashboard.logged.slice(before).some((line) => requestIn(line) === sample.request),
+  );
+  return printed;
+}
+
+type Place = {
+  readonly url: string;
+  readonly key: string;
+  /** Where the sample runs; the client is installed there. */
+  readonly folder: string;
+};
+
+/** Runs the sample unchanged, as a reader would. Returns its output; throws if it fails. */
+export async function pasteSample(
+  { operationId, label, source }: Pick<RunnableSample, 'operationId' | 'label' | 'source'>,
+  { url, key, folder }: Place,
+): Promise<string> {
+  const missing = missingPrograms();
+  if (missing.length > 0) throw new Error(`There is no ${missing.join(', no ')}. ${REMEDY}`);
+  const [program, extension] = RUNNERS[label] ?? [];
+  if (program === undefined) throw new Error(`Nobody has said how a sample in ${label} is run.`);
   const file = join(folder, `${operationId}.${extension}`);
   await writeFile(file, source);
   const { PATH, HOME } = process.env;
-  const env = { PATH, HOME, CHARTER_URL: dashboard.url, CHARTER_API_KEY: key };
-  const before = dashboard.logged.length;
-  const { stdout } = await promisify(execFile)(program, [file], { env, cwd: folder });
-  await until(`${request} to be logged`, () =>
-    dashboard.logged.slice(before).some((line) => requestIn(line) === request),
-  );
-  return stdout;
+  const env = { PATH, HOME, CHARTER_URL: url, CHARTER_API_KEY: key };
+  return (await promisify(execFile)(program, [file], { env, cwd: folder })).stdout;
 }
 
 function requestIn(line: string): string {
