@@ -23,9 +23,9 @@ export async function migrate(url: string, migrations?: Migration[]): Promise<{ 
     // Usually there is nothing to do, and neither the lock nor the engine is needed.
     if (isComplete(ours, await readHistory(client))) return { applied: [] };
     await lock(client);
-    const history = await readHistory(client);
-    if (isComplete(ours, history)) return { applied: [] };
-    refuseUnfinished(history);
+    if (isComplete(ours, await readHistory(client))) return { applied: [] };
+    await dropUnfinishedIndexes(client, ours);
+    refuseUnfinished(await readHistory(client));
     await prepare(client);
     return { applied: await apply(url, ours, client) };
   } finally {
@@ -74,6 +74,26 @@ function isComplete(ours: Migration[], history: Applied[]): boolean {
 
 function namesOf(migrations: { name: string }[]): string {
   return [...new Set(migrations.map(({ name }) => name))].join(', ');
+}
+
+const BUILD_OF_INDEX = /^(?:\s|--[^\n]*\n)*CREATE (?:UNIQUE )?INDEX CONCURRENTLY "([^"]+)"/i;
+
+/**
+ * Lets migrations start again that build an index without blocking writes. Such a build is no transaction: if it is interrupted,
+ * it leaves an invalid index, which only costs time, and whose name is taken. It is the only statement of its migration, so
+ * nothing else is left of it. Requires the lock.
+ */
+async function dropUnfinishedIndexes(client: pg.Client, ours: readonly Migration[]): Promise<void> {
+  const unfinished = (await readHistory(client)).filter(({ isFinished }) => !isFinished);
+  for (const { name } of unfinished) {
+    const index = BUILD_OF_INDEX.exec(ours.find((migration) => migration.name === name)?.sql ?? '')?.[1];
+    if (index === undefined) continue;
+    await client.query(`DROP INDEX CONCURRENTLY IF EXISTS "${index}"`);
+    await client.query(
+      'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = $1 AND finished_at IS NULL',
+      [name],
+    );
+  }
 }
 
 /** Requires the lock: without it, another process may be applying the migration now. */

@@ -2,10 +2,11 @@ import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
 import { serverUrl, withClient, withScratchDatabase } from '../support/postgres.ts';
+import { until } from '../support/wait.ts';
 
 const OURS = await readMigrations();
 const NAMES = OURS.map(({ name }) => name);
-const LAST = NAMES.at(-1) ?? '';
+const [FIRST = ''] = NAMES;
 
 /** The message for the operator; it never contains the password that every URL in this file has. */
 async function refusalOf(url: string, migrations = OURS): Promise<string> {
@@ -88,8 +89,44 @@ test('a failed migration is rolled back, named with its reason, and can be retri
 
 test('an interrupted migration is refused by name', async () => {
   await withScratchDatabase(async (url) => {
-    await query(url, `update _prisma_migrations set finished_at = null where migration_name = '${LAST}'`);
-    expect(await refusalOf(url)).toMatch(new RegExp(`half-migrated: ${LAST} was started .* interrupted`));
+    await query(url, `update _prisma_migrations set finished_at = null where migration_name = '${FIRST}'`);
+    expect(await refusalOf(url)).toMatch(new RegExp(`half-migrated: ${FIRST} was started .* interrupted`));
+  });
+});
+
+// PostgreSQL leaves an invalid index behind, whose name is taken.
+test('an interrupted CREATE INDEX CONCURRENTLY is repeated by the next start', async () => {
+  await withScratchDatabase(async (url) => {
+    const name = '20991231000000_build_an_index';
+    const sql = '-- Without blocking writes.\nCREATE INDEX CONCURRENTLY "a_new_index" ON "organizations"("name");\n';
+    const isValid = async () =>
+      (await query(url, `select indisvalid from pg_index where indexrelid = to_regclass('a_new_index')`)).rows;
+    await withClient(url, async (writer) => {
+      // The build waits for the end of every transaction that has written the table.
+      await writer.query('begin');
+      await writer.query('lock table organizations in row exclusive mode');
+      const interrupted = migrate(url, [...OURS, { name, sql }]).catch((error: unknown) => error);
+      const build = `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and query like '%CREATE INDEX%' and wait_event_type = 'Lock'`;
+      await until('the end of the build', async () => (await query(url, build)).rowCount === 1);
+      expect(await interrupted).toBeInstanceOf(Error);
+      await writer.query('rollback');
+    });
+    expect(await isValid()).toEqual([{ indisvalid: false }]);
+    expect(await migrate(url, [...OURS, { name, sql }])).toEqual({ applied: [name] });
+    expect(await isValid()).toEqual([{ indisvalid: true }]);
+    expect(await migrate(url, [...OURS, { name, sql }])).toEqual({ applied: [] });
+  });
+});
+
+// The process was killed after the index had been built.
+test('an index that was built, but not recorded, is built again', async () => {
+  const name = '20991231000000_build_an_index';
+  const migrations = [...OURS, { name, sql: 'CREATE INDEX CONCURRENTLY "a_new_index" ON "organizations"("name");' }];
+  await withScratchDatabase(async (url) => {
+    expect(await migrate(url, migrations)).toEqual({ applied: [name] });
+    await query(url, `update _prisma_migrations set finished_at = null where migration_name = '${name}'`);
+    expect(await migrate(url, migrations)).toEqual({ applied: [name] });
   });
 });
 
