@@ -14,8 +14,6 @@ export const PARENT_PROGRAMS = defineTable<ParentProgram>({
   columns: { name: 'text', description: 'text', externalId: 'text', metadata: 'jsonb' },
 });
 
-const TEXTS = 'id, name, description, external_id as "externalId"';
-
 type RawProgram = Omit<ParentProgramModel, 'metadata'> & { metadata: string; row: string };
 
 type Rewrite = { readonly before: ReadParentProgram; readonly writer: Writer };
@@ -48,7 +46,7 @@ export async function readParentProgram(
   const [row] = await tx.$queryRaw<WriterAnd<RawProgram>[]>`
     with writer as materialized (${keyOfWrite(scope, writer, { isLocked })}),
     found as (
-      select ${Prisma.raw(`${TEXTS}, metadata::text, ${TIMES}`)}, parent_programs::text as row
+      select ${Prisma.raw(PARENT_PROGRAMS.fieldsAsText)}, parent_programs::text as row
       from writer, parent_programs
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
       ${isLocked ? Prisma.sql`for update of parent_programs` : Prisma.empty})

@@ -37,6 +37,8 @@ type Definition<Row extends Stored> = {
 export type Table<Row extends Stored> = Definition<Row> & {
   /** Every column, named as in the contract. The times come last. */
   readonly shown: string;
+  /** Every column, named like its field, and JSON as text. */
+  readonly fieldsAsText: string;
   readonly find: { readonly name: string; readonly text: string };
   /** The text of the insert between its values. */
   readonly insert: readonly string[];
@@ -53,11 +55,16 @@ export function defineTable<Row extends Stored>(definition: Definition<Row>): Ta
   const { name } = definition;
   const fields = Object.keys(definition.columns);
   const columns = fields.map(columnOf);
-  const types = ['uuid', 'uuid', ...Object.values<ColumnType>(definition.columns)];
+  const ofColumns = Object.values<ColumnType>(definition.columns);
+  const types = ['uuid', 'uuid', ...ofColumns];
   const selected = fields.map((field, i) => (columns[i] === field ? field : `${columns[i]} as "${field}"`));
+  const selectedAsText = fields.map((field, i) =>
+    ofColumns[i] === 'jsonb' ? `${columns[i]}::text as "${field}"` : selected[i],
+  );
   return {
     ...definition,
     shown: ['id', ...columns, 'created_at', 'updated_at'].join(', '),
+    fieldsAsText: ['id', ...selectedAsText, TIMES].join(', '),
     find: {
       name: `find_${name}`,
       text: `select ${['id', ...selected, TIMES].join(', ')}, ${VERSION} as version from ${name} where organization_id = $1 and id = $2`,
