@@ -33,7 +33,11 @@ npm install "$CHARTER_URL/charter-client.tgz"
 \`\`\``;
 
 export async function readContract(file: string): Promise<Contract> {
-  const document: Json = JSON.parse(await readFile(file, 'utf8'));
+  return contractOf(JSON.parse(await readFile(file, 'utf8')));
+}
+
+/** The parts of a bundled contract. */
+export function contractOf(document: Json): Contract {
   const following = { keepNamedSchemas: true };
   const { info, tags, components } = resolve<Sections>(document, document, following);
   return {
