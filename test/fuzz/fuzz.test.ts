@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../../src/api/document.ts';
 import { length } from '../support/length.ts';
+import { resources } from '../support/resources.ts';
 import { fuzz, type PropertyName, type Start } from './fuzz.ts';
+import { resourcesOf } from './resource-model.ts';
 import { openWorld } from './world.ts';
 
 /** Long enough for a busy machine. */
@@ -24,6 +26,10 @@ test(
   },
   MOST_SECONDS * 1000,
 );
+
+test('the sequences cover every resource of the contract', () => {
+  expect(resourcesOf(document).map(({ path }) => path)).toEqual(resources.map(({ path }) => path));
+});
 
 test(
   'two organizations in turn see their own writes and nothing of each other',
