@@ -55,12 +55,6 @@ async function save(
   return text;
 }
 
-// Another version of Redocly bundles the published document.
-test('the preview bundles the contract as npm run generate does', async () => {
-  const generated = await readFile(join(ROOT, 'generated/openapi.json'), 'utf8');
-  expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(JSON.parse(generated));
-});
-
 test('a saved change of the contract appears in the open page, which keeps its position and is not loaded again', async () => {
   const page = await visit(`/${KEY_PAGE}`);
   await page.getByRole('heading', { name: 'Get the current key' }).first().waitFor();

@@ -1,6 +1,8 @@
-// Documents derived from the contract for other tools: one with every `$ref` resolved, and a Postman collection.
+// Documents derived from the contract for other tools: one with every `$ref` resolved, a Postman collection, and the preview's.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createConfig } from '@redocly/openapi-core';
+import { bundleContract } from '../../scripts/docs/preview/bundle.ts';
 import { toPostmanCollection } from '../../scripts/generate/postman.ts';
 import { operations } from '../support/contract.ts';
 import { successOf } from '../support/every-operation.ts';
@@ -42,6 +44,12 @@ describe('openapi.dereferenced.json', () => {
       expect({ ...json.paths[path][method], path, method }).toEqual(operation);
     }
   });
+});
+
+// Another version of Redocly bundles the published document.
+test('the preview of the documentation bundles the contract as npm run generate does', async () => {
+  const { document } = await bundleContract(join(import.meta.dirname, '../..'), await createConfig({}));
+  expect(document).toEqual(contract);
 });
 
 describe('postman.json', () => {

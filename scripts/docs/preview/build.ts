@@ -1,12 +1,13 @@
 import { join } from 'node:path';
-import { bundle, type Config, createConfig } from '@redocly/openapi-core';
+import { createConfig } from '@redocly/openapi-core';
 import { fingerprintOf } from '../../watch.ts';
-import { type Contract, contractOf } from '../contract.ts';
+import type { Contract } from '../contract.ts';
 import { readGuides } from '../guides.ts';
 import { renderPlain } from '../plain/page.ts';
 import { documentOf } from '../redoc/document.ts';
 import { renderRedoc, withDocument } from '../redoc/page.ts';
 import { readIcon } from '../style.ts';
+import { bundleContract } from './bundle.ts';
 
 /** What the preview shows, rendered when a page asks for it. */
 export type Preview = {
@@ -55,13 +56,4 @@ function bundleWhenChanged(root: string): () => Promise<Contract> {
 
 function isOfContract(file: string): boolean {
   return /\/openapi\/(openapi\.yaml$|paths\/|components\/)/.test(file);
-}
-
-/** In this process: the command takes longer to start than to bundle. */
-async function bundleContract(root: string, config: Config): Promise<Contract> {
-  const { bundle: bundled, problems } = await bundle({ ref: join(root, 'openapi/openapi.yaml'), config });
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
-  // A plain value, without the objects that several places of the result share.
-  return contractOf(JSON.parse(JSON.stringify(bundled.parsed)));
 }
