@@ -3,16 +3,19 @@ import { endOf, isExpiringSoon, type KeyState } from '../domain/api-key.ts';
 import { isId } from '../domain/id.ts';
 import type { Database } from '../store/database.ts';
 import {
-  countActiveKeys,
+  countKeysOf,
   findListedKey,
-  type KeyPosition,
+  type KeyCounts,
+  type KeyEdge,
   type ListedKey,
   listActiveKeysMadeForOthers,
   listKeysOf,
 } from '../store/key-lists.ts';
 import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
 import { noSuchKey } from './key-conflict.ts';
-import { decodePosition, encodePosition, parseInstant } from './list-position.ts';
+import { decodePosition, encodePosition, parseInstant, readListPage } from './list-position.ts';
+
+export { MAX_COUNTED_KEYS } from '../store/key-lists.ts';
 
 export type KeyDetails = Pick<
   ListedKey,
@@ -37,28 +40,39 @@ export type KeyDetails = Pick<
   readonly isExpiringSoon: boolean;
 };
 
+/** The newest keys first. */
 type KeyListPage<Key> = {
   readonly keys: readonly Key[];
+  /** `before` of the previous page; null: this is the first. */
+  readonly previous: string | null;
   /** `after` of the next page; null: this is the last. */
   readonly next: string | null;
 };
-type PageRequest = { after?: string | null; now?: Date };
+type PageRequest = { after?: string | null; before?: string | null; now?: Date };
 
-/** Active keys first, each part with the newest first. */
-export type KeyList = KeyAccess & KeyListPage<KeyDetails>;
+/** `counts`: of all list pages; `ended` is at most MAX_COUNTED_KEYS + 1. */
+export type KeyList = KeyAccess & KeyListPage<KeyDetails> & { readonly counts: KeyCounts };
 
 const PAGE_SIZE = 50;
 
-/** The keys of a user, without secrets, and what the actor may do with them; in two statements. */
+/**
+ * The keys of a user that are active, or those that have ended, without secrets; and what the actor may do with them. The
+ * first page takes three statements.
+ */
 export async function listKeys(
   db: Database,
   actor: Actor,
   userId: string,
-  { after = null, now = new Date() }: PageRequest = {},
+  { isActive = true, now = new Date(), ...request }: PageRequest & { isActive?: boolean } = {},
 ): Promise<KeyList> {
   const access = await getKeyAccess(db, actor, userId);
-  const found = await listKeysOf(db, actor.scope, { userId, now, after: positionOf(after), limit: PAGE_SIZE + 1 });
-  return { ...access, ...pageOf(found, (key) => detailsOf(key, now)) };
+  const counts = await countKeysOf(db, actor.scope, { userId, now });
+  const page = await readPage(
+    request,
+    (from, limit) => listKeysOf(db, actor.scope, { userId, isActive, now, from, limit }),
+    (key) => detailsOf(key, now),
+  );
+  return { ...access, ...page, counts };
 }
 
 /** How many of the user's keys are active, for the limit of MAX_ACTIVE_KEYS. */
@@ -68,7 +82,7 @@ export async function countActive(
   { userId, now }: { userId: string; now: Date },
 ): Promise<number> {
   if (actor.userId !== userId) refuseUnlessSeesOthers(actor);
-  return countActiveKeys(db, actor.scope, { userId, now });
+  return (await countKeysOf(db, actor.scope, { userId, now })).active;
 }
 
 /** One key of a user, and what the actor may do with it. Throws "not_found" where there is no such key. */
@@ -92,34 +106,46 @@ export async function listKeysMadeForOthers(
   db: Database,
   actor: Actor,
   userId: string,
-  { after = null, now = new Date() }: PageRequest = {},
+  { now = new Date(), ...request }: PageRequest = {},
 ): Promise<KeysMadeForOthers> {
   refuseUnlessSeesOthers(actor);
   await getKeyAccess(db, actor, userId);
-  const query = { userId, now, after: positionOf(after), limit: PAGE_SIZE + 1 };
-  return pageOf(await listActiveKeysMadeForOthers(db, actor.scope, query), (key) => withHolder(key, now));
+  return readPage(
+    request,
+    (from, limit) => listActiveKeysMadeForOthers(db, actor.scope, { userId, now, from, limit }),
+    (key) => withHolder(key, now),
+  );
 }
 
 export function withHolder(key: ListedKey, now: Date): KeyWithHolder {
   return { ...detailsOf(key, now), holder: { id: key.holderId, name: key.holderName, email: key.holderEmail } };
 }
 
-function pageOf<Key extends KeyDetails>(
-  found: readonly ListedKey[],
+async function readPage<Key extends KeyDetails>(
+  { after = null, before = null }: Pick<PageRequest, 'after' | 'before'>,
+  read: (from: KeyEdge | null, limit: number) => Promise<ListedKey[]>,
   details: (key: ListedKey) => Key,
-): KeyListPage<Key> {
-  const keys = found.slice(0, PAGE_SIZE).map(details);
-  const last = keys.at(-1);
-  const isMore = found.length > PAGE_SIZE && last !== undefined;
-  return { keys, next: isMore ? encodePosition(last.state, last.createdAt.toISOString(), last.id) : null };
+): Promise<KeyListPage<Key>> {
+  const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
+  const { rows, hasPrevious, hasNext } = await readListPage(window, read);
+  const keys = rows.map(details);
+  const [first, last] = [keys.at(0), keys.at(-1)];
+  return {
+    keys,
+    previous: hasPrevious && first !== undefined ? encode(first) : null,
+    next: hasNext && last !== undefined ? encode(last) : null,
+  };
 }
 
-function positionOf(after: string | null): (KeyPosition & { isActive: boolean }) | null {
-  const position = decodePosition(after);
-  const [state, instant = ''] = position?.parts ?? [];
+function encode({ createdAt, id }: KeyDetails): string {
+  return encodePosition(createdAt.toISOString(), id);
+}
+
+function positionOf(text: string | null): Omit<KeyEdge, 'side'> | null {
+  const position = decodePosition(text);
+  const [instant = ''] = position?.parts ?? [];
   const createdAt = parseInstant(instant);
-  if (position === null || createdAt === undefined) return null;
-  return { createdAt, id: position.id, isActive: state === 'active' };
+  return position === null || createdAt === undefined ? null : { createdAt, id: position.id };
 }
 
 export function detailsOf(key: ListedKey, now: Date): KeyDetails {

@@ -34,3 +34,26 @@ export function parseInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return INSTANT.test(text) && !Number.isNaN(instant.getTime()) ? instant : undefined;
 }
+
+/** A position in a list, and on which side of it a list page is. */
+export type Edge<Position> = Position & { readonly side: 'after' | 'before' };
+
+type Window<Position> = {
+  /** Where the page starts or ends; both null: at the start of the list. */
+  readonly after: Position | null;
+  readonly before: Position | null;
+  readonly size: number;
+};
+
+/** Reads a list page. `read` returns at most `limit` rows next to an edge, in the order of the list; null: its first rows. */
+export async function readListPage<Row, Position extends object>(
+  { after, before, size }: Window<Position>,
+  read: (from: Edge<Position> | null, limit: number) => Promise<Row[]>,
+): Promise<{ readonly rows: readonly Row[]; readonly hasPrevious: boolean; readonly hasNext: boolean }> {
+  const earlier = before === null ? [] : await read({ ...before, side: 'before' }, size + 1);
+  if (earlier.length > size) return { rows: earlier.slice(1), hasPrevious: true, hasNext: true };
+  // With fewer rows, the previous list page is the first one, which is read from its start so that it is full.
+  const start = before === null ? after : null;
+  const found = await read(start === null ? null : { ...start, side: 'after' }, size + 1);
+  return { rows: found.slice(0, size), hasPrevious: start !== null, hasNext: found.length > size };
+}

@@ -1,18 +1,17 @@
 import type { Actor } from '../domain/actor.ts';
 import { hashKey } from '../domain/api-key.ts';
 import type { Database } from '../store/database.ts';
-import type { ListedKey } from '../store/key-lists.ts';
+import type { KeyCounts } from '../store/key-lists.ts';
 import {
   countOrganizationKeys,
   findOrganizationKeyByHash,
-  type KeyCounts,
   type KeyFilters,
   listOrganizationKeys,
   type OrganizationKeyQuery,
 } from '../store/organization-keys.ts';
 import { refuseUnlessSeesOthers } from './key-access.ts';
 import { type KeyWithHolder, withHolder } from './list-keys.ts';
-import { decodePosition, encodePosition, parseInstant } from './list-position.ts';
+import { decodePosition, encodePosition, parseInstant, readListPage } from './list-position.ts';
 
 export type { KeyFilters };
 
@@ -41,34 +40,17 @@ export async function listAllKeys(
 ): Promise<OrganizationKeyList> {
   refuseUnlessSeesOthers(actor);
   const counts = await countOrganizationKeys(db, actor.scope, query);
-  const read = (from: OrganizationKeyQuery['from']) =>
-    listOrganizationKeys(db, actor.scope, { ...query, from, limit: PAGE_SIZE + 1 });
-  const end = positionOf(before, 'before');
-  const earlier = end === null ? [] : await read(end);
-  const sources = { counts, now: query.now };
-  if (earlier.length > PAGE_SIZE) return pageOf(earlier.slice(1), { ...sources, hasPrevious: true, hasNext: true });
-  // With fewer rows, the previous list page is the first one, which is read from its start so that it is full.
-  const start = end === null ? positionOf(after, 'after') : null;
-  const found = await read(start);
-  const hasNext = found.length > PAGE_SIZE;
-  return pageOf(found.slice(0, PAGE_SIZE), { ...sources, hasPrevious: start !== null, hasNext });
-}
-
-type Surroundings = {
-  readonly counts: KeyCounts;
-  readonly now: Date;
-  readonly hasPrevious: boolean;
-  readonly hasNext: boolean;
-};
-
-function pageOf(rows: readonly ListedKey[], { counts, now, hasPrevious, hasNext }: Surroundings): OrganizationKeyList {
-  const keys = rows.map((row) => withHolder(row, now));
+  const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
+  const page = await readListPage(window, (from, limit) =>
+    listOrganizationKeys(db, actor.scope, { ...query, from, limit }),
+  );
+  const keys = page.rows.map((row) => withHolder(row, query.now));
   const [first, last] = [keys.at(0), keys.at(-1)];
   return {
     keys,
     counts,
-    previous: hasPrevious && first !== undefined ? encode(first) : null,
-    next: hasNext && last !== undefined ? encode(last) : null,
+    previous: page.hasPrevious && first !== undefined ? encode(first) : null,
+    next: page.hasNext && last !== undefined ? encode(last) : null,
   };
 }
 
@@ -76,12 +58,12 @@ function encode({ lastUsedAt, id }: KeyWithHolder): string {
   return encodePosition(lastUsedAt?.toISOString() ?? '', id);
 }
 
-function positionOf(text: string | null, side: 'after' | 'before'): OrganizationKeyQuery['from'] {
+function positionOf(text: string | null): { readonly lastUsedAt: Date | null; readonly id: string } | null {
   const position = decodePosition(text);
   const [instant = ''] = position?.parts ?? [];
   if (position === null) return null;
   const lastUsedAt = instant === '' ? null : parseInstant(instant);
-  return lastUsedAt === undefined ? null : { lastUsedAt, id: position.id, side };
+  return lastUsedAt === undefined ? null : { lastUsedAt, id: position.id };
 }
 
 /** The user of a key of the organization, and its id. Null: the organization has no such key. */

@@ -8,18 +8,33 @@ import { isRole, maySeePeople, type Role } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
-import { findUser, insertUser, listUsers as listStored, type UserDetails, type UserPosition } from '../store/users.ts';
+import {
+  countUsers,
+  findUser,
+  insertUser,
+  listUsers as listStored,
+  MAX_COUNTED_USERS,
+  USER_STATES,
+  type UserDetails,
+  type UserPosition,
+  type UserState,
+} from '../store/users.ts';
 import { claimForm, type OneTimeForm } from './form-claim.ts';
 import { noSuchUser } from './key-authority.ts';
-import { decodePosition, encodePosition } from './list-position.ts';
+import { decodePosition, encodePosition, readListPage } from './list-position.ts';
 import { addLink, type LinkMade } from './make-link.ts';
 import { ALREADY_SENT, type AlreadySent, type Conflict, conflict, type Invalid, parsed, runAction } from './outcome.ts';
 import { lockActor, refuseToManage } from './people-authority.ts';
 
-export type { UserDetails };
+export type { UserDetails, UserState };
+export { MAX_COUNTED_USERS, USER_STATES };
 
 type UserListPage = {
   readonly users: readonly UserDetails[];
+  /** How many users match on all list pages, and the place of the first of these among them; null: too many to count. */
+  readonly range: { readonly first: number; readonly total: number } | null;
+  /** `before` of the previous page; null: this is the first. */
+  readonly previous: string | null;
   /** `after` of the next page; null: this is the last. */
   readonly next: string | null;
 };
@@ -31,16 +46,25 @@ const SEARCH_CHARACTERS = 100;
 export async function listUsers(
   db: Database,
   actor: Actor,
-  { search = '', after = null }: { search?: string; after?: string | null } = {},
+  { search = '', state = 'all', after = null, before = null }: UserListRequest = {},
 ): Promise<UserListPage> {
   refuseToSee(actor.role);
   const text = [...search.replaceAll('\0', '').normalize('NFC').trim()].slice(0, SEARCH_CHARACTERS).join('');
-  const found = await listStored(db, actor.scope, { search: text, after: positionOf(after), limit: PAGE_SIZE + 1 });
-  const users = found.slice(0, PAGE_SIZE);
-  const last = users.at(-1);
-  const isMore = found.length > PAGE_SIZE && last !== undefined;
-  return { users, next: isMore ? encodePosition(last.name, last.id) : null };
+  const filters = { search: text, state };
+  const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
+  const page = await readListPage(window, (from, limit) => listStored(db, actor.scope, { ...filters, from, limit }));
+  const users = page.rows;
+  const [first, last] = [users.at(0), users.at(-1)];
+  const counted = await countUsers(db, actor.scope, { ...filters, position: first ?? null });
+  return {
+    users,
+    range: counted.total > MAX_COUNTED_USERS ? null : { first: counted.before + 1, total: counted.total },
+    previous: page.hasPrevious && first !== undefined ? encodePosition(first.name, first.id) : null,
+    next: page.hasNext && last !== undefined ? encodePosition(last.name, last.id) : null,
+  };
 }
+
+type UserListRequest = { search?: string; state?: UserState; after?: string | null; before?: string | null };
 
 /** Everybody may see themselves; others need a role that sees the list of users. */
 export async function getUser(db: Database, actor: Actor, userId: string): Promise<UserDetails> {

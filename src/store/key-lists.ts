@@ -40,14 +40,14 @@ export const PEOPLE = `
   left join users rotator on rotator.organization_id = k.organization_id and rotator.id = k.rotated_by_user_id
   left join users revoker on revoker.organization_id = k.organization_id and revoker.id = k.revoked_by_user_id`;
 
-/** The last key of the previous page. */
-export type KeyPosition = { readonly createdAt: Date; readonly id: string };
+/** The key next to a list page, and on which side of the key the page is. */
+export type KeyEdge = { readonly createdAt: Date; readonly id: string; readonly side: 'after' | 'before' };
 
-export type KeyPage<Position extends KeyPosition> = {
+export type KeyPage = {
   readonly userId: string;
   readonly now: Date;
   /** Null: the first page. */
-  readonly after: Position | null;
+  readonly from: KeyEdge | null;
   /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
 };
@@ -55,67 +55,60 @@ export type KeyPage<Position extends KeyPosition> = {
 const CURRENT = 'rotated_at is null and revoked_at is null';
 const UNEXPIRED = '(expires_at is null or expires_at > $3)';
 const OF_HOLDER = 'organization_id = $1 and user_id = $2';
+const IS_ENDED = `not (${CURRENT} and ${UNEXPIRED})`;
 const MADE_FOR_OTHERS = 'organization_id = $1 and created_by_user_id = $2 and user_id <> $2';
-const AFTER = '(created_at, id) < ($5::timestamptz, $6::uuid)';
 /**
  * Uses the index of current keys. Without "offset 0", PostgreSQL may walk all of the user's keys in the order of the list,
  * however many have ended.
  */
 const CURRENT_OF_HOLDER = `(select * from api_keys where ${OF_HOLDER} and ${CURRENT} offset 0) current_keys`;
 
-function rows(isActive: boolean, from: string, ...conditions: readonly string[]): string {
-  const all = conditions.join(' and ');
-  return `(select *, ${isActive} as is_active from ${from} where ${all} order by created_at desc, id desc limit $4)`;
+/** The statements of a list of keys, the newest first: its start, and the pages next to a key. */
+function statementsOf(name: string, from: string, ...conditions: readonly string[]) {
+  const statement = (suffix: string, direction: 'asc' | 'desc', ...more: readonly string[]) => {
+    const where = [...conditions, ...more].join(' and ');
+    const keys = `select * from ${from} where ${where} order by created_at ${direction}, id ${direction} limit $4`;
+    const text = `select ${COLUMNS} from (${keys}) k ${PEOPLE} order by k.created_at desc, k.id desc`;
+    return { name: `${name}${suffix}`, text };
+  };
+  return {
+    start: statement('', 'desc'),
+    after: statement('_after', 'desc', '(created_at, id) < ($5::timestamptz, $6::uuid)'),
+    before: statement('_before', 'asc', '(created_at, id) > ($5::timestamptz, $6::uuid)'),
+  };
 }
 
-const active = (...more: readonly string[]) => rows(true, CURRENT_OF_HOLDER, UNEXPIRED, ...more);
-const ended = (...more: readonly string[]) =>
-  rows(false, 'api_keys', OF_HOLDER, `not (${CURRENT} and ${UNEXPIRED})`, ...more);
-const madeForOthers = (...more: readonly string[]) =>
-  rows(true, 'api_keys', MADE_FOR_OTHERS, CURRENT, UNEXPIRED, ...more);
+const ACTIVE = statementsOf('list_active_keys', CURRENT_OF_HOLDER, UNEXPIRED);
+const ENDED = statementsOf('list_ended_keys', 'api_keys', OF_HOLDER, IS_ENDED);
+const ACTIVE_FOR_OTHERS = statementsOf('list_keys_for_others', 'api_keys', MADE_FOR_OTHERS, CURRENT, UNEXPIRED);
 
-/** Active keys first, each group newest first. */
-function page(name: string, ...ranges: readonly string[]) {
-  const order = 'order by k.is_active desc, k.created_at desc, k.id desc';
-  const keys = `select * from (${ranges.join(' union all ')}) k ${order} limit $4`;
-  return { name, text: `select ${COLUMNS} from (${keys}) k ${PEOPLE} ${order}` };
+async function listKeys(
+  { pool }: Database,
+  { organizationId }: OrganizationScope,
+  { userId, now, from, limit }: KeyPage,
+  statements: ReturnType<typeof statementsOf>,
+): Promise<ListedKey[]> {
+  const position = from === null ? [] : [from.createdAt, from.id];
+  const values = [organizationId, userId, now, limit, ...position];
+  return (await pool.query<ListedKey>({ ...statements[from?.side ?? 'start'], values })).rows;
 }
 
-const LIST = {
-  first: page('list_keys', active(), ended()),
-  afterActive: page('list_keys_after_active', active(AFTER), ended()),
-  afterEnded: page('list_keys_after_ended', ended(AFTER)),
-};
-
-/** The user's keys. */
+/** The user's keys that are active, or those that have ended; the newest first. */
 export async function listKeysOf(
   db: Database,
   scope: OrganizationScope,
-  { userId, now, after, limit }: KeyPage<KeyPosition & { readonly isActive: boolean }>,
+  { isActive, ...page }: KeyPage & { readonly isActive: boolean },
 ): Promise<ListedKey[]> {
-  const statement = after === null ? LIST.first : after.isActive ? LIST.afterActive : LIST.afterEnded;
-  const values = [scope.organizationId, userId, now, limit, ...positionOf(after)];
-  return (await db.pool.query<ListedKey>({ ...statement, values })).rows;
+  return listKeys(db, scope, page, isActive ? ACTIVE : ENDED);
 }
 
-const LIST_MADE_FOR_OTHERS = {
-  first: page('list_keys_made_for_others', madeForOthers()),
-  next: page('list_keys_made_for_others_next', madeForOthers(AFTER)),
-};
-
-/** Active keys that this user created for others, and so has seen. */
+/** Active keys that this user created for others, and so has seen; the newest first. */
 export async function listActiveKeysMadeForOthers(
   db: Database,
   scope: OrganizationScope,
-  { userId, now, after, limit }: KeyPage<KeyPosition>,
+  page: KeyPage,
 ): Promise<ListedKey[]> {
-  const statement = after === null ? LIST_MADE_FOR_OTHERS.first : LIST_MADE_FOR_OTHERS.next;
-  const values = [scope.organizationId, userId, now, limit, ...positionOf(after)];
-  return (await db.pool.query<ListedKey>({ ...statement, values })).rows;
-}
-
-function positionOf(after: KeyPosition | null): readonly [] | readonly [Date, string] {
-  return after === null ? [] : [after.createdAt, after.id];
+  return listKeys(db, scope, page, ACTIVE_FOR_OTHERS);
 }
 
 const FIND = {
@@ -133,19 +126,28 @@ export async function findListedKey(
   return found[0] ?? null;
 }
 
-const COUNT_ACTIVE = {
-  name: 'count_active_keys',
-  text: `select count(*)::int as count from api_keys where ${OF_HOLDER} and ${CURRENT} and ${UNEXPIRED}`,
+/** How many keys there are in each state. */
+export type KeyCounts = { readonly active: number; readonly ended: number };
+
+/** Ended keys are counted up to this number and one more. */
+export const MAX_COUNTED_KEYS = 1000;
+
+const COUNT = {
+  name: 'count_keys_of',
+  text: `
+    select (select count(*)::int from api_keys where ${OF_HOLDER} and ${CURRENT} and ${UNEXPIRED}) as active,
+           (select count(*)::int from (
+              select 1 from api_keys where ${OF_HOLDER} and ${IS_ENDED} limit ${MAX_COUNTED_KEYS + 1}) keys) as ended`,
 };
 
-export async function countActiveKeys(
+/** How many keys the user has; `ended` is at most MAX_COUNTED_KEYS + 1. */
+export async function countKeysOf(
   db: Database,
   scope: OrganizationScope,
   { userId, now }: { userId: string; now: Date },
-): Promise<number> {
-  const values = [scope.organizationId, userId, now];
-  const { rows: counted } = await db.pool.query<{ count: number }>({ ...COUNT_ACTIVE, values });
-  return counted[0]?.count ?? 0;
+): Promise<KeyCounts> {
+  const { rows } = await db.pool.query<KeyCounts>({ ...COUNT, values: [scope.organizationId, userId, now] });
+  return rows[0] ?? { active: 0, ended: 0 };
 }
 
 export type KeyHolder = {

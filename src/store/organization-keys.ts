@@ -2,7 +2,7 @@ import { SOON_DAYS, SOON_SHARE } from '../domain/api-key.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
 import type { Database } from './database.ts';
-import { COLUMNS, type ListedKey, PEOPLE } from './key-lists.ts';
+import { COLUMNS, type KeyCounts, type ListedKey, PEOPLE } from './key-lists.ts';
 import { partPattern } from './like.ts';
 
 // The keys of a whole organization. Both statements read all of its keys that match: the totals need them anyway.
@@ -85,8 +85,6 @@ export async function listOrganizationKeys(
   const text = `select ${COLUMNS} from (${page}) k ${PEOPLE} ${orderBy(isLatestFirst)}`;
   return (await db.pool.query<ListedKey>({ text, values })).rows;
 }
-
-export type KeyCounts = { readonly active: number; readonly ended: number };
 
 /** How many keys match, whatever the list page. */
 export async function countOrganizationKeys(

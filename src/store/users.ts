@@ -87,14 +87,21 @@ export type UserDetails = {
 const VIEW = `id, name, email, role, created_at as "createdAt", deactivated_at as "deactivatedAt",
   password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor"`;
 
-/** The last user of the previous page. */
+/** A place in the order of the list. */
 export type UserPosition = { readonly name: string; readonly id: string };
 
-export type UserQuery = {
+export const USER_STATES = ['all', 'invited', 'deactivated'] as const;
+export type UserState = (typeof USER_STATES)[number];
+
+export type UserFilters = {
   /** Substring of the name or the e-mail, case-insensitive. Empty: all users. */
   readonly search: string;
-  /** Null: the first page. */
-  readonly after: UserPosition | null;
+  readonly state: UserState;
+};
+
+export type UserQuery = UserFilters & {
+  /** The user next to the list page, and on which side of the user the page is. Null: the first page. */
+  readonly from: (UserPosition & { readonly side: 'after' | 'before' }) | null;
   /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
 };
@@ -102,18 +109,51 @@ export type UserQuery = {
 /** Ordered by name. A page starts by row comparison, so its cost does not grow with its depth. */
 export async function listUsers(db: Database, scope: OrganizationScope, query: UserQuery): Promise<UserDetails[]> {
   const { rows } = await db.pool.query<UserDetails>(userListStatement(scope, query));
-  return rows;
+  return query.from?.side === 'before' ? rows.toReversed() : rows;
 }
 
-/** Exported so that a test can look at its query plan. */
-export function userListStatement(scope: OrganizationScope, { search, after, limit }: UserQuery) {
-  const values: unknown[] = [scope.organizationId, limit];
+/** Exported so that a test can look at its query plan. Before a position, the rows come in reverse. */
+export function userListStatement(scope: OrganizationScope, { from, limit, ...filters }: UserQuery) {
+  const { values, bind, conditions } = matching(scope, filters);
+  const isReversed = from?.side === 'before';
+  if (from !== null) {
+    conditions.push(`(name, id) ${isReversed ? '<' : '>'} (${bind(from.name)}, ${bind(from.id)}::uuid)`);
+  }
+  const direction = isReversed ? 'desc' : 'asc';
+  const order = `order by name ${direction}, id ${direction} limit ${bind(limit)}`;
+  return { text: `select ${VIEW} from users where ${conditions.join(' and ')} ${order}`, values };
+}
+
+const STATE_CONDITIONS: Record<UserState, readonly string[]> = {
+  all: [],
+  invited: ['deactivated_at is null', 'password_hash is null'],
+  deactivated: ['deactivated_at is not null'],
+};
+
+function matching({ organizationId }: OrganizationScope, { search, state }: UserFilters) {
+  const values: unknown[] = [organizationId];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['organization_id = $1'];
-  if (after !== null) conditions.push(`(name, id) > (${bind(after.name)}, ${bind(after.id)}::uuid)`);
+  conditions.push(...STATE_CONDITIONS[state]);
   if (search !== '') conditions.push(contains(bind(partPattern(search))));
-  const text = `select ${VIEW} from users where ${conditions.join(' and ')} order by name, id limit $2`;
-  return { text, values };
+  return { values, bind, conditions };
+}
+
+/** Users are counted up to this number and one more. */
+export const MAX_COUNTED_USERS = 10_000;
+
+/** How many users match, and how many of them come before a position; null: none. Both are at most MAX_COUNTED_USERS + 1. */
+export async function countUsers(
+  db: Database,
+  scope: OrganizationScope,
+  { position, ...filters }: UserFilters & { readonly position: UserPosition | null },
+): Promise<{ readonly total: number; readonly before: number }> {
+  const { values, bind, conditions } = matching(scope, filters);
+  const isBefore = position === null ? 'false' : `(name, id) < (${bind(position.name)}, ${bind(position.id)}::uuid)`;
+  const users = `select name, id from users where ${conditions.join(' and ')} limit ${MAX_COUNTED_USERS + 1}`;
+  const text = `select count(*)::int as total, count(*) filter (where ${isBefore})::int as before from (${users}) users`;
+  const { rows } = await db.pool.query<{ total: number; before: number }>({ text, values });
+  return rows[0] ?? { total: 0, before: 0 };
 }
 
 /** Whether the name or the e-mail contains the text, by the expression of the trigram index. */

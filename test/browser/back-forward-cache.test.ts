@@ -42,9 +42,9 @@ const SECRETS: Record<string, (page: Page) => Promise<string[]>> = {
   'new recovery codes': async (page) => {
     await turnOnSecondFactor(page);
     await page.getByRole('link', { name: 'I have kept them' }).click();
-    await page.getByRole('link', { name: 'Make new recovery codes' }).click();
+    await page.getByRole('link', { name: 'Regenerate recovery codes' }).click();
     await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Make new codes' }).click();
+    await page.getByRole('button', { name: 'Regenerate codes' }).click();
     await page.getByRole('heading', { name: 'Your new recovery codes' }).waitFor();
     return recoveryCodesOn(page);
   },

@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { PASSWORD } from '../support/accounts.ts';
+import { giveKey } from '../support/actors.ts';
 import { focused } from '../support/browser.ts';
 import { apiStatus, readKey } from '../support/key-steps.ts';
 import { useSite } from '../support/site.ts';
@@ -80,6 +81,38 @@ test('Escape closes the menu and returns the focus to its button, and leaving th
   await rotate.waitFor({ state: 'visible' });
   await page.keyboard.press('Shift+Tab');
   await rotate.waitFor({ state: 'hidden' });
+});
+
+test('arrow keys, Home and End move in the menu of a key, and an arrow key opens it', async () => {
+  const { member } = await site.team();
+  await giveKey(site.server.db, member, { name: 'Menu' });
+  const page = await site.visitAs(member);
+  await page.goto('/profile/api-keys');
+  const summary = page.locator('summary', { hasText: 'Actions for key Menu' });
+  const link = (name: string) => page.getByRole('link', { name, exact: true });
+  await summary.focus();
+  await page.keyboard.press('End');
+  await focused(summary);
+  for (const [key, name] of [
+    ['ArrowDown', 'Rotate'],
+    ['ArrowDown', 'Rename'],
+    ['ArrowDown', 'Revoke'],
+    ['ArrowDown', 'Rotate'],
+    ['ArrowUp', 'Revoke'],
+    ['ArrowUp', 'Rename'],
+    ['Home', 'Rotate'],
+    ['End', 'Revoke'],
+  ] as const) {
+    await page.keyboard.press(key);
+    await focused(link(name));
+  }
+  await page.keyboard.press('Escape');
+  await focused(summary);
+  await link('Revoke').waitFor({ state: 'hidden' });
+  await page.keyboard.press('ArrowUp');
+  await focused(link('Revoke'));
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Revoke Menu' }).waitFor();
 });
 
 test('the first Tab reaches a link that moves the focus to the content', async () => {

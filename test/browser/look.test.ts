@@ -21,6 +21,7 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'sessions-done', path: () => '/profile/sessions?done=ended' },
   { name: 'keys', path: () => '/profile/api-keys' },
   { name: 'keys-done', path: () => '/profile/api-keys?done=revoked' },
+  { name: 'keys-ended', path: () => '/profile/api-keys?state=ended' },
   { name: 'key', path: () => `/profile/api-keys/${team.keyId}` },
   { name: 'key-rotated-before', path: () => `/profile/api-keys/${team.rotatedKeyId}` },
   { name: 'key-create', path: () => '/profile/api-keys/new' },
@@ -32,6 +33,7 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
     path: () => `/people/users/${team.member.userId}/api-keys/${team.usedKeyId}/revoke`,
   },
   { name: 'users', path: () => '/people/users' },
+  { name: 'users-invited', path: () => '/people/users?state=invited' },
   { name: 'users-nobody', path: () => '/people/users?search=zzz' },
   { name: 'user-invite', path: () => '/people/users/invite' },
   { name: 'user', path: () => `/people/users/${team.manager.userId}` },
@@ -162,13 +164,35 @@ test('pages that a form leads to pass the layout checks', async () => {
 
 test('a typical row of the key list takes at most two lines at 1280 px', async () => {
   const page = await site.visitAs(team.administrator);
-  await page.goto('/profile/api-keys');
-  const lines = await page.evaluate<number[]>(
-    `[...document.querySelectorAll('tbody tr')].map((row) => Math.max(...[...row.cells].map((cell) => {
-      const { paddingTop, paddingBottom, lineHeight } = getComputedStyle(cell);
-      return (cell.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom)) / parseFloat(lineHeight);
-    })))`,
-  );
+  const lines: number[] = [];
+  for (const path of ['/profile/api-keys', '/profile/api-keys?state=ended']) {
+    await page.goto(path);
+    lines.push(...(await page.evaluate<number[]>(LINES_OF_ROWS)));
+  }
   expect(lines.length).toBeGreaterThan(4);
   expect(lines.filter((each) => each > 2.1)).toEqual([]);
 });
+
+/** Runs in the page: how many lines the highest cell of each row has. */
+const LINES_OF_ROWS = `[...document.querySelectorAll('tbody tr')].map((row) => Math.max(...[...row.cells].map((cell) => {
+  const { paddingTop, paddingBottom, lineHeight } = getComputedStyle(cell);
+  return (cell.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom)) / parseFloat(lineHeight);
+})))`;
+
+test('pages with their menus and details open pass the layout checks', async () => {
+  const page = await site.visitAs(team.administrator);
+  const wrong: string[] = [];
+  for (const { name, path, opened } of [
+    { name: 'open-top-menu', path: '/profile', opened: '.top-menu' },
+    { name: 'open-key-menu', path: '/profile/api-keys', opened: 'main details.menu' },
+    { name: 'open-event-details', path: '/organization/audit-log', opened: 'main details' },
+  ]) {
+    await page.goto(path);
+    const all = page.locator(opened);
+    expect(await all.count()).toBeGreaterThan(0);
+    await all.first().evaluate((details) => details.setAttribute('open', ''));
+    wrong.push(...(await look(page, name)));
+    expect([name, await all.first().getAttribute('open')]).toEqual([name, '']);
+  }
+  expect(wrong).toEqual([]);
+}, 600_000);

@@ -38,7 +38,7 @@ test('the form offers the longest lifetime of the policy and "Never expires"', a
   expect((await offered()).at(-1)).toMatch(/^365 days/);
   await page.getByRole('link', { name: 'Organization' }).click();
   await page.getByLabel('Longest life of a key').fill('45');
-  await page.getByLabel('Keys may never expire').check();
+  await page.getByLabel('Allow keys without an expiry').check();
   await page.getByRole('button', { name: 'Save policy' }).click();
   const words = (await offered()).map((text) => text.split(',')[0]);
   expect(words).toEqual(['7 days', '30 days', '45 days', 'Never expires']);
@@ -73,7 +73,7 @@ test('the audit log filters by action, person and day, and exports the filtered 
   const acts = () => page.getByRole('rowheader').count();
   await page.waitForURL(/audit-log/);
   const all = await acts();
-  await page.getByLabel('What').selectOption('API key revoked');
+  await page.getByLabel('Event', { exact: true }).selectOption('API key revoked');
   await page.getByLabel('Person').fill(member.email);
   await page.getByRole('button', { name: 'Filter' }).click();
   await page.waitForURL(/action=key.revoked/);

@@ -41,6 +41,7 @@ test('Rotate in the three-dot menu shows a new key, and the old one gets 401 on 
   expect(await apiStatus(site.server, old)).toBe(401);
   expect(await apiStatus(site.server, key)).toBe(200);
   await backToList(page);
+  await page.getByRole('link', { name: 'Ended (1)' }).click();
   expect(await rowOf(page, old.slice(0, 17)).innerText()).toContain('Rotated by Mei Tanaka');
 });
 
@@ -68,6 +69,8 @@ test('Revoke ends the key at once, and the list shows who revoked it and when', 
   await page.getByRole('button', { name: 'Revoke' }).click();
   expect(await apiStatus(site.server, key)).toBe(401);
   await page.getByText('The key is revoked.').waitFor();
+  expect(await rowOf(page, 'Leaked').count()).toBe(0);
+  await page.getByRole('link', { name: 'Ended (1)' }).click();
   const row = await rowOf(page, 'Leaked').innerText();
   expect(row).toMatch(/Revoked\s+by Mateo Lindqvist\s+\d+ \w+ \d{4}, \d\d:\d\d UTC/);
   expect(await page.getByText('Actions for key Leaked').count()).toBe(0);

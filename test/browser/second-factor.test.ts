@@ -119,12 +119,12 @@ test('new recovery codes replace the earlier ones and are shown once', async () 
   const { member } = await site.team();
   const page = await site.visitAs(member);
   const { recoveryCodes: old } = await turnOn(page);
-  await page.getByRole('link', { name: 'Make new recovery codes' }).click();
+  await page.getByRole('link', { name: 'Regenerate recovery codes' }).click();
   await page.getByLabel('Password').fill('not the password of anybody');
-  await page.getByRole('button', { name: 'Make new codes' }).click();
+  await page.getByRole('button', { name: 'Regenerate codes' }).click();
   expect(await page.getByRole('alert').innerText()).toContain('Password is not right.');
   await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Make new codes' }).click();
+  await page.getByRole('button', { name: 'Regenerate codes' }).click();
   const fresh = (await page.getByLabel('Recovery codes').inputValue()).split('\n');
   expect(new Set([...old, ...fresh]).size).toBe(20);
   await page.reload();
@@ -161,7 +161,7 @@ test('an administrator who restores access after a lost phone and lost codes lea
 
   await page.getByRole('link', { name: 'Organization' }).click();
   await page.getByRole('link', { name: 'Audit log' }).click();
-  await page.getByLabel('What').selectOption('Second factor removed');
+  await page.getByLabel('Event', { exact: true }).selectOption('Second factor removed');
   await page.getByRole('button', { name: 'Filter' }).click();
   await page.waitForURL(/action=user.second_factor_removed/);
   const row = await page.getByRole('row').nth(1).innerText();

@@ -12,7 +12,7 @@ const database = await useDatabase();
 
 const DAY = 86_400_000;
 
-test('the list shows each key’s creator and end, active keys first, and never the key itself', async () => {
+test('the lists of active and ended keys show each key’s creator and end, and never the key itself', async () => {
   const { db } = database;
   const { member, manager } = await createPeople(db);
   const { userId } = member;
@@ -27,17 +27,26 @@ test('the list shows each key’s creator and end, active keys first, and never 
   const revoked = orThrow(await issueKey(db, member, { ...request, name: 'Revoked', lifeDays: 90 }));
   orThrow(await revokeKey(db, manager, { keyId: revoked.id, userId }));
 
-  const { keys, holder } = await listKeys(db, member, userId);
+  const { keys: active, holder, counts } = await listKeys(db, member, userId);
+  const { keys: ended } = await listKeys(db, member, userId, { isActive: false });
+  expect(counts).toEqual({ active: 2, ended: 3 });
   expect(holder).toEqual({ id: userId, name: 'The member', email: member.email, role: 'member' });
-  expect(keys).toMatchObject([
+  expect(active).toMatchObject([
     { id: successor.id, name: 'Rotated', state: 'active', createdBy: 'The member', isExpiringSoon: false },
     { id: soon.id, state: 'active', createdBy: 'The member', isExpiringSoon: true, endedAt: null, endedBy: null },
+  ]);
+  expect(ended).toMatchObject([
     { id: revoked.id, state: 'revoked', endedBy: 'The manager', endedAt: expect.any(Date), isExpiringSoon: false },
     { id: rotated.id, state: 'rotated', createdBy: 'The manager', endedBy: 'The member' },
     { id: expired.id, state: 'expired', createdBy: null, endedBy: null, endedAt: new Date(1000) },
   ]);
-  expect(keys[1]).toMatchObject({ prefix: soon.key.slice(0, 17), permissions: READ, lastUsedAt: null, refusedUses: 0 });
-  const text = JSON.stringify(keys);
+  expect(active[1]).toMatchObject({
+    prefix: soon.key.slice(0, 17),
+    permissions: READ,
+    lastUsedAt: null,
+    refusedUses: 0,
+  });
+  const text = JSON.stringify([active, ended]);
   for (const { key } of [expired, soon, rotated, successor, revoked]) {
     expect(text).not.toContain(key.slice(17));
     expect(text).not.toContain(hashKey(key));
@@ -50,7 +59,9 @@ test('a key expires soon in the last fifth of its life, and is expired at that m
   const { expiresAt } = await giveKey(db, member, { lifeDays: 90 });
   const end = expiresAt?.getTime() ?? 0;
   const stateAt = async (time: number) => {
-    const { keys } = await listKeys(db, member, member.userId, { now: new Date(time) });
+    const at = { now: new Date(time) };
+    const lists = [true, false].map((isActive) => listKeys(db, member, member.userId, { ...at, isActive }));
+    const keys = (await Promise.all(lists)).flatMap((list) => list.keys);
     return [keys[0]?.state, keys[0]?.isExpiringSoon];
   };
   expect(await stateAt(end - 18 * DAY - 1)).toEqual(['active', false]);
@@ -59,36 +70,40 @@ test('a key expires soon in the last fifth of its life, and is expired at that m
 });
 
 // The risk: one query for each row.
-test('200 keys take the same two statements as none', async () => {
+test('200 keys take the same three statements as none', async () => {
   const { db } = database;
   const { scope, manager, member, viewer } = await createPeople(db);
   const { userId, email } = member;
   await times(200, () => createKeyRow(db, { scope, userId, email }));
-  expect(await countStatements(db, () => listKeys(db, manager, viewer.userId))).toBe(2);
-  expect(await countStatements(db, () => listKeys(db, manager, userId))).toBe(2);
+  expect(await countStatements(db, () => listKeys(db, manager, viewer.userId))).toBe(3);
+  expect(await countStatements(db, () => listKeys(db, manager, userId))).toBe(3);
 });
 
-/** Every list page, from the first to the last. */
-async function pagesOf<K>(ask: (after: string | null) => Promise<{ keys: readonly K[]; next: string | null }>) {
-  const pages: (readonly K[])[] = [];
-  let after: string | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof ask>> = await ask(after);
-    pages.push(page.keys);
-    after = page.next;
-  } while (after !== null && pages.length < 100);
-  return pages;
+type Asked = { readonly after?: string | null; readonly before?: string | null };
+type Found<K> = { readonly keys: readonly K[]; readonly previous: string | null; readonly next: string | null };
+
+/** Every list page, from the first to the last, and the same pages on the way back. */
+async function pagesOf<K>(ask: (asked: Asked) => Promise<Found<K>>) {
+  const pages = [await ask({})];
+  for (let next = pages[0]?.next ?? null; next !== null && pages.length < 100; next = pages.at(-1)?.next ?? null)
+    pages.push(await ask({ after: next }));
+  const back = [pages.at(-1)];
+  for (let before = back[0]?.previous ?? null; before !== null && back.length < 100; before = back[0]?.previous ?? null)
+    back.unshift(await ask({ before }));
+  const [there, here] = [pages, back].map((each) => each.map((page) => page?.keys ?? []));
+  return { there: there ?? [], back: here ?? [] };
 }
 
-test.each([3, 60])(
-  '120 keys, %d of them active, are listed page by page, each once, active ones first and then the newest',
-  async (count) => {
+test.each([true, false])(
+  '120 keys, active: %s, are listed page by page in both directions, each once, the newest first',
+  async (isActive) => {
     // At most ten keys are active; the list would still be complete if there were more.
     const { db } = database;
     const { scope, member } = await createPeople(db);
     const { userId, email } = member;
-    await times(count, () => createKeyRow(db, { scope, userId, email }));
-    await times(120 - count, () => createKeyRow(db, { scope, userId, email }, { expiresAt: new Date(1000) }));
+    const [expiresAt, otherExpiresAt] = isActive ? [null, new Date(1000)] : [new Date(1000), null];
+    await times(120, () => createKeyRow(db, { scope, userId, email }, { expiresAt }));
+    await times(3, () => createKeyRow(db, { scope, userId, email }, { expiresAt: otherExpiresAt }));
     // Many keys of one instant, so that the id decides their order.
     await db.pool.query(
       `update api_keys set created_at = timestamptz '2026-01-01' + (get_byte(key_hash, 0) % 7) * interval '1 minute'
@@ -96,13 +111,13 @@ test.each([3, 60])(
       [userId],
     );
     const { rows } = await db.pool.query(
-      'select id from api_keys where user_id = $1 order by expires_at is null desc, created_at desc, id desc',
-      [userId],
+      'select id from api_keys where user_id = $1 and (expires_at is null) = $2 order by created_at desc, id desc',
+      [userId, isActive],
     );
-    const pages = await pagesOf((after) => listKeys(db, member, userId, { after }));
-    expect(pages.map((page) => page.length)).toEqual([50, 50, 20]);
-    expect(pages.flat().map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
-    expect(pages.flat().findLastIndex(({ state }) => state === 'active')).toBe(count - 1);
+    const { there, back } = await pagesOf((asked) => listKeys(db, member, userId, { isActive, ...asked }));
+    expect(there.map((page) => page.length)).toEqual([50, 50, 20]);
+    expect(there.flat().map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
+    expect(back).toEqual(there);
   },
 );
 
@@ -111,14 +126,17 @@ test('an invalid cursor starts at the first page', async () => {
   const { scope, member } = await createPeople(db);
   const { userId, email } = member;
   await times(2, () => createKeyRow(db, { scope, userId, email }, { expiresAt: new Date(1000) }));
-  const first = await listKeys(db, member, userId);
+  const first = await listKeys(db, member, userId, { isActive: false });
   const position = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
   for (const after of [
-    ...['', 'nonsense', position(), position('active', 'x', NOBODY), position('ended', '2026-01-01', 'x')],
-    ...[position('gone', new Date().toISOString(), NOBODY), position('ended', '-271821-04-20T00:00:00.000Z', NOBODY)],
-    ...[position('ended', '99999-01-01', NOBODY), position(1, 2, 3), position('ended', NOBODY)],
+    ...['', 'nonsense', position(), position('x', NOBODY), position('2026-01-01', 'x')],
+    ...[position('-271821-04-20T00:00:00.000Z', NOBODY), position('99999-01-01', NOBODY)],
+    ...[position('2026-01-01', NOBODY), position(1, 2, 3), position(NOBODY)],
   ]) {
-    expect([after, (await listKeys(db, member, userId, { after })).keys]).toEqual([after, first.keys]);
+    const lists = [{ after }, { before: after }].map((asked) =>
+      listKeys(db, member, userId, { isActive: false, ...asked }),
+    );
+    for (const { keys } of await Promise.all(lists)) expect([after, keys]).toEqual([after, first.keys]);
   }
 });
 
@@ -207,7 +225,8 @@ test('120 keys that a person made for others are listed page by page, each once,
   const { rows } = await db.pool.query('select id from api_keys where user_id = $1 order by created_at desc, id desc', [
     member.userId,
   ]);
-  const pages = await pagesOf((after) => listKeysMadeForOthers(db, administrator, manager.userId, { after }));
-  expect(pages.map((page) => page.length)).toEqual([50, 50, 20]);
-  expect(pages.flat().map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
+  const { there, back } = await pagesOf((asked) => listKeysMadeForOthers(db, administrator, manager.userId, asked));
+  expect(there.map((page) => page.length)).toEqual([50, 50, 20]);
+  expect(there.flat().map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
+  expect(back).toEqual(there);
 });

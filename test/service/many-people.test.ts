@@ -36,10 +36,53 @@ test('10,000 people are listed page by page, each once, in one order', async () 
   expect(seen).toEqual(rows.map(({ id }) => id));
 });
 
+test('pages lead back the same way, and say which of how many people they have', async () => {
+  const search = 'person99';
+  const first = await listUsers(db, actor, { search });
+  const { rows } = await db.pool.query<{ count: number }>(
+    `select count(*)::int from users where organization_id = $1 and name || email like '%person99%'`,
+    [actor.scope.organizationId],
+  );
+  const total = rows[0]?.count ?? 0;
+  expect(total).toBeGreaterThan(75);
+  expect([first.previous, first.range]).toEqual([null, { first: 1, total }]);
+  const second = await listUsers(db, actor, { search, after: first.next });
+  const third = await listUsers(db, actor, { search, after: second.next });
+  expect(third.range).toEqual({ first: 51, total });
+  expect(await listUsers(db, actor, { search, before: third.previous })).toEqual(second);
+  expect(await listUsers(db, actor, { search, before: second.previous })).toEqual(first);
+  // Counting stops at 10,000.
+  expect((await listUsers(db, actor)).range).toBeNull();
+});
+
+test('people can be listed by their state: all, those with an unused invitation, and the deactivated', async () => {
+  const [invited, gone, active] = [
+    await createAccount(db, { role: 'member', scope: actor.scope }),
+    await createAccount(db, { role: 'member', scope: actor.scope }),
+    await createAccount(db, { role: 'member', scope: actor.scope }),
+  ];
+  await db.prisma.user.updateMany({ where: { id: invited.userId }, data: { passwordHash: null } });
+  await db.prisma.user.updateMany({ where: { id: gone.userId }, data: { deactivatedAt: new Date() } });
+  for (const { account, states } of [
+    { account: invited, states: ['all', 'invited'] },
+    { account: gone, states: ['all', 'deactivated'] },
+    { account: active, states: ['all'] },
+  ]) {
+    const found: string[] = [];
+    for (const state of ['all', 'invited', 'deactivated'] as const) {
+      const { users, range } = await listUsers(db, actor, { search: account.email, state });
+      expect(range?.total).toBe(users.length);
+      if (users.length > 0) found.push(state);
+    }
+    expect(found).toEqual(states);
+  }
+});
+
 test('the first page, a deep page and a search each use an index', async () => {
-  const first = { search: '', after: null, limit: 26 };
-  const deep = { ...first, after: { name: 'Person f', id: actor.userId } };
-  for (const query of [first, deep]) {
+  const first = { search: '', state: 'all', from: null, limit: 26 } as const;
+  const position = { name: 'Person f', id: actor.userId };
+  const deep = (side: 'after' | 'before') => ({ ...first, from: { ...position, side } });
+  for (const query of [first, deep('after'), deep('before')]) {
     const plan = await planOf(db, userListStatement(actor.scope, query));
     expect(plan).toContain('using users_organization_id_name_id_idx');
     expect(plan).not.toContain('Sort');
@@ -74,7 +117,7 @@ test('a list page has 25 people, and an invalid cursor starts at the first page'
     Buffer.from('["a","b"]').toString('base64url'),
     Buffer.from('7').toString('base64url'),
   ])
-    expect(await listUsers(db, actor, { after })).toEqual(first);
+    for (const request of [{ after }, { before: after }]) expect(await listUsers(db, actor, request)).toEqual(first);
 });
 
 test('a list and a user contain no hash and no secret', async () => {

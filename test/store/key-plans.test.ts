@@ -66,16 +66,16 @@ const mostBlocks = (rows: number) => rows * 4 * 4;
 const DEEP = { createdAt: new Date('2026-01-01T00:06:00.000Z'), id: 'ffffffff-ffff-7fff-bfff-ffffffffffff' };
 
 test("keys that a user made for others are found through their creator, without a scan of everybody's keys", async () => {
-  const query = { userId: managerId, now: NOW, after: null, limit: PAGE };
+  const query = { userId: managerId, now: NOW, from: null, limit: PAGE };
   const plan = await planOf(() => listActiveKeysMadeForOthers(planned.db, ours.scope, query), 20);
   expect(plan?.text).toContain('api_keys_creator_idx');
   expect(plan?.blocks).toBeLessThan(mostBlocks(20));
 });
 
-test.each([null, DEEP])(
+test.each([null, { ...DEEP, side: 'after' as const }, { ...DEEP, side: 'before' as const }])(
   'a list page for the creator of nearly every key costs no more than its rows: %j',
-  async (after) => {
-    const query = { userId: ours.userId, now: NOW, after, limit: PAGE };
+  async (from) => {
+    const query = { userId: ours.userId, now: NOW, from, limit: PAGE };
     const plan = await planOf(() => listActiveKeysMadeForOthers(planned.db, ours.scope, query), PAGE);
     expect(plan?.text).toContain('api_keys_creator_idx');
     // 2,000 keys share each instant; their ids decide the order.
@@ -83,10 +83,13 @@ test.each([null, DEEP])(
   },
 );
 
-test("a user's keys are found through the user", async () => {
-  const query = { userId: managerId, now: NOW, after: null, limit: PAGE };
-  const plan = await planOf(() => listKeysOf(planned.db, ours.scope, query), 11);
-  expect(plan?.text).toContain('api_keys_organization_id_user_id_created_at_idx');
+test.each([
+  { isActive: true, count: 11, index: 'api_keys_live_name_key' },
+  { isActive: false, count: 0, index: 'api_keys_organization_id_user_id_created_at_idx' },
+])("a user's keys are found through the user: %j", async ({ isActive, count, index }) => {
+  const query = { userId: managerId, isActive, now: NOW, from: null, limit: PAGE };
+  const plan = await planOf(() => listKeysOf(planned.db, ours.scope, query), count);
+  expect(plan?.text).toContain(index);
   expect(plan?.blocks).toBeLessThan(mostBlocks(11));
 });
 
@@ -115,8 +118,8 @@ test('each list page of a user with 20,000 ended keys costs no more than its row
   );
   await database.db.pool.query('vacuum analyze api_keys');
   const middle = { createdAt: new Date('2025-01-07T00:00:00.000Z'), id: DEEP.id };
-  for (const after of [null, { ...DEEP, isActive: true }, { ...middle, isActive: false }]) {
-    const query = { userId, now: NOW, after, limit: PAGE };
+  for (const from of [null, { ...middle, side: 'after' as const }, { ...middle, side: 'before' as const }]) {
+    const query = { userId, isActive: false, now: NOW, from, limit: PAGE };
     const plan = await planOf(() => listKeysOf(planned.db, ours.scope, query), PAGE);
     expect(plan?.blocks).toBeLessThan(mostBlocks(PAGE));
   }

@@ -1,4 +1,5 @@
-// No page needs this script. It copies text, closes menus, adds local times, and removes secrets from pages that are left.
+// No page needs this script. It copies text, closes menus and moves in them, adds local times, and removes secrets from pages
+// that are left.
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const field = document.getElementById(button.dataset.copy);
@@ -44,6 +45,26 @@ document.addEventListener('keydown', ({ key }) => {
     menu.open = false;
     menu.querySelector('summary').focus();
   }
+});
+
+// In an open menu, the arrow keys, Home and End move the focus. On the button of a closed one, an arrow key opens it.
+const MOVES = new Map([
+  ['ArrowDown', (place, count) => (place + 1) % count],
+  ['ArrowUp', (place, count) => (place <= 0 ? count : place) - 1],
+  ['Home', () => 0],
+  ['End', (_, count) => count - 1],
+]);
+
+document.addEventListener('keydown', (event) => {
+  const { key, target, ctrlKey, altKey, metaKey } = event;
+  const menu = target.closest('details.menu');
+  const move = MOVES.get(key);
+  if (menu === null || move === undefined || ctrlKey || altKey || metaKey) return;
+  if (!menu.open && !key.startsWith('Arrow')) return;
+  event.preventDefault();
+  menu.open = true;
+  const items = [...menu.querySelectorAll('a, button')];
+  items[move(items.indexOf(target), items.length)].focus();
 });
 
 // The pages show UTC. Below it, the same time by the reader's clock, unless that shows UTC, too. With its day, if that differs.

@@ -37,7 +37,7 @@ export function eventTable(events: readonly AuditRecord[]): Html {
   return html`<div class="card flush">${table({
     name: 'events',
     label: 'Events, the latest first',
-    columns: ['When', 'What', 'By', 'About', 'IP address'],
+    columns: ['Time', 'Event', 'By', 'Target', 'IP address'],
     rows: events.map((event) => ({ cells: cells(event) })),
   })}</div>`;
 }
@@ -50,12 +50,12 @@ function cells(event: AuditRecord) {
     event.actorId === null
       ? html`<span class="quiet">${requestId === '' ? 'An operator' : 'Not known'}</span>`
       : person(event.actorId, event.actorName),
-    about(event),
+    target(event),
     html`<span>${ip === '' ? '—' : ip}</span>${userAgent !== '' && html`<details class="more"><summary>More<span class="unseen"> about this request</span></summary><p class="under breakable">${userAgent}</p><p class="under breakable">Request ${requestId}</p></details>`}`,
   ];
 }
 
-function about({ actorId, targetId, targetName, keyId, keyName, keyPrefix }: AuditRecord): Html {
+function target({ actorId, targetId, targetName, keyId, keyName, keyPrefix }: AuditRecord): Html {
   const isOwn = targetId === actorId;
   const whose = isOwn
     ? html`<span class="quiet">Own ${keyId === null ? 'account' : 'key'}</span>`

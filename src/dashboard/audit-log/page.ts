@@ -4,6 +4,7 @@ import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
+import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { field, hidden, pager, problemSummary, urlOf } from '../markup/parts.ts';
 import { organizationHead } from '../organization/head.ts';
@@ -11,7 +12,7 @@ import { ACTION_WORDS, eventTable } from './event-table.ts';
 import { type FILTER_FIELDS, type FilterValues, filterValues, filterValuesIn, readFilters } from './filters.ts';
 
 export const AUDIT_LOG = '/organization/audit-log';
-const LABELS = { action: 'What', person: 'Person', key: 'API key', from: 'From', to: 'To' };
+const LABELS = { action: 'Event', person: 'Person', key: 'API key', from: 'From', to: 'To' };
 
 export async function showAuditLog(context: SignedInContext): Promise<View> {
   const { query } = context;
@@ -22,7 +23,7 @@ export async function showAuditLog(context: SignedInContext): Promise<View> {
   const { events, next } = await listAudit(context.dashboard.db, context.actor, { ...filters, after });
   const main = html`${filterForm(context, values, null)}
 <section aria-labelledby="events"><div class="section-head"><h2 id="events">Events</h2>
-<a class="button" href="${urlOf(`${AUDIT_LOG}.csv`, values)}">Export as CSV</a></div>
+<a class="button" href="${urlOf(`${AUDIT_LOG}.csv`, values)}">${icon('download')}Export as CSV</a></div>
 ${eventList(events)}
 ${pager({
   first: after === null ? null : urlOf(AUDIT_LOG, values),

@@ -44,7 +44,7 @@ const MESSAGES = {
   },
   'recovery-codes': {
     was: 'The recovery codes were made, and were shown in the first response. They cannot be shown again.',
-    remedy: 'If you did not keep them, make new ones under My profile. They replace these.',
+    remedy: 'If you did not keep them, regenerate them under My profile. The new ones replace these.',
   },
 };
 

@@ -1,7 +1,10 @@
 import type { KeyAccess } from '../../service/key-access.ts';
 import type { KeyDetails } from '../../service/list-keys.ts';
+import type { IconName } from '../markup/icons.ts';
 
 export type Action = 'Rotate' | 'Rename' | 'Revoke';
+
+export const ACTION_ICONS: Record<Action, IconName> = { Rotate: 'rotate', Rename: 'rename', Revoke: 'revoke' };
 
 /** What may be done with a key. An expired key can only be revoked, which frees its name. */
 export function actionsOn({ state }: KeyDetails, { refusal, mayRevoke }: KeyAccess): Action[] {

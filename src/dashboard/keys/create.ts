@@ -144,22 +144,22 @@ ${field(
 <fieldset class="field" id="permissions" tabindex="-1"><legend>Permissions</legend>
 ${fieldError('permissions', LABELS.permissions, fields['permissions'] ?? [])}
 ${permissionsOf(holder.role).map((permission) => permissionBox(permission, values))}</fieldset>
-${lifeField({
-  hint: 'After that, the key is refused. Rotate it before then: that can renew its expiry.',
-  errors: fields,
-  options: lifeOptions(policy, now),
-  chosen: values.expiry,
-})}
+<div class="field-row">${lifeField({
+      hint: 'After that, the key is refused. Rotate it before then: that can renew its expiry.',
+      errors: fields,
+      options: lifeOptions(policy, now),
+      chosen: values.expiry,
+    })}
 ${field(
   {
     name: 'expiry_date',
     label: LABELS.expiry_date,
-    hint: 'Optional, in UTC. A day that is given here counts instead of the choice above.',
+    hint: 'Optional, in UTC. A day that is given here counts instead of the number of days.',
     errors: fields,
   },
   (attributes) =>
     html`<input ${attributes} class="short" type="date" value="${values.expiryDate}" min="${now.toISOString().slice(0, 10)}">`,
-)}
+)}</div>
 <div class="actions"><button class="button primary">Create API Key</button><a class="button plain" href="${listUrl}">Cancel</a></div>`,
   )}</div>`;
 }

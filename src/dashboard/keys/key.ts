@@ -5,11 +5,12 @@ import type { KeyDetails } from '../../service/list-keys.ts';
 import { eventTable } from '../audit-log/event-table.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
+import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { emailText, facts, head, pager, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, instant, permissionChip, ROLE_WORDS } from '../markup/words.ts';
-import { actionsOn, actionUrl } from './actions.ts';
+import { ACTION_ICONS, actionsOn, actionUrl } from './actions.ts';
 import { keyCell, lastUse, stateCell } from './cells.ts';
 import { keyIdOf } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
@@ -38,7 +39,7 @@ ${events !== null && eventSection(events, { url: `${listUrl}/${key.id}`, isFirst
 function actions({ key, ...access }: KeyWithRotations, listUrl: string): Html | false {
   const links = actionsOn(key, access).map(
     (action) =>
-      html`<a class="button${action === 'Revoke' && ' danger-plain'}" href="${actionUrl(key, action, listUrl)}">${action}</a>`,
+      html`<a class="button${action === 'Revoke' && ' danger-plain'}" href="${actionUrl(key, action, listUrl)}">${icon(ACTION_ICONS[action])}${action}</a>`,
   );
   return links.length > 0 && html`<div class="actions">${links}</div>`;
 }
@@ -48,7 +49,7 @@ function about({ key, holder, earlier, later }: KeyWithRotations, { isOwn, listU
   const link = (other: KeyDetails) => html`<a href="${listUrl}/${other.id}"><code>${other.prefix}…</code></a>`;
   return facts([
     {
-      name: 'State',
+      name: 'Status',
       value: html`${stateCell(key, now)}${successor !== undefined && html`<span class="under">Replaced by ${link(successor)}</span>`}`,
     },
     { name: 'Last used', value: html`${lastUse(key, now)}${lastClient(key)}` },
@@ -84,7 +85,7 @@ function rotations({ key, holder, earlier, later }: KeyWithRotations, { listUrl,
 <div class="card flush">${table({
     name: 'rotations',
     label: `Rotations of ${key.name} of ${holder.name}`,
-    columns: ['Key', 'State', 'Created', 'Last used'],
+    columns: ['Key', 'Status', 'Created', 'Last used'],
     rows: [...earlier, key, ...later].map((each) => ({
       cells: [
         each.id === key.id

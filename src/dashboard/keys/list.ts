@@ -1,14 +1,15 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
+import { formatNumber } from '../../domain/format.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
-import { type KeyDetails, type KeyList, listKeys } from '../../service/list-keys.ts';
+import { type KeyDetails, type KeyList, listKeys, MAX_COUNTED_KEYS } from '../../service/list-keys.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
-import { DOTS, KEY_ICON } from '../markup/icons.ts';
+import { icon, KEY_ICON } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { doneNotice, pager, urlOf } from '../markup/parts.ts';
+import { doneNotice, pager, tabBar, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, permissionWords } from '../markup/words.ts';
-import { actionsOn, actionUrl } from './actions.ts';
+import { ACTION_ICONS, actionsOn, actionUrl } from './actions.ts';
 import { keyCell, lastUse, stateCell } from './cells.ts';
 import type { KeyContext } from './context.ts';
 import { refusalNotice, refusalOf } from './refused.ts';
@@ -20,41 +21,74 @@ const DONE = new Map([
 
 export async function showList(context: KeyContext): Promise<View> {
   const { dashboard, actor, holderId, now, query } = context;
-  const after = query.get('after');
-  const list = await listKeys(dashboard.db, actor, holderId, { after, now });
+  const [after, before] = [query.get('after'), query.get('before')];
+  const isActive = query.get('state') !== 'ended';
+  const list = await listKeys(dashboard.db, actor, holderId, { isActive, after, before, now });
   const refused = refusalOf(context, list, 'create');
   const refusal = refused === null ? null : await refusalNotice(context, refused);
   const done = doneNotice(DONE.get(query.get('done') ?? ''));
+  const isFirst = after === null && before === null;
   return page(context, {
     title: context.isOwn ? 'API keys' : `API keys of ${list.holder.name}`,
-    main: html`${context.head(list.holder)}${done}${keyList(context, { list, isFirst: after === null, refusal })}`,
+    main: html`${context.head(list.holder)}${done}${keyList(context, { list, isActive, isFirst, refusal })}`,
   });
 }
 
 type ListProps = {
   readonly list: KeyList;
+  /** False: the list has the keys that have ended. */
+  readonly isActive: boolean;
   readonly isFirst: boolean;
   /** Why the visitor may not create a key here, and whom to contact; null: the visitor may. */
   readonly refusal: Html | null;
 };
 
-function keyList({ isOwn, listUrl, now }: KeyContext, { list, isFirst, refusal }: ListProps): Html {
-  const create = refusal === null && html`<a class="button primary" href="${listUrl}/new">Create API Key</a>`;
-  if (list.keys.length === 0 && isFirst) {
+function keyList({ isOwn, listUrl, now }: KeyContext, { list, isActive, isFirst, refusal }: ListProps): Html {
+  const { counts, holder, keys } = list;
+  const create =
+    refusal === null && html`<a class="button primary" href="${listUrl}/new">${icon('create')}Create API Key</a>`;
+  if (counts.active === 0 && counts.ended === 0) {
     return html`<section class="card empty" aria-labelledby="keys">${KEY_ICON}
 <h2 id="keys">No API keys yet</h2>
-<p>With an API key a program, such as a nightly import, can use the API ${isOwn ? 'in your name' : `in the name of ${list.holder.name}`}.${refusal === null && ' Create one key for each program and each environment, so that each can be replaced alone.'}</p>
+<p>With an API key a program, such as a nightly import, can use the API ${isOwn ? 'in your name' : `in the name of ${holder.name}`}.${refusal === null && ' Create one key for each program and each environment, so that each can be replaced alone.'}</p>
 ${refusal ?? html`<p>${create}</p>`}</section>`;
   }
-  return html`<section aria-labelledby="keys"><div class="section-head"><h2 id="keys">API keys${isFirst && html` <span class="small">${activeCount(list)}</span>`}</h2>${create}</div>
+  const state = isActive ? null : 'ended';
+  const first = urlOf(listUrl, { state });
+  return html`<section aria-labelledby="keys"><div class="section-head"><h2 id="keys">API keys <span class="small">${counts.active} of ${MAX_ACTIVE_KEYS} active</span></h2>${create}</div>
 ${refusal}
-${list.keys.length === 0 ? html`<div class="card empty"><p>There are no more API keys.</p></div>` : keyTable({ list, listUrl, now })}
-${pager({ first: isFirst ? null : listUrl, next: list.next === null ? null : urlOf(listUrl, { after: list.next }) })}</section>`;
+${stateTabs(listUrl, counts, isActive)}
+${keys.length === 0 ? noKeys({ isActive, isFirst, listUrl }) : keyTable({ list, listUrl, now })}
+${pager({
+  first: isFirst ? null : first,
+  previous: list.previous === null ? null : urlOf(listUrl, { state, before: list.previous }),
+  next: list.next === null ? null : urlOf(listUrl, { state, after: list.next }),
+  part: `${keys.length} of ${countWords(isActive ? counts.active : counts.ended)}`,
+})}</section>`;
 }
 
-/** The first list page has all active keys. */
-function activeCount({ keys }: KeyList): string {
-  return `${keys.filter(({ state }) => state === 'active').length} of ${MAX_ACTIVE_KEYS} active`;
+function stateTabs(listUrl: string, counts: KeyList['counts'], isActive: boolean): Html {
+  return tabBar({
+    label: 'Status',
+    tabs: [
+      { name: `Active (${countWords(counts.active)})`, href: listUrl, isCurrent: isActive },
+      { name: `Ended (${countWords(counts.ended)})`, href: urlOf(listUrl, { state: 'ended' }), isCurrent: !isActive },
+    ],
+  });
+}
+
+/** "1,000+" for more keys than are counted. */
+function countWords(count: number): string {
+  return count > MAX_COUNTED_KEYS ? `${formatNumber(MAX_COUNTED_KEYS)}+` : formatNumber(count);
+}
+
+type NoKeys = { readonly isActive: boolean; readonly isFirst: boolean; readonly listUrl: string };
+
+function noKeys({ isActive, isFirst, listUrl }: NoKeys): Html {
+  if (!isFirst) return html`<div class="card empty"><p>There are no more API keys.</p></div>`;
+  return isActive
+    ? html`<div class="card empty"><p>No API key is active. <a href="${urlOf(listUrl, { state: 'ended' })}">See those that have ended</a></p></div>`
+    : html`<div class="card empty"><p>No API key has ended.</p></div>`;
 }
 
 type TableProps = { list: KeyList; listUrl: string; now: Date };
@@ -63,7 +97,7 @@ function keyTable({ list, listUrl, now }: TableProps): Html {
   return html`<div class="card flush">${table({
     name: 'keys',
     label: `API keys of ${list.holder.name}`,
-    columns: ['Name', 'State', 'Permissions', 'Last used', 'Created', 'Actions'],
+    columns: ['Name', 'Status', 'Permissions', 'Last used', 'Created', 'Actions'],
     rows: list.keys.map((key) => ({ cells: cells(key, { list, listUrl, now }), isEnded: key.state !== 'active' })),
   })}</div>`;
 }
@@ -82,10 +116,10 @@ function cells(key: KeyDetails, { list, listUrl, now }: TableProps) {
 function menu(key: KeyDetails, access: KeyAccess, listUrl: string): Html | false {
   const links = actionsOn(key, access).map(
     (action) =>
-      html`<li><a href="${actionUrl(key, action, listUrl)}"${action === 'Revoke' && html` class="danger-text"`}>${action}</a></li>`,
+      html`<li><a href="${actionUrl(key, action, listUrl)}"${action === 'Revoke' && html` class="danger-text"`}>${icon(ACTION_ICONS[action])}${action}</a></li>`,
   );
   return (
     links.length > 0 &&
-    html`<details class="menu"><summary class="dots">${DOTS}<span class="unseen">Actions for key ${key.name}</span></summary><ul>${links}</ul></details>`
+    html`<details class="menu"><summary class="dots">${icon('dots')}<span class="unseen">Actions for key ${key.name}</span></summary><ul>${links}</ul></details>`
   );
 }

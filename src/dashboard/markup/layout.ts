@@ -3,7 +3,7 @@ import type { Problem } from '../http/problem.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from './html.ts';
-import { initials, LOGO, SECTION_ICONS } from './icons.ts';
+import { type IconName, icon, initials, LOGO, SPRITE } from './icons.ts';
 import { environmentBadge } from './parts.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
 
@@ -42,10 +42,10 @@ ${'actor' in context ? signedInBody(context, main) : guestBody(context, main)}
   return { kind: 'page', status, html: markup, headers };
 }
 
-const DOCUMENTATION: Html = html`<a href="/docs">API documentation</a>`;
+const DOCUMENTATION: Html = html`<a class="with-icon" href="/docs">${icon('documentation')}API documentation</a>`;
 
 function guestBody({ dashboard }: RequestContext, main: Html): Html {
-  return html`<body class="guest">
+  return html`<body class="guest">${SPRITE}
 <a class="skip" href="#main">Skip to the content</a>
 <header class="guest-head"><span class="brand">${LOGO}Charter</span>${environmentBadge(dashboard.environment)}</header>
 <main id="main" tabindex="-1">${main}</main>
@@ -55,11 +55,11 @@ function guestBody({ dashboard }: RequestContext, main: Html): Html {
 
 function signedInBody(context: SignedInContext, main: Html): Html {
   const { actor, dashboard } = context;
-  return html`<body class="member">
+  return html`<body class="member">${SPRITE}
 <a class="skip" href="#main">Skip to the content</a>
 <header class="side">
 <div class="side-head"><div class="brand-row"><a class="brand" href="/profile">${LOGO}Charter</a>${environmentBadge(dashboard.environment)}</div>
-<details class="menu top-menu"><summary class="button">Menu</summary><div class="top-panel">${navigation(context)}${account(context)}</div></details></div>
+<details class="menu top-menu"><summary class="button">${icon('menu')}Menu</summary><div class="top-panel">${navigation(context)}${account(context)}</div></details></div>
 <div class="side-rest"><p class="organization-name clamp">${actor.organizationName}</p>${navigation(context)}${account(context)}</div>
 </header>
 <main id="main" tabindex="-1">${
@@ -74,7 +74,7 @@ type SectionLink = {
   path: string;
   /** The page that the link opens. */
   start: (role: Role) => string;
-  icon: Html;
+  icon: IconName;
   mayEnter: (role: Role) => boolean;
 };
 
@@ -83,32 +83,34 @@ const SECTIONS: readonly SectionLink[] = [
     name: 'My profile',
     path: '/profile',
     start: () => '/profile',
-    icon: SECTION_ICONS.profile,
+    icon: 'profile',
     mayEnter: () => true,
   },
   {
     name: 'People',
     path: '/people',
     start: () => '/people/users',
-    icon: SECTION_ICONS.people,
+    icon: 'people',
     mayEnter: maySeePeople,
   },
   {
     name: 'Organization',
     path: '/organization',
     start: (role) => (mayGovern(role) ? '/organization' : '/organization/api-keys'),
-    icon: SECTION_ICONS.organization,
+    icon: 'organization',
     mayEnter: maySeeKeysOfOthers,
   },
 ];
 
 function navigation({ actor, path }: SignedInContext): Html {
-  const links = SECTIONS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ name, path: to, start, icon }) => {
-    // "page" for the link to this very page, "true" for the section that contains it.
-    const href = start(actor.role);
-    const current = path === href ? 'page' : path === to || path.startsWith(`${to}/`) ? 'true' : null;
-    return html`<li><a href="${href}"${current !== null && html` aria-current="${current}"`}>${icon}${name}</a></li>`;
-  });
+  const links = SECTIONS.filter(({ mayEnter }) => mayEnter(actor.role)).map(
+    ({ name, path: to, start, icon: iconName }) => {
+      // "page" for the link to this very page, "true" for the section that contains it.
+      const href = start(actor.role);
+      const current = path === href ? 'page' : path === to || path.startsWith(`${to}/`) ? 'true' : null;
+      return html`<li><a href="${href}"${current !== null && html` aria-current="${current}"`}>${icon(iconName)}${name}</a></li>`;
+    },
+  );
   return html`<nav aria-label="Main"><ul class="sections">${links}</ul></nav>`;
 }
 
@@ -117,6 +119,6 @@ function account({ actor, formToken }: SignedInContext): Html {
 <span class="avatar" aria-hidden="true">${initials(actor.name)}</span>
 <div class="account-name"><span>${actor.name}</span><span class="quiet">${actor.email}</span></div>
 <p class="account-docs">${DOCUMENTATION}</p>
-<form method="post" action="/sign-out"><input type="hidden" name="form_token" value="${formToken}"><button class="button plain small">Sign out</button></form>
+<form method="post" action="/sign-out"><input type="hidden" name="form_token" value="${formToken}"><button class="button plain small">${icon('sign-out')}Sign out</button></form>
 </div>`;
 }

@@ -2,6 +2,7 @@ import type { Environment } from '../../domain/api-key.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
 import type { Problem } from '../http/problem.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
+import { icon } from './icons.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
 
 // Parts that many pages share.
@@ -105,7 +106,7 @@ export function copyField({
 }): Html {
   return html`<div class="field copy"><label for="${id}">${label}</label>
 <div class="copy-row"><textarea id="${id}" readonly rows="${rows}" spellcheck="false" autocomplete="off" translate="no">${text}</textarea>
-<button type="button" class="button" data-copy="${id}" hidden>Copy<span class="unseen"> ${what}</span></button></div>
+<button type="button" class="button" data-copy="${id}" hidden>${icon('copy')}Copy<span class="unseen"> ${what}</span></button></div>
 <p class="copied" role="status" aria-live="polite"></p></div>`;
 }
 
@@ -136,20 +137,22 @@ export function facts(list: readonly { readonly name: string; readonly value: Ht
   return html`<dl class="facts">${list.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
+type Pages = {
+  readonly first: string | null;
+  readonly previous?: string | null;
+  readonly next: string | null;
+  /** Which part of the list the page has, such as "26–50 of 5,000". */
+  readonly part?: string | null;
+};
+
 /** Links to other list pages; nothing where one list page holds everything. */
-export function pager({
-  first,
-  previous = null,
-  next,
-}: {
-  first: string | null;
-  previous?: string | null;
-  next: string | null;
-}): Html | false {
+export function pager({ first, previous = null, next, part = null }: Pages): Html | false {
   if (first === null && previous === null && next === null) return false;
-  return html`<nav class="pager" aria-label="Pages">${first !== null && html`<a class="button" href="${first}">First page</a>`}${
-    previous !== null && html`<a class="button" href="${previous}" rel="prev">Previous page</a>`
-  }${next !== null && html`<a class="button" href="${next}" rel="next">Next page</a>`}</nav>`;
+  return html`<nav class="pager" aria-label="Pages">${part !== null && html`<p class="quiet pager-part">${part}</p>`}${
+    first !== null && html`<a class="button" href="${first}">First page</a>`
+  }${previous !== null && html`<a class="button" href="${previous}" rel="prev">${icon('previous')}Previous page</a>`}${
+    next !== null && html`<a class="button" href="${next}" rel="next">Next page${icon('next')}</a>`
+  }</nav>`;
 }
 
 /** The path with a query; empty and null values are left out. */

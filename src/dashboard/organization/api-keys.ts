@@ -1,4 +1,4 @@
-import { formatCount } from '../../domain/format.ts';
+import { formatCount, formatNumber } from '../../domain/format.ts';
 import { isPermission, PERMISSIONS } from '../../domain/role.ts';
 import type { KeyWithHolder } from '../../service/list-keys.ts';
 import { listAllKeys, type OrganizationKeyList } from '../../service/organization-keys.ts';
@@ -8,6 +8,7 @@ import { redirect, type View } from '../http/view.ts';
 import { keyCell, lastUse, stateCell } from '../keys/cells.ts';
 import { findKeyUrl, ORGANIZATION_KEYS, withoutKey } from '../keys/find.ts';
 import { type Html, html } from '../markup/html.ts';
+import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { emailText, field, hidden, pager, tabBar, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
@@ -53,6 +54,7 @@ ${pager({
   first: query.has('after') || query.has('before') ? urlOf(ORGANIZATION_KEYS, values) : null,
   previous: list.previous === null ? null : urlOf(ORGANIZATION_KEYS, { ...values, before: list.previous }),
   next: list.next === null ? null : urlOf(ORGANIZATION_KEYS, { ...values, after: list.next }),
+  part: `${list.keys.length} of ${formatNumber(isActive ? list.counts.active : list.counts.ended)}`,
 })}</section>`;
   return page(context, { title: 'API keys of the organization', main });
 }
@@ -126,13 +128,13 @@ ${choice('order', 'Order', [
   ['', 'Last used first'],
   ['oldest', 'Longest unused first'],
 ])}
-<div class="actions"><button class="button primary">Search</button><a class="button plain" href="${ORGANIZATION_KEYS}">Clear</a></div></form>`;
+<div class="actions"><button class="button primary">${icon('search')}Search</button><a class="button plain" href="${ORGANIZATION_KEYS}">Clear</a></div></form>`;
 }
 
 function stateTabs(values: Values, { counts }: OrganizationKeyList, isActive: boolean): Html {
   const link = (state: '' | 'ended') => urlOf(ORGANIZATION_KEYS, { ...values, state });
   return tabBar({
-    label: 'State',
+    label: 'Status',
     tabs: [
       { name: `Active (${counts.active})`, href: link(''), isCurrent: isActive },
       { name: `Ended (${counts.ended})`, href: link('ended'), isCurrent: !isActive },
@@ -149,7 +151,7 @@ function keyTable(keys: readonly KeyWithHolder[], now: Date): Html {
   return html`<div class="card flush">${table({
     name: 'organization-keys',
     label: `${formatCount(keys.length, 'API key')} of the organization`,
-    columns: ['Key', 'Acts for', 'State', 'Permissions', 'Last used', 'Created'],
+    columns: ['Key', 'Acts for', 'Status', 'Permissions', 'Last used', 'Created'],
     rows: keys.map((key) => ({ cells: cells(key, now), isEnded: key.state !== 'active' })),
   })}</div>`;
 }

@@ -51,7 +51,7 @@ async function policyPage(context: SignedInContext, retry: { problem: Problem; v
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>
 ${facts([
   { name: 'Name', value: name },
-  { name: 'State', value: state(suspendedAt) },
+  { name: 'Status', value: status(suspendedAt) },
   { name: 'Rate limits', value: limitWords(limitsOf(limits, dashboard.requestLimits)) },
 ])}</section>
 <section class="card" aria-labelledby="policy"><h2 id="policy">API key policy</h2>
@@ -60,7 +60,7 @@ ${policyForm(context, values, problem)}</section>`;
   return page(context, { title: 'Organization', main, problem });
 }
 
-function state(suspendedAt: OrganizationRecord['suspendedAt']): Html {
+function status(suspendedAt: OrganizationRecord['suspendedAt']): Html {
   return suspendedAt === null
     ? badge('good', 'Active')
     : html`${badge('danger', 'Suspended')} since ${instant(suspendedAt)}<span class="under">API keys are refused with 403. Contact support.</span>`;
@@ -86,7 +86,7 @@ ${field(
   (attributes) =>
     html`<input ${attributes} class="short" type="text" inputmode="numeric" value="${values.maxKeyLifeDays}" maxlength="5" required>`,
 )}
-${box('allows_unending_keys', values.allowsUnendingKeys, 'Keys may never expire', 'People who create a key can then choose “Never expires”.')}
+${box('allows_unending_keys', values.allowsUnendingKeys, 'Allow keys without an expiry', 'People who create or rotate a key can then choose “Never expires”.')}
 <div class="actions"><button class="button primary">Save policy</button></div>`,
   );
 }

@@ -17,7 +17,7 @@ export const peopleSection: Section = {
   mayEnter: maySeePeople,
   pages: [
     { path: '/people', get: () => redirect('/people/users') },
-    { path: '/people/users', get: showUsers, post: form(['search'], searchUsers) },
+    { path: '/people/users', get: showUsers, post: form(['search', 'state'], searchUsers) },
     { path: '/people/users/invite', get: showInvite, post: form(['name', 'email', 'role', 'form_id'], invite) },
     { path: ONE, get: showUser },
     { path: `${ONE}/role`, post: form(['role'], setRole) },

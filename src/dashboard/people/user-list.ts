@@ -1,10 +1,12 @@
+import { formatNumber } from '../../domain/format.ts';
 import { mayManage, ROLES } from '../../domain/role.ts';
-import { listUsers, type UserDetails } from '../../service/people.ts';
+import { listUsers, MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../service/people.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { findKeyUrl, withoutKey } from '../keys/find.ts';
 import { type Html, html } from '../markup/html.ts';
+import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { badge, emailText, head, hidden, pager, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
@@ -14,39 +16,63 @@ import { userUrl } from './user-head.ts';
 export async function showUsers(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken, query } = context;
   const search = withoutKey(query.get('search') ?? '');
-  const after = query.get('after');
-  const { users, next } = await listUsers(dashboard.db, actor, { search, after });
+  const state = USER_STATES.find((each) => each === query.get('state')) ?? 'all';
+  const [after, before] = [query.get('after'), query.get('before')];
+  const { users, range, previous, next } = await listUsers(dashboard.db, actor, { search, state, after, before });
   const mayInvite = ROLES.some((role) => mayManage(actor.role, role));
-  const main = html`${head({
-    title: 'People',
-    tabs: { label: 'People pages', tabs: [{ name: 'Users', href: '/people/users', isCurrent: true }] },
-  })}
-<div class="toolbar"><form role="search" method="post" action="/people/users" class="search">${hidden('form_token', formToken)}<label class="unseen" for="search">Name or e-mail</label>
-<input id="search" name="search" type="search" value="${search}" maxlength="300" placeholder="Name or e-mail"><button class="button">Search</button></form>
-${mayInvite && html`<a class="button primary" href="/people/users/invite">Invite a user</a>`}</div>
-${users.length === 0 ? nobodyFound(search) : userTable(users, actor.userId)}
+  const main = html`${head({ title: 'People', tabs: { label: 'People pages', tabs: tabs(state) } })}
+<div class="toolbar"><form role="search" method="post" action="/people/users" class="search">${hidden('form_token', formToken)}${hidden('state', state)}<label class="unseen" for="search">Name or e-mail</label>
+<input id="search" name="search" type="search" value="${search}" maxlength="300" placeholder="Name or e-mail"><button class="button">${icon('search')}Search</button></form>
+${mayInvite && html`<a class="button primary" href="/people/users/invite">${icon('invite')}Invite a user</a>`}</div>
+${users.length === 0 ? nobodyFound(search, state) : userTable(users, actor.userId)}
 ${pager({
-  first: after === null ? null : urlOf('/people/users', { search }),
-  next: next === null ? null : urlOf('/people/users', { search, after: next }),
+  first: after === null && before === null ? null : listUrl(state, { search }),
+  previous: previous === null ? null : listUrl(state, { search, before: previous }),
+  next: next === null ? null : listUrl(state, { search, after: next }),
+  part: users.length === 0 ? null : partOf(range, users.length),
 })}`;
   return page(context, { title: 'People', main });
 }
 
 /** Posted, because people also paste an API key here, which must not get into a URL. Such a search leads to the key. */
-export async function searchUsers(context: SignedInContext, form: Form<'search'>): Promise<View> {
+export async function searchUsers(context: SignedInContext, form: Form<'search' | 'state'>): Promise<View> {
   const search = form.text('search');
-  return redirect((await findKeyUrl(context, search)) ?? urlOf('/people/users', { search }));
+  const state = USER_STATES.find((each) => each === form.text('state')) ?? 'all';
+  return redirect((await findKeyUrl(context, search)) ?? listUrl(state, { search }));
 }
 
-function nobodyFound(search: string): Html {
-  return html`<section class="card empty"><h2>Nobody found</h2><p>${search === '' ? 'There is nobody on this page.' : `No name or e-mail contains “${search}”.`}</p><p><a class="button" href="/people/users">Show everybody</a></p></section>`;
+const TABS: Record<UserState, string> = { all: 'Users', invited: 'Invited', deactivated: 'Deactivated' };
+
+function tabs(current: UserState) {
+  return USER_STATES.map((state) => ({ name: TABS[state], href: listUrl(state), isCurrent: state === current }));
+}
+
+function listUrl(state: UserState, query: Readonly<Record<string, string>> = {}): string {
+  return urlOf('/people/users', { state: state === 'all' ? null : state, ...query });
+}
+
+/** "26–50 of 5,000". */
+function partOf(range: { readonly first: number; readonly total: number } | null, count: number): string {
+  if (range === null) return `${formatNumber(count)} of more than ${formatNumber(MAX_COUNTED_USERS)}`;
+  const { first, total } = range;
+  return `${formatNumber(first)}–${formatNumber(first + count - 1)} of ${formatNumber(total)}`;
+}
+
+const NOBODY: Record<UserState, string> = {
+  all: 'There is nobody on this page.',
+  invited: 'Nobody has an invitation that is not used yet.',
+  deactivated: 'Nobody is deactivated.',
+};
+
+function nobodyFound(search: string, state: UserState): Html {
+  return html`<section class="card empty"><h2>Nobody found</h2><p>${search === '' ? NOBODY[state] : `No name or e-mail contains “${search}”.`}</p><p><a class="button" href="/people/users">Show everybody</a></p></section>`;
 }
 
 function userTable(users: readonly UserDetails[], actorId: string): Html {
   return html`<div class="card flush">${table({
     name: 'users',
     label: 'Users',
-    columns: ['Name', 'Role', 'Second factor', 'Since', 'State'],
+    columns: ['Name', 'Role', 'Second factor', 'Since', 'Status'],
     rows: users.map((user) => ({ cells: cells(user, actorId), isEnded: user.deactivatedAt !== null })),
   })}</div>`;
 }

@@ -10,6 +10,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyCell, lastUse } from '../keys/cells.ts';
 import { type Html, html } from '../markup/html.ts';
+import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, facts, hidden, pager, postForm, problemSummary, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
@@ -40,14 +41,14 @@ export async function setRole(context: SignedInContext, form: Form<'role'>): Pro
 export async function userPage(context: SignedInContext, problem: Problem | null): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const user = await getUser(dashboard.db, actor, userIdOf(context));
-  const after = query.get('after');
-  const keysForOthers = await listKeysMadeForOthers(dashboard.db, actor, user.id, { after, now });
+  const [after, before] = [query.get('after'), query.get('before')];
+  const keysForOthers = await listKeysMadeForOthers(dashboard.db, actor, user.id, { after, before, now });
   const head = userHead({ user, current: 'details', isSelf: user.id === actor.userId });
   const main = html`${head}${doneNotice(DONE.get(query.get('done') ?? ''))}${problemSummary(problem, { role: 'Role' })}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>
 ${facts([
   {
-    name: 'State',
+    name: 'Status',
     value: html`${userState(user)}${user.deactivatedAt !== null && html` ${instant(user.deactivatedAt)}`}`,
   },
   {
@@ -58,7 +59,7 @@ ${facts([
   { name: 'Since', value: day(user.createdAt) },
 ])}</section>
 ${mayManage(actor.role, user.role) && accountSection(context, user, problem)}
-${keysForOthersSection(user, keysForOthers, { isFirst: after === null, now })}`;
+${keysForOthersSection(user, keysForOthers, { isFirst: after === null && before === null, now })}`;
   return page(context, { title: user.name, main, problem });
 }
 
@@ -68,7 +69,7 @@ function accountSection(context: SignedInContext, user: UserDetails, problem: Pr
   if (user.deactivatedAt !== null) {
     return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
 <div class="setting"><div><h3>Reactivate</h3><p class="quiet">The user may sign in again, with the same password and role.</p></div>
-${postForm({ action: `${url}/reactivate`, formToken }, html`<button class="button">Reactivate</button>`)}</div></section>`;
+${postForm({ action: `${url}/reactivate`, formToken }, html`<button class="button">${icon('rotate')}Reactivate</button>`)}</div></section>`;
   }
   const isSelf = user.id === actor.userId;
   return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
@@ -81,10 +82,10 @@ ${
   user.hasSecondFactor &&
   !isSelf &&
   html`<div class="setting"><div><h3>Second factor</h3><p class="quiet">For a user who lost the authenticator and has no recovery codes.</p></div>
-<a class="button danger-plain" href="${url}/second-factor">Remove<span class="unseen"> the second factor</span></a></div>`
+<a class="button danger-plain" href="${url}/second-factor">${icon('second-factor')}Remove<span class="unseen"> the second factor</span></a></div>`
 }
 <div class="setting"><div><h3>Deactivate</h3><p class="quiet">Signs the user out everywhere and revokes the user’s API keys, at once.</p></div>
-<a class="button danger-plain" href="${url}/deactivate">Deactivate</a></div></section>`;
+<a class="button danger-plain" href="${url}/deactivate">${icon('revoke')}Deactivate</a></div></section>`;
 }
 
 function linkSetting(context: SignedInContext, user: UserDetails): Html {
@@ -104,14 +105,14 @@ function linkSetting(context: SignedInContext, user: UserDetails): Html {
   return html`<div class="setting"><div><h3>${link.title}</h3><p class="quiet">${link.hint}</p></div>
 ${postForm(
   { action: `${userUrl(user.id)}/link`, formToken: context.formToken },
-  html`${hidden('kind', link.kind)}${hidden('form_id', newFormId(context))}<button class="button">${link.button}</button>`,
+  html`${hidden('kind', link.kind)}${hidden('form_id', newFormId(context))}<button class="button">${icon('link')}${link.button}</button>`,
 )}</div>`;
 }
 
 /** The user has seen these keys, so they must be rotated when the user leaves. */
 function keysForOthersSection(
   { id, name }: UserDetails,
-  { keys, next }: KeysMadeForOthers,
+  { keys, previous, next }: KeysMadeForOthers,
   { isFirst, now }: { isFirst: boolean; now: Date },
 ): Html | false {
   if (keys.length === 0 && isFirst) return false;
@@ -131,5 +132,9 @@ function keysForOthersSection(
       ],
     })),
   })}</div>
-${pager({ first: isFirst ? null : `${url}#made`, next: next === null ? null : `${urlOf(url, { after: next })}#made` })}</section>`;
+${pager({
+  first: isFirst ? null : `${url}#made`,
+  previous: previous === null ? null : `${urlOf(url, { before: previous })}#made`,
+  next: next === null ? null : `${urlOf(url, { after: next })}#made`,
+})}</section>`;
 }

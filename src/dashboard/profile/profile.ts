@@ -3,6 +3,7 @@ import { countRecoveryCodesLeft } from '../../service/second-factor.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
+import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, emailText, facts, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
@@ -43,14 +44,14 @@ ${facts([
   { name: 'Role', value: html`${role}<span class="under">${meaning}</span>` },
 ])}</section>
 <section class="card" aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
-<div class="setting"><div><h3>Password</h3><p class="quiet">Changing it ends your <a href="${SESSIONS}">other sessions</a>.</p></div><a class="button" href="/profile/password">Change password</a></div>
+<div class="setting"><div><h3>Password</h3><p class="quiet">Changing it ends your <a href="${SESSIONS}">other sessions</a>.</p></div><a class="button" href="/profile/password">${icon('password')}Change password</a></div>
 <div class="setting"><div><h3>Second factor ${hasSecondFactor ? badge('good', 'On') : badge('neutral', 'Off')}</h3>
 <p class="quiet">${hasSecondFactor ? 'Sign-in asks for a code from your authenticator.' : 'A code from your phone, in addition to the password, keeps others out even if they learn the password.'}</p></div>
-<a class="button" href="/profile/second-factor">${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>
+<a class="button" href="/profile/second-factor">${icon('second-factor')}${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>
 ${
   hasSecondFactor &&
   html`<div class="setting"><div><h3>Recovery codes</h3><p class="quiet">${formatCount(codesLeft, 'recovery code')} left, each for one sign-in without your authenticator.</p></div>
-<a class="button" href="${RECOVERY_CODES}">Make new<span class="unseen"> recovery codes</span></a></div>`
+<a class="button" href="${RECOVERY_CODES}">${icon('rotate')}Regenerate<span class="unseen"> recovery codes</span></a></div>`
 }</section>`;
   return page(context, { title: 'My profile', main });
 }

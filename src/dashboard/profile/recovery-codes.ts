@@ -33,7 +33,7 @@ export async function renew(context: SignedInContext, form: Form<'password' | 'f
 
 function renewPage(context: SignedInContext, problem: Problem | null): View {
   if (!context.actor.hasSecondFactor) return redirect('/profile/second-factor');
-  const title = 'New recovery codes';
+  const title = 'Regenerate recovery codes';
   const main = html`${head({ title, up: UP })}
 ${problemSummary(problem, { password: 'Password' })}
 <div class="card narrow"><p>You get ten new codes. Each opens your account once without your authenticator. The earlier codes stop working at once.</p>
@@ -41,7 +41,7 @@ ${postForm(
   { action: RECOVERY_CODES, formToken: context.formToken },
   html`${hidden('form_id', newFormId(context))}
 ${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields })}
-<div class="actions"><button class="button primary">Make new codes</button><a class="button plain" href="/profile">Cancel</a></div>`,
+<div class="actions"><button class="button primary">Regenerate codes</button><a class="button plain" href="/profile">Cancel</a></div>`,
 )}</div>`;
   return page(context, { title, main, problem });
 }

@@ -35,20 +35,30 @@ async function walk(browser: Browser, start: string): Promise<string[][]> {
   return pages;
 }
 
-test('the list pages reach all of 600 ended keys and one active key', async () => {
+test('the list pages reach all of 600 ended keys, in both directions, and the tabs have their totals', async () => {
   // The bug: the list stopped at 500 without saying so, and the oldest keys could not be found.
   const { member } = people;
   await insertKeys(member, { count: 600, createdBy: member, isStanding: false });
   await giveKey(dashboard.db, member, { name: 'Active' });
-  const pages = await walk(browser, `/people/users/${member.userId}/api-keys`);
-  expect(pages[0]?.slice(0, 2)).toEqual(['Active', 'Key 1.']);
-  expect(pages.flat()).toEqual(['Active', ...Array.from({ length: 600 }, (_, i) => `Key ${i + 1}.`)]);
-  expect(pages.length).toBe(13);
+  const path = `/people/users/${member.userId}/api-keys`;
+  expect(await walk(browser, path)).toEqual([['Active']]);
+  expect(wordsOf(await browser.get(path))).toContain('Active (1) Ended (600)');
+  const pages = await walk(browser, `${path}?state=ended`);
+  expect(pages.flat()).toEqual(Array.from({ length: 600 }, (_, i) => `Key ${i + 1}.`));
+  expect(pages.length).toBe(12);
+  const [, second = ''] =
+    /<a [^>]*href="([^"]*)"[^>]*>Next page</.exec((await browser.get(`${path}?state=ended`)).text) ?? [];
+  const page = await browser.get(textOf(second));
+  expect(wordsOf(page)).toContain('50 of 600');
+  const [, previous = ''] = /<a [^>]*href="([^"]*)" rel="prev"/.exec(page.text) ?? [];
+  expect((await walk(browser, textOf(previous)))[0]).toEqual(pages[0]);
+  await insertKeys(people.other, { count: 1001, createdBy: member, isStanding: false });
+  expect(wordsOf(await browser.get(`/people/users/${people.other.userId}/api-keys`))).toContain('Ended (1,000+)');
 });
 
 test('a list page past the end says so and links back', async () => {
   const { viewer } = people;
-  const path = `/people/users/${viewer.userId}/api-keys`;
+  const path = `/people/users/${viewer.userId}/api-keys?state=ended`;
   await insertKeys(viewer, { count: 51, createdBy: viewer, isStanding: false });
   const [, next = ''] = /<a [^>]*href="([^"]*)"[^>]*>Next page</.exec((await browser.get(path)).text) ?? [];
   await dashboard.db.prisma.apiKey.deleteMany({ where: { userId: viewer.userId, name: 'Key 51.' } });
@@ -65,7 +75,7 @@ test('a key’s own page offers its actions, however deep the key is in the list
   const data = { expiresAt: new Date(1000), createdAt: new Date(0) };
   await dashboard.db.prisma.apiKey.updateMany({ where: { id }, data });
   const keys = `/people/users/${manager.userId}/api-keys`;
-  expect((await walk(browser, keys)).at(-1)?.at(-1)).toBe('Deep');
+  expect((await walk(browser, `${keys}?state=ended`)).at(-1)?.at(-1)).toBe('Deep');
   expect((await browser.submit(`${keys}/${id}/revoke`)).status).toBe(303);
 });
 

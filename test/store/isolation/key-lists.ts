@@ -5,7 +5,7 @@ import { insertApiKey, replaceApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { findKeyHistory, findLiveSuccessor } from '../../../src/store/key-history.ts';
 import {
-  countActiveKeys,
+  countKeysOf,
   findKeyHolder,
   findListedKey,
   listActiveKeysMadeForOthers,
@@ -52,7 +52,7 @@ async function rotate({ prisma }: Database, { scope, userId }: Tenant, id: strin
 export const keyListProofs: Proofs = {
   async listKeysOf({ db, ours, theirs }) {
     await createKeyRow(db, theirs);
-    const query = { userId: theirs.userId, now: NOW, after: null, limit: 10 };
+    const query = { userId: theirs.userId, isActive: true, now: NOW, from: null, limit: 10 };
     expect(await listKeysOf(db, ours.scope, query)).toEqual([]);
     await withSameId(db, ours, theirs);
     const own = await createKeyRow(db, { ...theirs, scope: ours.scope });
@@ -61,18 +61,19 @@ export const keyListProofs: Proofs = {
 
   async listActiveKeysMadeForOthers({ db, ours, theirs }) {
     await makeForOther(db, theirs);
-    const query = { userId: theirs.userId, now: NOW, after: null, limit: 10 };
+    const query = { userId: theirs.userId, now: NOW, from: null, limit: 10 };
     expect(await listActiveKeysMadeForOthers(db, ours.scope, query)).toEqual([]);
     await withSameId(db, ours, theirs);
     const own = await makeForOther(db, { ...theirs, scope: ours.scope });
     expect(await listActiveKeysMadeForOthers(db, ours.scope, query)).toMatchObject([{ id: own, createdBy: 'Same' }]);
   },
 
-  async countActiveKeys({ db, ours, theirs }) {
+  async countKeysOf({ db, ours, theirs }) {
     await createKeyRow(db, theirs);
+    await createKeyRow(db, theirs, { expiresAt: new Date(0) });
     const { userId } = theirs;
-    expect(await countActiveKeys(db, ours.scope, { userId, now: NOW })).toBe(0);
-    expect(await countActiveKeys(db, theirs.scope, { userId, now: NOW })).toBe(1);
+    expect(await countKeysOf(db, ours.scope, { userId, now: NOW })).toEqual({ active: 0, ended: 0 });
+    expect(await countKeysOf(db, theirs.scope, { userId, now: NOW })).toEqual({ active: 1, ended: 1 });
   },
 
   async findListedKey({ db, ours, theirs }) {

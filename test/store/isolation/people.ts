@@ -5,6 +5,7 @@ import {
   changeUser,
   countOtherAdministrators,
   countRecoveryCodes,
+  countUsers,
   findMatchingUsers,
   findPasswordHash,
   findUser,
@@ -55,9 +56,16 @@ export const peopleProofs: Proofs = {
   },
 
   async listUsers({ db, ours, theirs }) {
-    const found = await listUsers(db, ours.scope, { search: '', after: null, limit: 100 });
+    const query = { search: '', state: 'all', from: null, limit: 100 } as const;
+    const found = await listUsers(db, ours.scope, query);
     expect(found.map(({ id }) => id)).toEqual([ours.userId]);
-    expect(await listUsers(db, ours.scope, { search: theirs.email, after: null, limit: 100 })).toEqual([]);
+    expect(await listUsers(db, ours.scope, { ...query, search: theirs.email })).toEqual([]);
+  },
+
+  async countUsers({ db, ours, theirs }) {
+    const query = { search: '', state: 'all', position: null } as const;
+    expect(await countUsers(db, ours.scope, query)).toEqual({ total: 1, before: 0 });
+    expect(await countUsers(db, ours.scope, { ...query, search: theirs.email })).toEqual({ total: 0, before: 0 });
   },
 
   async findUser({ db, ours, theirs }) {

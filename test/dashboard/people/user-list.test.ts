@@ -1,0 +1,51 @@
+import { createPeople } from '../../support/actors.ts';
+import { wordsOf } from '../../support/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { textOf } from '../../support/forms.ts';
+
+const dashboard = await useDashboard();
+const { administrator, member, viewer, scope } = await createPeople(dashboard.db);
+const browser = await browserOf(dashboard, administrator);
+
+/** The address of a link with this relation, or with this text. */
+function linkIn(page: { readonly text: string }, what: string): string {
+  const [, href = ''] = new RegExp(`href="([^"]*)"(?: rel="${what}"|[^>]*>${what}<)`).exec(page.text) ?? [];
+  return textOf(href);
+}
+
+test('the tabs show everybody, those who are invited, and those who are deactivated', async () => {
+  const { organizationId } = scope;
+  const at = (userId: string) => ({ organizationId_id: { organizationId, id: userId } });
+  const { prisma } = dashboard.db;
+  await prisma.user.updateMany({ where: { organizationId }, data: { passwordHash: 'set' } });
+  await prisma.user.update({ where: at(member.userId), data: { passwordHash: null, name: 'The invited' } });
+  await prisma.user.update({ where: at(viewer.userId), data: { deactivatedAt: new Date(), name: 'The former' } });
+  const all = await browser.get('/people/users');
+  for (const name of ['The invited', 'The former', 'The manager']) expect(wordsOf(all)).toContain(name);
+  const invited = await browser.get(linkIn(all, 'Invited'));
+  expect(wordsOf(invited)).toContain('The invited');
+  expect(wordsOf(invited)).not.toMatch(/The (former|manager)/);
+  const deactivated = await browser.get(linkIn(invited, 'Deactivated'));
+  expect(wordsOf(deactivated)).toContain('The former');
+  expect(wordsOf(deactivated)).not.toMatch(/The (invited|manager)/);
+  // A search keeps the tab.
+  const found = await browser.submit('/people/users?state=invited', { search: 'The' }, '/people/users');
+  expect(found.headers['location']).toBe('/people/users?state=invited&search=The');
+});
+
+test('each list page says which of how many people it has, and leads to the one before it', async () => {
+  const { administrator: other, scope: own } = await createPeople(dashboard.db);
+  await dashboard.db.pool.query(
+    `insert into users (organization_id, id, email, name, role)
+     select $1::uuid, gen_random_uuid(), i || '@' || $1::uuid::text || '.example', 'Person ' || i, 'member' from generate_series(1, 1195) i`,
+    [own.organizationId],
+  );
+  const reading = await browserOf(dashboard, other);
+  const first = await reading.get('/people/users');
+  expect(wordsOf(first)).toContain('1–25 of 1,200');
+  const second = await reading.get(linkIn(first, 'next'));
+  expect(wordsOf(second)).toContain('26–50 of 1,200');
+  const back = await reading.get(linkIn(second, 'prev'));
+  expect(wordsOf(back)).toContain('1–25 of 1,200');
+  expect(linkIn(back, 'prev')).toBe('');
+});
