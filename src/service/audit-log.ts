@@ -4,6 +4,7 @@ import { type AuditFilters, type AuditRecord, listAuditEvents } from '../store/a
 import type { Database } from '../store/database.ts';
 import { findMatchingKeys } from '../store/organization-keys.ts';
 import { findMatchingUsers } from '../store/users.ts';
+import { readListPage } from './list-position.ts';
 import { refuseToGovern } from './organization.ts';
 
 export { ACTIONS } from '../store/audit.ts';
@@ -11,6 +12,8 @@ export type { AuditFilters, AuditRecord };
 
 export type AuditListPage = {
   readonly events: readonly AuditRecord[];
+  /** `before` of the previous page, with newer events; null: this is the first. */
+  readonly previous: string | null;
   /** `after` of the next page, with older events; null: this is the last. */
   readonly next: string | null;
 };
@@ -18,14 +21,14 @@ export type AuditListPage = {
 const PAGE_SIZE = 50;
 const EXPORT_BATCH_SIZE = 1000;
 
-/** The latest events first, for administrators. With a user or a key that is no id it finds nothing; such an `after` is ignored. */
+/** The latest events first, for administrators. With a user or a key that is no id it finds nothing; such a position is ignored. */
 export async function listAudit(
   db: Database,
   actor: Actor,
-  { after = null, ...filters }: AuditFilters & { after?: string | null } = {},
+  { after = null, before = null, ...filters }: AuditFilters & { after?: string | null; before?: string | null } = {},
 ): Promise<AuditListPage> {
   refuseToGovern(actor.role);
-  return readPage(db, actor, { filters, after: after !== null && isId(after) ? after : null, rows: PAGE_SIZE });
+  return readPage(db, actor, { filters, after, before, size: PAGE_SIZE });
 }
 
 /** The most users and keys that a filter of the log may fit: each costs an index range or two. */
@@ -61,21 +64,53 @@ export function exportAudit(
 async function* batches(db: Database, actor: Actor, filters: AuditFilters) {
   let after: string | null = null;
   do {
-    const { events, next }: AuditListPage = await readPage(db, actor, { filters, after, rows: EXPORT_BATCH_SIZE });
+    const { events, next }: AuditListPage = await readPage(db, actor, {
+      filters,
+      after,
+      before: null,
+      size: EXPORT_BATCH_SIZE,
+    });
     if (events.length > 0) yield events;
     after = next;
   } while (after !== null);
 }
 
+type PageRequest = {
+  readonly filters: AuditFilters;
+  readonly after: string | null;
+  readonly before: string | null;
+  readonly size: number;
+};
+
 async function readPage(
   db: Database,
   actor: Actor,
-  { filters, after, rows }: { filters: AuditFilters; after: string | null; rows: number },
+  { filters, after, before, size }: PageRequest,
 ): Promise<AuditListPage> {
   const { action, userIds, keyIds, from, to } = filters;
   const ids = [...(userIds ?? []), ...(keyIds ?? [])];
-  if (!ids.every((id) => isId(id))) return { events: [], next: null };
-  const found = await listAuditEvents(db, actor.scope, { action, userIds, keyIds, from, to, after, limit: rows + 1 });
-  const events = found.slice(0, rows);
-  return { events, next: found.length > rows ? (events.at(-1)?.id ?? null) : null };
+  if (!ids.every((id) => isId(id))) return { events: [], previous: null, next: null };
+  const window = { after: positionOf(after), before: positionOf(before), size };
+  const page = await readListPage(window, (edge, limit) => {
+    const [later, earlier] = edge?.side === 'before' ? [null, edge.id] : [edge?.id ?? null, null];
+    return listAuditEvents(db, actor.scope, {
+      action,
+      userIds,
+      keyIds,
+      from,
+      to,
+      after: later,
+      before: earlier,
+      limit,
+    });
+  });
+  return {
+    events: page.rows,
+    previous: page.hasPrevious ? (page.rows.at(0)?.id ?? null) : null,
+    next: page.hasNext ? (page.rows.at(-1)?.id ?? null) : null,
+  };
+}
+
+function positionOf(id: string | null): { readonly id: string } | null {
+  return id !== null && isId(id) ? { id } : null;
 }

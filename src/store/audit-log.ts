@@ -15,6 +15,8 @@ export type AuditFilters = {
 export type AuditQuery = AuditFilters & {
   /** The page starts after the event with this id, with the next older one. Null: with the newest. */
   readonly after: string | null;
+  /** The page ends before the event with this id, with the next newer one. */
+  readonly before?: string | null;
   /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
 };
@@ -54,7 +56,7 @@ export async function listAuditEvents(
 /** Exported so that a test can look at its query plan. */
 export function auditStatement(
   scope: OrganizationScope,
-  { action, userIds, keyIds, from, to, after, limit }: AuditQuery,
+  { action, userIds, keyIds, from, to, after, before = null, limit }: AuditQuery,
 ) {
   const values: unknown[] = [scope.organizationId, limit];
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -63,9 +65,11 @@ export function auditStatement(
   if (from !== undefined) conditions.push(`id >= ${bind(firstIdAt(from))}::uuid`);
   if (to !== undefined) conditions.push(`id < ${bind(firstIdAt(to))}::uuid`);
   if (after !== null) conditions.push(`id < ${bind(after)}::uuid`);
+  if (before !== null) conditions.push(`id > ${bind(before)}::uuid`);
   const users = userIds === undefined ? null : `${bind(userIds)}::uuid[]`;
   const keys = keyIds === undefined ? null : `${bind(keyIds)}::uuid[]`;
-  return { text: withNames(matchingEvents({ conditions, users, keys })), values };
+  const direction = before === null ? 'desc' : 'asc';
+  return { text: withNames(matchingEvents({ conditions, users, keys, direction })), values };
 }
 
 type Matching = {
@@ -73,22 +77,27 @@ type Matching = {
   /** Arrays of ids, in SQL. Null: all. */
   readonly users: string | null;
   readonly keys: string | null;
+  /** In which the rows next to a position are found. */
+  readonly direction: 'asc' | 'desc';
 };
 
 /** A key has few events, so with a filter for keys they are read by key, and those of other users are left out. */
-function matchingEvents({ conditions, users, keys }: Matching): string {
+function matchingEvents({ conditions, users, keys, direction }: Matching): string {
+  const idsOf = (...more: readonly string[]) => page([...conditions, ...more], { columns: 'id', direction });
   if (keys !== null) {
     const ofUsers = users === null ? [] : [`(actor_user_id = any(${users}) or target_user_id = any(${users}))`];
-    return pageOfRanges(keys, [page([...conditions, ...ofUsers, 'key_id = subject.id'], 'id')]);
+    return pageOfRanges(keys, [idsOf(...ofUsers, 'key_id = subject.id')], direction);
   }
-  if (users === null) return page(conditions);
-  const asActor = page([...conditions, 'actor_user_id = subject.id'], 'id');
-  const asTarget = page([...conditions, 'target_user_id = subject.id'], 'id');
-  return pageOfRanges(users, [asActor, asTarget]);
+  if (users === null) return page(conditions, { columns: '*', direction });
+  const ranges = [idsOf('actor_user_id = subject.id'), idsOf('target_user_id = subject.id')];
+  return pageOfRanges(users, ranges, direction);
 }
 
-function page(conditions: readonly string[], columns = '*'): string {
-  return `select ${columns} from audit_events where ${conditions.join(' and ')} order by id desc limit $2`;
+function page(
+  conditions: readonly string[],
+  { columns, direction }: Pick<Matching, 'direction'> & { readonly columns: '*' | 'id' },
+): string {
+  return `select ${columns} from audit_events where ${conditions.join(' and ')} order by id ${direction} limit $2`;
 }
 
 /**
@@ -96,9 +105,9 @@ function page(conditions: readonly string[], columns = '*'): string {
  * would read the whole log. An event is found twice if its actor is also its target. The page's ids are found before its events
  * are read, so that PostgreSQL cannot walk through the log to find them.
  */
-function pageOfRanges(subjects: string, ranges: readonly string[]): string {
+function pageOfRanges(subjects: string, ranges: readonly string[], direction: Matching['direction']): string {
   const found = ranges.map((range) => `(${range})`).join(' union all ');
-  const ids = `select distinct found.id from unnest(${subjects}) subject (id), lateral (${found}) found order by found.id desc limit $2`;
+  const ids = `select distinct found.id from unnest(${subjects}) subject (id), lateral (${found}) found order by found.id ${direction} limit $2`;
   return `select event.* from (${ids}) matching join audit_events event on event.organization_id = $1 and event.id = matching.id`;
 }
 

@@ -19,14 +19,16 @@ export async function showAuditLog(context: SignedInContext): Promise<View> {
   const values = filterValuesIn(query);
   const { filters, problem } = await readFilters(context, values);
   if (problem !== null) return refusedFilters(context, { values, problem, isExport: false });
-  const after = query.get('after');
-  const { events, next } = await listAudit(context.dashboard.db, context.actor, { ...filters, after });
+  const [after, before] = [query.get('after'), query.get('before')];
+  const list = await listAudit(context.dashboard.db, context.actor, { ...filters, after, before });
+  const { events, previous, next } = list;
   const main = html`${filterForm(context, values, null)}
 <section aria-labelledby="events"><div class="section-head"><h2 id="events">Events</h2>
 <a class="button" href="${urlOf(`${AUDIT_LOG}.csv`, values)}">${icon('download')}Export as CSV</a></div>
 ${eventList(events)}
 ${pager({
-  first: after === null ? null : urlOf(AUDIT_LOG, values),
+  first: after === null && before === null ? null : urlOf(AUDIT_LOG, values),
+  previous: previous === null ? null : urlOf(AUDIT_LOG, { ...values, before: previous }),
   next: next === null ? null : urlOf(AUDIT_LOG, { ...values, after: next }),
 })}</section>`;
   return logPage(context, main, null);

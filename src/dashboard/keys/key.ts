@@ -19,10 +19,11 @@ import { useSection } from './use.ts';
 /** A key's own page. Its events are part of the audit log, which only administrators read. */
 export async function showKey(context: KeyContext): Promise<View> {
   const { dashboard, actor, holderId, isOwn, listUrl, now, query } = context;
-  const after = query.get('after');
+  const [after, before] = [query.get('after'), query.get('before')];
   const found = await getKeyWithRotations(dashboard.db, actor, { userId: holderId, keyId: keyIdOf(context), now });
   const { key, holder } = found;
-  const events = mayGovern(actor.role) ? await listAudit(dashboard.db, actor, { keyIds: [key.id], after }) : null;
+  const asked = { keyIds: [key.id], after, before };
+  const events = mayGovern(actor.role) ? await listAudit(dashboard.db, actor, asked) : null;
   const main = html`${head({
     title: key.name,
     up: { name: isOwn ? 'API keys' : `API keys of ${holder.name}`, href: listUrl },
@@ -32,7 +33,7 @@ export async function showKey(context: KeyContext): Promise<View> {
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(found, context)}</section>
 ${useSection(found.usage)}
 ${rotations(found, context)}
-${events !== null && eventSection(events, { url: `${listUrl}/${key.id}`, isFirst: after === null })}`;
+${events !== null && eventSection(events, { url: `${listUrl}/${key.id}`, isFirst: after === null && before === null })}`;
   return page(context, { title: `${key.name}, API key`, main });
 }
 
@@ -100,8 +101,15 @@ function rotations({ key, holder, earlier, later }: KeyWithRotations, { listUrl,
   })}</div></section>`;
 }
 
-function eventSection({ events, next }: AuditListPage, { url, isFirst }: { url: string; isFirst: boolean }): Html {
+function eventSection(
+  { events, previous, next }: AuditListPage,
+  { url, isFirst }: { url: string; isFirst: boolean },
+): Html {
   return html`<section aria-labelledby="events"><h2 id="events">Events</h2>
 ${events.length === 0 ? html`<p class="quiet">${isFirst ? 'The audit log has no event of this key itself: a rotation is an event of the key that was replaced.' : 'There are no more events.'}</p>` : eventTable(events)}
-${pager({ first: isFirst ? null : `${url}#events`, next: next === null ? null : `${urlOf(url, { after: next })}#events` })}</section>`;
+${pager({
+  first: isFirst ? null : `${url}#events`,
+  previous: previous === null ? null : `${urlOf(url, { before: previous })}#events`,
+  next: next === null ? null : `${urlOf(url, { after: next })}#events`,
+})}</section>`;
 }
