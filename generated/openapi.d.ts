@@ -795,8 +795,7 @@ export interface components {
          * @description Begin with the events that happened at or after this time. Use an RFC 3339 date and time with an offset, and encode
          *     `+` as `%2B`. Without it, the feed begins with the oldest event that is kept.
          *
-         *     It determines where the first page begins. To read on, use `cursor`: a time would miss events that happened in the same
-         *     moment.
+         *     It determines where the first page begins. To read on, use `cursor`, with which each event comes once.
          */
         Since: string;
         /** @description The ID of an event. */
@@ -1195,8 +1194,7 @@ export interface operations {
                  * @description Begin with the events that happened at or after this time. Use an RFC 3339 date and time with an offset, and encode
                  *     `+` as `%2B`. Without it, the feed begins with the oldest event that is kept.
                  *
-                 *     It determines where the first page begins. To read on, use `cursor`: a time would miss events that happened in the same
-                 *     moment.
+                 *     It determines where the first page begins. To read on, use `cursor`, with which each event comes once.
                  */
                 since?: components["parameters"]["Since"];
             };
