@@ -59,20 +59,24 @@ export async function listEvents(
  * One row for each event, or one without an event. The constant limit keeps the plan of the prepared statement good, as in
  * list.ts.
  */
-function listText(filter: string): string {
+function listText({ conditions, order }: { conditions: string; order: string }): string {
   return `
     select organizations.version, events_deleted_to as "deletedTo", listed.id, row_to_json(listed) as json
     from organizations left join lateral (
       select * from (
         select id, type, "timestamp", data from events
-        where organization_id = $1 and id > $2 ${filter} order by id limit ${MAX_ROWS}
+        where organization_id = $1 and ${conditions} order by ${order} limit ${MAX_ROWS}
       ) page order by id limit $3
     ) listed on true
     where organizations.id = $1 order by listed.id`;
 }
 
-const LIST = { name: 'list_events', text: listText('') };
-const LIST_OF_TYPE = { name: 'list_events_of_type', text: listText('and type = $4') };
+const LIST = { name: 'list_events', text: listText({ conditions: 'id > $2', order: 'id' }) };
+/** A range of one type, in an order that only the index with the type has: few events of the type may be among many others. */
+const LIST_OF_TYPE = {
+  name: 'list_events_of_type',
+  text: listText({ conditions: '(type, id) > ($4, $2::uuid) and type <= $4', order: 'type, id' }),
+};
 
 const FIND = {
   name: 'find_event',

@@ -1,3 +1,5 @@
+import { FEED_START } from '../../src/store/event-position.ts';
+import { listEvents } from '../../src/store/events.ts';
 import { positionOf, type SortField } from '../../src/store/list.ts';
 import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-list.ts';
 import { PARENT_PROGRAMS } from '../../src/store/parent-programs.ts';
@@ -20,7 +22,7 @@ await database.db.pool.query(
    select gen_random_uuid(), 'Other', cursor_key
    from generate_series(1, 5000), (select cursor_key from organizations limit 1) encrypted`,
 );
-await database.db.pool.query('vacuum analyze organizations, parent_programs');
+await database.db.pool.query('vacuum analyze organizations, parent_programs, events');
 const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
@@ -95,6 +97,26 @@ test('external_id uses its unique index', async () => {
   const plan = await planOfPage({ externalId: 'EXT-19999' });
   expect(plan?.text).toContain('parent_programs_organization_id_external_id_key');
   expect(plan?.blocks).toBeLessThan(10);
+});
+
+test('a page of the feed is one index scan, which costs the same at the start and deep in the feed', async () => {
+  const { rows } = await database.db.pool.query<{ id: string }>(
+    'select id from events where organization_id = $1 order by id offset $2 limit 1',
+    [ours.scope.organizationId, ROWS - 200],
+  );
+  for (const type of [undefined, 'parent_program.created', 'parent_program.deleted']) {
+    for (const after of [FEED_START, rows[0]?.id ?? '']) {
+      const plans = await planned.plansOf(async () => {
+        for (let i = 0; i < 8; i += 1) await listEvents(planned.db, ours.scope, { after, type, limit: 101 });
+      });
+      const index = type === undefined ? 'events_pkey' : 'events_organization_id_type_id_idx';
+      for (const { text, blocks } of plans) {
+        expect(text).toContain(index);
+        expect(text).not.toMatch(/Seq Scan|Bitmap/);
+        expect(blocks).toBeLessThan(120);
+      }
+    }
+  }
 });
 
 test('one parent program is found by its primary key', async () => {

@@ -83,8 +83,8 @@ export const EVENT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: STORE,
-        find: 'where organization_id = $1 and id > $2 ${filter}',
-        replace: 'where $1::uuid is not null and id > $2 ${filter}',
+        find: 'where organization_id = $1 and ${conditions}',
+        replace: 'where $1::uuid is not null and ${conditions}',
       },
     ],
     caughtBy: 'test/contract/two-organizations.test.ts',
