@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/actor.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
-import { type Conflict, type Invalid, invalid, type RateLimited, runAction } from './outcome.ts';
+import { type Conflict, type Invalid, invalid, joinInvalid, type RateLimited, runAction } from './outcome.ts';
 import { findWeakness, hashPassword, replacePassword } from './password.ts';
 import { lockProven, provePassword } from './prove-password.ts';
 import { startSession } from './start-session.ts';
@@ -16,9 +16,9 @@ export async function changePassword(
 ): Promise<SessionRenewed | Invalid | Conflict | RateLimited> {
   const given = { password: currentPassword, field: 'current_password', to: 'change the password' };
   const proof = await provePassword(db, actor, given);
-  if (proof.kind !== 'proven') return proof;
+  if (proof.kind === 'rate-limited') return proof;
   const weakness = findWeakness(password, actor);
-  if (weakness !== null) return weakness;
+  if (proof.kind === 'invalid' || weakness !== null) return joinInvalid([proof, weakness]);
   if (password === currentPassword) return invalid('password', 'is the one that you have. Choose another one.');
   const passwordHash = await hashPassword(password);
   return runAction(db, async (tx) => {

@@ -2,7 +2,7 @@ import { v7 as newId } from 'uuid';
 import { type ActorOrOperator, isOperator } from '../domain/actor.ts';
 import { type Environment, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../domain/api-key.ts';
 import { parseName } from '../domain/name.ts';
-import { type Permission, permissionsOf, type Role } from '../domain/role.ts';
+import { isPermission, type Permission, permissionsOf, type Role } from '../domain/role.ts';
 import { insertApiKey, listCurrentKeys } from '../store/api-keys.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database, Transaction } from '../store/database.ts';
@@ -18,6 +18,7 @@ import {
   conflict,
   type Invalid,
   invalid,
+  joinInvalid,
   type KeyRefused,
   type NameTaken,
   parsed,
@@ -28,10 +29,11 @@ export type KeyRequest = OneTimeForm & {
   readonly userId: string;
   /** 1 to 100 characters; must look different from the names of the user's keys that are neither rotated nor revoked. */
   readonly name: string;
-  readonly permissions: readonly Permission[];
+  /** Among PERMISSIONS, at least one, and within those of the user's role. */
+  readonly permissions: readonly string[];
   /** 1 to 3650, and at most what the organization's policy allows; null: does not expire, where the policy allows it. */
   readonly lifeDays: number | null;
-  /** Counts instead of `lifeDays`: when the key expires. */
+  /** Counts instead of `lifeDays`: when the key expires. An invalid Date, for a text that is no day, is refused. */
   readonly expiresAt?: Date | undefined;
   readonly environment: Environment;
 };
@@ -60,25 +62,29 @@ export async function issueKey(
   request: KeyRequest,
 ): Promise<KeyIssued | Invalid | Conflict | NameTaken | KeyRefused | AlreadySent> {
   const parsedName = parsed(() => parseName(request.name, { kind: 'key' }));
-  if (parsedName.kind === 'invalid') return parsedName;
-  const name = parsedName.value;
-  const wrongField = findInvalid(request, new Date());
-  if (wrongField !== null) return wrongField;
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, actor.scope, request))) return ALREADY_SENT;
     const authority = await lockForKeyAction(tx, actor, { userId: request.userId, action: 'create' });
     if (authority.kind === 'refused') return authority;
     const { holder, policy, actorUserId } = authority;
     const now = new Date();
-    const refusal =
-      (isOperator(actor) ? null : findBeyondPolicy(lifeOf(request, now), policy)) ??
-      findBeyondRole(request, holder.role) ??
-      (await findBeyondLimits(tx, actor, { holder, name, now }));
-    if (refusal !== null) return refusal;
+    const life = lifeOf(request, now);
+    const mistakes = [
+      findWrongPermissions(request.permissions) ?? findBeyondRole(request, holder.role),
+      findInvalidLife(life) ?? (isOperator(actor) ? null : findBeyondPolicy(life, policy)),
+    ].filter((each) => each !== null);
+    if (parsedName.kind === 'invalid') return joinInvalid([parsedName, ...mistakes]);
+    const name = parsedName.value;
+    const beyond = await findBeyondLimits(tx, actor, { holder, name, now });
+    if (mistakes.length > 0) {
+      const taken = beyond?.kind === 'name-taken' ? invalid('name', `is taken: ${beyond.message}`) : null;
+      return joinInvalid([taken, ...mistakes]);
+    }
+    if (beyond !== null) return beyond;
     const { key, hash, prefix } = mintKey(request.environment);
     const id = newId();
     const expiresAt = request.expiresAt ?? expiryOf(now, request.lifeDays);
-    const permissions = [...new Set(request.permissions)];
+    const permissions = [...new Set(request.permissions.filter(isPermission))];
     await insertApiKey(tx, actor.scope, {
       id,
       userId: holder.id,
@@ -114,13 +120,15 @@ function lifeOf({ lifeDays, expiresAt }: KeyRequest, now: Date): Life {
 
 const DAY_MS = 86_400_000;
 
-function findInvalid(request: KeyRequest, now: Date): Invalid | null {
-  if (request.permissions.length === 0) return invalid('permissions', 'must hold at least one permission.');
-  return findInvalidLife(lifeOf(request, now));
+function findWrongPermissions(permissions: readonly string[]): Invalid | null {
+  if (permissions.length === 0) return invalid('permissions', 'must hold at least one permission.');
+  if (permissions.every(isPermission)) return null;
+  return invalid('permissions', 'must be among the permissions that the form offers.');
 }
 
 function findBeyondRole({ permissions }: KeyRequest, role: Role): Invalid | null {
-  const beyond = permissions.find((permission) => !permissionsOf(role).includes(permission));
+  const allowed: readonly string[] = permissionsOf(role);
+  const beyond = permissions.find((permission) => !allowed.includes(permission));
   return beyond === undefined
     ? null
     : invalid('permissions', `must not hold ${beyond}: a ${role} does not have this permission.`);

@@ -8,6 +8,7 @@ export type Life = { readonly field: 'expiry' | 'expiry_date'; readonly lifeDays
 
 /** Null: some organization may allow this life. */
 export function findInvalidLife({ field, lifeDays }: Life): Invalid | null {
+  if (field === 'expiry_date' && Number.isNaN(lifeDays)) return invalid(field, 'must be a day such as 2026-01-31.');
   if (field === 'expiry_date' && lifeDays !== null && lifeDays < 1) return invalid(field, 'must not be in the past.');
   if (lifeDays !== null && !(Number.isInteger(lifeDays) && lifeDays >= 1 && lifeDays <= MAX_LIFE_DAYS))
     return invalid(

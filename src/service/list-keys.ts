@@ -1,5 +1,5 @@
 import type { Actor } from '../domain/actor.ts';
-import { endOf, isExpiringSoon, type KeyState } from '../domain/api-key.ts';
+import { endOf, isExpiringSoon, type KeyState, MAX_ACTIVE_KEYS } from '../domain/api-key.ts';
 import { isId } from '../domain/id.ts';
 import type { Database } from '../store/database.ts';
 import {
@@ -95,6 +95,28 @@ export async function getKey(
   const found = isId(keyId) ? await findListedKey(db, actor.scope, { userId, id: keyId }) : null;
   if (found === null) throw noSuchKey();
   return { ...access, key: detailsOf(found, now) };
+}
+
+/** One key of a user, in one statement. Null: the user has no such key. */
+export async function findKey(
+  db: Database,
+  actor: Actor,
+  { userId, keyId, now }: { userId: string; keyId: string; now: Date },
+): Promise<KeyDetails | null> {
+  if (actor.userId !== userId) refuseUnlessSeesOthers(actor);
+  const found = isId(keyId) ? await findListedKey(db, actor.scope, { userId, id: keyId }) : null;
+  return found === null ? null : detailsOf(found, now);
+}
+
+/** The user's active keys, at most MAX_ACTIVE_KEYS, the newest first; in one statement. */
+export async function listActiveKeys(
+  db: Database,
+  actor: Actor,
+  { userId, now }: { userId: string; now: Date },
+): Promise<readonly KeyDetails[]> {
+  if (actor.userId !== userId) refuseUnlessSeesOthers(actor);
+  const query = { userId, isActive: true, now, from: null, limit: MAX_ACTIVE_KEYS };
+  return (await listKeysOf(db, actor.scope, query)).map((key) => detailsOf(key, now));
 }
 
 export type KeyWithHolder = KeyDetails & { readonly holder: { id: string; name: string; email: string } };

@@ -74,6 +74,17 @@ export function invalid(field: string, message: string): Invalid {
   return { kind: 'invalid', message: `${field} ${message}`, fields: { [field]: [message] } };
 }
 
+/** Every mistake of a form as one outcome, so that the form tells them all at once; of each field, the first. */
+export function joinInvalid(checked: readonly ({ readonly kind: 'valid' | 'proven' } | Invalid | null)[]): Invalid {
+  const fields: Record<string, readonly string[]> = {};
+  for (const each of checked) {
+    if (each?.kind !== 'invalid') continue;
+    for (const [field, messages] of Object.entries(each.fields)) fields[field] ??= messages;
+  }
+  const message = Object.entries(fields).map(([field, messages]) => `${field} ${messages.join(' ')}`);
+  return { kind: 'invalid', message: message.join(' '), fields };
+}
+
 /** What `parse` makes of a form's text, or the DomainError "invalid" that it throws, as an outcome. */
 export function parsed<T>(parse: () => T): { readonly kind: 'valid'; readonly value: T } | Invalid {
   try {

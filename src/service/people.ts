@@ -23,7 +23,16 @@ import { claimForm, type OneTimeForm } from './form-claim.ts';
 import { noSuchUser } from './key-authority.ts';
 import { decodePosition, encodePosition, readListPage } from './list-position.ts';
 import { addLink, type LinkMade } from './make-link.ts';
-import { ALREADY_SENT, type AlreadySent, type Conflict, conflict, type Invalid, parsed, runAction } from './outcome.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  type Invalid,
+  joinInvalid,
+  parsed,
+  runAction,
+} from './outcome.ts';
 import { lockActor, refuseToManage } from './people-authority.ts';
 
 export type { UserDetails, UserState };
@@ -92,9 +101,18 @@ export async function inviteUser(
   actor: Actor,
   { email, name, role, formId, now = new Date() }: Invitation,
 ): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
-  const parsedUser = parsed(() => parseUser({ email, name, role }));
-  if (parsedUser.kind === 'invalid') return parsedUser;
-  const user = { ...parsedUser.value, id: newId(), passwordHash: null };
+  const parsedName = parsed(() => parseName(name, { kind: 'person' }));
+  const parsedEmail = parsed(() => parseEmail(email));
+  const parsedRole = parsed(() => parseRole(role));
+  if (parsedName.kind === 'invalid' || parsedEmail.kind === 'invalid' || parsedRole.kind === 'invalid')
+    return joinInvalid([parsedName, parsedEmail, parsedRole]);
+  const user = {
+    id: newId(),
+    name: parsedName.value,
+    email: parsedEmail.value,
+    role: parsedRole.value,
+    passwordHash: null,
+  };
   try {
     return await runAction(db, async (tx) => {
       if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
@@ -118,10 +136,10 @@ export async function inviteUser(
   }
 }
 
-function parseUser({ email, name, role }: Pick<Invitation, 'email' | 'name' | 'role'>) {
-  const address = normalEmail(email);
-  if (address === null) throw invalidField('email', 'must be an e-mail address, such as mei@example.org.');
-  return { email: address, name: parseName(name, { kind: 'person' }), role: parseRole(role) };
+function parseEmail(text: string): string {
+  const email = normalEmail(text);
+  if (email === null) throw invalidField('email', 'must be an e-mail address, such as mei@example.org.');
+  return email;
 }
 
 export function parseRole(role: string): Role {

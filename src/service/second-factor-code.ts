@@ -1,6 +1,7 @@
 import { Secret, TOTP } from 'otpauth';
 import type { Keyring } from '../domain/keyring.ts';
 import { hashRecoveryCode } from '../domain/recovery-code.ts';
+import { isSameText } from '../domain/same-text.ts';
 import { placeOfTotpSecret } from '../store/secrets.ts';
 import type { LockedUser, UserChange } from '../store/users.ts';
 
@@ -26,6 +27,23 @@ export function mintSecret(keyring: Keyring, user: Pick<LockedUser, 'organizatio
     base32: secret.base32,
     uri: totp(secret, email).toString(),
   };
+}
+
+/** The user's secret, if it is the one that was sent. Null: it is another one, or there is none. */
+export function secretIfKnown(
+  { totpSecret, ...user }: Pick<LockedUser, 'organizationId' | 'id' | 'email' | 'totpSecret'>,
+  { keyring, secret: sent }: { readonly keyring: Keyring; readonly secret: string },
+): { readonly secret: string; readonly uri: string } | null {
+  if (totpSecret === null) return null;
+  const secret = decrypted(totpSecret, { keyring, user });
+  return isSameText(sent, secret.base32) ? { secret: sent, uri: totp(secret, user.email).toString() } : null;
+}
+
+function decrypted(
+  totpSecret: Uint8Array,
+  { keyring, user }: { keyring: Keyring; user: Pick<LockedUser, 'organizationId' | 'id'> },
+): Secret {
+  return new Secret({ buffer: Uint8Array.from(keyring.decrypt(totpSecret, placeOfTotpSecret(user))).buffer });
 }
 
 /** `change` is written to the user's row, so that the code is not accepted again. */
@@ -57,8 +75,11 @@ export function acceptedStep(
 ): number | null {
   const token = code.replace(/\s/g, '');
   if (totpSecret === null || !/^\d{6}$/.test(token)) return null;
-  const secret = new Secret({ buffer: Uint8Array.from(keyring.decrypt(totpSecret, placeOfTotpSecret(user))).buffer });
-  const delta = totp(secret, '').validate({ token, timestamp: now.getTime(), window: STEPS_OFF });
+  const delta = totp(decrypted(totpSecret, { keyring, user }), '').validate({
+    token,
+    timestamp: now.getTime(),
+    window: STEPS_OFF,
+  });
   if (delta === null) return null;
   const step = Math.floor(now.getTime() / 1000 / STEP_SECONDS) + delta;
   return step > totpLastStep ? step : null;

@@ -4,7 +4,7 @@ import { isLongEnough, PASSWORD_CHARACTERS } from '../domain/password.ts';
 import { hashRecoveryCode, mintRecoveryCodes } from '../domain/recovery-code.ts';
 import { hashToken } from '../domain/session.ts';
 import { type AuditEvent, recordAudit } from '../store/audit.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, transaction } from '../store/database.ts';
 import { endSession, endSessionsOf } from '../store/sessions.ts';
 import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../store/users.ts';
 import { clearAttempt, consumeAttempt } from './attempt-limits.ts';
@@ -23,11 +23,12 @@ import {
 } from './outcome.ts';
 import { lockActor } from './people-authority.ts';
 import { lockProven, provePassword } from './prove-password.ts';
-import { acceptedStep, mintSecret } from './second-factor-code.ts';
+import { acceptedStep, mintSecret, secretIfKnown } from './second-factor-code.ts';
 import { startSession } from './start-session.ts';
 
 /** The secret for the authenticator, in base 32 and as an otpauth: URI. */
-export type SecretMade = { readonly kind: 'secret-made'; readonly secret: string; readonly uri: string };
+export type SecretMade = Authenticator & { readonly kind: 'secret-made' };
+export type Authenticator = { readonly secret: string; readonly uri: string };
 
 /** Ten recovery codes. Only their hashes are stored, so they can be shown only once. */
 export type CodesMade = { readonly kind: 'codes-made'; readonly recoveryCodes: readonly string[] };
@@ -99,6 +100,20 @@ export async function confirmSecondFactor(
   );
   if (outcome.kind === 'codes-made') await clearAttempt(db, attempt);
   return outcome;
+}
+
+/**
+ * The secret of the actor's pending set-up, to show it again to a page that has it: `secret` is what that page sent. Null: the
+ * set-up has another secret, or there is none. An open session alone must not reveal the secret, because that takes the password.
+ */
+export async function findPendingSecret(
+  db: Database,
+  actor: Actor,
+  { secret }: { secret: string },
+): Promise<Authenticator | null> {
+  if (secret === '') return null;
+  const user = await transaction(db, (tx) => lockActor(tx, actor));
+  return user.totpSince === null ? secretIfKnown(user, { keyring: db.keyring, secret }) : null;
 }
 
 /** Replaces the recovery codes that are left. It needs the password, because each code opens the account. */

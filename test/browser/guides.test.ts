@@ -104,5 +104,5 @@ test('"Revoke a key" leads to a list that shows the key as revoked', async () =>
   await openOwnKeys(page);
   await openMenu(page, 'Nightly import, production');
   await follow(page, stepsOf('rotating-and-revoking.md', 'Revoke a key'));
-  await page.getByText('The key is revoked.').waitFor();
+  await page.getByText('was revoked. It is refused from now on.').waitFor();
 });

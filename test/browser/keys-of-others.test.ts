@@ -57,7 +57,7 @@ test("a manager can revoke an administrator's key, and sees no other action for 
   expect(await rowOf(page, 'Leaked').getByRole('listitem').allInnerTexts()).toEqual(['Revoke']);
   await page.getByRole('link', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByText('The key is revoked.').waitFor();
+  await page.getByText('was revoked. It is refused from now on.').waitFor();
   expect(await apiStatus(site.server, key)).toBe(401);
 });
 
@@ -95,7 +95,7 @@ test('rotating a key that was just revoked creates none and says who revoked it'
   await openKeysOf(theirs, 'Mei Tanaka');
   await chooseFromMenu(theirs, 'Leaked', 'Revoke');
   await theirs.getByRole('button', { name: 'Revoke' }).click();
-  await theirs.getByText('The key is revoked.').waitFor();
+  await theirs.getByText('was revoked. It is refused from now on.').waitFor();
   await own.getByRole('button', { name: 'Rotate' }).click();
   expect(await own.getByRole('main').innerText()).toContain('was revoked by Mateo Lindqvist');
 });

@@ -25,7 +25,7 @@ class Newcomer {
     const told = await this.page.getByRole('main').innerText();
     await this.click('link', 'Revoke');
     await this.click('button', 'Revoke');
-    await this.page.getByText('The key is revoked.').waitFor();
+    await this.page.getByText('was revoked. It is refused from now on.').waitFor();
     return told;
   }
 }

@@ -20,7 +20,7 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'sessions', path: () => '/profile/sessions' },
   { name: 'sessions-done', path: () => '/profile/sessions?done=ended' },
   { name: 'keys', path: () => '/profile/api-keys' },
-  { name: 'keys-done', path: () => '/profile/api-keys?done=revoked' },
+  { name: 'keys-done', path: () => `/profile/api-keys?done=renamed&key=${team.keyId}` },
   { name: 'keys-ended', path: () => '/profile/api-keys?state=ended' },
   { name: 'key', path: () => `/profile/api-keys/${team.keyId}` },
   { name: 'key-rotated-before', path: () => `/profile/api-keys/${team.rotatedKeyId}` },

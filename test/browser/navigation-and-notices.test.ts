@@ -87,14 +87,14 @@ test('a deactivated user loses the session with the next click, and the keys at 
   const page = await site.visitAs(administrator);
   await page.goto(`/people/users/${member.userId}`);
   await page.getByRole('link', { name: 'Deactivate' }).click();
-  expect(await page.getByRole('main').innerText()).toContain('Every API key of Mei Tanaka is revoked for good');
+  expect(await page.getByRole('main').innerText()).toContain('1 active API key of Mei Tanaka is revoked for good');
   await page.getByRole('button', { name: 'Deactivate' }).click();
-  await page.getByText('The user is deactivated').waitFor();
+  await page.getByText('Mei Tanaka is deactivated:').waitFor();
   expect(await apiStatus(site.server, key)).toBe(401);
   await theirs.getByRole('link', { name: 'API keys' }).click();
   await theirs.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.getByRole('button', { name: 'Reactivate' }).click();
-  await page.getByText('The user is active again').waitFor();
+  await page.getByText(' is active again').waitFor();
   expect(await apiStatus(site.server, key)).toBe(401);
 });
 

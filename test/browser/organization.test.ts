@@ -65,7 +65,7 @@ test('the audit log filters by action, person and day, and exports the filtered 
   await theirs.goto('/profile/api-keys');
   await chooseFromMenu(theirs, '=HYPERLINK("https://evil.example")', 'Revoke');
   await theirs.getByRole('button', { name: 'Revoke' }).click();
-  await theirs.getByText('The key is revoked.').waitFor();
+  await theirs.getByText('was revoked. It is refused from now on.').waitFor();
 
   const page = await site.visitAs(administrator);
   await page.getByRole('link', { name: 'Organization' }).click();

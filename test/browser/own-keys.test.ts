@@ -68,7 +68,7 @@ test('Revoke ends the key at once, and the list shows who revoked it and when', 
   expect(await apiStatus(site.server, key)).toBe(200);
   await page.getByRole('button', { name: 'Revoke' }).click();
   expect(await apiStatus(site.server, key)).toBe(401);
-  await page.getByText('The key is revoked.').waitFor();
+  await page.getByText('was revoked. It is refused from now on.').waitFor();
   expect(await rowOf(page, 'Leaked').count()).toBe(0);
   await page.getByRole('link', { name: 'Ended (1)' }).click();
   const row = await rowOf(page, 'Leaked').innerText();
@@ -85,7 +85,7 @@ test('Rename changes the name and does not affect the key', async () => {
   await chooseFromMenu(page, 'Old name', 'Rename');
   await page.getByLabel('Name').fill('New name');
   await page.getByRole('button', { name: 'Rename' }).click();
-  await page.getByText('The key has its new name.').waitFor();
+  await page.getByText('The key is now named ').waitFor();
   await rowOf(page, 'New name').waitFor();
   expect(await rowOf(page, 'Old name').count()).toBe(0);
   expect(await apiStatus(site.server, key)).toBe(200);

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { codeAt, PASSWORD } from '../support/accounts.ts';
 import { signIn, useSite } from '../support/site.ts';
@@ -92,9 +93,13 @@ test('a wrong first code does not turn it on', async () => {
   const page = await site.visitAs(member);
   await page.goto('/profile/second-factor');
   await setUp(page, PASSWORD);
+  const secret = await page.getByLabel('Secret').inputValue();
   await page.getByLabel('Code').fill('000000');
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('alert').waitFor();
+  // The same QR code and secret, so that nobody has to start again.
+  await page.getByRole('img', { name: 'QR code' }).waitFor();
+  expect(await page.getByLabel('Secret').inputValue()).toBe(secret);
   await page.goto('/profile');
   expect(await page.getByRole('link', { name: 'Set up the second factor' }).count()).toBe(1);
 });
@@ -150,7 +155,7 @@ test('an administrator who restores access after a lost phone and lost codes lea
   await page.getByRole('link', { name: 'Cancel' }).click();
   await page.getByRole('link', { name: 'Remove the second factor' }).click();
   await page.getByRole('button', { name: 'Remove' }).click();
-  await page.getByText('The second factor is removed').waitFor();
+  await page.getByText(`The second factor of ${member.name} is removed`).waitFor();
   expect(await page.getByRole('link', { name: 'Remove the second factor' }).count()).toBe(0);
 
   await theirs.reload();
@@ -168,3 +173,30 @@ test('an administrator who restores access after a lost phone and lost codes lea
   expect(row).toContain(administrator.name);
   expect(row).toContain(member.name);
 });
+
+test.each([true, false])(
+  'the recovery codes can be downloaded as a text file, which asks the server for nothing (JavaScript: %s)',
+  async (javaScriptEnabled) => {
+    // The attack: a file that can be asked for again, or codes that a proxy or a log sees.
+    const { member } = await site.team();
+    const page = await site.visitAs(member, { javaScriptEnabled });
+    await page.goto('/profile/second-factor');
+    await setUp(page, PASSWORD);
+    const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
+    await page.getByLabel('Code').fill(code(uri));
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    const shown = await page.getByLabel('Recovery codes').inputValue();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download as a text file' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('charter-recovery-codes.txt');
+    const file = await text(await download.createReadStream());
+    expect(file.trim().split('\n').slice(-10)).toEqual(shown.split('\n'));
+    expect(file).toContain(member.email);
+    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([]);
+    expect(await page.getByLabel('Recovery codes').inputValue()).toBe(shown);
+  },
+);

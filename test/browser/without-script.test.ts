@@ -35,7 +35,7 @@ test('with JavaScript off a key can be created, rotated, renamed and revoked, it
   await page.getByRole('button', { name: 'Rename' }).click();
   await chooseFromMenu(page, 'Production', 'Revoke');
   await page.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByText('The key is revoked.').waitFor();
+  await page.getByText('was revoked. It is refused from now on.').waitFor();
   expect(await apiStatus(site.server, second)).toBe(401);
 });
 

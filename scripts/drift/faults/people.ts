@@ -74,6 +74,17 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
     caughtBy: 'test/dashboard/sign-in/session.test.ts',
   },
   {
+    title: 'a wrong code reveals the secret of a pending second factor',
+    edits: [
+      {
+        file: 'src/service/second-factor-code.ts',
+        find: 'return isSameText(sent, secret.base32) ? { secret: sent, uri',
+        replace: 'return isSameText(sent, sent) ? { secret: secret.base32, uri',
+      },
+    ],
+    caughtBy: 'test/dashboard/profile/second-factor.test.ts',
+  },
+  {
     title: 'a session of another person can be ended',
     edits: [
       {

@@ -1,8 +1,8 @@
 import { nameKeyOf } from '../../domain/name.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
 import { getKey, type KeyDetails } from '../../service/list-keys.ts';
-import { invalid } from '../../service/outcome.ts';
-import { type Problem, problemOf } from '../http/problem.ts';
+import { type Invalid, invalid } from '../../service/outcome.ts';
+import type { Problem } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { type Html, html } from '../markup/html.ts';
@@ -97,9 +97,9 @@ export type NameTyped = { readonly problem: Problem | null; readonly typed: stri
 export const NOTHING_TYPED: NameTyped = { problem: null, typed: '' };
 
 /** Null: the name was typed, or need not be. */
-export async function findNameNotTyped(context: KeyContext, typed: string): Promise<NameTyped | null> {
+export async function findNameNotTyped(context: KeyContext, typed: string): Promise<Invalid | null> {
   if (context.isOwn) return null;
   const { key } = await readKey(context);
   if (!mustTypeName(context, key) || nameKeyOf(typed).equals(nameKeyOf(key.name))) return null;
-  return { problem: problemOf(invalid(KEY_NAME, 'must be the name of the key.')), typed };
+  return invalid(KEY_NAME, 'must be the name of the key.');
 }

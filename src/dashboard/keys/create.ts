@@ -1,9 +1,8 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
-import { isPermission, type Permission, permissionsOf } from '../../domain/role.ts';
+import { type Permission, permissionsOf } from '../../domain/role.ts';
 import { issueKey } from '../../service/issue-key.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/key-access.ts';
 import { countActive } from '../../service/list-keys.ts';
-import { invalid } from '../../service/outcome.ts';
 import { readDay } from '../http/day.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
@@ -42,23 +41,13 @@ export async function create(
     expiryDate: form.text('expiry_date').trim(),
   };
   const formId = readFormId(context, form.text('form_id'));
-  const permissions = values.permissions.filter(isPermission);
-  if (permissions.length < values.permissions.length) {
-    const refusal = invalid('permissions', 'must be among the permissions that the form offers.');
-    return createPage(context, { problem: problemOf(refusal), values });
-  }
-  const lastDay = readDay(values.expiryDate);
-  if (lastDay === null) {
-    const refusal = invalid('expiry_date', 'must be a day such as 2026-01-31.');
-    return createPage(context, { problem: problemOf(refusal), values });
-  }
   const { dashboard, actor, holderId } = context;
   const outcome = await issueKey(dashboard.db, actor, {
     userId: holderId,
     name: values.name,
-    permissions,
+    permissions: values.permissions,
     lifeDays: readLifeDays(values.expiry),
-    expiresAt: lastDay === undefined ? undefined : endOfDay(lastDay),
+    expiresAt: readLastMoment(values.expiryDate),
     environment: dashboard.environment,
     formId,
   });
@@ -76,9 +65,10 @@ export async function create(
   }
 }
 
-/** The last moment of a day, which is given as its midnight in UTC. */
-function endOfDay(day: Date): Date {
-  return new Date(day.getTime() + DAY_MS - 1);
+/** The end of a day in UTC; undefined: no text. A text that is no day gives an invalid Date, which the service refuses. */
+function readLastMoment(text: string): Date | undefined {
+  const day = readDay(text);
+  return day === undefined ? undefined : new Date((day?.getTime() ?? Number.NaN) + DAY_MS - 1);
 }
 
 /** `retry`: the form was refused, and is shown again with the values that were sent. */

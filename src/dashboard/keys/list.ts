@@ -1,7 +1,7 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
 import { formatNumber } from '../../domain/format.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
-import { type KeyDetails, type KeyList, listKeys, MAX_COUNTED_KEYS } from '../../service/list-keys.ts';
+import { findKey, type KeyDetails, type KeyList, listKeys, MAX_COUNTED_KEYS } from '../../service/list-keys.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { icon, KEY_ICON } from '../markup/icons.ts';
@@ -14,11 +14,6 @@ import { keyCell, lastUse, stateCell } from './cells.ts';
 import type { KeyContext } from './context.ts';
 import { refusalNotice, refusalOf } from './refused.ts';
 
-const DONE = new Map([
-  ['renamed', 'The key has its new name.'],
-  ['revoked', 'The key is revoked. It is refused from now on.'],
-]);
-
 export async function showList(context: KeyContext): Promise<View> {
   const { dashboard, actor, holderId, now, query } = context;
   const [after, before] = [query.get('after'), query.get('before')];
@@ -26,12 +21,30 @@ export async function showList(context: KeyContext): Promise<View> {
   const list = await listKeys(dashboard.db, actor, holderId, { isActive, after, before, now });
   const refused = refusalOf(context, list, 'create');
   const refusal = refused === null ? null : await refusalNotice(context, refused);
-  const done = doneNotice(DONE.get(query.get('done') ?? ''));
+  const done = await actionNotice(context, list);
   const isFirst = after === null && before === null;
   return page(context, {
     title: context.isOwn ? 'API keys' : `API keys of ${list.holder.name}`,
     main: html`${context.head(list.holder)}${done}${keyList(context, { list, isActive, isFirst, refusal })}`,
   });
+}
+
+/** The list, with a notice about what was just done with the key. */
+export function listUrlAfter(action: 'renamed' | 'revoked', { listUrl }: KeyContext, keyId: string): string {
+  return urlOf(listUrl, { done: action, key: keyId });
+}
+
+/** Read from the key itself: a link can claim anything. */
+async function actionNotice(context: KeyContext, { keys }: KeyList): Promise<Html | false> {
+  const { dashboard, actor, holderId: userId, now, query } = context;
+  const [action, keyId] = [query.get('done'), query.get('key')];
+  if (action === null || keyId === null) return false;
+  const listed = keys.find(({ id }) => id === keyId);
+  const key = listed ?? (await findKey(dashboard.db, actor, { userId, keyId, now }));
+  if (key === null) return false;
+  if (action === 'renamed') return doneNotice(`The key is now named ${key.name}.`);
+  if (action !== 'revoked' || key.state !== 'revoked') return false;
+  return doneNotice(`${key.name} was revoked. It is refused from now on.`);
 }
 
 type ListProps = {

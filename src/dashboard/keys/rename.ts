@@ -7,6 +7,7 @@ import { type Html, html } from '../markup/html.ts';
 import { field, postForm } from '../markup/parts.ts';
 import { alreadyEnded, buttons, confirmationPage, conflictPage, keyFacts, keyIdOf, readKey } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
+import { listUrlAfter } from './list.ts';
 import { refusalOf, refusedPage } from './refused.ts';
 
 export async function showRename(context: KeyContext): Promise<View> {
@@ -15,11 +16,11 @@ export async function showRename(context: KeyContext): Promise<View> {
 
 export async function rename(context: KeyContext, form: Form<'name'>): Promise<View> {
   const { dashboard, actor, holderId } = context;
-  const name = form.text('name');
-  const outcome = await renameKey(dashboard.db, actor, { keyId: keyIdOf(context), userId: holderId, name });
+  const [keyId, name] = [keyIdOf(context), form.text('name')];
+  const outcome = await renameKey(dashboard.db, actor, { keyId, userId: holderId, name });
   switch (outcome.kind) {
     case 'done':
-      return redirect(`${context.listUrl}?done=renamed`);
+      return redirect(listUrlAfter('renamed', context, keyId));
     case 'invalid':
     case 'name-taken':
       return renamePage(context, { problem: problemOf(outcome), name });

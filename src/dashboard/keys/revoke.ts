@@ -2,6 +2,7 @@ import type { KeyAccess } from '../../service/key-access.ts';
 import type { KeyDetails } from '../../service/list-keys.ts';
 import { revokeKey } from '../../service/revoke-key.ts';
 import type { Form } from '../http/forms.ts';
+import { problemOf } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
@@ -21,6 +22,7 @@ import {
   readKey,
 } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
+import { listUrlAfter } from './list.ts';
 
 export async function showRevoke(context: KeyContext): Promise<View> {
   return revokePage(context, NOTHING_TYPED);
@@ -36,12 +38,14 @@ async function revokePage(context: KeyContext, typed: NameTyped): Promise<View> 
 
 export async function revoke(context: KeyContext, form: Form<'key_name'>): Promise<View> {
   const { dashboard, actor, holderId } = context;
-  const untyped = await findNameNotTyped(context, form.text(KEY_NAME));
-  if (untyped !== null) return revokePage(context, untyped);
-  const outcome = await revokeKey(dashboard.db, actor, { keyId: keyIdOf(context), userId: holderId });
+  const typed = form.text(KEY_NAME);
+  const untyped = await findNameNotTyped(context, typed);
+  if (untyped !== null) return revokePage(context, { problem: problemOf(untyped), typed });
+  const keyId = keyIdOf(context);
+  const outcome = await revokeKey(dashboard.db, actor, { keyId, userId: holderId });
   switch (outcome.kind) {
     case 'done':
-      return redirect(`${context.listUrl}?done=revoked`);
+      return redirect(listUrlAfter('revoked', context, keyId));
     case 'conflict':
       return conflictPage(context, outcome.message);
   }

@@ -1,6 +1,8 @@
 import { formatDay } from '../../domain/format.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
+import { findBeyondPolicy, findInvalidLife } from '../../service/key-life.ts';
 import type { KeyDetails } from '../../service/list-keys.ts';
+import { type Invalid, joinInvalid } from '../../service/outcome.ts';
 import { rotateKey } from '../../service/rotate-key.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
@@ -50,13 +52,17 @@ export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_na
   const { dashboard, actor, holderId } = context;
   const formId = readFormId(context, form.text('form_id'));
   const [typed, expiry] = [form.text(KEY_NAME), form.text('expiry')];
+  const lifeDays = expiry === '' || expiry === KEEP ? undefined : readLifeDays(expiry);
   const untyped = await findNameNotTyped(context, typed);
-  if (untyped !== null) return rotatePage(context, { ...untyped, expiry });
+  if (untyped !== null) {
+    const wrongLife = lifeDays === undefined ? null : await findWrongLife(context, lifeDays);
+    return rotatePage(context, { problem: problemOf(joinInvalid([wrongLife, untyped])), typed, expiry });
+  }
   const outcome = await rotateKey(dashboard.db, actor, {
     keyId: keyIdOf(context),
     userId: holderId,
     environment: dashboard.environment,
-    lifeDays: expiry === '' || expiry === KEEP ? undefined : readLifeDays(expiry),
+    lifeDays,
     formId,
   });
   switch (outcome.kind) {
@@ -71,6 +77,13 @@ export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_na
     case 'already-sent':
       return alreadySentPage(context, 'rotation', toList(context));
   }
+}
+
+/** Null: the organization allows this life. */
+async function findWrongLife(context: KeyContext, lifeDays: number | null): Promise<Invalid | null> {
+  const { policy } = await readKey(context);
+  const life = { field: 'expiry', lifeDays } as const;
+  return findInvalidLife(life) ?? findBeyondPolicy(life, policy);
 }
 
 type FormProps = { readonly key: KeyDetails; readonly access: KeyAccess; readonly sent: Sent };

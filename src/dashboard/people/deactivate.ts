@@ -1,34 +1,53 @@
+import { formatCount } from '../../domain/format.ts';
 import { mayManage } from '../../domain/role.ts';
 import { deactivateUser, reactivateUser } from '../../service/change-user.ts';
-import { getUser } from '../../service/people.ts';
+import { type KeyDetails, listActiveKeys } from '../../service/list-keys.ts';
+import { getUser, type UserDetails } from '../../service/people.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
-import { html } from '../markup/html.ts';
+import { lastUse } from '../keys/cells.ts';
+import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { head, postForm } from '../markup/parts.ts';
+import { since } from '../markup/words.ts';
 import { userPage } from './user.ts';
-import { userIdOf, userUrl } from './user-head.ts';
+import { userIdOf, userKeysUrl, userUrl } from './user-head.ts';
 
 export async function showDeactivation(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, formToken } = context;
+  const { actor, dashboard, formToken, now } = context;
   const user = await getUser(dashboard.db, actor, userIdOf(context));
   if (!mayManage(actor.role, user.role)) throw new RequestError('not-allowed');
+  const keys = await listActiveKeys(dashboard.db, actor, { userId: user.id, now });
   const isSelf = user.id === actor.userId;
   const title = `Deactivate ${user.name}`;
   const url = userUrl(user.id);
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: user.email })}
 <div class="card narrow">
 <div class="notice danger"><p><strong>As soon as you press Deactivate${isSelf && ', you are signed out yourself'}:</strong></p>
-<ul><li>Every API key of ${user.name} is revoked for good. Requests that use one are refused with 401.</li>
+<ul><li>${endingKeys(user, keys, now)}</li>
 <li>Every session and every open link of ${user.name} ends.</li></ul></div>
+${keys.length > 0 && html`<section aria-labelledby="ending"><h2 id="ending">API keys that end</h2><ul class="lines">${keys.map((key) => keyLine(key, user, now))}</ul></section>`}
 <p>The user can be reactivated later; the keys cannot. Keys that ${user.name} made for others stay active, and are listed for review.</p>
 ${postForm(
   { action: `${url}/deactivate`, formToken },
   html`<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}</div>`;
   return page(context, { title, main });
+}
+
+/** How many keys end, and when any of them was last used. */
+function endingKeys({ name }: UserDetails, keys: readonly KeyDetails[], now: Date): Html {
+  if (keys.length === 0) return html`${name} has no active API key.`;
+  const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []).toSorted((a, b) => b.getTime() - a.getTime());
+  const [latest] = uses;
+  const lastUsed = latest === undefined ? 'No use is recorded.' : html`The last use was ${since(latest, now)}.`;
+  return html`${formatCount(keys.length, 'active API key')} of ${name} ${keys.length === 1 ? 'is' : 'are'} revoked for good. ${lastUsed} Requests that use ${keys.length === 1 ? 'it' : 'one'} are refused with 401.`;
+}
+
+function keyLine(key: KeyDetails, { id }: UserDetails, now: Date): Html {
+  return html`<li><a href="${userKeysUrl(id)}/${key.id}">${key.name}</a> <code class="prefix">${key.prefix}…</code><span class="under">Last used: ${lastUse(key, now)}</span></li>`;
 }
 
 export async function deactivate(context: SignedInContext): Promise<View> {

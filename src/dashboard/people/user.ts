@@ -19,11 +19,15 @@ import { roleField } from './role-field.ts';
 import { userHead, userIdOf, userKeysUrl, userUrl } from './user-head.ts';
 import { userState } from './user-list.ts';
 
-const DONE = new Map([
-  ['role', 'The role is changed. It applies at once, to the user’s keys too.'],
-  ['deactivated', 'The user is deactivated: signed out everywhere, and every API key revoked.'],
-  ['factor-removed', 'The second factor is removed, and the user is signed out everywhere.'],
-  ['reactivated', 'The user is active again and may sign in. Keys that were revoked stay revoked.'],
+/** What was just done, by the value of "done" in the query. It names the person, and what the page shows anyway. */
+const DONE: ReadonlyMap<string, (user: UserDetails) => string> = new Map([
+  [
+    'role',
+    ({ name, role }) => `The role of ${name} is now ${ROLE_WORDS[role].name}. It applies at once, to all keys too.`,
+  ],
+  ['deactivated', ({ name }) => `${name} is deactivated: signed out everywhere, and every API key revoked.`],
+  ['factor-removed', ({ name }) => `The second factor of ${name} is removed, and ${name} is signed out everywhere.`],
+  ['reactivated', ({ name }) => `${name} is active again and may sign in. Keys that were revoked stay revoked.`],
 ]);
 
 export async function showUser(context: SignedInContext): Promise<View> {
@@ -44,7 +48,7 @@ export async function userPage(context: SignedInContext, problem: Problem | null
   const [after, before] = [query.get('after'), query.get('before')];
   const keysForOthers = await listKeysMadeForOthers(dashboard.db, actor, user.id, { after, before, now });
   const head = userHead({ user, current: 'details', isSelf: user.id === actor.userId });
-  const main = html`${head}${doneNotice(DONE.get(query.get('done') ?? ''))}${problemSummary(problem, { role: 'Role' })}
+  const main = html`${head}${doneNotice(DONE.get(query.get('done') ?? '')?.(user))}${problemSummary(problem, { role: 'Role' })}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>
 ${facts([
   {

@@ -1,3 +1,4 @@
+import { formatInstant } from '../../domain/format.ts';
 import { renewRecoveryCodes } from '../../service/second-factor.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
@@ -47,10 +48,21 @@ ${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-pa
 }
 
 export function codesPage(context: SignedInContext, title: string, codes: readonly string[]): View {
+  const { actor, now } = context;
+  const text = `Charter recovery codes of ${actor.email}, made on ${formatInstant(now)}.
+Each opens the account once without the authenticator. They replace all earlier ones.
+
+${codes.join('\n')}
+`;
   const main = html`${head({ title, up: UP })}
 <div class="card narrow" data-secret>
 <div class="notice warn"><p><strong>These recovery codes will not be shown again.</strong> Each opens your account once, in case you lose your authenticator. Do not keep them on your phone.</p></div>
 ${copyField({ id: 'codes', label: 'Recovery codes', text: codes.join('\n'), rows: codes.length })}
-<p class="actions"><a class="button primary" href="/profile">I have kept them</a></p></div>`;
+<p class="actions"><a class="button" href="${fileUrl(text)}" download="charter-recovery-codes.txt">Download as a text file</a><a class="button primary" href="/profile">I have kept them</a></p></div>`;
   return page(context, { title, main });
+}
+
+/** A data: URL: the file is part of the page, so that the server needs no copy of the codes and nothing can ask for them again. */
+function fileUrl(text: string): string {
+  return `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
 }

@@ -14,7 +14,7 @@ export const profileSection: Section = {
     { path: '/profile', get: showProfile },
     { path: '/profile/password', get: showPassword, post: form(['current_password', 'password'], changeOwnPassword) },
     { path: '/profile/second-factor', get: showSecondFactor, post: form(['password'], begin) },
-    { path: '/profile/second-factor/confirm', post: form(['code'], confirm) },
+    { path: '/profile/second-factor/confirm', post: form(['code', 'secret'], confirm) },
     { path: '/profile/second-factor/remove', post: form(['password'], remove) },
     { path: RECOVERY_CODES, get: showRenew, post: form(['password', 'form_id'], renew) },
     { path: SESSIONS, get: showSessions, post: form(['session_id'], endOne) },

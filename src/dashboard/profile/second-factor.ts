@@ -1,5 +1,11 @@
 import { renderSVG } from 'uqr';
-import { beginSecondFactor, confirmSecondFactor, removeSecondFactor } from '../../service/second-factor.ts';
+import {
+  type Authenticator,
+  beginSecondFactor,
+  confirmSecondFactor,
+  findPendingSecret,
+  removeSecondFactor,
+} from '../../service/second-factor.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import { formTokenOf } from '../http/form-token.ts';
 import type { Form } from '../http/forms.ts';
@@ -8,7 +14,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, field, head, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { copyField, field, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 import { codesPage } from './recovery-codes.ts';
 
 // One's own second factor: password -> secret for the authenticator -> first code -> recovery codes.
@@ -23,14 +29,16 @@ export async function begin(context: SignedInContext, form: Form<'password'>): P
   const { dashboard, actor } = context;
   const outcome = await beginSecondFactor(dashboard.db, actor, { password: form.text('password') });
   if (outcome.kind !== 'secret-made') return secondFactorPage(context, problemOf(outcome));
-  return confirmPage(context, { problem: null, authenticator: outcome });
+  return confirmPage(context, { problem: null, authenticator: outcome, sentSecret: '' });
 }
 
-export async function confirm(context: SignedInContext, form: Form<'code'>): Promise<View> {
+export async function confirm(context: SignedInContext, form: Form<'code' | 'secret'>): Promise<View> {
   const { dashboard, actor, token, now } = context;
+  const sentSecret = form.text('secret');
   const outcome = await confirmSecondFactor(dashboard.db, actor, { code: form.text('code'), token, now });
   if (outcome.kind !== 'codes-made') {
-    return confirmPage(context, { problem: problemOf(outcome), authenticator: null });
+    const authenticator = await findPendingSecret(dashboard.db, actor, { secret: sentSecret });
+    return confirmPage(context, { problem: problemOf(outcome), authenticator, sentSecret });
   }
   // The session continues under a new token, which the forms of the next page must fit.
   const renewed = { ...context, token: outcome.token, formToken: formTokenOf(outcome.token) };
@@ -73,11 +81,13 @@ ${postForm(
 
 type ConfirmProps = {
   readonly problem: Problem | null;
-  /** Null: after a wrong code, the secret is not shown again. */
-  readonly authenticator: { readonly secret: string; readonly uri: string } | null;
+  /** Null: the refused form did not have the secret, so it is not shown. */
+  readonly authenticator: Authenticator | null;
+  /** What the refused form had as the secret. */
+  readonly sentSecret: string;
 };
 
-function confirmPage(context: SignedInContext, { problem, authenticator }: ConfirmProps): View {
+function confirmPage(context: SignedInContext, { problem, authenticator, sentSecret }: ConfirmProps): View {
   const title = 'Set up a second factor';
   const main = html`${head({ title, up: UP })}
 ${problemSummary(problem, { code: 'Code' })}
@@ -90,7 +100,7 @@ ${copyField({ id: 'secret', label: 'Secret', text: authenticator.secret.replace(
 }
 ${postForm(
   { action: '/profile/second-factor/confirm', formToken: context.formToken },
-  html`${field(
+  html`${hidden('secret', authenticator?.secret ?? sentSecret)}${field(
     {
       name: 'code',
       label: 'Code',

@@ -2,7 +2,7 @@ import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../../support/
 import { createScope, times } from '../../support/actors.ts';
 import { Browser, type Page, wordsOf } from '../../support/dashboard.ts';
 import { browserOf, rowsOf, useDashboard } from '../../support/dashboard-server.ts';
-import { textOf } from '../../support/forms.ts';
+import { formsOf, textOf } from '../../support/forms.ts';
 
 const dashboard = await useDashboard();
 beforeEach(() => dashboard.passMinutes(2));
@@ -67,6 +67,32 @@ test('the forms that ask for the password are rate-limited together, and the gue
   expect(statuses.filter((status) => status === 429)).toHaveLength(27);
   const where = { action: 'user.password_check_failed', targetUserId: owner.userId };
   expect(await dashboard.db.prisma.auditEvent.count({ where })).toBe(10);
+});
+
+test('a wrong code keeps the QR code only on a page that had its secret', async () => {
+  // The attack: an open or stolen session, without the password, posts a wrong code to see the secret that its owner set up.
+  const owner = await account();
+  const browser = await signedIn(owner);
+  const setUp = await browser.submit(OWN, { password: PASSWORD });
+  const uri = uriIn(setUp);
+  const fields = Object.fromEntries(
+    formsOf(setUp.text).find(({ action }) => action === `${OWN}/confirm`)?.fields ?? [],
+  );
+  const again = await browser.post(`${OWN}/confirm`, { ...fields, code: '000000' });
+  expect([again.status, uriIn(again)]).toEqual([422, uri]);
+  expect(again.text).toContain('class="qr"');
+  const secret = new URL(uri).searchParams.get('secret') ?? '';
+  const thief = await browserOf(dashboard, owner);
+  const form_token = await thief.formToken();
+  for (const sent of [undefined, '', 'A'.repeat(32), secret.slice(0, -1), secret.toLowerCase()]) {
+    const page = await thief.post(`${OWN}/confirm`, { form_token, code: '000000', secret: sent });
+    expect([sent, page.status, uriIn(page), page.text.includes(secret)]).toEqual([sent, 422, '', false]);
+  }
+  // Nor an earlier secret, once another set-up has replaced it.
+  const other = uriIn(await browser.submit(OWN, { password: PASSWORD }));
+  expect(other).not.toBe(uri);
+  const stale = await browser.post(`${OWN}/confirm`, { ...fields, code: '000000' });
+  expect([stale.status, uriIn(stale)]).toEqual([422, '']);
 });
 
 test('turning it on signs out every other browser and invalidates copies of this browser’s cookie', async () => {
