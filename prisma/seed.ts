@@ -24,6 +24,7 @@ import {
   OTHER_ORGANIZATION,
   OTHER_USERS,
   otherPrograms,
+  SHOWN_EVENT_ID,
   SHOWN_PROGRAM_ID,
   USERS,
 } from './demonstration-data.ts';
@@ -93,6 +94,13 @@ async function seedOrganization(
         updatedAt: createdAt,
       };
     }),
+  });
+  if (firstId === undefined) return;
+  const [created] = await tx.event.findMany({ where: { organizationId }, orderBy: { id: 'asc' }, take: 1 });
+  if (created === undefined) throw new Error('The first program has no event.');
+  await tx.event.update({
+    where: { organizationId_id: { organizationId, id: created.id } },
+    data: { id: SHOWN_EVENT_ID },
   });
 }
 
