@@ -5,7 +5,7 @@ import type { Json } from '../../src/api/document.ts';
 import { nextOf } from '../support/programs.ts';
 import type { References } from '../support/resources.ts';
 import type { Outgoing } from './outgoing.ts';
-import type { Content, Filters, Row, Rows } from './resource-model.ts';
+import type { Content, Feed, Filters, Row, Rows } from './resource-model.ts';
 import type { TimedReply } from './world.ts';
 
 /** Two organizations: the model of each, and the key of the caller. */
@@ -86,6 +86,7 @@ export class Create implements Command {
     must(!model.some(({ ids }) => ids.includes(row.id)), 'the id must be new.');
     must(response.headers['location'] === `${path}/${row.id}`, 'the Location must lead to it.');
     ours.keep({ row, entityTag: response.headers['etag'] ?? '' });
+    ours.unread.push({ kind: 'created', row });
     if (creation.key !== undefined) ours.responses.set(creation.key, { content, row });
   }
 
@@ -159,6 +160,7 @@ export class Write implements Command {
     if (this.tag === 'other' || this.tag === 'weak') return mustGet(response, 412, 'no strong tag is the current one');
     if (this.patch === null) {
       mustGet(response, 204, 'it was there');
+      ours.unread.push({ kind: 'deleted', row: kept.row });
       return void ours.kept.delete(id);
     }
     const before = kept.row;
@@ -173,6 +175,7 @@ export class Write implements Command {
     must(isTouched !== ours.isSame(before, content), 'updated_at must grow with a change, and with nothing else.');
     must((response.headers['etag'] === kept.entityTag) !== isTouched, 'the ETag must be new with a change only.');
     ours.keep({ row, entityTag: response.headers['etag'] ?? '' });
+    if (isTouched) ours.unread.push({ kind: 'updated', row });
   }
 
   toString = () => (this.patch === null ? 'delete' : 'update');
@@ -224,4 +227,38 @@ export class List implements Command {
   }
 
   toString = () => 'list';
+}
+
+export class Follow implements Command {
+  readonly who: Who;
+  readonly feed: Feed;
+  readonly limit: number;
+
+  constructor(who: Who, feed: Feed, limit: number) {
+    this.who = who;
+    this.feed = feed;
+    this.limit = limit;
+  }
+
+  check = () => true;
+
+  /** Reads the feed from the last cursor: the changes since then, in their order, and no others. */
+  async run(model: Model, { send }: Real): Promise<void> {
+    const ours = model[this.who];
+    const expected = ours.unread.splice(0).map(({ kind, row }) => ({ type: `${this.feed.noun}.${kind}`, data: row }));
+    const found: unknown[] = [];
+    for (let hasMore = true; hasMore; ) {
+      const cursor = ours.cursor === undefined ? '' : `&cursor=${ours.cursor}`;
+      const page = await send(this.who, { method: 'GET', url: `${this.feed.path}?limit=${this.limit}${cursor}` });
+      mustGet(page, 200, 'it is a page');
+      found.push(...page.body.data.map(({ type, data }: { type: string; data: Row }) => ({ type, data })));
+      must(found.length <= expected.length, `there are only ${expected.length} changes.`);
+      ours.cursor = page.body.page.next_cursor;
+      hasMore = page.body.page.has_more;
+    }
+    const words = `it must have ${JSON.stringify(expected)}, and has ${JSON.stringify(found)}.`;
+    must(isDeepStrictEqual(found, expected), words);
+  }
+
+  toString = () => 'follow';
 }

@@ -22,7 +22,12 @@ export type Resource = {
   readonly references: readonly string[];
   /** Fields whose values no two rows of an organization share. */
   readonly unique: readonly string[];
+  /** The feed with the changes of its rows; undefined: the document has none. */
+  readonly feed: Feed | undefined;
 };
+
+/** `noun`: the types of the events begin with it, as in "parent_program.created". */
+export type Feed = { readonly path: string; readonly noun: string };
 
 /** Every resource of the document whose rows can be created, listed and read. */
 export function resourcesOf(document: Json): Resource[] {
@@ -45,10 +50,19 @@ export function resourcesOf(document: Json): Resource[] {
         removal: find('delete', `${path}/{id}`),
         defaults: Object.fromEntries(fields.map((name) => [name, defaultOf(shown[name])])),
         references: fields.filter((name) => referredBy(name) !== undefined),
+        feed: feedOf(path, operations),
         unique: fields.filter((name) => properties[name]?.description?.includes('unique in your organization')),
       },
     ];
   });
+}
+
+function feedOf(path: string, operations: readonly Operation[]): Feed | undefined {
+  const noun = path.split('/').at(-1)?.replace(/s$/, '') ?? '';
+  const feed = operations.find(({ parameters = [] }) =>
+    parameters.some(({ name, schema }) => name === 'type' && schema.enum?.includes(`${noun}.created`)),
+  );
+  return feed === undefined ? undefined : { path: feed.path, noun };
 }
 
 /** The schema of the body. */
@@ -60,6 +74,7 @@ function defaultOf({ type }: Schema = {}): unknown {
   return [type].flat().includes('object') ? {} : null;
 }
 
+export type Change = { readonly kind: 'created' | 'updated' | 'deleted'; readonly row: Row };
 export type Kept = { readonly row: Row; readonly entityTag: string };
 /** Values by the names of query parameters. */
 export type Filters = Readonly<Record<string, string>>;
@@ -72,6 +87,11 @@ export class Rows {
   readonly ids: string[] = [];
   /** Responses by Idempotency-Key. */
   readonly responses = new Map<string, { readonly content: Content; readonly row: Row }>();
+
+  /** The changes that the feed has not shown yet. */
+  readonly unread: Change[] = [];
+  /** Of the last page of the feed that was read. Undefined: none was. */
+  cursor: string | undefined;
 
   constructor(resource: Resource) {
     this.resource = resource;

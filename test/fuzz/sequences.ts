@@ -8,6 +8,7 @@ import {
   type Chosen,
   type Command,
   Create,
+  Follow,
   Get,
   List,
   type Listing,
@@ -85,7 +86,7 @@ const PARTS = ['nord', 'ORD', '100%', 'lp_', ' \\ ', 'olar', '%%%'];
 const IDS = ['sis-1', 'sis-2', 'SIS-1'];
 
 function commandsFor(resource: Resource): fc.Arbitrary<Command>[] {
-  const { creation, update, removal, references } = resource;
+  const { creation, update, removal, references, feed } = resource;
   const who = fc.constantFrom<Who>(0, 1);
   const chosen = fc
     .record({
@@ -113,6 +114,9 @@ function commandsFor(resource: Resource): fc.Arbitrary<Command>[] {
     ...(update === undefined ? [] : [writing(fewValues(resource, update)), writing(anyBody(update))]),
     ...(removal === undefined ? [] : [writing(fc.constant(null))]),
     fc.tuple(who, listing(resource)).map(([by, each]) => new List(by, each)),
+    ...(feed === undefined
+      ? []
+      : [fc.tuple(who, fc.integer({ min: 1, max: 5 })).map(([by, limit]) => new Follow(by, feed, limit))]),
   ];
 }
 

@@ -2,6 +2,7 @@
 import { Store } from '../../scripts/mock/store.ts';
 import type { Client, Reply, Sending } from '../support/client.ts';
 import { operations } from '../support/contract.ts';
+import { readFeed } from '../support/feed.ts';
 import { startTestMock, type TestMock, useMock } from '../support/mock.ts';
 import { differenceOf, exactLikeness } from '../support/parity.ts';
 import { idsOf, nextOf, walk } from '../support/programs.ts';
@@ -225,6 +226,27 @@ test('an idempotency key is forgotten after 24 hours, as on the server', async (
   time += 1;
   expect((await post('Second')).status).toBe(201);
   await own.close();
+});
+
+test('each change is an event in the feed, as on the server', async () => {
+  await reset(mock, { empty: true });
+  const ours = await createTestOrganization(server);
+  const outcomes: unknown[] = [];
+  for (const client of [ours.client, mock.client]) {
+    const start = await readFeed(client);
+    const { body: created } = await client.post(LIST, { name: 'First' });
+    const url = `${LIST}/${created.id}`;
+    await client.patch(url, { name: 'Second' });
+    await client.patch(url, { name: 'Second' });
+    await client.delete(url);
+    const { events, cursor } = await readFeed(client, { cursor: start.cursor, query: 'limit=2' });
+    const [event] = events;
+    expect((await client.get(`/api/events/${event?.id}`)).body).toEqual(event);
+    expect((await readFeed(client, { cursor })).events).toEqual([]);
+    outcomes.push(events.map(({ type, data }) => ({ type, name: data.name, isOwn: data.id === created.id })));
+  }
+  expect(outcomes[1]).toEqual(outcomes[0]);
+  expect(outcomes[0]).toHaveLength(3);
 });
 
 test('the oldest of more than 10,000 items makes room, with a warning', () => {
