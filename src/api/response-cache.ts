@@ -40,8 +40,8 @@ export class ResponseCache {
   /**
    * Coalesces concurrent requests for one response: a request that finds it being rendered waits for that, and reads no
    * older data than its caller's version. A failure fails all of them, unless only the client of the first one has closed its
-   * connection or its sending side: then the next one renders. A response that shows newer data than the version is returned and not kept: should its commit be
-   * lost, as in a failover, the version would come again with other data.
+   * connection or its sending side: then the next one renders. A response that shows newer data than the version is returned
+   * and not kept: should its commit be lost, as in a failover, the version would come again with other data.
    */
   async render(caller: Caller, url: string, work: () => Promise<Versioned>): Promise<RenderedResponse> {
     const name = nameOf(caller, url);
