@@ -72,7 +72,7 @@ export const edits: readonly Edit[] = [
   },
   before(
     HANDLERS,
-    "import { getKey } from './key.ts';\n",
+    "import { getEvent, listEvents } from './events.ts';\n",
     "import { createChildProgram, getChildProgram, listChildPrograms } from './child-programs.ts';\n",
   ),
   before(HANDLERS, '  getKey,\n', '  listChildPrograms,\n  createChildProgram,\n  getChildProgram,\n'),
