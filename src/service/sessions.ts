@@ -4,8 +4,14 @@ import { ForbiddenError } from '../domain/errors.ts';
 import { isId } from '../domain/id.ts';
 import { hashToken } from '../domain/session.ts';
 import { recordAudit } from '../store/audit.ts';
-import type { Database } from '../store/database.ts';
-import { endOtherSessionsOf, endSessionById, type ListedSession, listSessionsOf } from '../store/sessions.ts';
+import type { Database, Transaction } from '../store/database.ts';
+import {
+  endOtherSessionsOf,
+  endSessionById,
+  hasSession,
+  type ListedSession,
+  listSessionsOf,
+} from '../store/sessions.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from './outcome.ts';
 import { lockActor } from './people-authority.ts';
 
@@ -30,15 +36,15 @@ export async function listSessions(
   return { sessions: found.slice(0, MAX_LISTED_SESSIONS), isCut: found.length > MAX_LISTED_SESSIONS };
 }
 
-/** Ends one of the actor's own sessions. The same "conflict" for one that has ended and for one of another person. */
+/** Ends one of the actor's own sessions. `token`: of the session that asks for it. The same "conflict" for one that has ended and for one of another person. */
 export async function endOwnSession(
   db: Database,
   actor: Actor,
-  { sessionId }: { sessionId: string },
+  { sessionId, token }: { sessionId: string; token: string },
 ): Promise<Done | Conflict> {
   const { scope, userId, trace } = actor;
   return runAction(db, async (tx) => {
-    await lockActor(tx, actor);
+    await lockSession(tx, actor, token);
     const client = isId(sessionId) ? await endSessionById(tx, scope, { userId, id: sessionId }) : null;
     if (client === null) return conflict('This session had ended already.');
     const detail = { device: deviceOf(client.userAgent), ...(client.ip !== '' && { ip: client.ip }) };
@@ -52,9 +58,8 @@ export async function endOwnSession(
 export async function endOtherSessions(db: Database, actor: Actor, { token }: { token: string }): Promise<Done> {
   const { scope, userId, trace } = actor;
   return runAction(db, async (tx) => {
-    // One at a time: two that end each other's sessions could deadlock.
-    await lockActor(tx, actor);
-    const ended = await endOtherSessionsOf(tx, scope, { userId, tokenHash: hashOf(token) });
+    const tokenHash = await lockSession(tx, actor, token);
+    const ended = await endOtherSessionsOf(tx, scope, { userId, tokenHash });
     if (ended === 0) return DONE;
     await recordAudit(tx, scope, {
       action: 'user.signed_out_everywhere',
@@ -67,8 +72,23 @@ export async function endOtherSessions(db: Database, actor: Actor, { token }: { 
   });
 }
 
+/**
+ * Locks the actor's row, so that two requests that end each other's sessions run one after the other. Returns the SHA-256 of
+ * the token. Throws "forbidden" if its session ended while the request was in transit or waited for the lock.
+ */
+async function lockSession(tx: Transaction, actor: Actor, token: string): Promise<Buffer> {
+  await lockActor(tx, actor);
+  const tokenHash = hashOf(token);
+  if (!(await hasSession(tx, actor.scope, { userId: actor.userId, tokenHash }))) throw sessionEnded();
+  return tokenHash;
+}
+
 function hashOf(token: string): Buffer {
   const hash = hashToken(token);
-  if (hash === null) throw new ForbiddenError('Your session has ended. Sign in again.');
+  if (hash === null) throw sessionEnded();
   return hash;
+}
+
+function sessionEnded(): ForbiddenError {
+  return new ForbiddenError('Your session has ended. Sign in again.');
 }

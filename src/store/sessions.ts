@@ -41,6 +41,17 @@ export async function endSession(tx: Transaction, scope: OrganizationScope, toke
   return count === 1;
 }
 
+export async function hasSession(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, tokenHash }: { userId: string; tokenHash: Buffer },
+): Promise<boolean> {
+  const found = await tx.session.count({
+    where: { tokenHash: Uint8Array.from(tokenHash), userId, organizationId: scope.organizationId },
+  });
+  return found === 1;
+}
+
 /** Ends all sessions of the user, including those that wait for a second factor. */
 export async function endSessionsOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
   await tx.session.deleteMany({ where: { organizationId: scope.organizationId, userId } });

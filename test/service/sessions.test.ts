@@ -1,6 +1,7 @@
 import { hashToken } from '../../src/domain/session.ts';
 import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
 import { orThrow } from '../../src/service/outcome.ts';
+import { endOtherSessions, endOwnSession } from '../../src/service/sessions.ts';
 import { findActor, signIn } from '../../src/service/sign-in.ts';
 import { deleteExpiredSessions } from '../../src/store/sessions.ts';
 import {
@@ -9,9 +10,11 @@ import {
   isSignedIn,
   MINUTE,
   newTrace,
+  openSession,
   PASSWORD,
   signInAs,
 } from '../support/accounts.ts';
+import { outcomeOf } from '../support/actors.ts';
 import { planOf } from '../support/explain.ts';
 import { useDatabase } from '../support/store.ts';
 
@@ -19,8 +22,8 @@ const { db } = await useDatabase();
 
 const START = new Date('2026-05-01T08:00:00.000Z');
 const after = (minutes: number) => new Date(START.getTime() + minutes * MINUTE);
-const sessionOf = (token: string) =>
-  db.prisma.session.findUnique({ where: { tokenHash: Uint8Array.from(hashToken(token) ?? []) } });
+const hashed = (token: string) => ({ tokenHash: Uint8Array.from(hashToken(token) ?? []) });
+const sessionOf = (token: string) => db.prisma.session.findUnique({ where: hashed(token) });
 
 test('an idle session ends after 30 minutes', async () => {
   // The attack: a browser left open over lunch.
@@ -120,6 +123,22 @@ test('a promotion ends every session, half-open ones included; a demotion or an 
   expect(half.kind).toBe('second-factor');
   await role('member');
   expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
+});
+
+test('a session that ended while its request was in transit ends no other session', async () => {
+  // The attack: the owner ends the session of a thief, whose pending request then ends the owner’s.
+  const owner = await createAccount(db);
+  const [mine, stolen] = [await openSession(db, owner), await openSession(db, owner)];
+  const { id } = await db.prisma.session.findUniqueOrThrow({ where: hashed(mine) });
+  orThrow(await endOtherSessions(db, owner, { token: mine }));
+  for (const token of [stolen, 'nonsense']) {
+    const ended = 'forbidden: Your session has ended. Sign in again.';
+    expect(await outcomeOf(endOwnSession(db, owner, { sessionId: id, token }))).toBe(ended);
+    expect(await outcomeOf(endOtherSessions(db, owner, { token }))).toBe(ended);
+  }
+  expect(await isSignedIn(db, mine)).toBe(true);
+  const events = await db.prisma.auditEvent.findMany({ where: { actorUserId: owner.userId } });
+  expect(events.map(({ action }) => action)).toEqual(['user.signed_out_everywhere']);
 });
 
 test('a request uses the current role, not the one at sign-in', async () => {

@@ -185,6 +185,11 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: 'where: { organizationId: scope.organizationId, tokenHash: Uint8Array.from(tokenHash) }',
     replace: 'where: { tokenHash: Uint8Array.from(tokenHash) }',
   },
+  hasSession: {
+    file: 'sessions.ts',
+    find: 'userId, organizationId: scope.organizationId }',
+    replace: 'userId }',
+  },
   endSessionsOf: {
     file: 'sessions.ts',
     find: 'where: { organizationId: scope.organizationId, userId }',

@@ -30,7 +30,8 @@ export async function showSessions(context: SignedInContext): Promise<View> {
 }
 
 export async function endOne(context: SignedInContext, form: Form<'session_id'>): Promise<View> {
-  const outcome = await endOwnSession(context.dashboard.db, context.actor, { sessionId: form.text('session_id') });
+  const { dashboard, actor, token } = context;
+  const outcome = await endOwnSession(dashboard.db, actor, { sessionId: form.text('session_id'), token });
   if (outcome.kind !== 'done') return sessionsPage(context, problemOf(outcome));
   return redirect(`${SESSIONS}?done=ended`);
 }

@@ -8,6 +8,7 @@ import {
   endSession,
   endSessionById,
   endSessionsOf,
+  hasSession,
   insertSession,
   listSessionsOf,
   touchSession,
@@ -44,6 +45,12 @@ export const sessionProofs: Proofs = {
     const tokenHash = await openSession(db, theirs);
     expect(await endSession(db.prisma, ours.scope, tokenHash)).toBe(false);
     expect(await findSessionByHash(db, tokenHash)).not.toBeNull();
+  },
+
+  async hasSession({ db, ours, theirs }) {
+    const session = { userId: theirs.userId, tokenHash: await openSession(db, theirs) };
+    expect(await hasSession(db.prisma, ours.scope, session)).toBe(false);
+    expect(await hasSession(db.prisma, theirs.scope, session)).toBe(true);
   },
 
   async endSessionsOf({ db, ours, theirs }) {
