@@ -5,7 +5,7 @@
 /** Before every event. */
 export const FEED_START = '00000000-0000-0000-0000-000000000000';
 
-/** After every event of the organization at this version, in decimal digits, and before all that are still to come. */
+/** After every event up to this version (decimal digits), and before every later event. */
 export function positionAt(version: string): string {
   const microseconds = BigInt(version);
   return idOf({ milliseconds: microseconds / 1000n, microseconds: microseconds % 1000n, rest: 'bfff-ffffffffffff' });
