@@ -96,12 +96,11 @@ async function seedOrganization(
     }),
   });
   if (firstId === undefined) return;
-  const [created] = await tx.event.findMany({ where: { organizationId }, orderBy: { id: 'asc' }, take: 1 });
-  if (created === undefined) throw new Error('The first program has no event.');
-  await tx.event.update({
-    where: { organizationId_id: { organizationId, id: created.id } },
+  const { count } = await tx.event.updateMany({
+    where: { organizationId, data: { path: ['id'], equals: firstId } },
     data: { id: SHOWN_EVENT_ID },
   });
+  if (count !== 1) throw new Error('The first program must have one event.');
 }
 
 const KEY_NAME = 'Demonstration';

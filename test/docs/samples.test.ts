@@ -2,12 +2,14 @@
 import { join } from 'node:path';
 import { seed } from '../../prisma/seed.ts';
 import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
+import { deleteExpired } from '../../src/operations/housekeeping.ts';
 import { withCharter } from '../support/charter.ts';
 import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
 import { operations } from '../support/contract.ts';
 import { useDashboard } from '../support/dashboard-server.ts';
 import { withScratchDatabase } from '../support/postgres.ts';
 import { pasteSample, runSample, samples, samplesWithBody, shownIdOf } from '../support/samples.ts';
+import { SILENT } from '../support/server.ts';
 import { openTestDatabase } from '../support/store.ts';
 import { until } from '../support/wait.ts';
 
@@ -55,11 +57,14 @@ test.each(LANGUAGES.map(({ label }) => label))(
   },
 );
 
-test('the demonstration has the parent program that the samples read, change and delete', async () => {
+test('the demonstration has and keeps the parent program and the event that the samples read', async () => {
   const { db, close } = await openTestDatabase();
   await seed(db);
+  await deleteExpired(db, SILENT, { now: new Date(), retention: { eventDays: 30 } });
   const programs = await db.prisma.parentProgram.findMany({ where: { id: shownIdOf('/api/parent_programs/{id}') } });
   expect(programs.map(({ name }) => name)).toEqual(['Nordic Scholars Exchange 2025']);
+  const events = await db.prisma.event.findMany({ where: { id: shownIdOf('/api/events/{id}') } });
+  expect(events.map(({ data }) => data)).toMatchObject(programs.map(({ id, name }) => ({ id, name })));
   await close();
 });
 

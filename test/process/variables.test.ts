@@ -255,7 +255,7 @@ test('a server without the variables does otherwise', async () => {
   });
 });
 
-test('by default, events are kept for a month', async () => {
+test('by default, an event of three days ago is kept', async () => {
   await withOldEvent(async (env, isDeleted) => {
     await withServer({ ...env, LOG_LEVEL: 'debug' }, async (running) => {
       await until('housekeeping', () => running.printed.stdout.includes('"rows":"events"'));
@@ -274,7 +274,8 @@ async function withOldEvent(
       const { id } = await createTestOrganization({ db: own, url });
       await own.pool.query(
         `insert into events (organization_id, id, type, "timestamp", data)
-         select $1, event_id((extract(epoch from now() - interval '3 days') * 1000000)::bigint, 1), 'parent_program.created', now(), '{}'`,
+         select $1, event_id(version, 1), 'parent_program.created', event_timestamp(version), '{}'
+         from cast(extract(epoch from now() - interval '3 days') * 1000000 as bigint) version`,
         [id],
       );
       const isDeleted = async () =>
