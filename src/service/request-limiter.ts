@@ -32,7 +32,10 @@ export type RequestLimiterOptions = {
   readonly onFailure: (error: unknown) => void;
   /** Milliseconds, from a clock that never goes back. */
   readonly clock?: () => number;
-  /** Requests that may wait for the tokens of one subject. It bounds the memory, which the time-out of a lease alone does not. */
+  /**
+   * Requests that may wait for the tokens of one key or organization, and for those of all addresses together. It bounds the
+   * memory, which the time-out of a lease alone does not.
+   */
   readonly maxWaiting?: number;
 };
 
@@ -72,6 +75,8 @@ export class RequestLimiter {
   #generationAt = 0;
   #low = new Set<LeasedTokens>();
   #waiting: Waiting[] = [];
+  /** How many of them have no valid key. */
+  #waitingOfAddresses = 0;
   #isScheduled = false;
   #lastLeaseAt = Number.NEGATIVE_INFINITY;
   #openUntil = 0;
@@ -110,8 +115,17 @@ export class RequestLimiter {
     this.#forgetIdle(at);
     const isAdmitted = this.#tryTake(tokens, null, at);
     if (isAdmitted !== undefined) return isAdmitted;
-    if (this.#waiting.length >= this.#maxWaiting) throw OVERLOADED;
-    return this.#wait(tokens, null);
+    if (this.#waitingOfAddresses >= this.#maxWaiting) throw OVERLOADED;
+    return this.#waitOfAddress(tokens);
+  }
+
+  async #waitOfAddress(tokens: LeasedTokens): Promise<boolean> {
+    this.#waitingOfAddresses += 1;
+    try {
+      return await this.#wait(tokens, null);
+    } finally {
+      this.#waitingOfAddresses -= 1;
+    }
   }
 
   #isFull(tokens: LeasedTokens | null): boolean {

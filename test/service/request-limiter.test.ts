@@ -114,15 +114,16 @@ test('of one key or organization, a limited number of requests waits for a lease
   for (const id of ['a', 'b', 'c']) expect(() => limiter.admitKey(key(limits, id))).toThrow(OVERLOADED);
   // Another organization is not affected.
   waiting.push(limiter.admitKey({ ...key(limits, 'd'), organizationId: 'p' }));
-  // Requests without a key wait only while few requests wait at all.
-  expect(() => limiter.admitAddress('192.0.2.1')).toThrow(OVERLOADED);
+  // Nor are requests without a key.
+  const admission = limiter.admitAddress('192.0.2.1');
   lease.reject(new Error('The database is stopped.'));
+  expect(await admission).toBe(true);
   expect((await Promise.all(waiting)).map((each) => each?.isAdmitted)).toEqual([true, true, true, true]);
 });
 
 test('requests without a key from many addresses do not wait without bound, and keep no key from waiting', async () => {
   const lease = Promise.withResolvers<never>();
-  const { limiter } = setUp({
+  const { limiter, clock } = setUp({
     limits: { ...DEFAULT_LIMITS, perAddress: 10 },
     lease: () => lease.promise,
     maxWaiting: 3,
@@ -133,6 +134,9 @@ test('requests without a key from many addresses do not wait without bound, and 
   lease.reject(new Error('The database is stopped.'));
   expect(await Promise.all(waiting)).toEqual([true, true, true]);
   expect(await admission).toMatchObject({ isAdmitted: true });
+  // None of them waits any more.
+  clock.at += 1000;
+  expect(await limiter.admitAddress('192.0.2.4')).toBe(true);
 });
 
 test('while the bucket is known to be empty, requests are refused without a lease', async () => {

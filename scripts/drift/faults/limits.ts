@@ -61,6 +61,17 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     caughtBy: UNIT,
   },
   {
+    title: 'waiting requests with keys refuse those without',
+    edits: [
+      {
+        file: LIMITER,
+        find: 'if (this.#waitingOfAddresses >= this.#maxWaiting) throw OVERLOADED;',
+        replace: 'if (this.#waiting.length >= this.#maxWaiting) throw OVERLOADED;',
+      },
+    ],
+    caughtBy: UNIT,
+  },
+  {
     title: 'requests without a valid key are not limited',
     edits: [
       {
