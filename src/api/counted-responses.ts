@@ -6,11 +6,16 @@ import type { Send } from './response.ts';
 const USE = Symbol('use of the key');
 
 /** On the request, because errors are sent elsewhere than successes. */
-type CountedRequest = IncomingMessage & { [USE]?: UseRecorder };
+type CountedRequest = IncomingMessage & { [USE]?: UseRecorder | undefined };
 
 /** The response to the request counts as one to the key, whether or not the key is accepted. */
 export function recordResponseIn(req: CountedRequest, use: UseRecorder): void {
   req[USE] = use;
+}
+
+/** For a request whose client gave up: its response is no failure of the server. */
+export function leaveUncounted(req: CountedRequest): void {
+  req[USE] = undefined;
 }
 
 /** Counts each response to a request with a known key. */

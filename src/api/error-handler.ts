@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, Response } from 'express';
-import { OverloadError, type Overloaded, UnauthenticatedError } from '../domain/errors.ts';
+import { AbandonedError, OverloadError, type Overloaded, UnauthenticatedError } from '../domain/errors.ts';
+import { leaveUncounted } from './counted-responses.ts';
 import { exceptionOf } from './exceptions.ts';
 import { removeRateLimitFields } from './rate-limit-fields.ts';
 import { renderException, type Send } from './response.ts';
@@ -20,6 +21,7 @@ export function errorHandler({ send, onFault, onOverload }: ErrorHandlerDeps): E
     const exception = exceptionOf(error);
     if (exception.isFault) onFault(error, requestId);
     if (error instanceof OverloadError) onOverload?.(error.overloaded, res);
+    if (error instanceof AbandonedError) leaveUncounted(req);
     if (error instanceof UnauthenticatedError) removeRateLimitFields(req);
     if (res.headersSent) res.destroy();
     else if (!res.destroyed) send({ req, res, requestId }, renderException(exception));

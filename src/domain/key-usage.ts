@@ -1,4 +1,4 @@
-// How much keys are used: the number of requests in each hour and each day, by outcome. Hours and days are those of UTC.
+// Usage of keys: the number of requests in each hour and each day, by outcome. Hours and days are those of UTC.
 
 /** What became of a request: it succeeded, it was refused (the client's fault), or the server failed. */
 export const OUTCOMES = ['successful', 'refused', 'failed'] as const;

@@ -88,12 +88,29 @@ async function dropUnfinishedIndexes(client: pg.Client, ours: readonly Migration
   for (const { name } of unfinished) {
     const index = BUILD_OF_INDEX.exec(ours.find((migration) => migration.name === name)?.sql ?? '')?.[1];
     if (index === undefined) continue;
+    await untilNotBuilding(client, index);
     await client.query(`DROP INDEX CONCURRENTLY IF EXISTS "${index}"`);
     await client.query(
-      'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = $1 AND finished_at IS NULL',
+      `UPDATE _prisma_migrations SET rolled_back_at = now()
+         WHERE migration_name = $1 AND finished_at IS NULL AND rolled_back_at IS NULL`,
       [name],
     );
   }
+}
+
+/**
+ * A build goes on for a while if the process that started it is killed. Polls, because the build and a statement that drops its
+ * index would wait for each other.
+ */
+async function untilNotBuilding(client: pg.Client, index: string): Promise<void> {
+  const building = 'SELECT FROM pg_stat_progress_create_index WHERE index_relid = to_regclass($1)';
+  const name = `"${index}"`;
+  for (const giveUpAt = Date.now() + LOCK_SECONDS * 1000; Date.now() < giveUpAt; await delay(100))
+    if ((await client.query(building, [name])).rowCount === 0) return;
+  throw new StartUpError(
+    `PostgreSQL has been building the index ${name} of an interrupted migration for ${LOCK_SECONDS / 60} minutes.`,
+    'Wait until it has finished, or end it (pg_stat_progress_create_index has its pid), then start again.',
+  );
 }
 
 /** Requires the lock: without it, another process may be applying the migration now. */

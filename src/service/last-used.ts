@@ -10,7 +10,7 @@ export type UsingClient = Pick<KeyUse, 'network' | 'client'>;
 export type UseRecorder = {
   /** The key was accepted. */
   accepted(at: Date): void;
-  /** Whether `usedBy` was not called within the last second: a description of the client for each use would cost too much. */
+  /** Whether `usedBy` was not called within the last second: parsing the client of every request would cost too much. */
   lacksClient(at: Date): boolean;
   usedBy(client: UsingClient, at: Date): void;
   /** The key was rotated or revoked before. */
@@ -103,7 +103,7 @@ type KeyHour = { readonly organizationId: string; readonly keyId: string; readon
 /** The uses between two writes. */
 class Batch {
   readonly uses = new Map<string, PendingUse>();
-  /** The batch that is recorded in since this one is written; null: this one is. */
+  /** The batch that replaced this one when its write began. Null: this batch is current. */
   next: Batch | null = null;
   readonly #maxUses: number;
 
@@ -116,7 +116,7 @@ class Batch {
     const found = this.uses.get(name);
     if (found !== undefined) return found;
     const use = new PendingUse(this, of);
-    // Where there are too many, the new one records for nobody.
+    // Above the limit, the new recorder is never written.
     if (this.uses.size < this.#maxUses) this.uses.set(name, use);
     return use;
   }
@@ -187,7 +187,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     this.failed += failed;
   }
 
-  /** Another object only for a request that began before the last write. */
+  /** Differs from `this` only for a request that began before the last write. */
   #current(): PendingUse {
     let batch = this.#batch;
     if (batch.next === null) return this;

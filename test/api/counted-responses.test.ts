@@ -3,12 +3,15 @@ import { handlers } from '../../src/api/handlers/index.ts';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { changeLimits, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
 import { Client } from '../support/client.ts';
+import { untilWaiting, withClient } from '../support/postgres.ts';
 import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/server.ts';
 
 const LIST = '/api/parent_programs';
 /** A minute before the hour ends, and a Monday. */
 const NOW = Date.parse('2026-05-04T12:59:00.000Z');
 const HOUR_MS = 3_600_000;
+/** Requests of an organization that run at the same time while it is alone. */
+const MOST_AT_ONCE = 5;
 
 let time = NOW;
 const server = await useServer({
@@ -111,6 +114,28 @@ test('a request without a known key, and one to an unknown path, count for no ke
   expect((await ours.client.get('/api/nothing')).status).toBe(404);
   expect(await counted(ours)).toEqual([]);
   expect(await server.db.prisma.keyUse.count()).toBe(before);
+});
+
+test('a request whose client gives up while it waits is no failure of the server', async () => {
+  const ours = await createTestOrganization(server);
+  const { client, key } = ours;
+  await withClient(server.databaseUrl, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('lock table parent_programs');
+    const running = Array.from({ length: MOST_AT_ONCE }, (_, i) => client.get(`${LIST}?search=running${i}`));
+    await Promise.any([3, MOST_AT_ONCE].map((count) => untilWaiting(server.db.pool, count)));
+    const givesUp = new AbortController();
+    const headers = { Authorization: `Bearer ${key}` };
+    const abandoned = fetch(`${server.url}${LIST}?search=abandoned`, { headers, signal: givesUp.signal });
+    // Each is another turn of the queue: the first ones arrive after the request, and the last ones after its end.
+    for (let i = 0; i < 3; i += 1) await client.get('/api/key');
+    givesUp.abort();
+    await expect(abandoned).rejects.toThrow('aborted');
+    for (let i = 0; i < 3; i += 1) await client.get('/api/key');
+    await blocker.query('rollback');
+    await Promise.all(running);
+  });
+  expect(await counted(ours)).toEqual(once({ successful: MOST_AT_ONCE + 6 }));
 });
 
 test('a request counts in the hour and the day in which it began', async () => {

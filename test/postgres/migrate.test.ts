@@ -119,6 +119,30 @@ test('an interrupted CREATE INDEX CONCURRENTLY is repeated by the next start', a
   });
 });
 
+// PostgreSQL notices that a client was killed only when it answers: the build goes on without it, and without its lock.
+test('a build of an index that outlives its process is waited for', async () => {
+  const name = '20991231000000_build_an_index';
+  const sql = 'CREATE INDEX CONCURRENTLY "a_new_index" ON "organizations"("name");';
+  await withScratchDatabase(async (url) => {
+    expect(await migrate(url, [...OURS, { name, sql: 'select 1;' }])).toEqual({ applied: [name] });
+    await query(url, `update _prisma_migrations set finished_at = null where migration_name = '${name}'`);
+    await withClient(url, async (writer) => {
+      await writer.query('begin');
+      await writer.query('lock table organizations in row exclusive mode');
+      const orphan = query(url, sql);
+      const building = 'select from pg_stat_progress_create_index where datname = current_database()';
+      await until('the build', async () => (await query(url, building)).rowCount === 1);
+      const migrating = migrate(url, [...OURS, { name, sql }]);
+      const seen = `select from pg_stat_activity where datname = current_database()
+        and application_name = 'charter-migrate' and query like '%index_relid%'`;
+      await until('the wait', async () => (await query(url, seen)).rowCount === 1);
+      await writer.query('rollback');
+      await orphan;
+      expect(await migrating).toEqual({ applied: [name] });
+    });
+  });
+});
+
 // The process was killed after the index had been built.
 test('an index that was built, but not recorded, is built again', async () => {
   const name = '20991231000000_build_an_index';

@@ -65,7 +65,7 @@ ${table({
 const HEIGHT = 100;
 /** Each period is 10 wide, and its bar 8. */
 const [STEP, WIDTH] = [10, 8];
-/** Of a bar's part, so that a single failure is visible beside thousands of successes. */
+/** Minimum height of a segment, so that one failure is visible beside thousands of successes. */
 const MIN_HEIGHT = 2;
 const SCALE = HEIGHT - MIN_HEIGHT * (OUTCOMES.length - 1);
 
