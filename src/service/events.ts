@@ -17,7 +17,10 @@ export type FeedQuery = {
 export type FeedPage = {
   readonly events: EventList['events'];
   readonly version: string;
-  /** Where the next page starts: after the last event of this page or, at the end of the feed, after all that exist now. */
+  /**
+   * Where the next page starts: after the last event of this page or, at the end of the feed, after all that exist now, but not
+   * before `since`.
+   */
   readonly position: string;
   /** Whether there are more events now. */
   readonly hasMore: boolean;
@@ -38,10 +41,11 @@ export async function readFeed(
   if (start !== null && deletedTo !== null && start < deletedTo) throw tooOld(after === null ? 'since' : 'cursor');
   const shown = events.slice(0, limit);
   const last = events.length > limit ? shown.at(-1) : undefined;
+  const end = endOfFeed(version, deletedTo);
   return {
     events: shown,
     version,
-    position: last?.id ?? endOfFeed(version, deletedTo),
+    position: last?.id ?? (start !== null && start > end ? start : end),
     hasMore: last !== undefined,
   };
 }

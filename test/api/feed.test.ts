@@ -128,6 +128,17 @@ test('type and since filter, and since includes its own instant', async () => {
   expect((await readFeed(ours.client, { query: 'since=9999-12-31T23:59:59.999999999Z' })).events).toEqual([]);
 });
 
+test('no page has an event before a since in the future', async () => {
+  const ours = await createTestOrganization(server);
+  const query = `since=${new Date(Date.now() + 3_600_000).toISOString()}`;
+  let { cursor, events } = await readFeed(ours.client, { query });
+  for (let i = 0; i < 2; i += 1) {
+    await create(ours);
+    ({ cursor, events } = await readFeed(ours.client, { query, cursor }));
+    expect(events).toEqual([]);
+  }
+});
+
 // The attack: an event that no filter matches is deleted, or a filter moves the cursor over an event that it matches.
 test('the last cursor of a filtered feed misses no later event', async () => {
   const ours = await createTestOrganization(server);

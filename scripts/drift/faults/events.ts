@@ -105,7 +105,7 @@ export const EVENT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: SERVICE,
-        find: 'last?.id ?? endOfFeed(version, deletedTo)',
+        find: 'last?.id ?? (start !== null && start > end ? start : end)',
         replace: 'last?.id ?? shown.at(-1)?.id ?? query.after',
       },
     ],
