@@ -91,9 +91,10 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');
   await demonstration?.seed(db);
   if (shutdown.isRequested()) return;
+  const unreadable = logUnreadable(logger);
   const server = await listen(app, {
     ...config,
-    onUnreadable: logUnreadable(logger),
+    onUnreadable: unreadable.log,
     onAcceptError: (error) => logger.warn({ err: error }, 'could not accept a connection'),
   });
   shutdown.started();
@@ -112,6 +113,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   logger.info({ reason }, 'shutting down, finishing requests in flight');
   const housekept = stopHousekeeping();
   await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: IDLE_SECONDS });
+  unreadable.stop();
   await housekept;
 }
 

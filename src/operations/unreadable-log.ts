@@ -7,6 +7,12 @@ export type UnreadableRequest = {
   readonly code: string | undefined;
 };
 
+export type UnreadableLog = {
+  readonly log: (seen: UnreadableRequest) => void;
+  /** Logs at once what has been counted so far. Call it when no more requests arrive. */
+  readonly stop: () => void;
+};
+
 const EVERY_MS = 10_000;
 const LOGGED_ONE_BY_ONE = 10;
 
@@ -14,7 +20,7 @@ const LOGGED_ONE_BY_ONE = 10;
  * Logs malformed HTTP requests. In ten seconds, the first ten have a line each. The others are counted by status, and have one
  * line when the ten seconds are over: such a request costs its client nearly nothing.
  */
-export function logUnreadable(logger: Logger, { everyMs = EVERY_MS } = {}): (seen: UnreadableRequest) => void {
+export function logUnreadable(logger: Logger, { everyMs = EVERY_MS } = {}): UnreadableLog {
   let logged = 0;
   let others: Record<string, number> = {};
   let timer: NodeJS.Timeout | undefined;
@@ -24,7 +30,7 @@ export function logUnreadable(logger: Logger, { everyMs = EVERY_MS } = {}): (see
     others = {};
     timer = undefined;
   };
-  return (seen) => {
+  const log = (seen: UnreadableRequest) => {
     if (timer === undefined) timer = setTimeout(report, everyMs).unref();
     if (logged < LOGGED_ONE_BY_ONE) {
       logged += 1;
@@ -33,4 +39,9 @@ export function logUnreadable(logger: Logger, { everyMs = EVERY_MS } = {}): (see
       others[seen.status] = (others[seen.status] ?? 0) + 1;
     }
   };
+  const stop = () => {
+    clearTimeout(timer);
+    report();
+  };
+  return { log, stop };
 }

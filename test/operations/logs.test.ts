@@ -1,4 +1,5 @@
-import { logOf, organizationAt, startCharter } from '../support/charter.ts';
+import { memberOf } from '../../src/store/error-code.ts';
+import { logOf, organizationAt, startCharter, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { useScratchDatabase } from '../support/postgres.ts';
 import { kill } from '../support/process.ts';
@@ -91,6 +92,20 @@ test('a flood of malformed requests does not write a line for each', async () =>
   const lines = logOf(charter).filter(({ msg }) => msg === 'malformed HTTP request');
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.length).toBeLessThan(sent / 2);
+});
+
+test('a shutdown loses none of the counted malformed requests', async () => {
+  await withCharter({ DATABASE_URL: database.url }, async (stopped) => {
+    const sent = 30;
+    await Promise.all(Array.from({ length: sent }, () => exchangeRaw(stopped.url, 'no HTTP\r\n\r\n')));
+    stopped.child.kill('SIGTERM');
+    await stopped.ended;
+    const numbers = logOf(stopped).map(({ msg, statuses }) => {
+      if (msg === 'malformed HTTP request') return 1;
+      return msg === 'further malformed HTTP requests' ? Number(memberOf(statuses, '400')) : 0;
+    });
+    expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(sent);
+  });
 });
 
 test('a request aborted by its client is logged as aborted', async () => {

@@ -341,10 +341,15 @@ export const API_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/run.ts',
-        find: 'onUnreadable: logUnreadable(logger),',
+        find: 'onUnreadable: unreadable.log,',
         replace: "onUnreadable: (seen) => logger.info(seen, 'malformed HTTP request'),",
       },
     ],
+    caughtBy: 'test/operations/logs.test.ts',
+  },
+  {
+    title: 'a shutdown loses the count of malformed requests',
+    edits: [{ file: 'src/run.ts', find: '  unreadable.stop();\n', replace: '' }],
     caughtBy: 'test/operations/logs.test.ts',
   },
   {
