@@ -29,16 +29,15 @@ export async function begin(context: SignedInContext, form: Form<'password'>): P
   const { dashboard, actor } = context;
   const outcome = await beginSecondFactor(dashboard.db, actor, { password: form.text('password') });
   if (outcome.kind !== 'secret-made') return secondFactorPage(context, problemOf(outcome));
-  return confirmPage(context, { problem: null, authenticator: outcome, sentSecret: '' });
+  return confirmPage(context, { problem: null, authenticator: outcome });
 }
 
 export async function confirm(context: SignedInContext, form: Form<'code' | 'secret'>): Promise<View> {
   const { dashboard, actor, token, now } = context;
-  const sentSecret = form.text('secret');
   const outcome = await confirmSecondFactor(dashboard.db, actor, { code: form.text('code'), token, now });
   if (outcome.kind !== 'codes-made') {
-    const authenticator = await findPendingSecret(dashboard.db, actor, { secret: sentSecret });
-    return confirmPage(context, { problem: problemOf(outcome), authenticator, sentSecret });
+    const authenticator = await findPendingSecret(dashboard.db, actor, { secret: form.text('secret') });
+    return confirmPage(context, { problem: problemOf(outcome), authenticator });
   }
   // The session continues under a new token, which the forms of the next page must fit.
   const renewed = { ...context, token: outcome.token, formToken: formTokenOf(outcome.token) };
@@ -83,11 +82,9 @@ type ConfirmProps = {
   readonly problem: Problem | null;
   /** Null: the refused form did not have the secret, so it is not shown. */
   readonly authenticator: Authenticator | null;
-  /** What the refused form had as the secret. */
-  readonly sentSecret: string;
 };
 
-function confirmPage(context: SignedInContext, { problem, authenticator, sentSecret }: ConfirmProps): View {
+function confirmPage(context: SignedInContext, { problem, authenticator }: ConfirmProps): View {
   const title = 'Set up a second factor';
   const main = html`${head({ title, up: UP })}
 ${problemSummary(problem, { code: 'Code' })}
@@ -100,7 +97,7 @@ ${copyField({ id: 'secret', label: 'Secret', text: authenticator.secret.replace(
 }
 ${postForm(
   { action: '/profile/second-factor/confirm', formToken: context.formToken },
-  html`${hidden('secret', authenticator?.secret ?? sentSecret)}${field(
+  html`${hidden('secret', authenticator?.secret ?? '')}${field(
     {
       name: 'code',
       label: 'Code',

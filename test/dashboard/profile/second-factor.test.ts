@@ -93,6 +93,8 @@ test('a wrong code keeps the QR code only on a page that had its secret', async 
   expect(other).not.toBe(uri);
   const stale = await browser.post(`${OWN}/confirm`, { ...fields, code: '000000' });
   expect([stale.status, uriIn(stale)]).toEqual([422, '']);
+  // A secret that is no longer shown is not repeated in the form either.
+  expect(stale.text).not.toContain(secret);
 });
 
 test('turning it on signs out every other browser and invalidates copies of this browser’s cookie', async () => {
