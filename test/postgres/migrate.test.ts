@@ -1,7 +1,7 @@
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
-import { serverUrl, withClient, withScratchDatabase } from '../support/postgres.ts';
+import { serverUrl, untilWaiting, withClient, withScratchDatabase } from '../support/postgres.ts';
 import { until } from '../support/wait.ts';
 
 const OURS = await readMigrations();
@@ -92,6 +92,34 @@ test('an interrupted migration is refused by name', async () => {
     await query(url, `update _prisma_migrations set finished_at = null where migration_name = '${FIRST}'`);
     expect(await refusalOf(url)).toMatch(new RegExp(`half-migrated: ${FIRST} was started .* interrupted`));
   });
+});
+
+// The attack: the migration and a creation lock the same tables in different orders.
+test('the migration that begins the feed and a creation with an Idempotency-Key in progress both succeed', async () => {
+  await withScratchDatabase(async (url) => {
+    const name = '20261123042000_events';
+    await migrate(url, OURS.slice(0, NAMES.indexOf(name)));
+    const id = crypto.randomUUID();
+    // As a copy, which needs no encryption key.
+    await query(
+      url,
+      `set session_replication_role = replica;
+       insert into organizations (id, name, cursor_key) values ('${id}', 'Nordic', decode('01' || repeat('00', 68), 'hex'))`,
+    );
+    await withClient(url, async (writer) => {
+      await writer.query('begin');
+      await writer.query(
+        `insert into idempotency_keys (organization_id, key, request_hash) values ('${id}', 'a', sha256(''))`,
+      );
+      const migrating = migrate(url).catch((error: unknown) => error);
+      await withClient(url, (client) => untilWaiting(client, 1));
+      await writer.query(
+        `insert into parent_programs (organization_id, id, name) values ('${id}', gen_random_uuid(), 'Nordic')`,
+      );
+      await writer.query('commit');
+      expect(await migrating).toEqual({ applied: expect.arrayContaining([name]) });
+    });
+  }, 'empty');
 });
 
 // PostgreSQL leaves an invalid index behind, whose name is taken.

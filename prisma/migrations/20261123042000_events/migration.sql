@@ -1,6 +1,7 @@
--- By hand: in the order in which a write of a parent program locks them, so that the migration and a write cannot wait for each
--- other.
-LOCK TABLE "parent_programs", "organizations" IN ACCESS EXCLUSIVE MODE;
+-- By hand: in the order in which a write locks them, so that the migration and a write cannot wait for each other. A creation
+-- locks its idempotency key first, then the organization by the foreign key, then parent_programs. Other writes lock
+-- parent_programs before organizations.
+LOCK TABLE "idempotency_keys", "parent_programs", "organizations" IN ACCESS EXCLUSIVE MODE;
 
 -- AlterTable
 -- By hand: the changes before this migration have no events, as if these had been deleted.
@@ -122,7 +123,7 @@ CREATE TRIGGER "events_version_insert" AFTER INSERT ON "events"
 CREATE TRIGGER "events_version_update" AFTER UPDATE ON "events"
   REFERENCING OLD TABLE AS "before" NEW TABLE AS "after" FOR EACH STATEMENT EXECUTE FUNCTION "bump_versions_of_updated"();
 
--- By hand: a deletion of events records how far they are gone, so that a reader who has not seen them learns of it.
+-- By hand: a deletion of events records the last deleted event, so that a reader who missed it gets a 422.
 CREATE FUNCTION "note_deleted_events"() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   deleted record;
