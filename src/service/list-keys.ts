@@ -6,11 +6,12 @@ import {
   countKeysOf,
   findListedKey,
   type KeyCounts,
-  type KeyEdge,
+  type KeyPosition,
   type ListedKey,
   listActiveKeysMadeForOthers,
   listKeysOf,
 } from '../store/key-lists.ts';
+import type { Edge } from '../store/list-edge.ts';
 import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
 import { noSuchKey } from './key-conflict.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from './list-position.ts';
@@ -145,7 +146,7 @@ export function withHolder(key: ListedKey, now: Date): KeyWithHolder {
 
 async function readPage<Key extends KeyDetails>(
   { after = null, before = null }: Pick<PageRequest, 'after' | 'before'>,
-  read: (from: KeyEdge | null, limit: number) => Promise<ListedKey[]>,
+  read: (from: Edge<KeyPosition> | null, limit: number) => Promise<ListedKey[]>,
   details: (key: ListedKey) => Key,
 ): Promise<KeyListPage<Key>> {
   const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
@@ -163,7 +164,7 @@ function encode({ createdAt, id }: KeyDetails): string {
   return encodePosition(createdAt.toISOString(), id);
 }
 
-function positionOf(text: string | null): Omit<KeyEdge, 'side'> | null {
+function positionOf(text: string | null): KeyPosition | null {
   const position = decodePosition(text);
   const [instant = ''] = position?.parts ?? [];
   const createdAt = parseInstant(instant);

@@ -1,4 +1,5 @@
 import { isId } from '../domain/id.ts';
+import type { Edge } from '../store/list-edge.ts';
 
 // The position after which a list page of the dashboard starts, encoded for its URL. It is not secret: an edited position shows
 // no more than the list itself, and an invalid one starts the list from the beginning.
@@ -34,9 +35,6 @@ export function parseInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return INSTANT.test(text) && !Number.isNaN(instant.getTime()) ? instant : undefined;
 }
-
-/** A position in a list, and on which side of it a list page is. */
-export type Edge<Position> = Position & { readonly side: 'after' | 'before' };
 
 type Window<Position> = {
   /** Where the page starts or ends; both null: at the start of the list. */

@@ -6,6 +6,7 @@ import {
   countOrganizationKeys,
   findOrganizationKeyByHash,
   type KeyFilters,
+  type KeyUsePosition,
   listOrganizationKeys,
   type OrganizationKeyQuery,
 } from '../store/organization-keys.ts';
@@ -58,7 +59,7 @@ function encode({ lastUsedAt, id }: KeyWithHolder): string {
   return encodePosition(lastUsedAt?.toISOString() ?? '', id);
 }
 
-function positionOf(text: string | null): { readonly lastUsedAt: Date | null; readonly id: string } | null {
+function positionOf(text: string | null): KeyUsePosition | null {
   const position = decodePosition(text);
   const [instant = ''] = position?.parts ?? [];
   if (position === null) return null;

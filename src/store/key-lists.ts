@@ -1,6 +1,7 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
 import type { Database } from './database.ts';
+import type { Edge } from './list-edge.ts';
 
 // Keys as lists show them, without their hashes. Each list page is one statement.
 
@@ -40,14 +41,14 @@ export const PEOPLE = `
   left join users rotator on rotator.organization_id = k.organization_id and rotator.id = k.rotated_by_user_id
   left join users revoker on revoker.organization_id = k.organization_id and revoker.id = k.revoked_by_user_id`;
 
-/** The key next to a list page, and on which side of the key the page is. */
-export type KeyEdge = { readonly createdAt: Date; readonly id: string; readonly side: 'after' | 'before' };
+/** A position in a list of keys. */
+export type KeyPosition = { readonly createdAt: Date; readonly id: string };
 
 export type KeyPage = {
   readonly userId: string;
   readonly now: Date;
   /** Null: the first page. */
-  readonly from: KeyEdge | null;
+  readonly from: Edge<KeyPosition> | null;
   /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
 };

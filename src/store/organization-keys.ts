@@ -4,6 +4,7 @@ import type { Permission } from '../domain/role.ts';
 import type { Database } from './database.ts';
 import { COLUMNS, type KeyCounts, type ListedKey, PEOPLE } from './key-lists.ts';
 import { partPattern } from './like.ts';
+import type { Edge } from './list-edge.ts';
 
 // The keys of a whole organization. Both statements read all of its keys that match: the totals need them anyway.
 
@@ -20,13 +21,16 @@ export type KeyFilters = {
   readonly isExpiringSoon: boolean;
 };
 
+/** A position in the list of all keys. `lastUsedAt` null: the key has no recorded use. */
+export type KeyUsePosition = { readonly lastUsedAt: Date | null; readonly id: string };
+
 export type OrganizationKeyQuery = {
   readonly filters: KeyFilters;
   readonly isActive: boolean;
   /** True: the last used first, and keys without a use last. */
   readonly isLatestFirst: boolean;
-  /** The key next to the list page, and on which side of it the page is. Null: the first page. */
-  readonly from: { readonly lastUsedAt: Date | null; readonly id: string; readonly side: 'after' | 'before' } | null;
+  /** Null: the first page. */
+  readonly from: Edge<KeyUsePosition> | null;
   readonly now: Date;
   /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;

@@ -2,6 +2,7 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
 import type { Database, Transaction } from './database.ts';
 import { partPattern } from './like.ts';
+import type { Edge } from './list-edge.ts';
 
 export type NewUser = {
   readonly id: string;
@@ -87,7 +88,7 @@ export type UserDetails = {
 const VIEW = `id, name, email, role, created_at as "createdAt", deactivated_at as "deactivatedAt",
   password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor"`;
 
-/** A place in the order of the list. */
+/** A position in the list of users. */
 export type UserPosition = { readonly name: string; readonly id: string };
 
 export const USER_STATES = ['all', 'invited', 'deactivated'] as const;
@@ -100,8 +101,8 @@ export type UserFilters = {
 };
 
 export type UserQuery = UserFilters & {
-  /** The user next to the list page, and on which side of the user the page is. Null: the first page. */
-  readonly from: (UserPosition & { readonly side: 'after' | 'before' }) | null;
+  /** Null: the first page. */
+  readonly from: Edge<UserPosition> | null;
   /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
 };
