@@ -77,7 +77,7 @@ export class AbandonedError extends DomainError {
   }
 }
 
-/** True for a request that was refused while it waited, which is neither a bug nor an outage. */
+/** True for a request that was refused under load or abandoned by its client; neither is a bug or an outage. */
 export function isOfLoad(error: unknown): error is OverloadError | AbandonedError {
   return error instanceof OverloadError || error instanceof AbandonedError;
 }

@@ -14,7 +14,10 @@ import {
 const QUARTER_HOUR = 900;
 const HOUR = 3600;
 
-/** Limits of attempts to sign in and to get a reset link, by what is guessed: for one network at one account ("pair"), for one network, and for one account. */
+/**
+ * Limits on attempts to sign in or to request a reset link: for one network and account (`pair`), for one network, and for one
+ * account.
+ */
 const LIMITS = {
   password: {
     pair: { name: 'password', attempts: 10, seconds: QUARTER_HOUR },

@@ -21,7 +21,10 @@ export type AuditListPage = {
 const PAGE_SIZE = 50;
 const EXPORT_BATCH_SIZE = 1000;
 
-/** The latest events first, for administrators. With a user or a key that is no id it finds nothing; such a position is ignored. */
+/**
+ * Latest events first, for administrators. Returns no events if a user or key id is not a UUID. Ignores a position that is not
+ * a UUID.
+ */
 export async function listAudit(
   db: Database,
   actor: Actor,

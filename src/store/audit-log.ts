@@ -77,7 +77,7 @@ type Matching = {
   /** Arrays of ids, in SQL. Null: all. */
   readonly users: string | null;
   readonly keys: string | null;
-  /** In which the rows next to a position are found. */
+  /** The order in which rows are read from the position. */
   readonly direction: 'asc' | 'desc';
 };
 

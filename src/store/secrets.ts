@@ -118,7 +118,8 @@ export async function retireOtherKeys({ pool, keyring }: Database): Promise<numb
     if (!(await listEncryptionKeys(client)).includes(keyring.currentId)) {
       throw new DomainError(
         'conflict',
-        'Another rotation has removed the first encryption key meanwhile. If it is the right one, rotate again.',
+        'Another rotation has just removed the first key of ENCRYPTION_KEY from the database. ' +
+          'To use that key, run this command again.',
       );
     }
     let encrypted = 0;

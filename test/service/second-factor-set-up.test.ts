@@ -49,7 +49,7 @@ test('of 30 password guesses ten are checked, and then the right password is rat
   expect((await row(account)).totpSecret).toBeNull();
 });
 
-test('confirming ends every other session, half-open ones included, and continues this one under a new token', async () => {
+test('confirming ends every other session, including those that wait for the second factor, and continues this one under a new token', async () => {
   // The attack: sessions from a stolen password or a copied cookie stay signed in.
   const account = await createAccount(db);
   const stolen = await signInAs(db, account, { now: NOW });

@@ -101,7 +101,7 @@ test('deactivation ends every session at once', async () => {
   expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
 });
 
-test('a promotion ends every session, half-open ones included; a demotion or an unchanged role ends none', async () => {
+test('a promotion ends every session, including those that wait for the second factor; a demotion or an unchanged role ends none', async () => {
   // The attack: an intruder in a member’s account becomes an administrator when the member is promoted.
   const administrator = await createAccount(db, { role: 'administrator' });
   const { scope } = administrator;

@@ -19,7 +19,7 @@ export const ACTION_WORDS: Record<(typeof ACTIONS)[number], string> = {
   'user.sign_in_failed': 'Sign-in failed',
   'user.signed_out': 'Signed out',
   'user.session_ended': 'Session ended',
-  'user.signed_out_everywhere': 'Signed out everywhere',
+  'user.signed_out_everywhere': 'Signed out everywhere else',
   'user.password_set': 'Password set',
   'user.second_factor_on': 'Second factor on',
   'user.second_factor_off': 'Second factor off',

@@ -102,7 +102,7 @@ test('an ended session is refused by every process at its next request, and so i
   }
 });
 
-test('signing out everywhere keeps this session, says so, and ends all others, half-open ones included', async () => {
+test('signing out everywhere keeps this session, says so, and ends all others, including those that wait for the second factor', async () => {
   // The attack: somebody who has the password, and waits for the code of the second factor.
   const owner = await createAccount(dashboard.db);
   await addSecondFactor(dashboard.db, owner, dashboard.now());
