@@ -107,7 +107,7 @@ test('the page for deactivating a user says which keys end, how many, and when t
   expect(wordsOf(await browser.get(path))).toContain('The member has no active API key.');
   const { id } = await giveKey(dashboard.db, member, { name: 'Nightly import' });
   expect(wordsOf(await browser.get(path))).toContain(
-    '1 active API key of The member is revoked for good. No use is recorded. Requests that use it are refused with 401.',
+    '1 active API key of The member is revoked for good. No use is recorded yet. Requests that use it are refused with 401.',
   );
   await giveKey(dashboard.db, member, { name: 'Reporting' });
   await dashboard.db.prisma.apiKey.updateMany({

@@ -101,5 +101,5 @@ export async function findNameNotTyped(context: KeyContext, typed: string): Prom
   if (context.isOwn) return null;
   const { key } = await readKey(context);
   if (!mustTypeName(context, key) || nameKeyOf(typed).equals(nameKeyOf(key.name))) return null;
-  return invalid(KEY_NAME, 'must be the name of the key.');
+  return invalid(KEY_NAME, `must be “${key.name}”.`);
 }

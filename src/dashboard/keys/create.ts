@@ -93,7 +93,7 @@ const LABELS = {
   name: 'Name',
   permissions: 'Permissions',
   expiry: LIFE_LABEL,
-  expiry_date: 'Or the last day on which it works',
+  expiry_date: 'Last day',
 };
 
 type FormProps = {
@@ -144,7 +144,7 @@ ${field(
   {
     name: 'expiry_date',
     label: LABELS.expiry_date,
-    hint: 'Optional, in UTC. A day that is given here counts instead of the number of days.',
+    hint: 'Optional, in UTC. If given, the key works until the end of this day, whatever is selected beside it.',
     errors: fields,
   },
   (attributes) =>

@@ -19,7 +19,8 @@ const PERIODS: Readonly<Record<UsePeriod, { title: string; current: string; name
 };
 
 /** The server writes its counts every minute. */
-const FRESHNESS = 'Requests of the last minute may be missing.';
+const FRESHNESS =
+  'Requests of the last minute may be missing. Requests to a path or with a method that the API does not have are not counted.';
 
 /** The requests with a key, or with all keys of an organization: a chart of days and one of hours. */
 export function useSection(usage: KeyUsage): Html {

@@ -42,7 +42,7 @@ function endingKeys({ name }: UserDetails, keys: readonly KeyDetails[], now: Dat
   if (keys.length === 0) return html`${name} has no active API key.`;
   const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []).toSorted((a, b) => b.getTime() - a.getTime());
   const [latest] = uses;
-  const lastUsed = latest === undefined ? 'No use is recorded.' : html`The last use was ${since(latest, now)}.`;
+  const lastUsed = latest === undefined ? 'No use is recorded yet.' : html`The last use was ${since(latest, now)}.`;
   return html`${formatCount(keys.length, 'active API key')} of ${name} ${keys.length === 1 ? 'is' : 'are'} revoked for good. ${lastUsed} Requests that use ${keys.length === 1 ? 'it' : 'one'} are refused with 401.`;
 }
 

@@ -39,7 +39,7 @@ test.each(['rotate', 'revoke'])(
     for (const key_name of [undefined, '', 'Nightly', `${name}x`]) {
       const refused = await managing.submit(path, { key_name });
       expect([key_name, refused.status, keysIn(refused)]).toEqual([key_name, 422, []]);
-      expect(wordsOf(refused)).toContain('Name of the key must be the name of the key.');
+      expect(wordsOf(refused)).toContain(`Name of the key must be “${name}”.`);
     }
     expect(await dashboard.statusOf(key)).toBe(200);
     expect((await managing.submit(path, { key_name: `  ${name.toUpperCase()} ` })).status).toBe(

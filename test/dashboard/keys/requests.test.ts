@@ -44,7 +44,9 @@ test('a request with a key appears on its page within a minute, with what became
   const page = await browser.get(path);
   const { days, hours } = figuresOf(page);
   for (const figure of [days, hours]) expect(figure).toContain('3 successful, 0 refused, 0 failed');
-  expect(wordsOf(page)).toContain('Requests of the last minute may be missing.');
+  expect(wordsOf(page)).toContain(
+    'Requests of the last minute may be missing. Requests to a path or with a method that the API does not have are not counted.',
+  );
   expect(wordsOf(page)).toMatch(/Last used (just now|\d+ minutes? ago) from 127\.0\.0\.1 /);
 });
 
