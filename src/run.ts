@@ -99,7 +99,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
   });
   shutdown.started();
   warnAboutSettings(config, logger);
-  const stopHousekeeping = startHousekeeping(db, logger, { eventDays: config.eventRetentionDays });
+  const stopHousekeeping = startHousekeeping(db, logger, { retention: { eventDays: config.eventRetentionDays } });
   logger.info({ url: server.url, environment }, 'Charter is listening');
   const preparing = setTimeout(() => void publication.prepare(publicUrl ?? server.url), PREPARE_AFTER_MS);
   // A failed welcome must not stop the server.

@@ -1,5 +1,6 @@
 import { deleteExpiredAccessLinks } from '../store/access-links.ts';
 import type { Database } from '../store/database.ts';
+import type { Deletion } from '../store/delete-in-batches.ts';
 import { deleteExpiredEvents } from '../store/events.ts';
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts';
 import { deleteOldKeyUses } from '../store/key-uses.ts';
@@ -8,51 +9,63 @@ import { deleteExpiredSessions } from '../store/sessions.ts';
 import { deleteExpiredSignInFailures } from '../store/sign-in-failures.ts';
 import type { Logger } from './logs.ts';
 
-const FIRST_SECONDS = 5;
-const EVERY_MINUTES = 15;
+const SCHEDULE = { firstMs: 5000, everyMs: 15 * 60_000 };
 
 export type Retention = {
   /** How long events are kept. */
   readonly eventDays: number;
 };
 
-const TASKS: Readonly<Record<string, (db: Database, now: Date, retention: Retention) => Promise<number>>> = {
+const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retention: Retention) => Promise<number>>> = {
   'idempotency keys': deleteExpiredIdempotencyKeys,
   sessions: deleteExpiredSessions,
   'access links': deleteExpiredAccessLinks,
   'failed sign-ins': deleteExpiredSignInFailures,
   'rate limits': deleteIdleRateLimits,
   'counts of requests': deleteOldKeyUses,
-  events: (db, now, { eventDays }) => deleteExpiredEvents(db, now, eventDays),
+  events: (db, deletion, { eventDays }) => deleteExpiredEvents(db, deletion, eventDays),
 };
 
 /**
- * Deletes expired rows some seconds after the start, for processes that do not live long, and then every 15 minutes. Returns a
- * function that stops it, and waits for the run in progress.
+ * Deletes expired rows some seconds after the start, for processes that do not live long, and then every 15 minutes, unless the
+ * last run is still in progress. Returns a function that stops it, and waits for the batch in progress.
  */
-export function startHousekeeping(db: Database, logger: Logger, retention: Retention): () => Promise<void> {
-  let running = Promise.resolve();
+export function startHousekeeping(
+  db: Database,
+  logger: Logger,
+  { retention, schedule = SCHEDULE }: { retention: Retention; schedule?: typeof SCHEDULE },
+): () => Promise<void> {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
   const run = () => {
-    running = deleteExpired(db, logger, { now: new Date(), retention });
+    if (running !== undefined) {
+      logger.debug('the last deletion of expired rows is still in progress');
+      return;
+    }
+    running = deleteExpired(db, logger, { now: new Date(), retention, signal: stopping.signal }).finally(() => {
+      running = undefined;
+    });
   };
-  const first = setTimeout(run, FIRST_SECONDS * 1000).unref();
-  const timer = setInterval(run, EVERY_MINUTES * 60_000).unref();
-  return () => {
+  const first = setTimeout(run, schedule.firstMs).unref();
+  const timer = setInterval(run, schedule.everyMs).unref();
+  return async () => {
     clearTimeout(first);
     clearInterval(timer);
-    return running;
+    stopping.abort();
+    await running;
   };
 }
 
-/** Runs every task once. A failed task is logged; the others still run. */
+/** Runs every task once, until the signal is aborted. A failed task is logged; the others still run. */
 export async function deleteExpired(
   db: Database,
   logger: Logger,
-  { now, retention }: { now: Date; retention: Retention },
+  { retention, ...deletion }: Deletion & { retention: Retention },
 ): Promise<void> {
   for (const [rows, run] of Object.entries(TASKS)) {
+    if (deletion.signal?.aborted === true) return;
     try {
-      logger.debug({ rows, deleted: await run(db, now, retention) }, 'deleted expired rows');
+      logger.debug({ rows, deleted: await run(db, deletion, retention) }, 'deleted expired rows');
     } catch (error) {
       logger.warn({ err: error, rows }, 'could not delete expired rows; will try again');
     }

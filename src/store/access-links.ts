@@ -1,7 +1,7 @@
 import type { AccessLinkKind } from '../domain/access-link.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database, Transaction } from './database.ts';
-import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 
 export type NewAccessLink = {
   readonly userId: string;
@@ -56,11 +56,12 @@ export async function voidAccessLinksOf(tx: Transaction, scope: OrganizationScop
 }
 
 /** Deletes the expired links of all organizations, in batches. Returns how many. */
-export async function deleteExpiredAccessLinks(db: Database, now: Date): Promise<number> {
+export async function deleteExpiredAccessLinks(db: Database, deletion: Deletion): Promise<number> {
   return deleteInBatches(
+    deletion,
     () => db.prisma.$executeRaw`
       delete from access_links where (organization_id, token_hash) in (
-        select organization_id, token_hash from access_links where expires_at <= ${now}
+        select organization_id, token_hash from access_links where expires_at <= ${deletion.now}
         limit ${BATCH_ROWS}::int for update skip locked)`,
   );
 }

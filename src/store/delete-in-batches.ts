@@ -1,12 +1,26 @@
 /** Maximum number of rows per statement, so that none holds many locks or runs long. */
 export const BATCH_ROWS = 1000;
 
-/** Repeats `deleteBatch`, which deletes at most BATCH_ROWS rows, until none is left. Returns the number of deleted rows. */
-export async function deleteInBatches(deleteBatch: () => Promise<number>): Promise<number> {
+export type Deletion = {
+  /** Rows that are expired at this instant are deleted. */
+  readonly now: Date;
+  /** Once it is aborted, no further batch begins. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Repeats `deleteBatch`, which deletes at most BATCH_ROWS rows, until none is left or the signal is aborted. Returns the number
+ * of deleted rows.
+ */
+export async function deleteInBatches(
+  { signal }: Pick<Deletion, 'signal'>,
+  deleteBatch: () => Promise<number>,
+): Promise<number> {
   let deleted = 0;
-  for (;;) {
+  while (signal?.aborted !== true) {
     const count = await deleteBatch();
     deleted += count;
-    if (count < BATCH_ROWS) return deleted;
+    if (count < BATCH_ROWS) break;
   }
+  return deleted;
 }

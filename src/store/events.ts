@@ -1,6 +1,6 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
-import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 import { positionBefore } from './event-position.ts';
 import { rfc3339 } from './instant.ts';
 import { MAX_ROWS } from './list.ts';
@@ -113,12 +113,13 @@ function withRfc3339(json: string): string {
 const DAY_MS = 86_400_000;
 
 /** Deletes events older than so many days of all organizations, in batches. Returns how many. */
-export async function deleteExpiredEvents(db: Database, now: Date, retentionDays: number): Promise<number> {
-  const cutoff = new Date(now.getTime() - retentionDays * DAY_MS);
+export async function deleteExpiredEvents(db: Database, deletion: Deletion, retentionDays: number): Promise<number> {
+  const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);
   const end = positionBefore(cutoff);
   // Organization by organization, along the primary key: an index by time alone would slow down every write. The timestamp
   // counts too, because the demonstration has a new event with an old id.
   return deleteInBatches(
+    deletion,
     () => db.prisma.$executeRaw`
       with expired as materialized (
         select oldest.organization_id, oldest.id from organizations cross join lateral (

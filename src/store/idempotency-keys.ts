@@ -1,6 +1,6 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database, Transaction } from './database.ts';
-import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 
 export const IDEMPOTENCY_HOURS = 24;
 
@@ -42,8 +42,9 @@ export async function recordResult(
 }
 
 /** Deletes keys older than 24 hours of all organizations, in batches. Returns how many. */
-export async function deleteExpiredIdempotencyKeys(db: Database): Promise<number> {
+export async function deleteExpiredIdempotencyKeys(db: Database, deletion: Pick<Deletion, 'signal'>): Promise<number> {
   return deleteInBatches(
+    deletion,
     () => db.prisma.$executeRaw`
       delete from idempotency_keys where (organization_id, key) in (
         select organization_id, key from idempotency_keys

@@ -9,7 +9,7 @@ import {
 } from '../domain/key-usage.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
-import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 
 /** The uses of one key in one hour, since the last write. The numbers of responses are those to all requests with the key. */
 export type KeyUse = OutcomeCounts & {
@@ -167,11 +167,12 @@ export async function findOrganizationUse(
 }
 
 /** Deletes the counts of hours and days that are no longer shown, of all organizations, in batches. Returns how many. */
-export async function deleteOldKeyUses(db: Database, now: Date): Promise<number> {
+export async function deleteOldKeyUses(db: Database, deletion: Deletion): Promise<number> {
   let deleted = 0;
   for (const period of USE_PERIODS) {
-    const before = firstShown(period, now);
+    const before = firstShown(period, deletion.now);
     deleted += await deleteInBatches(
+      deletion,
       () => db.prisma.$executeRaw`
         delete from key_uses where (organization_id, key_id, period, starts_at) in (
           select organization_id, key_id, period, starts_at from key_uses

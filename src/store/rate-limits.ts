@@ -1,5 +1,5 @@
 import type { Database } from './database.ts';
-import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 
 /** A bucket holds the requests of so many seconds. */
 const BURST_SECONDS = 0.2;
@@ -69,9 +69,10 @@ export async function leaseTokens(
 }
 
 /** Deletes the buckets that were not used for an hour, which are full. Returns how many. */
-export async function deleteIdleRateLimits(db: Database, now: Date): Promise<number> {
-  const before = new Date(now.getTime() - KEPT_HOURS * 3_600_000);
+export async function deleteIdleRateLimits(db: Database, deletion: Deletion): Promise<number> {
+  const before = new Date(deletion.now.getTime() - KEPT_HOURS * 3_600_000);
   return deleteInBatches(
+    deletion,
     () => db.prisma.$executeRaw`
       delete from rate_limits where subject = any(array(
         select subject from rate_limits where updated_at < ${before}

@@ -2,7 +2,7 @@ import type { Trace } from '../domain/actor.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { LAST_SEEN_SECONDS, SESSION_HOURS, SESSION_IDLE_MINUTES } from '../domain/session.ts';
 import type { Database, Transaction } from './database.ts';
-import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 import { storableClient } from './storable.ts';
 
 export type NewSession = {
@@ -151,9 +151,10 @@ function limitsAt(now: Date): { readonly idleSince: Date; readonly createdBefore
 }
 
 /** Deletes the expired sessions of all organizations, in batches. Returns how many. */
-export async function deleteExpiredSessions(db: Database, now: Date): Promise<number> {
-  const { idleSince, createdBefore } = limitsAt(now);
+export async function deleteExpiredSessions(db: Database, deletion: Deletion): Promise<number> {
+  const { idleSince, createdBefore } = limitsAt(deletion.now);
   return deleteInBatches(
+    deletion,
     () => db.prisma.$executeRaw`
       delete from sessions where (organization_id, token_hash) in (
         select organization_id, token_hash from sessions

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Database, Transaction } from './database.ts';
-import { BATCH_ROWS, deleteInBatches } from './delete-in-batches.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 
 /** At most `attempts` in `seconds` from the first one. */
 export type AttemptLimit = { readonly name: string; readonly attempts: number; readonly seconds: number };
@@ -76,9 +76,10 @@ export async function recordUnknownEmail(
 }
 
 /** Deletes expired counts in batches; a flood of guesses leaves a row for each address. Returns how many. */
-export async function deleteExpiredSignInFailures(db: Database, now: Date): Promise<number> {
-  const at = BigInt(now.getTime());
+export async function deleteExpiredSignInFailures(db: Database, deletion: Deletion): Promise<number> {
+  const at = BigInt(deletion.now.getTime());
   return deleteInBatches(
+    deletion,
     // An array of keys uses the primary key; with "key in (select ...)" each batch may read the whole table.
     () => db.prisma.$executeRaw`
       delete from sign_in_failures where key = any(array(

@@ -1,9 +1,12 @@
-import { deleteExpired } from '../../src/operations/housekeeping.ts';
+import { pino } from 'pino';
+import { deleteExpired, startHousekeeping } from '../../src/operations/housekeeping.ts';
 import { signIn } from '../../src/service/sign-in.ts';
 import { createAccount, MINUTE, newTrace, signInAs } from '../support/accounts.ts';
 import { addRequests } from '../support/key-uses.ts';
+import { untilWaiting, withClient } from '../support/postgres.ts';
 import { SILENT } from '../support/server.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
+import { until } from '../support/wait.ts';
 
 const database = await useDatabase();
 const retention = { eventDays: 30 };
@@ -37,4 +40,61 @@ test('housekeeping deletes the counts of requests once no page shows them: hours
     ...['hour 2026-05-29T13', 'hour 2026-05-31T12'],
     ...['day 2026-05-02T00', 'day 2026-05-29T00', 'day 2026-05-31T00'],
   ]);
+});
+
+const EVENTS = 2500;
+const BATCH = 1000;
+
+/** Starts housekeeping. Its first batch of expired events waits until `release` is called. */
+async function startBlocked(work: (running: Blocked) => Promise<void>): Promise<void> {
+  const { db, url } = database;
+  const { organizationId } = (await createTenant(db)).scope;
+  await db.pool.query(
+    `insert into events (organization_id, id, type, "timestamp", data)
+     select $1, event_id(version, i), 'parent_program.created', event_timestamp(version), '{}'
+     from cast(extract(epoch from now() - interval '31 days') * 1000000 as bigint) version, generate_series(1, $2::int) i`,
+    [organizationId, EVENTS],
+  );
+  const printed: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void printed.push(line) });
+  await withClient(url, async (other) => {
+    await other.query('begin');
+    await other.query('select 1 from organizations where id = $1 for update', [organizationId]);
+    const stop = startHousekeeping(db, logger, { retention, schedule: { firstMs: 1, everyMs: 20 } });
+    await untilWaiting(db.pool, 1);
+    await work({
+      stop,
+      printed,
+      release: async () => void (await other.query('commit')),
+      left: () => db.prisma.event.count({ where: { organizationId } }),
+    });
+  });
+  await deleteExpired(db, SILENT, { now: new Date(), retention });
+}
+
+type Blocked = {
+  readonly stop: () => Promise<void>;
+  readonly printed: readonly string[];
+  readonly release: () => Promise<void>;
+  readonly left: () => Promise<number>;
+};
+
+// The attack: a shutdown during a deletion of millions of rows never ends.
+test('a stop waits for the batch in progress, and the next one does not begin', async () => {
+  await startBlocked(async ({ stop, release, left }) => {
+    const stopped = stop();
+    await release();
+    await stopped;
+    expect(await left()).toBe(EVENTS - BATCH);
+  });
+});
+
+test('no run begins while the last one is in progress', async () => {
+  await startBlocked(async ({ stop, printed, release }) => {
+    await until('a skipped run', () => printed.some((line) => line.includes('still in progress')));
+    await untilWaiting(database.db.pool, 1);
+    const stopped = stop();
+    await release();
+    await stopped;
+  });
 });

@@ -188,7 +188,7 @@ test('housekeeping deletes only expired links', async () => {
     await reset(administrator, member),
     orThrow(await makeLink(db, administrator, { userId: manager.userId, kind: 'password_reset', now: after(30) })).link,
   ];
-  await deleteExpiredAccessLinks(db, after(61));
+  await deleteExpiredAccessLinks(db, { now: after(61) });
   expect(await db.prisma.accessLink.count({ where: { userId: old.userId } })).toBe(0);
   expect(await openLink(db, open.token, after(61))).not.toBeNull();
 });

@@ -155,7 +155,7 @@ test('a request uses the current role, not the one at sign-in', async () => {
 test('housekeeping deletes only ended sessions', async () => {
   const idle = await signInAs(db, await createAccount(db), { now: START });
   const alive = await signInAs(db, await createAccount(db), { now: after(20) });
-  expect(await deleteExpiredSessions(db, after(31))).toBeGreaterThanOrEqual(1);
+  expect(await deleteExpiredSessions(db, { now: after(31) })).toBeGreaterThanOrEqual(1);
   expect(await sessionOf(idle)).toBeNull();
   expect(await sessionOf(alive)).not.toBeNull();
 });

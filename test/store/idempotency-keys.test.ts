@@ -27,14 +27,14 @@ function left({ scope }: Tenant) {
 test('all keys older than 24 hours are deleted in every organization, and younger keys stay', async () => {
   const { db } = database;
   const [first, second] = [await createTenant(db), await createTenant(db)];
-  await deleteExpiredIdempotencyKeys(db);
+  await deleteExpiredIdempotencyKeys(db, {});
   await fill(first, 2101, 24 * 60 + 1);
   await fill(first, 3, 24 * 60 - 1);
   await fill(second, 5, 24 * 60 + 1);
   await fill(second, 1, 0);
-  expect(await deleteExpiredIdempotencyKeys(db)).toBe(2106);
+  expect(await deleteExpiredIdempotencyKeys(db, {})).toBe(2106);
   expect([await left(first), await left(second)]).toEqual([3, 1]);
-  expect(await deleteExpiredIdempotencyKeys(db)).toBe(0);
+  expect(await deleteExpiredIdempotencyKeys(db, {})).toBe(0);
 });
 
 test('concurrent deletions delete each key once, and wait for no key in use', async () => {
@@ -43,7 +43,7 @@ test('concurrent deletions delete each key once, and wait for no key in use', as
   await fill(tenant, 1500, 24 * 60 + 1);
   await db.prisma.$transaction(async (tx) => {
     await tx.$executeRaw`select 1 from idempotency_keys where organization_id = ${tenant.scope.organizationId}::uuid and key like '%-1' for update`;
-    const counts = await Promise.all([1, 2, 3].map(() => deleteExpiredIdempotencyKeys(db)));
+    const counts = await Promise.all([1, 2, 3].map(() => deleteExpiredIdempotencyKeys(db, {})));
     expect(counts.reduce((sum, count) => sum + count)).toBe(1499);
   });
   expect(await left(tenant)).toBe(1);

@@ -72,7 +72,7 @@ test('housekeeping deletes the buckets that were not used for an hour', async ()
   await lease(old, 10, 1);
   await lease(recent, 10, 1);
   await age(old, 3601);
-  await deleteIdleRateLimits(db, new Date());
+  await deleteIdleRateLimits(db, { now: new Date() });
   const { rows } = await db.pool.query('select subject from rate_limits where subject = any($1)', [[old, recent]]);
   expect(rows).toEqual([{ subject: recent }]);
 });

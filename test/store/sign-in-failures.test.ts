@@ -28,7 +28,9 @@ const left = () => database.db.prisma.signInFailure.count();
 
 test('expired failures are deleted through the index of their end, in bounded batches, and no others are', async () => {
   await fill();
-  const plans = await planned.plansOf(async () => expect(await deleteExpiredSignInFailures(planned.db, NOW)).toBe(OLD));
+  const plans = await planned.plansOf(async () =>
+    expect(await deleteExpiredSignInFailures(planned.db, { now: NOW })).toBe(OLD),
+  );
   expect(plans).toHaveLength(Math.ceil(OLD / BATCH_ROWS));
   for (const { text, blocks } of plans) {
     expect(text).toContain('sign_in_failures_expire_idx');
@@ -37,7 +39,7 @@ test('expired failures are deleted through the index of their end, in bounded ba
     expect(blocks).toBeLessThan(BATCH_ROWS * 10);
   }
   expect(await left()).toBe(COUNTED);
-  expect(await deleteExpiredSignInFailures(planned.db, NOW)).toBe(0);
+  expect(await deleteExpiredSignInFailures(planned.db, { now: NOW })).toBe(0);
 });
 
 test('a count that is being changed is left for the next round, and blocks nobody', async () => {
@@ -46,8 +48,8 @@ test('a count that is being changed is left for the next round, and blocks nobod
   await withClient(database.url, async (holder) => {
     await holder.query('begin');
     await holder.query('select 1 from sign_in_failures where key = $1 for update', [key]);
-    expect(await deleteExpiredSignInFailures(database.db, NOW)).toBe(0);
+    expect(await deleteExpiredSignInFailures(database.db, { now: NOW })).toBe(0);
     await holder.query('rollback');
   });
-  expect(await deleteExpiredSignInFailures(database.db, NOW)).toBe(1);
+  expect(await deleteExpiredSignInFailures(database.db, { now: NOW })).toBe(1);
 });
