@@ -81,6 +81,13 @@ export const edits: readonly Edit[] = [
     find: "{ '/api/parent_programs': true }",
     replace: "{\n  '/api/parent_programs': true,\n  '/api/child_programs': true,\n}",
   },
+  after(
+    'prisma/seed.ts',
+    '  if (firstId === undefined) return;\n',
+    `  const shown = { id: '019c2291-7ae1-7c3f-8a02-51b6a0de4c18', parentProgramId: firstId, name: 'Autumn intake' };
+  await tx.childProgram.create({ data: { ...shown, organizationId } });
+`,
+  ),
   after(SCHEMA, '  parentPrograms  ParentProgram[]\n', '  childPrograms   ChildProgram[]\n'),
   {
     file: SCHEMA,

@@ -1,3 +1,4 @@
+import { v5 as nameBasedId } from 'uuid';
 import { firstExample, type Operation, type Parameter, successOf } from '../../../src/api/document.ts';
 
 /** A valid request of the operation. */
@@ -18,8 +19,14 @@ export type SampleRequest = {
 /** `isFresh`: every request needs a new value. */
 export type SampleHeader = { readonly name: string; readonly value: string; readonly isFresh: boolean };
 
+const IDEMPOTENCY_KEY = 'Idempotency-Key';
 /** Optional parameters that every good request has. The reference explains the others. */
-const RECOMMENDED = new Set(['limit', 'Idempotency-Key']);
+const RECOMMENDED = new Set(['limit', IDEMPOTENCY_KEY]);
+
+/** Another one for each operation: a key that was sent to another operation is refused. */
+function idempotencyKeyOf({ operationId }: Operation): string {
+  return nameBasedId(operationId, nameBasedId.URL);
+}
 
 export function requestOf(operation: Operation): SampleRequest {
   const sent = (operation.parameters ?? []).filter(({ required, name }) => required || RECOMMENDED.has(name));
@@ -35,8 +42,8 @@ export function requestOf(operation: Operation): SampleRequest {
     query: Object.fromEntries(given('query')),
     headers: given('header').map(([name, value]) => ({
       name,
-      value: String(value),
-      isFresh: name === 'Idempotency-Key',
+      value: name === IDEMPOTENCY_KEY ? idempotencyKeyOf(operation) : String(value),
+      isFresh: name === IDEMPOTENCY_KEY,
     })),
     body: body === undefined ? undefined : firstExample(body.examples),
     hasResponseBody: operation.responses[successOf(operation)]?.content !== undefined,
