@@ -1,8 +1,6 @@
 import type { Actor } from '../domain/actor.ts';
-import { ForbiddenError } from '../domain/errors.ts';
 import { isLongEnough, PASSWORD_CHARACTERS } from '../domain/password.ts';
 import { hashRecoveryCode, mintRecoveryCodes } from '../domain/recovery-code.ts';
-import { hashToken } from '../domain/session.ts';
 import { type AuditEvent, recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { endSession, endSessionsOf } from '../store/sessions.ts';
@@ -24,6 +22,7 @@ import {
 import { lockActor } from './people-authority.ts';
 import { lockProven, provePassword } from './prove-password.ts';
 import { acceptedStep, mintSecret, secretIfKnown } from './second-factor-code.ts';
+import { sessionEnded, sessionHashOf } from './sessions.ts';
 import { startSession } from './start-session.ts';
 
 /** The secret for the authenticator, in base 32 and as an otpauth: URI. */
@@ -84,9 +83,7 @@ export async function confirmSecondFactor(
       const { codes, hashes } = newRecoveryCodes();
       await changeUser(tx, actor.scope, user.id, { totpSince: now, totpLastStep: step, recoveryCodes: hashes });
       // A session that ended while the form was under way must not continue under a new token.
-      const tokenHash = hashToken(token);
-      if (tokenHash === null || !(await endSession(tx, actor.scope, tokenHash)))
-        throw new ForbiddenError('Your session has ended. Sign in again.');
+      if (!(await endSession(tx, actor.scope, sessionHashOf(token)))) throw sessionEnded();
       await endSessionsOf(tx, actor.scope, user.id);
       await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_on'));
       const newToken = await startSession(tx, actor.scope, {

@@ -31,12 +31,15 @@ export async function listSessions(
   actor: Actor,
   { token, now }: { token: string; now: Date },
 ): Promise<SessionList> {
-  const query = { userId: actor.userId, tokenHash: hashOf(token), now, limit: MAX_LISTED_SESSIONS + 1 };
+  const query = { userId: actor.userId, tokenHash: sessionHashOf(token), now, limit: MAX_LISTED_SESSIONS + 1 };
   const found = await listSessionsOf(db, actor.scope, query);
   return { sessions: found.slice(0, MAX_LISTED_SESSIONS), isCut: found.length > MAX_LISTED_SESSIONS };
 }
 
-/** Ends one of the actor's own sessions. `token`: of the session that asks for it. The same "conflict" for one that has ended and for one of another person. */
+/**
+ * Ends one of the actor's own sessions. `token`: of the session that asks for it. Returns the same "conflict" for a session
+ * that has ended and for one of another person.
+ */
 export async function endOwnSession(
   db: Database,
   actor: Actor,
@@ -78,17 +81,18 @@ export async function endOtherSessions(db: Database, actor: Actor, { token }: { 
  */
 async function lockSession(tx: Transaction, actor: Actor, token: string): Promise<Buffer> {
   await lockActor(tx, actor);
-  const tokenHash = hashOf(token);
+  const tokenHash = sessionHashOf(token);
   if (!(await hasSession(tx, actor.scope, { userId: actor.userId, tokenHash }))) throw sessionEnded();
   return tokenHash;
 }
 
-function hashOf(token: string): Buffer {
+/** The SHA-256 of a session's token. Throws "forbidden" if the text cannot be a token. */
+export function sessionHashOf(token: string): Buffer {
   const hash = hashToken(token);
   if (hash === null) throw sessionEnded();
   return hash;
 }
 
-function sessionEnded(): ForbiddenError {
+export function sessionEnded(): ForbiddenError {
   return new ForbiddenError('Your session has ended. Sign in again.');
 }

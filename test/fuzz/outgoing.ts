@@ -10,7 +10,7 @@ export type Outgoing = {
   readonly body: string | Buffer | undefined;
   readonly key: KeyKind;
   readonly scheme: string;
-  /** The requests that created the item in the path, the last of which got its id first of all ids; and that id. */
+  /** The id in the path, and the requests that created its item. The last of them returned the id. */
   readonly made?: { readonly by: readonly Outgoing[]; readonly id: string } | undefined;
 };
 

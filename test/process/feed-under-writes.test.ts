@@ -27,7 +27,7 @@ function createDraw(seed: number): (below: number) => number {
   };
 }
 
-/** Several statements in one transaction, some of which is rolled back. */
+/** Runs several statements in one transaction. Some transactions and savepoints are rolled back. */
 async function writeRaw({ id }: TestOrganization, draw: (below: number) => number): Promise<void> {
   const client = await pool.connect();
   try {

@@ -1,4 +1,4 @@
-// Every change of a parent program is an event in the same transaction, whoever writes, and ids are in the order of the commits.
+// Every change of a parent program is an event in the same transaction, raw SQL included, and ids are in the order of the commits.
 import type pg from 'pg';
 import { v7 as newId } from 'uuid';
 import { NO_KEY_USES } from '../../src/service/last-used.ts';
