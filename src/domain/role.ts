@@ -79,7 +79,12 @@ export function mayManage(actor: Role, target: Role): boolean {
   return actor === 'administrator' || (actor === 'manager' && RANK[target] < RANK.manager);
 }
 
-/** Change the organization's policy and read its audit log. */
+/** See the webhook endpoints and what was sent to them, but not what their receivers responded. */
+export function maySeeWebhooks(role: Role): boolean {
+  return RANK[role] >= RANK.manager;
+}
+
+/** Change the organization's policy and its webhook endpoints, and read its audit log. */
 export function mayGovern(role: Role): boolean {
   return role === 'administrator';
 }

@@ -32,6 +32,7 @@ const IS_COMMITTED = {
   done: true,
   issued: true,
   'link-made': true,
+  'test-sent': true,
   'secret-made': true,
   'codes-made': true,
   'session-renewed': true,

@@ -29,6 +29,14 @@ export const ACTIONS = [
   'organization.limits_changed',
   'organization.suspended',
   'organization.resumed',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.secret_rotated',
+  'webhook.disabled',
+  'webhook.enabled',
+  'webhook.deleted',
+  'webhook.resent',
+  'webhook.test_sent',
 ] as const;
 export type AuditAction = (typeof ACTIONS)[number];
 

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { DomainError } from '../domain/errors.ts';
 import type { Keyring, SecretPlace } from '../domain/keyring.ts';
 import { nameKeyOf } from '../domain/name.ts';
+import { SECRET_BYTES } from '../domain/webhook-signature.ts';
 import type { Database } from './database.ts';
 
 /** A pool, or one client within a transaction. */
@@ -16,6 +17,16 @@ export function placeOfTotpSecret({ organizationId, id }: { organizationId: stri
 
 export function placeOfCursorKey(organizationId: string): SecretPlace {
   return { column: 'organizations.cursor_key', ids: [organizationId] };
+}
+
+type WebhookEndpointId = { readonly organizationId: string; readonly id: string };
+
+export function placeOfWebhookSecret({ organizationId, id }: WebhookEndpointId): SecretPlace {
+  return { column: 'webhook_endpoints.secret', ids: [organizationId, id] };
+}
+
+export function placeOfPreviousWebhookSecret({ organizationId, id }: WebhookEndpointId): SecretPlace {
+  return { column: 'webhook_endpoints.previous_secret', ids: [organizationId, id] };
 }
 
 const BATCH_ROWS = 1000;
@@ -34,6 +45,8 @@ type SecretTable = {
 const TABLES: readonly SecretTable[] = [
   { table: 'users', column: 'totp_secret', ids: ['organization_id', 'id'], plainBytes: 20 },
   { table: 'organizations', column: 'cursor_key', ids: ['id'], plainBytes: 32 },
+  { table: 'webhook_endpoints', column: 'secret', ids: ['organization_id', 'id'], plainBytes: SECRET_BYTES },
+  { table: 'webhook_endpoints', column: 'previous_secret', ids: ['organization_id', 'id'], plainBytes: SECRET_BYTES },
 ];
 
 /**

@@ -6,6 +6,7 @@ import {
   mayRevokeKeysOfOthers,
   maySeeKeysOfOthers,
   maySeePeople,
+  maySeeWebhooks,
   mayTakeKeysOf,
   PERMISSIONS,
   permissionsOf,
@@ -52,8 +53,9 @@ test.each<[Role, Role[]]>([
   expect(rolesFor((target) => mayManage(actor, target))).toEqual(targets);
 });
 
-test('only managers and administrators see people and revoke others’ keys, and only administrators govern', () => {
+test('only managers and administrators see people and webhooks and revoke others’ keys, and only administrators govern', () => {
   expect(rolesFor(maySeePeople)).toEqual(['administrator', 'manager']);
+  expect(rolesFor(maySeeWebhooks)).toEqual(['administrator', 'manager']);
   expect(rolesFor(maySeeKeysOfOthers)).toEqual(['administrator', 'manager']);
   expect(rolesFor(mayRevokeKeysOfOthers)).toEqual(['administrator', 'manager']);
   expect(rolesFor(mayGovern)).toEqual(['administrator']);

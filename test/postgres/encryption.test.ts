@@ -3,15 +3,24 @@ import { access, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keyring, mintEncryptionKey } from '../../src/domain/keyring.ts';
+import { secretText } from '../../src/domain/webhook-signature.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { type Connected, connect } from '../../src/postgres/connect.ts';
 import { createEncryptionKeyFile } from '../../src/postgres/encryption-key-file.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
 import { createOrganization, rotateEncryptionKey } from '../../src/service/operator.ts';
-import { placeOfCursorKey, placeOfTotpSecret } from '../../src/store/secrets.ts';
-import { times } from '../support/actors.ts';
+import { orThrow } from '../../src/service/outcome.ts';
+import { rotateWebhookSecret } from '../../src/service/webhook-secret.ts';
+import {
+  placeOfCursorKey,
+  placeOfPreviousWebhookSecret,
+  placeOfTotpSecret,
+  placeOfWebhookSecret,
+} from '../../src/store/secrets.ts';
+import { createActor, times } from '../support/actors.ts';
 import { withClient, withScratchDatabase } from '../support/postgres.ts';
+import { addEndpoint } from '../support/webhooks.ts';
 
 const ENCRYPTING = '20261122204500_encrypt_secrets';
 const [OLD_KEY, NEW_KEY] = [randomBytes(32), randomBytes(32)];
@@ -222,6 +231,32 @@ test('a key can be changed: with both keys everything can be read, and after the
     await expect(createOrganization(old.db, { name: 'Late', users: [] })).rejects.toThrow();
     expect(await secretBy(NEW)).toEqual(Buffer.alloc(20, 'totp'));
     expect(await refusalOf(start(url, OLD))).toMatch(/^ENCRYPTION_KEY lacks a key/);
+    await old.leave();
+  }, 'empty');
+});
+
+test('a rotation of the encryption key covers both secrets of a webhook endpoint', async () => {
+  await withScratchDatabase(async (url) => {
+    const old = await start(url, OLD);
+    const scope = await createOrganization(old.db, { name: 'Old', users: [] });
+    const actor = await createActor(old.db, scope, 'administrator');
+    const first = await addEndpoint(old.db, actor);
+    const second = orThrow(await rotateWebhookSecret(old.db, actor, { endpointId: first.id }));
+    await using(start(url, BOTH), async ({ db }) => {
+      expect(await rotateEncryptionKey(db)).toBe(3);
+      expect(await rotateEncryptionKey(db)).toBe(0);
+    });
+    await using(start(url, NEW), async ({ db }) => {
+      const row = await db.prisma.webhookEndpoint.findFirstOrThrow();
+      const place = { organizationId: scope.organizationId, id: first.id };
+      const secrets = [
+        NEW.decrypt(row.secret, placeOfWebhookSecret(place)),
+        NEW.decrypt(row.previousSecret ?? Buffer.alloc(0), placeOfPreviousWebhookSecret(place)),
+      ];
+      expect(secrets.map(secretText)).toEqual([second.secret, first.secret]);
+    });
+    // A process that still runs with the old key alone must not store a secret that nobody could read.
+    await expect(addEndpoint(old.db, actor)).rejects.toThrow();
     await old.leave();
   }, 'empty');
 });

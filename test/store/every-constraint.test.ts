@@ -9,6 +9,7 @@ const { organizationId } = tenant.scope;
 const foreign = await createTenant(db);
 const [key, foreignKey] = [await createKeyRow(db, tenant), await createKeyRow(db, foreign)];
 
+const [endpointId, foreignEndpointId, messageId] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
 const ENCRYPTED = KEYRING.encrypt(Buffer.alloc(32), { column: '', ids: [] });
 const bytes = () => crypto.getRandomValues(Buffer.alloc(32));
 const owned = () => ({ organization_id: organizationId, id: crypto.randomUUID() });
@@ -52,6 +53,33 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
     refused: 0,
     failed: 0,
   }),
+  webhook_endpoints: () => ({
+    ...owned(),
+    url: 'https://example.org/',
+    event_types: ['parent_program.created'],
+    secret: ENCRYPTED,
+  }),
+  webhook_deliveries: () => ({
+    organization_id: organizationId,
+    endpoint_id: endpointId,
+    message_id: crypto.randomUUID(),
+  }),
+  webhook_attempts: () => ({
+    organization_id: organizationId,
+    endpoint_id: endpointId,
+    message_id: messageId,
+    number: 1 + Math.floor(Math.random() * 1e9),
+    at: new Date(),
+    duration_ms: 1,
+    status: 200,
+  }),
+  webhook_days: () => ({
+    organization_id: organizationId,
+    endpoint_id: endpointId,
+    day: new Date(Math.floor(Math.random() * 1e12)),
+    succeeded: 1,
+    failed: 0,
+  }),
   encryption_keys: () => ({ id: bytes().subarray(0, 8) }),
   rate_limits: () => ({ subject: crypto.randomUUID(), rate: 1, tokens: 1, granted: 0, updated_at: new Date() }),
   sign_in_failures: () => ({ key: crypto.randomUUID(), points: 1 }),
@@ -76,7 +104,38 @@ const VIOLATIONS: Record<string, Record<string, unknown>> = {
   access_links_token_hash_check: { token_hash: Buffer.alloc(31) },
   audit_events_detail_check: { detail: '[]' },
   encryption_keys_id_check: { id: Buffer.alloc(7) },
+  webhook_endpoints_url_check: { url: 'ftp://example.org/' },
+  webhook_endpoints_event_types_check: { event_types: [] },
+  webhook_endpoints_secret_check: { secret: ENCRYPTED.subarray(0, -1) },
+  webhook_endpoints_previous_secret_check: {
+    previous_secret: ENCRYPTED.subarray(0, -1),
+    previous_secret_until: new Date(),
+  },
+  webhook_endpoints_previous_check: { previous_secret: ENCRYPTED },
+  webhook_endpoints_disabled_check: { disabled_at: new Date() },
+  webhook_deliveries_attempts_check: { attempts: -1 },
+  webhook_deliveries_failures_check: { failures: -1 },
+  webhook_deliveries_next_attempt_check: { state: 'succeeded' },
+  webhook_attempts_number_check: { number: 0 },
+  webhook_attempts_duration_check: { duration_ms: -1 },
+  webhook_attempts_status_check: { status: 99 },
+  webhook_attempts_error_check: { error: 'Both a response and none.' },
+  webhook_attempts_response_body_check: { response_body: Buffer.alloc(1025) },
+  webhook_days_succeeded_check: { succeeded: -1 },
+  webhook_days_failed_check: { failed: -1 },
 };
+
+for (const [id, owner] of [
+  [endpointId, tenant],
+  [foreignEndpointId, foreign],
+] as const) {
+  await insertRow('webhook_endpoints', {
+    ...rowOf('webhook_endpoints'),
+    id,
+    organization_id: owner.scope.organizationId,
+  });
+}
+await insertRow('webhook_deliveries', { ...rowOf('webhook_deliveries'), message_id: messageId });
 
 type Constraint = { readonly table: string; readonly name: string; readonly columns: readonly string[] };
 
@@ -141,10 +200,14 @@ test('every unique index refuses a second row with the same values', async () =>
   }
 });
 
-const FOREIGN: Record<string, readonly string[]> = { users: [foreign.userId], api_keys: [foreignKey.id] };
+const FOREIGN: Record<string, readonly string[]> = {
+  users: [foreign.userId],
+  api_keys: [foreignKey.id],
+  webhook_endpoints: [foreignEndpointId],
+};
 
 // The attack: a row that refers to a row of another organization.
-test('every foreign key refuses what does not exist, and a user or a key of another organization', async () => {
+test('every foreign key refuses what does not exist, and a user, a key or an endpoint of another organization', async () => {
   for (const { table, name, columns, target } of await constraintsOf('f')) {
     expect([name, columns]).toEqual([name, expect.arrayContaining(['organization_id'])]);
     const column = columns.find((each) => each !== 'organization_id') ?? 'organization_id';

@@ -23,6 +23,7 @@ import { peopleProofs, policyProofs } from './isolation/people.ts';
 import type { Proofs } from './isolation/proof.ts';
 import { accessLinkProofs, auditLogProofs, sessionProofs } from './isolation/sessions.ts';
 import { userProofs } from './isolation/users.ts';
+import { webhookEndpointProofs, webhookHistoryProofs } from './isolation/webhooks.ts';
 
 const PROOFS: Record<string, Proofs> = {
   'access-links.ts': accessLinkProofs,
@@ -43,6 +44,8 @@ const PROOFS: Record<string, Proofs> = {
   'parent-programs.ts': parentProgramProofs,
   'sessions.ts': sessionProofs,
   'table.ts': tableProofs,
+  'webhook-endpoints.ts': webhookEndpointProofs,
+  'webhook-history.ts': webhookHistoryProofs,
   'users.ts': { ...userProofs, ...peopleProofs },
 };
 /** Housekeeping, the write of key uses and the rotation of encryption keys, which cover all organizations in one statement. */

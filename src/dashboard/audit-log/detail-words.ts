@@ -1,6 +1,7 @@
 import { formatCount } from '../../domain/format.ts';
 import { isRole } from '../../domain/role.ts';
-import type { AuditRecord } from '../../service/audit-log.ts';
+import { type DisabledReason, MAX_FAILING_DAYS } from '../../domain/webhook-endpoint.ts';
+import { ACTIONS, type AuditRecord } from '../../service/audit-log.ts';
 import { type Html, type HtmlValue, html } from '../markup/html.ts';
 import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
 
@@ -10,6 +11,15 @@ type ToWords = (text: string, detail: Detail) => HtmlValue;
 
 const NOTHING: ToWords = () => false;
 const formerName: ToWords = (name) => `Its name was “${name}”`;
+
+const WEBHOOK_ACTIONS = ACTIONS.filter((action) => action.startsWith('webhook.'));
+const eventTypeWords: ToWords = (text) => `For ${text}`;
+
+const REASONS: ReadonlyMap<string, string> = new Map<DisabledReason, string>([
+  ['gone', 'Its receiver responded with 410 Gone'],
+  ['failing', `Every attempt of ${MAX_FAILING_DAYS} days failed`],
+]);
+const disabledReason: ToWords = (text) => REASONS.get(text) ?? false;
 
 /** By action and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
 const WORDS: ReadonlyMap<string, ToWords> = new Map([
@@ -42,6 +52,15 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['user.signed_out_everywhere sessions', (text) => `${formatCount(Number(text), 'other session')} ended`],
   ['user.password_check_failed to', (text) => `To ${text}`],
   ['user.second_factor_removed before', (text) => `It was ${text}`],
+  ...WEBHOOK_ACTIONS.flatMap((action): [string, ToWords][] => [
+    [`${action} url`, (text) => text],
+    [`${action} endpoint`, NOTHING],
+    [`${action} event`, NOTHING],
+  ]),
+  ['webhook.created events', eventTypeWords],
+  ['webhook.changed former url', (text) => `Its URL was ${text}`],
+  ['webhook.disabled reason', disabledReason],
+  ['webhook.test_sent type', NOTHING],
   ['user.password_set by', (text) => (text === 'invitation link' ? 'By an invitation link' : `By a ${text}`)],
 ]);
 

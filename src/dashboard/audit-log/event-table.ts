@@ -30,6 +30,14 @@ export const ACTION_WORDS: Record<(typeof ACTIONS)[number], string> = {
   'organization.limits_changed': 'Rate limits changed',
   'organization.suspended': 'Organization suspended',
   'organization.resumed': 'Organization resumed',
+  'webhook.created': 'Webhook endpoint added',
+  'webhook.changed': 'Webhook endpoint changed',
+  'webhook.secret_rotated': 'Webhook secret rotated',
+  'webhook.disabled': 'Webhook endpoint disabled',
+  'webhook.enabled': 'Webhook endpoint enabled',
+  'webhook.deleted': 'Webhook endpoint deleted',
+  'webhook.resent': 'Webhook delivery resent',
+  'webhook.test_sent': 'Webhook test event sent',
 };
 const WORDS_BY_NAME: ReadonlyMap<string, string> = new Map(Object.entries(ACTION_WORDS));
 
@@ -48,11 +56,17 @@ function cells(event: AuditRecord) {
     exactInstant(event.at),
     html`<span class="strong">${WORDS_BY_NAME.get(action) ?? action}</span>${detailLines(event)}`,
     event.actorId === null
-      ? html`<span class="quiet">${requestId === '' ? 'An operator' : 'Not known'}</span>`
+      ? html`<span class="quiet">${withoutUser(event)}</span>`
       : person(event.actorId, event.actorName),
     target(event),
     html`<span>${ip === '' ? '—' : ip}</span>${userAgent !== '' && html`<details class="more"><summary>More<span class="unseen"> about this request</span></summary><p class="under breakable">${userAgent}</p><p class="under breakable">Request ${requestId}</p></details>`}`,
   ];
+}
+
+function withoutUser({ action, requestId }: AuditRecord): string {
+  if (requestId !== '') return 'Not known';
+  // Of an endpoint whose receiver is gone or only fails.
+  return action === 'webhook.disabled' ? 'Charter' : 'An operator';
 }
 
 function target({ actorId, targetId, targetName, keyId, keyName, keyPrefix }: AuditRecord): Html {

@@ -1,0 +1,62 @@
+import { v7 as newId } from 'uuid';
+import type { Actor } from '../domain/actor.ts';
+import { isId } from '../domain/id.ts';
+import { TEST_EVENT_TYPE } from '../domain/webhook-endpoint.ts';
+import { recordAudit } from '../store/audit.ts';
+import type { Database } from '../store/database.ts';
+import {
+  type DeliveryId,
+  insertTestDelivery,
+  lockWebhookDelivery,
+  resendWebhookDelivery,
+} from '../store/webhook-history.ts';
+import { type Conflict, conflict, DONE, type Done, runAction } from './outcome.ts';
+import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery } from './webhook-authority.ts';
+
+/** Sends an event once more, with the same id, whatever became of its earlier attempts. */
+export async function resendDelivery(
+  db: Database,
+  actor: Actor,
+  { endpointId, messageId }: DeliveryId,
+): Promise<Done | Conflict> {
+  const { scope, trace } = actor;
+  return runAction(db, async (tx) => {
+    const current = await lockWebhookAdministrator(tx, actor);
+    const isPossible = isId(endpointId) && isId(messageId);
+    const delivery = isPossible ? await lockWebhookDelivery(tx, scope, { endpointId, messageId }) : null;
+    if (delivery === null) throw noSuchDelivery();
+    if (delivery.isInProgress)
+      return conflict('An attempt of this delivery is under way. Wait some seconds for its result.');
+    await resendWebhookDelivery(tx, scope, { endpointId, messageId });
+    await recordAudit(tx, scope, {
+      action: 'webhook.resent',
+      actorUserId: current.id,
+      detail: { url: delivery.url, endpoint: endpointId, event: messageId },
+      trace,
+    });
+    return DONE;
+  });
+}
+
+export type TestSent = { readonly kind: 'test-sent'; readonly messageId: string };
+
+/** Sends an event of the type "webhook.test" to the endpoint alone. */
+export async function sendTestEvent(
+  db: Database,
+  actor: Actor,
+  { endpointId }: { readonly endpointId: string },
+): Promise<TestSent> {
+  const { scope, trace } = actor;
+  return runAction(db, async (tx) => {
+    const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const messageId = newId();
+    await insertTestDelivery(tx, scope, { endpointId: endpoint.id, messageId });
+    await recordAudit(tx, scope, {
+      action: 'webhook.test_sent',
+      actorUserId: current.id,
+      detail: { url: endpoint.url, endpoint: endpoint.id, event: messageId, type: TEST_EVENT_TYPE },
+      trace,
+    });
+    return { kind: 'test-sent', messageId };
+  });
+}

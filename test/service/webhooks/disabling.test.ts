@@ -1,0 +1,72 @@
+import { orThrow } from '../../../src/service/outcome.ts';
+import { createOutbox, type Mail, type Outbox } from '../../../src/service/mail.ts';
+import { disableWebhookByUser } from '../../../src/service/webhook-changes.ts';
+import { disableEndpoint, mailDisabled } from '../../../src/service/webhook-disabling.ts';
+import { transaction } from '../../../src/store/database.ts';
+import { createPeople, type People } from '../../support/actors.ts';
+import { useDatabase } from '../../support/store.ts';
+import { addEndpoint } from '../../support/webhooks.ts';
+
+const { db } = await useDatabase();
+
+/** Keeps mails instead of sending them. */
+function keepMails(): { outbox: Outbox; mails: Mail[] } {
+  const mails: Mail[] = [];
+  const outbox = createOutbox(null, (error) => {
+    throw error;
+  });
+  return { mails, outbox: { ...outbox, canSend: true, post: (mail) => void mails.push(mail) } };
+}
+
+const eventsOf = ({ scope: { organizationId } }: People) =>
+  db.prisma.auditEvent.findMany({ where: { organizationId, action: 'webhook.disabled' } });
+
+test.each([
+  ['gone', /410 Gone/],
+  ['failing', /last 5 days failed/],
+] as const)('an endpoint that is disabled as %s is recorded once, and its active administrators are told why', async (reason, why) => {
+  const people = await createPeople(db);
+  const { administrator, other, scope } = people;
+  await db.prisma.user.updateMany({ where: { id: other.userId }, data: { deactivatedAt: new Date() } });
+  const { id, url } = await addEndpoint(db, administrator);
+  const at = new Date('2026-05-04T12:00:00.000Z');
+  const disabled = await transaction(db, (tx) => disableEndpoint(tx, scope, { id, reason, at }));
+  expect(disabled).toEqual({ id, url, reason });
+  expect(await transaction(db, (tx) => disableEndpoint(tx, scope, { id, reason, at }))).toBeNull();
+  const row = await db.prisma.webhookEndpoint.findFirst({ where: { id } });
+  expect(row).toMatchObject({ disabledAt: at, disabledReason: reason });
+  expect(await eventsOf(people)).toMatchObject([
+    { actorUserId: null, requestId: '', detail: { url, endpoint: id, reason } },
+  ]);
+  const { outbox, mails } = keepMails();
+  if (disabled !== null) mailDisabled({ db, outbox, publicUrl: 'https://charter.example.org' }, scope, disabled);
+  await outbox.settle();
+  expect(mails).toMatchObject([{ to: { address: administrator.email }, subject: 'A webhook endpoint was disabled' }]);
+  expect(mails[0]?.text).toMatch(why);
+  expect(mails[0]?.text).toContain(`https://charter.example.org/organization/webhooks/${id}`);
+  expect(mails[0]?.text).toContain(url);
+});
+
+test('without a mail server or a public URL, nothing fails', async () => {
+  const { administrator, scope } = await createPeople(db);
+  const { id, url } = await addEndpoint(db, administrator);
+  const disabled = { id, url, reason: 'gone' } as const;
+  const silent = createOutbox(null, () => {});
+  mailDisabled({ db, outbox: silent, publicUrl: undefined }, scope, disabled);
+  await silent.settle();
+  const { outbox, mails } = keepMails();
+  mailDisabled({ db, outbox, publicUrl: undefined }, scope, disabled);
+  await outbox.settle();
+  for (const { text } of mails) expect(text).toContain('open Organization, then Webhooks');
+  expect(mails).toHaveLength(2);
+});
+
+test('an endpoint that a user has disabled stays disabled by the user, and an unknown one is no error', async () => {
+  const people = await createPeople(db);
+  const { administrator, scope } = people;
+  const { id } = await addEndpoint(db, administrator);
+  orThrow(await disableWebhookByUser(db, administrator, { endpointId: id }));
+  for (const each of [id, crypto.randomUUID()])
+    expect(await transaction(db, (tx) => disableEndpoint(tx, scope, { id: each, reason: 'gone' }))).toBeNull();
+  expect(await db.prisma.webhookEndpoint.findFirst({ where: { id } })).toMatchObject({ disabledReason: 'user' });
+});

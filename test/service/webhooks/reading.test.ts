@@ -1,0 +1,125 @@
+import { parseJson } from '../../../src/domain/json.ts';
+import type { Role } from '../../../src/domain/role.ts';
+import { getEvent } from '../../../src/service/events.ts';
+import { sendTestEvent } from '../../../src/service/webhook-sending.ts';
+import { getDelivery, getWebhook, listDeliveries, listWebhooks } from '../../../src/service/webhooks.ts';
+import { codeOf, createPeople, NOBODY, type People } from '../../support/actors.ts';
+import { useDatabase } from '../../support/store.ts';
+import { addEndpoint, countDay, writeAttempts, writeEvent } from '../../support/webhooks.ts';
+
+const { db } = await useDatabase();
+
+async function delivered(people: People) {
+  const { id: endpointId } = await addEndpoint(db, people.administrator);
+  const messageId = await writeEvent(db, people.scope);
+  const ids = { organizationId: people.scope.organizationId, endpointId, messageId };
+  await writeAttempts(db, ids, [
+    { status: null, error: 'The receiver did not respond within 15 seconds.' },
+    { status: 200, body: Uint8Array.from(Buffer.from('thank you')) },
+  ]);
+  return { endpointId, messageId };
+}
+
+test.each<[Role, string]>([
+  ['administrator', 'done'],
+  ['manager', 'done'],
+  ['member', 'forbidden'],
+  ['viewer', 'forbidden'],
+])('of everything that is read, a %s gets: %s', async (role, expected) => {
+  const people = await createPeople(db);
+  const ids = await delivered(people);
+  const actor = people[role];
+  const reads = [
+    listWebhooks(db, actor),
+    getWebhook(db, actor, ids.endpointId),
+    listDeliveries(db, actor, { ...ids, after: null, before: null }),
+    getDelivery(db, actor, ids),
+  ];
+  for (const read of reads) expect(await codeOf(read)).toBe(expected);
+});
+
+test('administrators get what the receiver responded, and managers do not', async () => {
+  const people = await createPeople(db);
+  const ids = await delivered(people);
+  const bodiesFor = async (role: Role) =>
+    (await getDelivery(db, people[role], ids)).log.map(({ number, responseBody }) => [number, responseBody?.toString()]);
+  expect(await bodiesFor('administrator')).toEqual([
+    [2, 'thank you'],
+    [1, ''],
+  ]);
+  expect(await bodiesFor('manager')).toEqual([
+    [2, undefined],
+    [1, undefined],
+  ]);
+});
+
+test('what was sent is the event as the API returns it; of a test event, the same members', async () => {
+  const people = await createPeople(db);
+  const ids = await delivered(people);
+  expect((await getDelivery(db, people.manager, ids)).body).toBe((await getEvent(db, people.scope, ids.messageId)).json);
+  const { messageId } = await sendTestEvent(db, people.administrator, ids);
+  const { body, createdAt } = await getDelivery(db, people.manager, { ...ids, messageId });
+  expect(parseJson(body ?? '')).toEqual({
+    id: messageId,
+    type: 'webhook.test',
+    timestamp: createdAt.toISOString(),
+    data: {},
+  });
+});
+
+test('a delivery without its event is still shown', async () => {
+  const people = await createPeople(db);
+  const ids = await delivered(people);
+  await db.prisma.event.deleteMany({ where: { id: ids.messageId } });
+  expect(await getDelivery(db, people.manager, ids)).toMatchObject({ body: null, eventType: null, state: 'succeeded' });
+});
+
+test('deliveries are paged, the latest first, in both directions', async () => {
+  const people = await createPeople(db);
+  const { id: endpointId } = await addEndpoint(db, people.administrator);
+  const ids: string[] = [];
+  for (let i = 0; i < 60; i += 1) ids.unshift(await writeEvent(db, people.scope));
+  const read = async (after: string | null, before: string | null) => {
+    const { deliveries, ...rest } = await listDeliveries(db, people.manager, { endpointId, after, before });
+    return { shown: deliveries.map(({ messageId }) => messageId), ...rest };
+  };
+  const first = await read(null, null);
+  const second = await read(first.next, null);
+  const third = await read(second.next, null);
+  expect([...first.shown, ...second.shown, ...third.shown]).toEqual(ids);
+  expect([first.previous, third.next]).toEqual([null, null]);
+  expect((await read(null, third.previous)).shown).toEqual(second.shown);
+  expect((await read('x', "'")).shown).toEqual(first.shown);
+});
+
+test('another organization’s endpoint and delivery are not found', async () => {
+  const [ours, theirs] = [await createPeople(db), await createPeople(db)];
+  const [own, foreign] = [await delivered(ours), await delivered(theirs)];
+  const actor = ours.administrator;
+  for (const endpointId of [foreign.endpointId, NOBODY, 'x']) {
+    expect(await codeOf(getWebhook(db, actor, endpointId))).toBe('not_found');
+    expect(await codeOf(getDelivery(db, actor, { ...foreign, endpointId }))).toBe('not_found');
+    expect((await listDeliveries(db, actor, { endpointId, after: null, before: null })).deliveries).toEqual([]);
+  }
+  expect(await codeOf(getDelivery(db, actor, { ...own, messageId: foreign.messageId }))).toBe('not_found');
+  expect((await listWebhooks(db, actor)).map(({ id }) => id)).toEqual([own.endpointId]);
+});
+
+test('an endpoint has its days, its pending deliveries and who added it', async () => {
+  const people = await createPeople(db);
+  const { endpointId } = await delivered(people);
+  await writeEvent(db, people.scope);
+  const now = new Date('2026-05-04T23:59:59.000Z');
+  const place = { organizationId: people.scope.organizationId, endpointId };
+  await countDay(db, place, { now, succeeded: 5 });
+  await countDay(db, place, { now, daysAgo: 2, succeeded: 1, failed: 7 });
+  expect(await getWebhook(db, people.manager, endpointId)).toMatchObject({
+    url: 'https://example.org/webhooks',
+    pending: 1,
+    createdBy: 'The administrator',
+    days: [
+      { startsAt: new Date('2026-05-02T00:00:00.000Z'), succeeded: 1, failed: 7 },
+      { startsAt: new Date('2026-05-04T00:00:00.000Z'), succeeded: 5, failed: 0 },
+    ],
+  });
+});

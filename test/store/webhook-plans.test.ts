@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { v7 as newId } from 'uuid';
+import { placeOfWebhookSecret } from '../../src/store/secrets.ts';
+import { findWebhookEndpoint, insertWebhookEndpoint, listWebhookEndpoints } from '../../src/store/webhook-endpoints.ts';
+import { findWebhookDelivery, listWebhookDeliveries } from '../../src/store/webhook-history.ts';
+import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
+import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
+
+// Two organizations, each with an endpoint that has received 20,000 events, half of which wait.
+
+const ROWS = 20_000;
+const DAY_MS = 86_400_000;
+
+const database = await useDatabase();
+const ours = await createTenant(database.db);
+const endpointId = await fill(ours);
+await fill(await createTenant(database.db));
+await database.db.pool.query('vacuum analyze webhook_endpoints, webhook_deliveries, webhook_attempts, webhook_days, events');
+const planned = await openWithAutoExplain(database.url);
+afterAll(() => planned.db.close());
+
+async function fill({ scope, userId }: Tenant): Promise<string> {
+  const [{ pool, prisma, keyring }, { organizationId }, id] = [database.db, scope, newId()];
+  await insertWebhookEndpoint(prisma, scope, {
+    id,
+    url: 'https://example.org/',
+    eventTypes: ['parent_program.created'],
+    secret: keyring.encrypt(randomBytes(32), placeOfWebhookSecret({ organizationId, id })),
+    createdByUserId: userId,
+    createdAt: new Date(),
+  });
+  await pool.query(
+    `insert into events (organization_id, id, type, timestamp, data)
+     select $1, gen_random_uuid(), 'parent_program.created', now(), '{}' from generate_series(1, ${ROWS})`,
+    [organizationId],
+  );
+  await pool.query(
+    `update webhook_deliveries set state = 'succeeded', next_attempt_at = null, attempts = 1
+     where organization_id = $1 and message_id > '80000000-0000-0000-0000-000000000000'`,
+    [organizationId],
+  );
+  await pool.query(
+    `insert into webhook_attempts (organization_id, endpoint_id, message_id, number, at, duration_ms, status)
+     select organization_id, endpoint_id, message_id, number, now(), 1, 500
+     from webhook_deliveries, generate_series(1, 3) number where organization_id = $1`,
+    [organizationId],
+  );
+  for (let i = 0; i < 30; i += 1)
+    await pool.query(
+      'insert into webhook_days (organization_id, endpoint_id, day, succeeded, failed) values ($1, $2, $3, 1, 1)',
+      [organizationId, id, new Date(Date.now() - i * DAY_MS)],
+    );
+  return id;
+}
+
+/** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
+async function planOf(ask: () => Promise<unknown>): Promise<Plan | undefined> {
+  const plans = await planned.plansOf(async () => {
+    for (let i = 0; i < 8; i += 1) await ask();
+  });
+  expect(plans).toHaveLength(8);
+  for (const { text } of plans) expect(text).not.toMatch(/Seq Scan on webhook_(deliveries|attempts)|Seq Scan on events/);
+  return plans.at(-1);
+}
+
+test.each([
+  ['at the start', null],
+  ['deep in the list', { id: '10000000-0000-0000-0000-000000000000', side: 'after' }],
+  ['before a position', { id: '10000000-0000-0000-0000-000000000000', side: 'before' }],
+] as const)('a list page of deliveries %s reads its rows only', async (_, from) => {
+  const plan = await planOf(() => listWebhookDeliveries(planned.db, ours.scope, { endpointId, from, limit: 26 }));
+  // 26 deliveries, with an event and an attempt each, and the descents of the indexes.
+  expect(plan?.blocks).toBeLessThan(400);
+});
+
+test('a delivery is found by its key', async () => {
+  const [first] = await listWebhookDeliveries(planned.db, ours.scope, { endpointId, from: null, limit: 1 });
+  const ids = { endpointId, messageId: first?.messageId ?? '', withBodies: true };
+  expect((await planOf(() => findWebhookDelivery(planned.db, ours.scope, ids)))?.blocks).toBeLessThan(60);
+});
+
+test('an endpoint and the list of endpoints count waiting deliveries up to a bound', async () => {
+  for (const read of [
+    () => findWebhookEndpoint(planned.db, ours.scope, endpointId),
+    () => listWebhookEndpoints(planned.db, ours.scope),
+  ])
+    expect((await planOf(read))?.blocks).toBeLessThan(1200);
+  expect(await findWebhookEndpoint(planned.db, ours.scope, endpointId)).toMatchObject({ pending: 1001 });
+});
