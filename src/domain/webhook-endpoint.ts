@@ -31,7 +31,10 @@ export function parseEndpointUrl(text: string, { allowHttp, allowedNetworks }: W
     throw invalidField('url', 'must be a whole URL, such as https://example.org/webhooks.');
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowHttp)) throw invalidField('url', NOT_HTTPS);
   if (url.username !== '' || url.password !== '')
-    throw invalidField('url', 'must not contain a user name or a password. Verify the signature of each event instead.');
+    throw invalidField(
+      'url',
+      'must not contain a user name or a password. Verify the signature of each event instead.',
+    );
   if (url.href.includes('#'))
     throw invalidField('url', 'must not contain a fragment, which is never sent. Remove the "#" and what follows it.');
   const address = addressIn(url);

@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/actor.ts';
-import { isId } from '../domain/id.ts';
 import type { WebhookTargets } from '../domain/forbidden-address.ts';
+import { isId } from '../domain/id.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { lockOrganization } from '../store/organizations.ts';
@@ -18,7 +18,12 @@ import { parseContent, type WebhookContent } from './webhook-creation.ts';
 export async function changeWebhookContent(
   db: Database,
   actor: Actor,
-  { endpointId, url, eventTypes, targets }: WebhookContent & { readonly endpointId: string; readonly targets: WebhookTargets },
+  {
+    endpointId,
+    url,
+    eventTypes,
+    targets,
+  }: WebhookContent & { readonly endpointId: string; readonly targets: WebhookTargets },
 ): Promise<Done | Invalid> {
   const { scope, trace } = actor;
   const content = parseContent({ url, eventTypes }, targets);

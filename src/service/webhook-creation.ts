@@ -37,7 +37,9 @@ export async function createWebhookEndpoint(
     const current = await lockWebhookAdministrator(tx, actor);
     if (content.kind === 'invalid') return content;
     if ((await countWebhookEndpoints(tx, scope)) >= MAX_ENDPOINTS)
-      return conflict(`Your organization has ${MAX_ENDPOINTS} webhook endpoints already. Delete one that is not needed.`);
+      return conflict(
+        `Your organization has ${MAX_ENDPOINTS} webhook endpoints already. Delete one that is not needed.`,
+      );
     const id = newId();
     const secret = mintWebhookSecret(db, { organizationId: scope.organizationId, id });
     await insertWebhookEndpoint(tx, scope, {

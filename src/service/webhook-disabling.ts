@@ -41,7 +41,11 @@ type MailDeps = {
 };
 
 /** Tells the active administrators in the background, where mail is configured. */
-export function mailDisabled({ db, outbox, publicUrl }: MailDeps, scope: OrganizationScope, disabled: WebhookDisabled): void {
+export function mailDisabled(
+  { db, outbox, publicUrl }: MailDeps,
+  scope: OrganizationScope,
+  disabled: WebhookDisabled,
+): void {
   if (!outbox.canSend) return;
   outbox.later(async () => {
     const administrators = await listAdministrators(db, scope);

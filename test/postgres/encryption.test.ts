@@ -3,8 +3,8 @@ import { access, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keyring, mintEncryptionKey } from '../../src/domain/keyring.ts';
-import { secretText } from '../../src/domain/webhook-signature.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { secretText } from '../../src/domain/webhook-signature.ts';
 import { type Connected, connect } from '../../src/postgres/connect.ts';
 import { createEncryptionKeyFile } from '../../src/postgres/encryption-key-file.ts';
 import { migrate } from '../../src/postgres/migrate.ts';

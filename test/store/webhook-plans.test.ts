@@ -15,7 +15,9 @@ const database = await useDatabase();
 const ours = await createTenant(database.db);
 const endpointId = await fill(ours);
 await fill(await createTenant(database.db));
-await database.db.pool.query('vacuum analyze webhook_endpoints, webhook_deliveries, webhook_attempts, webhook_days, events');
+await database.db.pool.query(
+  'vacuum analyze webhook_endpoints, webhook_deliveries, webhook_attempts, webhook_days, events',
+);
 const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
@@ -59,7 +61,8 @@ async function planOf(ask: () => Promise<unknown>): Promise<Plan | undefined> {
     for (let i = 0; i < 8; i += 1) await ask();
   });
   expect(plans).toHaveLength(8);
-  for (const { text } of plans) expect(text).not.toMatch(/Seq Scan on webhook_(deliveries|attempts)|Seq Scan on events/);
+  for (const { text } of plans)
+    expect(text).not.toMatch(/Seq Scan on webhook_(deliveries|attempts)|Seq Scan on events/);
   return plans.at(-1);
 }
 

@@ -15,7 +15,10 @@ export const TARGETS: WebhookTargets = { allowHttp: false, allowedNetworks: [] }
 export async function addEndpoint(
   db: Database,
   actor: Actor,
-  { url = 'https://example.org/webhooks', eventTypes = EVENT_TYPES }: { url?: string; eventTypes?: readonly string[] } = {},
+  {
+    url = 'https://example.org/webhooks',
+    eventTypes = EVENT_TYPES,
+  }: { url?: string; eventTypes?: readonly string[] } = {},
 ): Promise<WebhookSecretIssued> {
   return orThrow(await createWebhookEndpoint(db, actor, { url, eventTypes, targets: TARGETS }));
 }

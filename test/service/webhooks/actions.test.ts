@@ -127,7 +127,11 @@ test('an id of another organization gets the same refusal as an unknown id, and 
     for (const ids of [foreign, { endpointId: 'x', messageId: 'x' }, { ...foreign, messageId: own.messageId }])
       expect([name, await outcomeOf(action(ours.administrator, ids))]).toEqual([name, refusal]);
   }
-  expect(await outcomeOf(ACTIONS['webhook.resent']?.(ours.administrator, { ...own, messageId: foreign.messageId }) ?? Promise.resolve())).toMatch(/^not_found/);
+  expect(
+    await outcomeOf(
+      ACTIONS['webhook.resent']?.(ours.administrator, { ...own, messageId: foreign.messageId }) ?? Promise.resolve(),
+    ),
+  ).toMatch(/^not_found/);
   expect(await rowsOf(theirs)).toBe(before);
 });
 
@@ -214,9 +218,10 @@ test('a resent delivery is due now and counts its failures anew, and its attempt
   orThrow(await resendDelivery(db, people.administrator, ids));
   const [delivery] = await deliveriesOf(ids.endpointId);
   expect(delivery).toMatchObject({ state: 'pending', failures: 0, attempts: 1 });
-  const { rows } = await db.pool.query('select next_attempt_at <= now() as due from webhook_deliveries where message_id = $1', [
-    ids.messageId,
-  ]);
+  const { rows } = await db.pool.query(
+    'select next_attempt_at <= now() as due from webhook_deliveries where message_id = $1',
+    [ids.messageId],
+  );
   expect(rows).toEqual([{ due: true }]);
 });
 
@@ -253,7 +258,9 @@ test('an endpoint is deleted with thousands of deliveries, and a change that is 
      select $1, $2, gen_random_uuid() from generate_series(1, 12000)`,
     [organizationId, ids.endpointId],
   );
-  const changes = times(20, () => db.prisma.parentProgram.create({ data: { organizationId, id: newId(), name: 'During' } }));
+  const changes = times(20, () =>
+    db.prisma.parentProgram.create({ data: { organizationId, id: newId(), name: 'During' } }),
+  );
   orThrow(await removeWebhookEndpoint(db, people.administrator, ids));
   expect(await changes).toHaveLength(20);
   expect([await endpointOf(ids.endpointId), await deliveriesOf(ids.endpointId)]).toEqual([null, []]);

@@ -1,5 +1,5 @@
-import { orThrow } from '../../../src/service/outcome.ts';
 import { createOutbox, type Mail, type Outbox } from '../../../src/service/mail.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
 import { disableWebhookByUser } from '../../../src/service/webhook-changes.ts';
 import { disableEndpoint, mailDisabled } from '../../../src/service/webhook-disabling.ts';
 import { transaction } from '../../../src/store/database.ts';
@@ -24,28 +24,31 @@ const eventsOf = ({ scope: { organizationId } }: People) =>
 test.each([
   ['gone', /410 Gone/],
   ['failing', /last 5 days failed/],
-] as const)('an endpoint that is disabled as %s is recorded once, and its active administrators are told why', async (reason, why) => {
-  const people = await createPeople(db);
-  const { administrator, other, scope } = people;
-  await db.prisma.user.updateMany({ where: { id: other.userId }, data: { deactivatedAt: new Date() } });
-  const { id, url } = await addEndpoint(db, administrator);
-  const at = new Date('2026-05-04T12:00:00.000Z');
-  const disabled = await transaction(db, (tx) => disableEndpoint(tx, scope, { id, reason, at }));
-  expect(disabled).toEqual({ id, url, reason });
-  expect(await transaction(db, (tx) => disableEndpoint(tx, scope, { id, reason, at }))).toBeNull();
-  const row = await db.prisma.webhookEndpoint.findFirst({ where: { id } });
-  expect(row).toMatchObject({ disabledAt: at, disabledReason: reason });
-  expect(await eventsOf(people)).toMatchObject([
-    { actorUserId: null, requestId: '', detail: { url, endpoint: id, reason } },
-  ]);
-  const { outbox, mails } = keepMails();
-  if (disabled !== null) mailDisabled({ db, outbox, publicUrl: 'https://charter.example.org' }, scope, disabled);
-  await outbox.settle();
-  expect(mails).toMatchObject([{ to: { address: administrator.email }, subject: 'A webhook endpoint was disabled' }]);
-  expect(mails[0]?.text).toMatch(why);
-  expect(mails[0]?.text).toContain(`https://charter.example.org/organization/webhooks/${id}`);
-  expect(mails[0]?.text).toContain(url);
-});
+] as const)(
+  'an endpoint that is disabled as %s is recorded once, and its active administrators are told why',
+  async (reason, why) => {
+    const people = await createPeople(db);
+    const { administrator, other, scope } = people;
+    await db.prisma.user.updateMany({ where: { id: other.userId }, data: { deactivatedAt: new Date() } });
+    const { id, url } = await addEndpoint(db, administrator);
+    const at = new Date('2026-05-04T12:00:00.000Z');
+    const disabled = await transaction(db, (tx) => disableEndpoint(tx, scope, { id, reason, at }));
+    expect(disabled).toEqual({ id, url, reason });
+    expect(await transaction(db, (tx) => disableEndpoint(tx, scope, { id, reason, at }))).toBeNull();
+    const row = await db.prisma.webhookEndpoint.findFirst({ where: { id } });
+    expect(row).toMatchObject({ disabledAt: at, disabledReason: reason });
+    expect(await eventsOf(people)).toMatchObject([
+      { actorUserId: null, requestId: '', detail: { url, endpoint: id, reason } },
+    ]);
+    const { outbox, mails } = keepMails();
+    if (disabled !== null) mailDisabled({ db, outbox, publicUrl: 'https://charter.example.org' }, scope, disabled);
+    await outbox.settle();
+    expect(mails).toMatchObject([{ to: { address: administrator.email }, subject: 'A webhook endpoint was disabled' }]);
+    expect(mails[0]?.text).toMatch(why);
+    expect(mails[0]?.text).toContain(`https://charter.example.org/organization/webhooks/${id}`);
+    expect(mails[0]?.text).toContain(url);
+  },
+);
 
 test('without a mail server or a public URL, nothing fails', async () => {
   const { administrator, scope } = await createPeople(db);

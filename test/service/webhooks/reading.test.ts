@@ -42,7 +42,10 @@ test('administrators get what the receiver responded, and managers do not', asyn
   const people = await createPeople(db);
   const ids = await delivered(people);
   const bodiesFor = async (role: Role) =>
-    (await getDelivery(db, people[role], ids)).log.map(({ number, responseBody }) => [number, responseBody?.toString()]);
+    (await getDelivery(db, people[role], ids)).log.map(({ number, responseBody }) => [
+      number,
+      responseBody?.toString(),
+    ]);
   expect(await bodiesFor('administrator')).toEqual([
     [2, 'thank you'],
     [1, ''],
@@ -56,7 +59,9 @@ test('administrators get what the receiver responded, and managers do not', asyn
 test('what was sent is the event as the API returns it; of a test event, the same members', async () => {
   const people = await createPeople(db);
   const ids = await delivered(people);
-  expect((await getDelivery(db, people.manager, ids)).body).toBe((await getEvent(db, people.scope, ids.messageId)).json);
+  expect((await getDelivery(db, people.manager, ids)).body).toBe(
+    (await getEvent(db, people.scope, ids.messageId)).json,
+  );
   const { messageId } = await sendTestEvent(db, people.administrator, ids);
   const { body, createdAt } = await getDelivery(db, people.manager, { ...ids, messageId });
   expect(parseJson(body ?? '')).toEqual({

@@ -71,7 +71,9 @@ export const webhookEndpointProofs: Proofs = {
     const { endpointId } = await addDelivered(db, theirs);
     expect(await lockWebhookEndpoint(db.prisma, ours.scope, endpointId)).toBeNull();
     await addDelivered(db, ours, endpointId);
-    expect(await lockWebhookEndpoint(db.prisma, ours.scope, endpointId)).toMatchObject({ createdByUserId: ours.userId });
+    expect(await lockWebhookEndpoint(db.prisma, ours.scope, endpointId)).toMatchObject({
+      createdByUserId: ours.userId,
+    });
   },
 
   async changeWebhookEndpoint({ db, ours, theirs }) {
@@ -148,7 +150,9 @@ export const webhookHistoryProofs: Proofs = {
     const own = await addDelivered(db, ours, foreign.endpointId);
     const withBodies = true;
     expect(await findWebhookDelivery(db, ours.scope, { ...foreign, withBodies })).toBeNull();
-    expect(await findWebhookDelivery(db, ours.scope, { ...own, withBodies })).toMatchObject({ messageId: own.messageId });
+    expect(await findWebhookDelivery(db, ours.scope, { ...own, withBodies })).toMatchObject({
+      messageId: own.messageId,
+    });
     // A test delivery of ours with the id of theirs shows neither their event nor their attempts.
     await insertTestDelivery(db.prisma, ours.scope, foreign);
     const found = await findWebhookDelivery(db, ours.scope, { ...foreign, withBodies });
