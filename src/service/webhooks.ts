@@ -63,6 +63,7 @@ export async function listDeliveries(
   { endpointId, after, before }: { endpointId: string; after: string | null; before: string | null },
 ): Promise<DeliveryListPage> {
   refuseToSeeWebhooks(actor);
+  if (!isId(endpointId)) return { deliveries: [], previous: null, next: null };
   const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
   const { rows, hasPrevious, hasNext } = await readListPage(window, (from, limit) =>
     listWebhookDeliveries(db, actor.scope, { endpointId, from, limit }),

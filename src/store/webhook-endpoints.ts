@@ -85,11 +85,13 @@ export async function deleteDeliveriesOf(
 ): Promise<number> {
   const { organizationId } = scope;
   return db.prisma.$executeRaw`
-    delete from webhook_deliveries
-    where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid and message_id in (
-      select message_id from webhook_deliveries
+    with oldest as materialized (
+      select organization_id, endpoint_id, message_id from webhook_deliveries
       where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid
-      order by message_id limit ${limit} for update)`;
+      order by message_id limit ${limit} for update)
+    delete from webhook_deliveries d using oldest
+    where d.organization_id = oldest.organization_id and d.endpoint_id = oldest.endpoint_id
+      and d.message_id = oldest.message_id`;
 }
 
 /**
