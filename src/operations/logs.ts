@@ -1,16 +1,57 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
 import { describeError } from './describe-error.ts';
 
 export type { Logger };
 
-/** Logs JSON lines, or readable lines on a terminal. Nothing logs an Authorization header, a key or a query, which may be private. */
-export function createLogger(level: string): Logger {
+export type LogOptions = {
+  /** Members of every line. */
+  readonly base?: Readonly<Record<string, unknown>>;
+  /** Standard output by default. */
+  readonly output?: Writable & { readonly isTTY?: boolean };
+};
+
+/** Logs JSON lines, or readable rows on a terminal. Nothing logs an Authorization header, a key or a query, which may be private. */
+export function createLogger(level: string, { base, output = process.stdout }: LogOptions = {}): Logger {
   const serializers = { err: (error: unknown) => ({ stack: describeError(error) }) };
-  const options = { level, base: null, timestamp: createTimestamp(), serializers };
-  if (process.stdout.isTTY) return pino(options, pretty({ translateTime: 'HH:MM:ss', ignore: 'pid,hostname' }));
-  return pino(options, createBlocks(process.stdout));
+  const options = { level, base: base ?? null, timestamp: createTimestamp(), serializers };
+  return pino(options, output.isTTY === true ? createRows(output) : createBlocks(output));
+}
+
+/** Writes one row for each line. The stack of an error follows in rows of its own. */
+function createRows(output: Writable): { write: (line: string) => void } {
+  const format = prettyFactory({ translateTime: 'HH:MM:ss', hideObject: true, messageFormat: rowOf });
+  output.on('error', () => {});
+  return {
+    write(line) {
+      output.write(format(line));
+    },
+  };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function rowOf({ level: _level, time: _time, msg, err, error, ...members }: Members): string {
+  const { method, path, status, milliseconds, ...others } = members;
+  const request = method === undefined ? [] : [method, path, status, milliseconds, 'ms'];
+  const named = Object.entries(others).map(([name, value]) => `${name}=${textOf(value)}`);
+  const row = [msg, ...request, ...named].filter((word) => word !== undefined).join(' ');
+  const stack = String(Object(err).stack ?? error ?? '');
+  return [row, ...stack.split('\n')]
+    .filter((text) => text !== '')
+    .map(printable)
+    .join('\n');
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A path may contain escape sequences, which a terminal would carry out. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '\u{fffd}');
 }
 
 /** pino's isoTime, formatted once a millisecond. Formatting takes a tenth of the time of a line. */
@@ -34,7 +75,7 @@ const FLUSH_MS = 200;
  * Writes lines in blocks, at most 200 ms late: one write for each request costs as much as its validation. Not pino's own
  * destination, which at exit retries for ever if the reader is gone.
  */
-function createBlocks(output: NodeJS.WriteStream): { write: (line: string) => void } {
+function createBlocks(output: Writable): { write: (line: string) => void } {
   // Bytes, because concatenating many strings takes longer than encoding the lines.
   let lines: Buffer[] = [];
   let blockBytes = 0;
