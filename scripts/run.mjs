@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser, REMEDY } from './browser.mjs';
 import { launch } from './launch.mjs';
+import { findPromtool, unpackPromtool } from './promtool.mjs';
 import { canInstallPrograms, installPrograms, missingPrograms, REMEDY as PROGRAMS_REMEDY } from './sample-programs.mjs';
 import { digest, isFresh } from './stamps.mjs';
 
@@ -50,6 +51,10 @@ if (name === 'test' || name === 'soak') {
   ensureBrowser();
   ensureSamplePrograms();
 }
+if (name === 'soak' && findPromtool() === null && unpackPromtool() === null)
+  process.stderr.write(
+    '  promtool is not installed: the alert rules and the dashboard are not checked by Prometheus.\n',
+  );
 launch(node, ['--disable-warning=ExperimentalWarning', join(root, command.entry), ...(command.flags ?? []), ...rest]);
 
 function findNode() {

@@ -1,21 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import express from 'express';
+import { calledBy, noteCalled } from './api/called-operation.ts';
 import { errorHandler } from './api/error-handler.ts';
 import { originFormOf } from './api/request-target.ts';
+import { ResponseCache } from './api/response-cache.ts';
 import type { BrokenResponse } from './api/response-check.ts';
 import { createServerApi, type ServerApiDeps } from './api/server-api.ts';
 import { clientAddressIn } from './client-address.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
-import type { Overloaded } from './domain/errors.ts';
+import { KEY_REFUSAL_REASONS, OVERLOADED, type Overloaded } from './domain/errors.ts';
 import type { RequestLimits } from './domain/request-limits.ts';
+import { Tally } from './domain/tally.ts';
 import { logFailures } from './operations/failure-log.ts';
 import { healthRoutes } from './operations/health.ts';
 import { type Logger, logRequests, omitRequestLine } from './operations/logs.ts';
+import { appMetrics, FORBIDDEN_REASONS } from './operations/metrics/app-metrics.ts';
+import type { Metrics } from './operations/metrics/metrics.ts';
+import { RequestDurations } from './operations/metrics/request-durations.ts';
 import { countRefusals } from './operations/overload-log.ts';
 import type { Publication } from './publication/routes.ts';
 import { apiSecurityHeaders, isHttps, pageSecurityHeaders } from './security-headers.ts';
+import { findKeysIn } from './service/authenticate.ts';
+import { LookUpMeasures } from './service/batch-look-ups.ts';
 import { createDatabaseQueues } from './service/database-queues.ts';
 import type { KeyUses } from './service/last-used.ts';
 import type { Outbox } from './service/mail.ts';
@@ -40,6 +48,8 @@ export type AppDeps = {
   /** Checks responses against the contract; null disables it. */
   responseCheck: ServerApiDeps['responseCheck'];
   publication: Publication;
+  /** Gets the metrics of the application; undefined: nothing is measured. */
+  metrics?: Metrics | undefined;
   /** How long a request to the API may wait for its turn; 1,200 by default. */
   apiWaitMs?: number | undefined;
   /** Another contract than the published one, for measurements. */
@@ -63,6 +73,7 @@ export async function createApp({
   responseCacheBytes,
   responseCheck,
   publication,
+  metrics,
   apiWaitMs,
   served,
   now = () => new Date(),
@@ -71,8 +82,10 @@ export async function createApp({
   const onFault = logFailures(logger);
   const queues = createDatabaseQueues(db.poolSize, { apiWaitMs });
   const countRefusal = countRefusals(logger);
+  const [overloads, keyRefusals] = [new Tally(OVERLOADED), new Tally([...KEY_REFUSAL_REASONS, ...FORBIDDEN_REASONS])];
   const onOverload = (overloaded: Overloaded, res: ServerResponse) => {
     countRefusal(overloaded);
+    overloads.count(overloaded);
     omitRequestLine(res);
   };
   const onBrokenResponse = ({ isWithheld, ...broken }: BrokenResponse) => {
@@ -86,15 +99,18 @@ export async function createApp({
     lease: (requests) => leaseTokens(db, requests),
     onFailure: (error) => logger.warn({ err: error }, 'could not count requests: for a second, no limit applies'),
   });
+  const lookUps = new LookUpMeasures();
+  const cache = new ResponseCache(responseCacheBytes);
   const api = await createServerApi({
     db,
     environment,
     now,
     keyUses,
+    findKey: findKeysIn(db, lookUps),
     limiter,
     clientAddressOf: clientAddressIn(rooms.get('trust proxy fn')),
     queue: queues.api,
-    responseCacheBytes,
+    cache,
     served,
     responseCheck,
     onBrokenResponse,
@@ -104,9 +120,10 @@ export async function createApp({
   rooms.disable('x-powered-by');
   rooms.disable('etag');
   rooms.set('case sensitive routing', true);
-  rooms.use(healthRoutes({ db, isStopping, setPageHeaders }));
-  rooms.use(publication.routes({ setPageHeaders, publicUrl }));
+  rooms.use(called('health'), healthRoutes({ db, isStopping, setPageHeaders }));
+  rooms.use(called('documentation'), publication.routes({ setPageHeaders, publicUrl }));
   rooms.use(
+    called('dashboard'),
     dashboardRoutes({
       db,
       environment,
@@ -125,7 +142,8 @@ export async function createApp({
   // A bare Express router in front: an Express application switches the prototypes of each request and response that
   // passes it, which costs an API request more than everything else that Express does.
   const app = express.Router({ caseSensitive: true, strict: true });
-  app.use(identifyRequests(logger));
+  const requests = new RequestDurations();
+  app.use(identifyRequests(logger, metrics === undefined ? undefined : requests));
   app.use((req, res, next) => (API_PATH.test(req.url) ? api.middleware(req, res, next) : next()));
   app.use((_req, res, next) => {
     res.setHeader('X-Request-Id', res.locals['requestId']);
@@ -133,8 +151,10 @@ export async function createApp({
   });
   app.use(rooms);
   // The API sends the 404 for every path that does not exist.
-  app.use(api.middleware);
-  app.use(errorHandler({ send: api.send, onFault, onOverload }));
+  app.use(called(NOTHING), api.middleware);
+  app.use(errorHandler({ send: api.send, onFault, onOverload, onRefusedKey: (reason) => keyRefusals.count(reason) }));
+  const { pool, poolSize } = db;
+  metrics?.add(appMetrics({ requests, keyRefusals, overloads, queues, limiter, lookUps, cache, pool, poolSize }));
   return (req, res) => {
     const giveUp = (error: unknown) => {
       onFault(error, String(Object(res).locals?.requestId));
@@ -146,9 +166,29 @@ export async function createApp({
   };
 }
 
+/** For metrics: requests that no operation and no other part of the server handles. */
+const NOTHING = 'none';
+
+/** For metrics: the part of the server that handles the requests that reach it. */
+function called(name: string): express.RequestHandler {
+  return (req, _res, next) => {
+    noteCalled(req, name);
+    next();
+  };
+}
+
 /** Gives each request its id, and its line in the log once it has been answered or abandoned. */
-function identifyRequests(logger: Logger): express.RequestHandler {
-  const log = logRequests(logger);
+function identifyRequests(logger: Logger, durations: RequestDurations | undefined): express.RequestHandler {
+  const log = logRequests(
+    logger,
+    durations &&
+      ((req, res, milliseconds) =>
+        durations.record(
+          calledBy(req) ?? NOTHING,
+          res.writableFinished ? res.statusCode : 'aborted',
+          milliseconds / 1000,
+        )),
+  );
   return (req, res, next) => {
     const requestId = randomUUID();
     res.locals = { requestId };

@@ -29,6 +29,8 @@ export type Config = {
   readonly eventRetentionDays: number;
   /** How long the server accepts new connections after a signal to stop, while /readyz returns 503. */
   readonly drainSeconds: number;
+  /** Where the metrics are served. Port 0: any free port. Null: nowhere, and nothing is measured. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly nodeEnv: (typeof NODE_ENVS)[number];
   readonly environment: Environment;
@@ -69,6 +71,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       max: 365,
     }),
     drainSeconds: integer('DRAIN_SECONDS', given('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
+    metrics: metrics({ host: given('METRICS_HOST'), port: given('METRICS_PORT') }),
     logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
     nodeEnv,
     environment: oneOf('CHARTER_ENVIRONMENT', given('CHARTER_ENVIRONMENT'), {
@@ -108,6 +111,17 @@ function oneOf<T extends string>(
   const value = allowed.find((each) => each === text);
   if (value === undefined) throw invalid(name, text, `one of ${allowed.join(', ')}`);
   return value;
+}
+
+/** Off by default: processes that share a machine cannot share a port, and nobody expects a second one to be open. */
+function metrics({ host, port }: Record<'host' | 'port', string | undefined>): Config['metrics'] {
+  if (port !== undefined)
+    return { host: host ?? '127.0.0.1', port: integer('METRICS_PORT', port, { fallback: 0, min: 0, max: 65535 }) };
+  if (host === undefined) return null;
+  throw new StartUpError(
+    'METRICS_HOST is set, but METRICS_PORT is missing.',
+    'Set METRICS_PORT to the port of the metrics, or unset METRICS_HOST.',
+  );
 }
 
 type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };

@@ -3,6 +3,7 @@ import { type Config, readConfig } from './config.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
+import type { Metrics } from './operations/metrics/metrics.ts';
 import { endOnUnexpectedError } from './operations/unexpected-error.ts';
 import { logUnreadable } from './operations/unreadable-log.ts';
 import { connect } from './postgres/connect.ts';
@@ -45,6 +46,37 @@ async function startAndServe(shutdown: Shutdown): Promise<void> {
   const logger = createLogger(config.logLevel);
   endOnUnexpectedError({ logger, shutdown });
   void limitShutdown(shutdown, config.drainSeconds + STOP_SECONDS + LEAVE_SECONDS);
+  const measuring = await startMetrics(config, logger);
+  try {
+    await connectAndServe({ config, logger, shutdown, metrics: measuring?.metrics });
+  } finally {
+    await measuring?.close();
+  }
+  logger.info({ reason: await shutdown.reason }, 'stopped');
+}
+
+/** Loads the metrics only if they are wanted. */
+async function startMetrics({ metrics: address }: Config, logger: Logger): Promise<Measuring | undefined> {
+  if (address === null) return undefined;
+  const [{ Metrics }, { startMetricsServer }] = await Promise.all([
+    import('./operations/metrics/metrics.ts'),
+    import('./metrics-server.ts'),
+  ]);
+  const metrics = new Metrics();
+  const { close } = await startMetricsServer(address, { logger, read: async () => [await metrics.read()] });
+  return { metrics, close };
+}
+
+type Measuring = { readonly metrics: Metrics; close(): Promise<void> };
+
+type Running = {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly shutdown: Shutdown;
+  readonly metrics: Metrics | undefined;
+};
+
+async function connectAndServe({ config, logger, shutdown, metrics }: Running): Promise<void> {
   const outbox = createOutbox(config.mail, (error) => logger.warn({ err: error }, 'could not send a mail'));
   const { db, leave } = await connect(config, (error) =>
     logger.warn({ err: error }, 'an idle database connection failed'),
@@ -53,24 +85,20 @@ async function startAndServe(shutdown: Shutdown): Promise<void> {
     onFailure: (error) => logger.warn({ err: error }, 'could not write the last uses of API keys; will try again'),
   });
   try {
-    if (!shutdown.isRequested()) await serve({ config, db, logger, keyUses, outbox, shutdown });
+    if (!shutdown.isRequested()) await serve({ config, db, logger, keyUses, outbox, shutdown, metrics });
     await Promise.all([keyUses.stop(), outbox.settle()]);
   } finally {
     await leave();
   }
-  logger.info({ reason: await shutdown.reason }, 'stopped');
 }
 
-type ServeOptions = {
-  config: Config;
-  db: Database;
-  logger: Logger;
-  keyUses: KeyUses;
-  outbox: Outbox;
-  shutdown: Shutdown;
+type Serving = Running & {
+  readonly db: Database;
+  readonly keyUses: KeyUses;
+  readonly outbox: Outbox;
 };
 
-async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOptions): Promise<void> {
+async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }: Serving): Promise<void> {
   let isStopping = false;
   const { environment, publicUrl, trustedProxies, requestLimits, responseCacheBytes, responseCheck } = config;
   const publication = openPublication();
@@ -86,6 +114,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown }: ServeOpt
     responseCacheBytes,
     responseCheck,
     publication,
+    metrics,
     isStopping: () => isStopping,
   });
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');

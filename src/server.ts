@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import { Server as NetServer } from 'node:net';
 import { setTimeout as delay, setImmediate as nextCheck } from 'node:timers/promises';
 import type { TimeLimits, Unreadable } from './api/unreadable-request.ts';
 import { type Connections, serveConnections } from './connections.ts';
-import { StartUpError } from './domain/start-up-error.ts';
+import { listenOn } from './listen-on.ts';
 import { apiSecurityHeaders } from './security-headers.ts';
 
 export const LIMITS: TimeLimits = { headersSeconds: 10, requestSeconds: 30 };
@@ -56,19 +56,9 @@ export async function listen(
   });
   const securityHeaders = apiSecurityHeaders(publicUrl);
   const connections = serveConnections(server, { app, limits, securityHeaders, onUnreadable });
-  await new Promise<void>((resolve, reject) => {
-    const onError = (error: Error) => reject(unableToListen(error, host, port));
-    server.once('error', onError);
-    server.listen(port, host, () => {
-      server.off('error', onError);
-      server.on('error', onAcceptError);
-      resolve();
-    });
-  });
-  const { port: actualPort } = addressOf(server);
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const urlHost = reachable.includes(':') ? `[${reachable}]` : reachable;
-  return { url: `http://${urlHost}:${actualPort}`, stop: (options = {}) => stop(server, connections, options) };
+  const url = await listenOn(server, { host, port }, { host: 'HOST', port: 'PORT' });
+  server.on('error', onAcceptError);
+  return { url, stop: (options = {}) => stop(server, connections, options) };
 }
 
 async function stop(
@@ -99,33 +89,4 @@ function closeIdleFrom(startAt: number, connections: Connections): NodeJS.Timeou
   };
   closeIdle();
   return setInterval(closeIdle, CLOSE_IDLE_MS);
-}
-
-function addressOf(server: Server): AddressInfo {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.');
-  return address;
-}
-
-function unableToListen(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  if (error.code === 'EADDRINUSE')
-    return new StartUpError(
-      `Port ${port} of ${host} is in use.`,
-      'Stop the program that uses it, or set PORT to another port.',
-      {
-        cause: error,
-      },
-    );
-  if (error.code === 'EACCES')
-    return new StartUpError(`This user may not listen on port ${port}.`, 'Set PORT to a port above 1023.', {
-      cause: error,
-    });
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-    return new StartUpError(
-      `HOST ${host} is not an address of this machine.`,
-      'Set HOST to 127.0.0.1, or to 0.0.0.0 to listen on every address.',
-      { cause: error },
-    );
-  }
-  return error;
 }

@@ -106,7 +106,7 @@ function serverHeaders(
   const message = isObject(body) ? String(body['message']) : '';
   switch (status) {
     case 401:
-      return exceptionOf(new UnauthenticatedError(message, { presented: message !== SEND_A_KEY })).headers;
+      return exceptionOf(new UnauthenticatedError(message, message === SEND_A_KEY ? 'missing' : 'unknown')).headers;
     case 403: {
       const permission = PERMISSIONS.find((each) => message.includes(each));
       return exceptionOf(new ForbiddenError(message, permission)).headers;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'openapi-backend';
 import type { Caller } from '../domain/caller.ts';
+import { noteCalled } from './called-operation.ts';
 import type { ContractOperation } from './contract-operation.ts';
 import { decodeComponent, type Query, readQuery } from './request-query.ts';
 import type { RenderedResponse } from './response.ts';
@@ -66,6 +67,7 @@ export class ApiRequest {
 
   match(match: Match): void {
     this.#match = match;
+    if (match.operation !== undefined) noteCalled(this.req, match.operation.operationId);
   }
 
   get operation(): ContractOperation {

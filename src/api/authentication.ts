@@ -8,16 +8,14 @@ export const SEND_A_KEY = 'Send an API key in the Authorization header: Bearer <
 /** The key in a request's one Authorization header; throws a 401 where there is none. */
 export function keyOf(req: IncomingMessage): string {
   const { authorization } = req.headers;
-  if (authorization === undefined) throw new UnauthenticatedError(SEND_A_KEY, { presented: false });
+  if (authorization === undefined) throw new UnauthenticatedError(SEND_A_KEY, 'missing');
   // Node keeps only the first of several; a proxy in front may have checked another one.
   if (countOf(req.rawHeaders, 'authorization') > 1) {
-    throw new UnauthenticatedError('There are several Authorization headers. Send one.', { presented: true });
+    throw new UnauthenticatedError('There are several Authorization headers. Send one.', 'malformed');
   }
   const key = BEARER.exec(authorization)?.[1];
   if (key === undefined)
-    throw new UnauthenticatedError(`The Authorization header is not in the Bearer scheme. ${SEND_A_KEY}`, {
-      presented: true,
-    });
+    throw new UnauthenticatedError(`The Authorization header is not in the Bearer scheme. ${SEND_A_KEY}`, 'malformed');
   return key;
 }
 

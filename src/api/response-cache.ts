@@ -15,6 +15,9 @@ export type Versioned = { readonly response: RenderedResponse; readonly version:
  */
 type Pending = { rendering: Promise<Versioned> | undefined };
 
+/** "coalesced": the request waited for a response that another request was rendering. */
+type FindResult = 'hit' | 'coalesced' | 'miss';
+
 /**
  * Rendered responses to GET, in memory for as long as their organization's version lasts. Every change of the organization's
  * data bumps the version in its own transaction, and the look-up that accepts a request's key has just read it. So a cached
@@ -26,6 +29,11 @@ export class ResponseCache {
   #young = new Map<string, RenderedResponse>();
   #old: ReadonlyMap<string, RenderedResponse> = new Map();
   #youngBytes = 0;
+  /** Without the entries that have been used again, which are also young. */
+  #oldBytes = 0;
+  #oldEntries = 0;
+  readonly #found: Record<FindResult, number> = { hit: 0, coalesced: 0, miss: 0 };
+  #evicted = 0;
   readonly #pending = new Map<string, Pending>();
   readonly #maxYoungBytes: number;
 
@@ -33,8 +41,29 @@ export class ResponseCache {
     this.#maxYoungBytes = maxBytes / 2;
   }
 
+  /** Requests so far, by what they found. */
+  get found(): Readonly<Record<FindResult, number>> {
+    return this.#found;
+  }
+
+  get entries(): number {
+    return this.#young.size + this.#oldEntries;
+  }
+
+  /** An estimate. */
+  get bytes(): number {
+    return this.#youngBytes + this.#oldBytes;
+  }
+
+  /** Entries that have made room for others so far. */
+  get evicted(): number {
+    return this.#evicted;
+  }
+
   find(caller: Caller, url: string): RenderedResponse | undefined {
-    return this.#find(nameOf(caller, url));
+    const found = this.#find(nameOf(caller, url));
+    if (found !== undefined) this.#found.hit += 1;
+    return found;
   }
 
   /**
@@ -47,15 +76,21 @@ export class ResponseCache {
     const name = nameOf(caller, url);
     for (;;) {
       const found = this.#find(name);
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        this.#found.hit += 1;
+        return found;
+      }
       const begun = this.#pending.get(name)?.rendering;
       if (begun === undefined) break;
       try {
-        return (await begun).response;
+        const { response } = await begun;
+        this.#found.coalesced += 1;
+        return response;
       } catch (error) {
         if (!(error instanceof AbandonedError)) throw error;
       }
     }
+    this.#found.miss += 1;
     const rendering = work();
     const pending: Pending = { rendering };
     this.#pending.set(name, pending);
@@ -73,7 +108,10 @@ export class ResponseCache {
     const young = this.#young.get(name);
     if (young !== undefined) return young;
     const old = this.#old.get(name);
-    if (old !== undefined) this.#keep(name, old);
+    if (old === undefined) return undefined;
+    this.#oldEntries -= 1;
+    this.#oldBytes -= sizeOf(name, old);
+    this.#keep(name, old);
     return old;
   }
 
@@ -81,7 +119,10 @@ export class ResponseCache {
     const bytes = sizeOf(name, response);
     if (bytes > this.#maxYoungBytes) return;
     if (this.#youngBytes + bytes > this.#maxYoungBytes) {
+      this.#evicted += this.#oldEntries;
       this.#old = this.#young;
+      this.#oldEntries = this.#young.size;
+      this.#oldBytes = this.#youngBytes;
       this.#young = new Map();
       this.#youngBytes = 0;
     }

@@ -9,7 +9,7 @@ import {
   type AcceptedKey,
   acceptKey,
   callerOf,
-  findKeysIn,
+  type FindKey,
   findKnownKey,
   requirePermission,
 } from '../service/authenticate.ts';
@@ -25,7 +25,7 @@ import { handlers } from './handlers/index.ts';
 import type { HandlerDeps, Handlers, OperationHandler, OperationId } from './operation.ts';
 import { applyAdmission, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
 import { createSend, type Send } from './response.ts';
-import { ResponseCache } from './response-cache.ts';
+import type { ResponseCache } from './response-cache.ts';
 import { type BrokenResponse, type ResponseCheck, sendChecked } from './response-check.ts';
 
 export type ServerApiDeps = {
@@ -33,12 +33,13 @@ export type ServerApiDeps = {
   environment: Environment;
   now: () => Date;
   keyUses: KeyUses;
+  findKey: FindKey;
   limiter: RequestLimiter;
   /** The address of the client, behind trusted proxies too. */
   clientAddressOf: (req: IncomingMessage) => string;
   /** Runs the handlers that need the database; the tenants are organizations. */
   queue: FairQueue;
-  responseCacheBytes: number;
+  cache: ResponseCache;
   /** By name; sent with every response. */
   securityHeaders: Readonly<Record<string, string>>;
   /** Another contract than the published one, with its handlers. */
@@ -58,7 +59,7 @@ const WITHOUT_DATABASE: ReadonlySet<string> = new Set<OperationId>(['getKey']);
 
 /** The contract, served from the database. */
 export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
-  const { served, queue, responseCheck, onBrokenResponse, responseCacheBytes, securityHeaders } = deps;
+  const { served, queue, responseCheck, onBrokenResponse, cache, securityHeaders } = deps;
   const definition = served?.definition ?? (await readDocument());
   const unchecked = countResponses(createSend(securityHeaders));
   const send =
@@ -73,19 +74,18 @@ export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
     admit: ({ operation, caller, req }, work) =>
       WITHOUT_DATABASE.has(operation.operationId) ? work() : queue.run(caller.scope.organizationId, req.socket, work),
     send,
-    cache: new ResponseCache(responseCacheBytes),
+    cache,
   });
   return { ...api, send };
 }
 
-type AuthorizeDeps = Pick<ServerApiDeps, 'db' | 'environment' | 'now' | 'keyUses' | 'limiter' | 'clientAddressOf'>;
+type AuthorizeDeps = Pick<ServerApiDeps, 'findKey' | 'environment' | 'now' | 'keyUses' | 'limiter' | 'clientAddressOf'>;
 
 function authorizeByKey(deps: AuthorizeDeps) {
-  const { db, limiter } = deps;
-  const options = { ...deps, findKey: findKeysIn(db) };
+  const { limiter } = deps;
   const accept = async (req: IncomingMessage): Promise<AcceptedKey> => {
     try {
-      const known = await findKnownKey(keyOf(req), options);
+      const known = await findKnownKey(keyOf(req), deps);
       recordResponseIn(req, known.use);
       return acceptKey(known);
     } catch (error) {

@@ -41,18 +41,37 @@ export class ForbiddenError extends DomainError {
   }
 }
 
-/** The caller is not authenticated. `presented`: a key was sent, but is not accepted (RFC 6750 section 3.1). */
-export class UnauthenticatedError extends DomainError {
-  readonly presented: boolean;
+/** Why a key is not accepted. "missing": none was sent. "environment": it is for the other environment. "deactivated": its user is. */
+export const KEY_REFUSAL_REASONS = [
+  'missing',
+  'malformed',
+  'environment',
+  'unknown',
+  'expired',
+  'rotated',
+  'revoked',
+  'deactivated',
+] as const;
+export type KeyRefusalReason = (typeof KEY_REFUSAL_REASONS)[number];
 
-  constructor(message: string, { presented }: { presented: boolean }) {
+/** The caller is not authenticated. */
+export class UnauthenticatedError extends DomainError {
+  readonly reason: KeyRefusalReason;
+
+  constructor(message: string, reason: KeyRefusalReason) {
     super('unauthenticated', message);
-    this.presented = presented;
+    this.reason = reason;
+  }
+
+  /** A key was sent, but is not accepted (RFC 6750 section 3.1). */
+  get presented(): boolean {
+    return this.reason !== 'missing';
   }
 }
 
 /** The queue that is full: that of the API, that of the dashboard, the look-ups of keys, or the leases of rate limits. */
-export type Overloaded = 'api' | 'dashboard' | 'keys' | 'rate limits';
+export const OVERLOADED = ['api', 'dashboard', 'keys', 'rate limits'] as const;
+export type Overloaded = (typeof OVERLOADED)[number];
 
 /**
  * A refusal under load. Make one in advance and throw it each time: capturing a stack takes longer than the rest of the

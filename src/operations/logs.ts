@@ -104,12 +104,17 @@ export function omitRequestLine(res: ServerResponse): void {
   unlogged.add(res);
 }
 
+/** Called after the response to a request was sent, or its connection closed. */
+type OnFinished = (req: IncomingMessage, res: ServerResponse, milliseconds: number) => void;
+
 /** Logs one line for each request, after its response was sent or its connection closed. */
-export function logRequests(logger: Logger) {
+export function logRequests(logger: Logger, onFinished?: OnFinished) {
   return (req: IncomingMessage, res: ServerResponse, requestId: string): void => {
     const startedAt = performance.now();
     const { method, url = '/' } = req;
     res.on('close', () => {
+      const milliseconds = performance.now() - startedAt;
+      onFinished?.(req, res, milliseconds);
       if (res.statusCode === 503 && unlogged.has(res)) return;
       logger.info({
         requestId,
@@ -117,7 +122,7 @@ export function logRequests(logger: Logger) {
         path: pathOf(url),
         status: res.statusCode,
         ...(!res.writableFinished && { aborted: true }),
-        milliseconds: Math.round((performance.now() - startedAt) * 10) / 10,
+        milliseconds: Math.round(milliseconds * 10) / 10,
       });
     });
   };

@@ -15,16 +15,16 @@ import type { Permission } from '../domain/role.ts';
 import type { Database } from '../store/database.ts';
 import type { RefusedKey } from '../store/key-of-write.ts';
 import { findKeysByHash } from '../store/unscoped.ts';
-import { batchLookUps } from './batch-look-ups.ts';
+import { batchLookUps, type LookUpMeasures } from './batch-look-ups.ts';
 import type { KeyUses, UseRecorder } from './last-used.ts';
 
 /** Looks a key up by its SHA-256 in hexadecimal. Null: unknown key. */
-type FindKey = (hash: string) => Promise<KeyRecord | null>;
+export type FindKey = (hash: string) => Promise<KeyRecord | null>;
 
 type AuthenticateOptions = { findKey: FindKey; environment: Environment; now: () => Date; keyUses: KeyUses };
 
-export function findKeysIn(db: Database): FindKey {
-  return batchLookUps((hashes) => findKeysByHash(db, hashes));
+export function findKeysIn(db: Database, measures?: LookUpMeasures): FindKey {
+  return batchLookUps((hashes) => findKeysByHash(db, hashes), { measures });
 }
 
 const COPY = 'Copy the whole key again.';
@@ -82,7 +82,7 @@ export function callerOf({ record, permissions, at, use }: AcceptedKey): Caller 
 function permissionsOfActive(state: JudgedKey, { at, use }: Pick<KnownKey, 'at' | 'use'>): readonly Permission[] {
   const verdict = judgeKey(state, at);
   if (verdict.kind === 'rotated' || verdict.kind === 'revoked') use.ended();
-  if (verdict.kind !== 'active') throw refusal(wordsOf(verdict));
+  if (verdict.kind !== 'active') throw new UnauthenticatedError(wordsOf(verdict), verdict.kind);
   return verdict.permissions;
 }
 
@@ -114,23 +114,28 @@ export function refuseWriter(
 }
 
 function unknownKey(): UnauthenticatedError {
-  return refusal('This API key is not known. Check that the whole key was copied.');
+  return new UnauthenticatedError('This API key is not known. Check that the whole key was copied.', 'unknown');
 }
 
 function refuseByFormat(key: string, environment: Environment): void {
   const format = inspectKey(key);
   switch (format.kind) {
     case 'not-a-key':
-      throw refusal(`This is not an API key: a key is charter_${environment}_ and 46 letters and digits.`);
+      throw malformed(`This is not an API key: a key is charter_${environment}_ and 46 letters and digits.`);
     case 'cut-short':
-      throw refusal(`This API key is cut short: ${countCharacters(format.missing)} missing at its end. ${COPY}`);
+      throw malformed(`This API key is cut short: ${countCharacters(format.missing)} missing at its end. ${COPY}`);
     case 'too-long':
-      throw refusal(`This API key has something extra: ${countCharacters(format.extra)} too many. Copy only the key.`);
+      throw malformed(
+        `This API key has something extra: ${countCharacters(format.extra)} too many. Copy only the key.`,
+      );
     case 'mistyped':
-      throw refusal(`This API key is mistyped. ${COPY}`);
+      throw malformed(`This API key is mistyped. ${COPY}`);
     case 'well-formed':
       if (format.environment === environment) return;
-      throw refusal(`This is a ${format.environment} key, but this server accepts only ${environment} keys.`);
+      throw new UnauthenticatedError(
+        `This is a ${format.environment} key, but this server accepts only ${environment} keys.`,
+        'environment',
+      );
   }
 }
 
@@ -151,6 +156,6 @@ function wordsOf(verdict: Exclude<Verdict, { kind: 'active' }>): string {
   }
 }
 
-function refusal(message: string): UnauthenticatedError {
-  return new UnauthenticatedError(message, { presented: true });
+function malformed(message: string): UnauthenticatedError {
+  return new UnauthenticatedError(message, 'malformed');
 }

@@ -1,7 +1,16 @@
+import { Distribution } from '../domain/distribution.ts';
 import { DomainError, OverloadError } from '../domain/errors.ts';
 
 /** Values by key. A missing key was not found. */
 type Found<V> = ReadonlyMap<string, V>;
+
+/** What the metrics show of the look-ups. */
+export class LookUpMeasures {
+  /** Requests that share a statement. */
+  readonly batchSizes = new Distribution([1, 2, 4, 8, 16, 32, 64, 128, 256]);
+  /** Requests that wait for the next statement. */
+  waiting = 0;
+}
 
 export type BatchOptions = {
   /** Timeout of a look-up. It fails then, and the next batch starts. */
@@ -10,6 +19,7 @@ export type BatchOptions = {
   readonly waitSeconds?: number;
   /** Maximum number of requests that wait for the next batch. */
   readonly maxWaiting?: number;
+  readonly measures?: LookUpMeasures | undefined;
 };
 
 /** Batch size that starts a look-up at once: about half of the requests that sixteen busy connections send at once. */
@@ -42,7 +52,7 @@ class Batch<V> {
  */
 export function batchLookUps<V>(
   lookUp: (keys: readonly string[]) => Promise<Found<V>>,
-  { seconds = 5, waitSeconds = 1.5, maxWaiting = 5000 }: BatchOptions = {},
+  { seconds = 5, waitSeconds = 1.5, maxWaiting = 5000, measures = new LookUpMeasures() }: BatchOptions = {},
 ): (key: string) => Promise<V | null> {
   let next = new Batch<V>();
   let isInFlight = false;
@@ -50,6 +60,8 @@ export function batchLookUps<V>(
   async function run(): Promise<void> {
     if (isInFlight || next.waiting === 0) return;
     isInFlight = true;
+    measures.batchSizes.record(next.waiting);
+    measures.waiting = 0;
     const batch = next;
     next = new Batch();
     await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUp([...batch.keys])));
@@ -63,11 +75,13 @@ export function batchLookUps<V>(
     if (next.waiting === 0) return;
     void next.settle(Promise.reject(OVERLOADED));
     next = new Batch();
+    measures.waiting = 0;
   }
 
   return (key) => {
     if (next.waiting >= maxWaiting) return Promise.reject(OVERLOADED);
     const found = next.join(key);
+    measures.waiting = next.waiting;
     // Deferred, so that requests of other connections in this turn of the event loop join the batch. A full batch starts at
     // once, so that the database works on it while further requests are read.
     if (next.waiting === 1) setImmediate(run);

@@ -63,6 +63,14 @@ export class FairQueue {
     this.#refusal = new OverloadError(options.name);
   }
 
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /**
    * Runs the task at once if there is a permit, otherwise in its turn. Throws an OverloadError if that takes too long, and an
    * AbandonedError if the client closes its connection or its sending side before its turn.

@@ -81,6 +81,8 @@ export class RequestLimiter {
   #lastLeaseAt = Number.NEGATIVE_INFINITY;
   #openUntil = 0;
   #hasFailed = false;
+  readonly #refused: Record<Admission['closest'] | 'address', number> = { key: 0, organization: 0, address: 0 };
+  #failedLeases = 0;
 
   constructor({ limits, lease, onFailure, clock = () => performance.now(), maxWaiting = 5000 }: RequestLimiterOptions) {
     this.#limits = limits;
@@ -88,6 +90,21 @@ export class RequestLimiter {
     this.#onFailure = onFailure;
     this.#clock = clock;
     this.#maxWaiting = maxWaiting;
+  }
+
+  /** Requests that were refused so far, by the limit that refused them. */
+  get refused(): Readonly<Record<Admission['closest'] | 'address', number>> {
+    return this.#refused;
+  }
+
+  /** Requests that wait for a lease. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Leases that failed so far. */
+  get failedLeases(): number {
+    return this.#failedLeases;
   }
 
   /**
@@ -99,9 +116,11 @@ export class RequestLimiter {
     const limits = this.#limitsOf(key, at);
     if (limits.key === null && limits.organization === null) return null;
     const isAdmitted = this.#tryTake(limits.key, limits.organization, at);
-    if (isAdmitted !== undefined) return admissionOf(limits, isAdmitted, at);
+    if (isAdmitted !== undefined) return this.#admissionOf(limits, isAdmitted, at);
     if (this.#isFull(limits.key) || this.#isFull(limits.organization)) throw OVERLOADED;
-    return this.#wait(limits.key, limits.organization).then((admitted) => admissionOf(limits, admitted, this.#clock()));
+    return this.#wait(limits.key, limits.organization).then((admitted) =>
+      this.#admissionOf(limits, admitted, this.#clock()),
+    );
   }
 
   /**
@@ -114,7 +133,7 @@ export class RequestLimiter {
     const tokens = this.#tokensIn(this.#addresses, `address:${networkOf(ip)}`, this.#limits.perAddress);
     this.#forgetIdle(at);
     const isAdmitted = this.#tryTake(tokens, null, at);
-    if (isAdmitted !== undefined) return isAdmitted;
+    if (isAdmitted !== undefined) return this.#countRefusalOfAddress(isAdmitted);
     if (this.#waitingOfAddresses >= this.#maxWaiting) throw OVERLOADED;
     return this.#waitOfAddress(tokens);
   }
@@ -122,7 +141,7 @@ export class RequestLimiter {
   async #waitOfAddress(tokens: LeasedTokens): Promise<boolean> {
     this.#waitingOfAddresses += 1;
     try {
-      return await this.#wait(tokens, null);
+      return this.#countRefusalOfAddress(await this.#wait(tokens, null));
     } finally {
       this.#waitingOfAddresses -= 1;
     }
@@ -228,6 +247,7 @@ export class RequestLimiter {
       }
     } catch (error) {
       this.#openUntil = this.#clock() + OPEN_MS;
+      this.#failedLeases += 1;
       if (!this.#hasFailed) this.#onFailure(error);
       this.#hasFailed = true;
     }
@@ -266,16 +286,23 @@ export class RequestLimiter {
       else each.settle(isAdmitted);
     }
   }
-}
 
-function admissionOf(limits: KeyLimits, isAdmitted: boolean, at: number): Admission {
-  const byKey = limits.key?.remaining(at) ?? Number.POSITIVE_INFINITY;
-  const byOrganization = limits.organization?.remaining(at) ?? Number.POSITIVE_INFINITY;
-  if (isAdmitted) {
-    const closest = byKey <= byOrganization ? 'key' : 'organization';
-    return { isAdmitted, limits, closest, remaining: Math.min(byKey, byOrganization) };
+  #admissionOf(limits: KeyLimits, isAdmitted: boolean, at: number): Admission {
+    const byKey = limits.key?.remaining(at) ?? Number.POSITIVE_INFINITY;
+    const byOrganization = limits.organization?.remaining(at) ?? Number.POSITIVE_INFINITY;
+    if (isAdmitted) {
+      const closest = byKey <= byOrganization ? 'key' : 'organization';
+      return { isAdmitted, limits, closest, remaining: Math.min(byKey, byOrganization) };
+    }
+    const closest = limits.key?.decide(at) === 'refused' ? 'key' : 'organization';
+    this.#refused[closest] += 1;
+    return { isAdmitted, limits, closest, remaining: 0 };
   }
-  return { isAdmitted, limits, closest: limits.key?.decide(at) === 'refused' ? 'key' : 'organization', remaining: 0 };
+
+  #countRefusalOfAddress(isAdmitted: boolean): boolean {
+    if (!isAdmitted) this.#refused.address += 1;
+    return isAdmitted;
+  }
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {

@@ -22,12 +22,13 @@ const DEFAULTS = {
   ...{ logLevel: 'info', nodeEnv: 'development', environment: 'live', publicUrl: undefined, mail: null },
   trustedProxies: [],
   responseCheck: { mode: 'report', sampleRate: 1 },
+  metrics: null,
 };
 
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS DRAIN_SECONDS LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS DRAIN_SECONDS METRICS_HOST METRICS_PORT LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -43,6 +44,8 @@ test('every variable is read', () => {
     ...{ RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ORGANIZATION: '1000000', RATE_LIMIT_PER_ADDRESS: '7' },
     EVENT_RETENTION_DAYS: '365',
     DRAIN_SECONDS: '300',
+    METRICS_HOST: '::1',
+    METRICS_PORT: '65535',
     ENCRYPTION_KEY,
     PUBLIC_URL: 'https://charter.example.org',
   };
@@ -53,6 +56,7 @@ test('every variable is read', () => {
     requestLimits: { perKey: 0, perOrganization: 1_000_000, perAddress: 7 },
     eventRetentionDays: 365,
     drainSeconds: 300,
+    metrics: { host: '::1', port: 65_535 },
     keyring: expect.any(Keyring),
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
     responseCheck: { mode: 'report', sampleRate: 0.01 },
@@ -67,6 +71,13 @@ test('responses are validated in development, and elsewhere only on request', ()
   const env = { NODE_ENV: 'production', RESPONSE_CHECK: 'enforce' };
   expect(checkOf(env)).toEqual({ mode: 'enforce', sampleRate: 1 });
   expect(checkOf({ ...env, RESPONSE_CHECK_SAMPLE_RATE: '1.0' })).toEqual({ mode: 'enforce', sampleRate: 1 });
+});
+
+test('metrics are served on loopback if only their port is set, and a host alone is refused', () => {
+  expect(readConfig({ METRICS_PORT: '0' }).metrics).toEqual({ host: '127.0.0.1', port: 0 });
+  const { message, remedy } = refusalOf({ METRICS_HOST: '0.0.0.0' });
+  expect(message).toBe('METRICS_HOST is set, but METRICS_PORT is missing.');
+  expect(remedy).toContain('Set METRICS_PORT');
 });
 
 test('nothing is enforced on some responses only', () => {
@@ -84,6 +95,7 @@ describe.each([
   ['RESPONSE_CACHE_MIB', ['-1', '65537', '64M'], 'an integer from 0 to 65536'],
   ['EVENT_RETENTION_DAYS', ['0', '366', '30d'], 'an integer from 1 to 365'],
   ['DRAIN_SECONDS', ['-1', '301', '10s'], 'an integer from 0 to 300'],
+  ['METRICS_PORT', ['-1', '65536', 'on'], 'an integer from 0 to 65535'],
   ['LOG_LEVEL', ['verbose', 'INFO'], 'one of fatal, error, warn, info, debug, trace, silent'],
   ['NODE_ENV', ['prod', 'toString'], 'one of development, production, test'],
   ['CHARTER_ENVIRONMENT', ['staging', 'Live'], 'one of live, test'],

@@ -22,6 +22,7 @@ import { until } from '../support/wait.ts';
 // Servers as an operator starts them: one with every variable unlike its default, and one with none but those that it needs.
 
 const HOST = '127.0.0.2';
+const METRICS_HOST = '127.0.0.3';
 const POOL_SIZE = 20;
 /** Six tenths of the connections are for the operations of the API, all but one of them for an organization that is alone. */
 const STATEMENTS_OF_AN_ORGANIZATION = 11;
@@ -33,7 +34,7 @@ const LIST = '/api/parent_programs';
 const database = await createScratchDatabase();
 const smtp = await startSmtp();
 const dataDir = await mkdtemp(join(tmpdir(), 'charter-variables-'));
-const port = await freePort(HOST);
+const [port, metricsPort] = [await freePort(HOST), await freePort(METRICS_HOST)];
 const environment = {
   HOST,
   PORT: String(port),
@@ -49,6 +50,8 @@ const environment = {
   RESPONSE_CHECK_SAMPLE_RATE: '0.5',
   EVENT_RETENTION_DAYS: '2',
   DRAIN_SECONDS: String(DRAIN_SECONDS),
+  METRICS_HOST,
+  METRICS_PORT: String(metricsPort),
   LOG_LEVEL: 'warn',
   NODE_ENV: 'production',
   CHARTER_ENVIRONMENT: 'test',
@@ -61,6 +64,7 @@ const environment = {
 const elsewhere = { DATA_DIR: dataDir };
 
 const url = `http://${HOST}:${port}`;
+const metricsUrl = `http://${METRICS_HOST}:${metricsPort}/metrics`;
 const changed = startFile('src/main.ts', [], environment);
 await until('the server', () => answers(url));
 const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
@@ -157,6 +161,14 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
         await until('the old event to be deleted', isDeleted);
       });
     });
+  },
+  async METRICS_HOST() {
+    expect((await fetch(metricsUrl)).status).toBe(200);
+    await expect(fetch(`http://127.0.0.1:${metricsPort}/metrics`)).rejects.toThrow();
+  },
+  async METRICS_PORT() {
+    expect(await (await fetch(metricsUrl)).text()).toContain(`charter_database_connections_max ${POOL_SIZE}\n`);
+    expect((await client.get('/metrics')).status).toBe(404);
   },
   async LOG_LEVEL() {
     expect(new Set(logOf(changed).map(({ level }) => level))).toEqual(new Set([40]));

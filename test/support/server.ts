@@ -47,7 +47,10 @@ type Options = {
   clock?: () => number;
   timeLimits?: TimeLimits;
 } & Partial<
-  Pick<AppDeps, 'logger' | 'requestLimits' | 'responseCheck' | 'served' | 'responseCacheBytes' | 'apiWaitMs'>
+  Pick<
+    AppDeps,
+    'logger' | 'requestLimits' | 'responseCheck' | 'served' | 'responseCacheBytes' | 'apiWaitMs' | 'metrics'
+  >
 >;
 
 /** A server for the tests of a file, closed after them. */
@@ -69,6 +72,7 @@ export async function startServer({
   served,
   // The machine that runs the tests may be slow.
   apiWaitMs = 30_000,
+  metrics,
   timeLimits,
 }: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
@@ -90,6 +94,7 @@ export async function startServer({
     responseCacheBytes,
     responseCheck,
     apiWaitMs,
+    metrics,
     publication: openPublication(),
     served,
     now,

@@ -8,6 +8,7 @@ import { HANDLER_FAULTS } from './handlers.ts';
 import { ISOLATION_FAULTS } from './isolation.ts';
 import { KEY_FAULTS } from './keys.ts';
 import { LIMIT_FAULTS } from './limits.ts';
+import { OPERATING_FAULTS } from './operating.ts';
 import { PAGE_FAULTS } from './pages.ts';
 import { PEOPLE_FAULTS } from './people.ts';
 import { PROMISE_FAULTS } from './promises.ts';
@@ -29,6 +30,7 @@ export const FAULTS: readonly Fault[] = [
   ...PAGE_FAULTS,
   ...PEOPLE_FAULTS,
   ...STOPPING_FAULTS,
+  ...OPERATING_FAULTS,
   ...PROMISE_FAULTS,
 ];
 

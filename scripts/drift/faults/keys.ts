@@ -95,7 +95,7 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: AUTHENTICATE,
-        find: 'return batchLookUps((hashes) => findKeysByHash(db, hashes));',
+        find: 'return batchLookUps((hashes) => findKeysByHash(db, hashes), { measures });',
         replace: `const look = batchLookUps((hashes: readonly string[]) => findKeysByHash(db, hashes));
   const known = new Map<string, Promise<KeyRecord | null>>();
   return async (hash) => {

@@ -236,7 +236,13 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
   },
   {
     title: 'an invalid port is accepted',
-    edits: [{ file: 'src/config.ts', find: '65535', replace: '655350' }],
+    edits: [
+      {
+        file: 'src/config.ts',
+        find: 'fallback: 3000, min: 0, max: 65535',
+        replace: 'fallback: 3000, min: 0, max: 655350',
+      },
+    ],
     caughtBy: 'test/process/config.test.ts',
   },
 ];

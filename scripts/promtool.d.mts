@@ -1,0 +1,3 @@
+export function findPromtool(): string | null;
+/** Returns its path, or null if this machine has no Debian packages. */
+export function unpackPromtool(): string | null;

@@ -1,0 +1,55 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StartUpError } from './domain/start-up-error.ts';
+
+export type ListenAddress = {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+};
+
+/** The names of the variables that an operator changes if the address cannot be used. */
+type Variables = { readonly host: string; readonly port: string };
+
+/** Makes the server listen and returns its URL. Throws a StartUpError if the address cannot be used. */
+export async function listenOn(server: Server, address: ListenAddress, variables: Variables): Promise<string> {
+  const { host } = address;
+  await new Promise<void>((resolve, reject) => {
+    const onError = (error: Error) => reject(unableToListen(error, address, variables));
+    server.once('error', onError);
+    server.listen({ ...address }, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const urlHost = reachable.includes(':') ? `[${reachable}]` : reachable;
+  return `http://${urlHost}:${addressOf(server).port}`;
+}
+
+function addressOf(server: Server): AddressInfo {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.');
+  return address;
+}
+
+function unableToListen(error: NodeJS.ErrnoException, { host, port }: ListenAddress, variables: Variables): Error {
+  const refusal = (message: string, remedy: string) => new StartUpError(message, remedy, { cause: error });
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return refusal(
+        `Port ${port} of ${host} is in use.`,
+        `Stop the program that uses it, or set ${variables.port} to another port.`,
+      );
+    case 'EACCES':
+      return refusal(`This user may not listen on port ${port}.`, `Set ${variables.port} to a port above 1023.`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return refusal(
+        `${variables.host} ${host} is not an address of this machine.`,
+        `Set ${variables.host} to 127.0.0.1, or to 0.0.0.0 to listen on every address.`,
+      );
+    default:
+      return error;
+  }
+}
