@@ -25,7 +25,7 @@ const COMMANDS = {
   migration: { entry: 'scripts/migration.ts', generated: true },
   'release-contract': { entry: 'scripts/release-contract/main.ts', generated: true },
   mock: { entry: 'scripts/mock/main.ts', generated: true },
-  admin: { entry: 'scripts/admin.ts', generated: true },
+  admin: { entry: 'scripts/admin/main.ts', generated: true },
   workflows: { entry: 'scripts/workflows/main.ts', generated: false },
   soak: { entry: 'scripts/soak/main.ts', generated: true, docs: true },
   drift: { entry: 'scripts/drift/main.ts', generated: true, docs: true },

@@ -191,7 +191,7 @@ const FACTS: readonly Fact[] = [
   ],
   ['src/dashboard/people/user.ts', /chooses a new password. It works for (an) hour/, LINK_HOURS.password_reset],
   ['src/dashboard/sign-in/forgotten-password.ts', /It works once, within (an) hour/, LINK_HOURS.password_reset],
-  ['scripts/admin.ts', /organization's name, at most (\d+) characters/, MAX_CHARACTERS.organization],
+  ['scripts/admin/commands.ts', /organization's name, at most (\d+) characters/, MAX_CHARACTERS.organization],
 ];
 
 const facts = FACTS.map(([file, pattern, ...values]) => ({ file, pattern, values }));

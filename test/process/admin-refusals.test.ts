@@ -1,5 +1,6 @@
+import { runAdminCommand } from '../support/admin.ts';
 import { createScratchDatabase, type ScratchDatabase, serverUrl } from '../support/postgres.ts';
-import { runFile } from '../support/process.ts';
+import { type Ended, runFile } from '../support/process.ts';
 import { createTenant, useDatabase } from '../support/store.ts';
 
 const NOWHERE = '00000000-0000-7000-8000-000000000000';
@@ -8,8 +9,8 @@ const database = await useDatabase();
 const taken = await createTenant(database.db, 'viewer');
 
 /** The message on standard error: one or two lines, without a stack trace. */
-async function refusalOf(parameters: readonly string[], env = { DATABASE_URL: database.url }): Promise<string> {
-  const { code, stdout, stderr } = await runFile('scripts/admin.ts', parameters, env);
+async function refusalOf(command: Promise<Ended>): Promise<string> {
+  const { code, stdout, stderr } = await command;
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).not.toMatch(/\n +at |node:internal|Prisma/);
   expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
@@ -70,19 +71,27 @@ test.each<[string, () => readonly string[], RegExp]>([
   ],
   ['a life in words', () => [...ISSUE, taken.email, '--expires-days', 'long'], /Give 1 to 3650, or "never"/],
 ])('%s is refused in one line', async (_, parameters, refusal) => {
-  expect(await refusalOf(parameters())).toMatch(refusal);
+  expect(await refusalOf(runAdminCommand(database.url, parameters()))).toMatch(refusal);
+});
+
+test('the command in a process of its own is refused like that too', async () => {
+  const run = (...parameters: string[]) =>
+    refusalOf(runFile('scripts/admin/main.ts', parameters, { DATABASE_URL: database.url }));
+  expect(await run('list')).toMatch(/unknown command 'list'/);
+  expect(await run('revoke-key', '--id', NOWHERE)).toMatch(/There is no API key with the id 0+-/);
 });
 
 test('an unusable database is refused in one line without the password', async () => {
   const { password } = new URL(await serverUrl());
-  const refusal = await refusalOf(['list-organizations'], { DATABASE_URL: await serverUrl('missing') });
+  const env = { DATABASE_URL: await serverUrl('missing') };
+  const refusal = await refusalOf(runFile('scripts/admin/main.ts', ['list-organizations'], env));
   expect(refusal).toContain('has no database "missing"');
   expect(refusal).not.toContain(password);
 });
 
 test('an empty database is migrated, so that either command can come first', async () => {
   const empty: ScratchDatabase = await createScratchDatabase('empty');
-  const { code, stdout } = await runFile('scripts/admin.ts', ['--json', 'list-organizations'], {
+  const { code, stdout } = await runFile('scripts/admin/main.ts', ['--json', 'list-organizations'], {
     DATABASE_URL: empty.url,
   });
   expect({ code, listed: JSON.parse(stdout) }).toEqual({ code: 0, listed: { organizations: [] } });

@@ -1,15 +1,18 @@
 import { formatKey } from '../../src/domain/api-key.ts';
 import { signIn } from '../../src/service/sign-in.ts';
 import { addSecondFactor, createAccount, isSignedIn, newTrace, PASSWORD } from '../support/accounts.ts';
+import { runAdminCommand } from '../support/admin.ts';
 import { Client } from '../support/client.ts';
 import { runFile } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
 
-function admin(...parameters: string[]) {
-  return runFile('scripts/admin.ts', parameters, { DATABASE_URL: server.databaseUrl });
-}
+const admin = (...parameters: string[]) => runAdminCommand(server.databaseUrl, parameters);
+
+/** The same in a process of its own. */
+const adminProcess = (...parameters: string[]) =>
+  runFile('scripts/admin/main.ts', parameters, { DATABASE_URL: server.databaseUrl });
 
 /** The command's JSON output; rejects when the command fails. */
 async function resultOf(...parameters: string[]): Promise<Record<string, unknown>> {
@@ -70,13 +73,12 @@ test('an operator makes an organization and a working key, suspends and resumes 
 
   expect(await resultOf('revoke-key', '--id', String(issued['id']))).toEqual({ revoked: issued['id'] });
   expect((await client.get('/api/key')).status).toBe(401);
-  const again = await admin('revoke-key', '--id', String(issued['id']));
+  const again = await adminProcess('revoke-key', '--id', String(issued['id']));
   expect(again).toMatchObject({
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(/^The key "Staging" was revoked by an operator on .* UTC\. .*\n$/),
   });
-  // Ten processes, one after another.
 });
 
 test('a leaked key is revoked by the key itself or by its prefix, unless several keys have the prefix', async () => {
@@ -102,13 +104,13 @@ test('a leaked key is revoked by the key itself or by its prefix, unless several
   expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: 'There is no such API key.\n' });
   const where = { organizationId: id, action: 'key.revoked' };
   expect(await server.db.prisma.auditEvent.count({ where })).toBe(2);
-  // Seven processes, one after another.
 });
 
 test('a key can be limited in permissions and lifetime', async () => {
   const { email } = await createOrganization();
   const given = ['--permissions', 'parent_programs:read', '--expires-days', 'never'];
-  const { stdout, code, stderr } = await admin('issue-key', '--user', email, '--name', 'For people to read', ...given);
+  const issue = ['issue-key', '--user', email, '--name', 'For people to read', ...given];
+  const { stdout, code, stderr } = await adminProcess(...issue);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const key = /^key: (charter_live_\w{46})$/m.exec(stdout)?.[1];
   expect(stdout).toMatch(/^permissions: parent_programs:read\nexpires at: none$/m);
@@ -132,11 +134,10 @@ test('an operator removes a lost second factor, and its owner signs in with the 
   expect(await admin(...given)).toEqual({ code: 1, stdout: '', stderr: `${owner.email} has no second factor.\n` });
   await addSecondFactor(db, owner, new Date());
   expect(await admin(...given)).toEqual({ code: 0, stdout: `second factor removed: ${owner.email}\n`, stderr: '' });
-  // Three processes, one after another.
 });
 
 test('--help names every command and its options', async () => {
-  const [all, one] = await Promise.all([admin('--help'), admin('issue-key', '--help')]);
+  const [all, one] = await Promise.all([adminProcess('--help'), admin('issue-key', '--help')]);
   for (const command of 'create-organization make-link list-organizations issue-key revoke-key'.split(' ')) {
     expect(all).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(command) });
   }

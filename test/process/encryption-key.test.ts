@@ -25,7 +25,7 @@ test('in production with DATABASE_URL, a server without ENCRYPTION_KEY does not 
   expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ keyring: undefined });
 });
 
-test.each(['src/main.ts', 'scripts/admin.ts'])(
+test.each(['src/main.ts', 'scripts/admin/main.ts'])(
   '%s with another key refuses to start, and does not print it',
   async (file) => {
     const env = { DATABASE_URL: database.url, NODE_ENV: 'production', ENCRYPTION_KEY: WRONG, PORT: '0' };
@@ -59,7 +59,7 @@ test('npm run admin changes the key while a server runs with both', async () => 
   await withScratchDatabase(async (url) => {
     const both = { DATABASE_URL: url, ENCRYPTION_KEY: `${WRONG},${ENCRYPTION_KEY}` };
     await withCharter(both, async (charter) => {
-      const { code, stdout } = await runFile('scripts/admin.ts', ['--json', 'rotate-encryption-key'], both);
+      const { code, stdout } = await runFile('scripts/admin/main.ts', ['--json', 'rotate-encryption-key'], both);
       expect({ code, result: JSON.parse(stdout) }).toEqual({ code: 0, result: { secrets_encrypted: 0 } });
       expect((await fetch(`${charter.url}/readyz`)).status).toBe(200);
     });

@@ -22,7 +22,7 @@ const statusOf = async (key: string) => (await new Client(charter.url, key).get(
 test('in the test environment, the operator, the form and the rotation each issue a key that this server accepts', async () => {
   const account = await createAccount(db, { role: 'administrator' });
   const issue = ['--json', 'issue-key', '--user', account.email, '--name', 'Issued'];
-  const { code, stdout, stderr } = await runFile('scripts/admin.ts', issue, env);
+  const { code, stdout, stderr } = await runFile('scripts/admin/main.ts', issue, env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const issued: { key: string } = JSON.parse(stdout);
 
@@ -41,7 +41,7 @@ test('a live key is refused with the reason, and is not issued', async () => {
   const account = await createAccount(db, { role: 'administrator' });
   const issue = ['--json', 'issue-key', '--user', account.email, '--name', 'Live'];
   const live: { key: string } = JSON.parse(
-    (await runFile('scripts/admin.ts', issue, { ...env, CHARTER_ENVIRONMENT: '' })).stdout,
+    (await runFile('scripts/admin/main.ts', issue, { ...env, CHARTER_ENVIRONMENT: '' })).stdout,
   );
   expect(live.key).toMatch(/^charter_live_/);
   const { status, body } = await new Client(charter.url, live.key).get('/api/key');
