@@ -1,12 +1,18 @@
-import { join } from 'node:path';
-import { bundle, type Config } from '@redocly/openapi-core';
-import { type Contract, contractOf } from '../contract.ts';
+import { bundle, createConfig } from '@redocly/openapi-core';
+import type { Document } from '../src/api/contract.ts';
+import type { Json } from '../src/api/document.ts';
 
-/** In this process: the command takes longer to start than to bundle. */
-export async function bundleContract(root: string, config: Config): Promise<Contract> {
-  const { bundle: bundled, problems } = await bundle({ ref: join(root, 'openapi/openapi.yaml'), config });
+let configured: ReturnType<typeof createConfig> | undefined;
+
+/**
+ * The contract of this main file in one document. In this process: the command takes longer to start than to bundle. Throws
+ * with the errors if it cannot be bundled.
+ */
+export async function bundleContract(mainFile: string): Promise<Document & Json> {
+  configured ??= createConfig({});
+  const { bundle: bundled, problems } = await bundle({ ref: mainFile, config: await configured });
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
   // A plain value, without the objects that several places of the result share.
-  return contractOf(JSON.parse(JSON.stringify(bundled.parsed)));
+  return JSON.parse(JSON.stringify(bundled.parsed));
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { adviceFor } from '../../openapi/lint/redocly-messages.ts';
-import type { Json } from '../../src/api/document.ts';
 import { root, tryTool } from '../tool.ts';
 import { inOrder, type Problem } from './problem.ts';
 
@@ -25,12 +24,6 @@ type Found = {
 export async function lintContract(): Promise<Problem[]> {
   const [problems = []] = await lintDocuments([CONTRACT]);
   return problems;
-}
-
-/** The contract in one document; null: it cannot be bundled, which `lintContract` explains. */
-export async function bundleContract(): Promise<Json | null> {
-  const { code, stdout } = await tryTool('redocly', ['bundle', CONTRACT, '--ext=json']);
-  return code === 0 ? JSON.parse(stdout) : null;
 }
 
 /** What they find in the workflows. */

@@ -2,7 +2,6 @@ import { dirname } from 'node:path';
 import type { Document } from '../../src/api/contract.ts';
 import { lintDocuments } from '../lint/contract.ts';
 import type { Problem } from '../lint/problem.ts';
-import { tryTool } from '../tool.ts';
 import { onChange } from '../watch.ts';
 
 export type EditOptions = {
@@ -27,13 +26,11 @@ export function followEdits(mainFile: string, { serve, print }: EditOptions): Pr
 
 /** Resolves to the problems of `npm run lint`, a line each; none: the contract is served as `npm run generate` would bundle it. */
 async function serveEdited(mainFile: string, serve: EditOptions['serve']): Promise<string[]> {
-  const [[problems = []], bundled] = await Promise.all([
-    lintDocuments([mainFile]),
-    tryTool('redocly', ['bundle', mainFile, '--ext=json']),
-  ]);
+  const [problems = []] = await lintDocuments([mainFile]);
   if (problems.length > 0) return problems.map(lineOf);
-  if (bundled.code !== 0) return [bundled.printed.trim()];
-  await serve(JSON.parse(bundled.stdout));
+  // Loaded here, because it takes longer than the start of the mock.
+  const { bundleContract } = await import('../bundle.ts');
+  await serve(await bundleContract(mainFile));
   return [];
 }
 

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { createConfig } from '@redocly/openapi-core';
+import { bundleContract } from '../../bundle.ts';
 import { fingerprintOf } from '../../watch.ts';
-import type { Contract } from '../contract.ts';
+import { type Contract, contractOf } from '../contract.ts';
 import { readGuides } from '../guides.ts';
 import { renderPlain } from '../plain/page.ts';
 import { documentOf } from '../redoc/document.ts';
 import { renderRedoc, withDocument } from '../redoc/page.ts';
 import { readIcon } from '../style.ts';
-import { bundleContract } from './bundle.ts';
 
 /** What the preview shows, rendered when a page asks for it. */
 export type Preview = {
@@ -45,11 +44,11 @@ export function createBuilder(root: string): () => Promise<Preview> {
 
 /** Bundles the contract again only if one of its files has changed. */
 function bundleWhenChanged(root: string): () => Promise<Contract> {
-  const configured = createConfig({});
   let last: { readonly files: string; readonly contract: Contract } | undefined;
   return async () => {
     const files = await fingerprintOf(join(root, 'openapi'), isOfContract);
-    if (last?.files !== files) last = { files, contract: await bundleContract(root, await configured) };
+    if (last?.files !== files)
+      last = { files, contract: contractOf(await bundleContract(join(root, 'openapi/openapi.yaml'))) };
     return last.contract;
   };
 }
