@@ -6,7 +6,7 @@ import { createTestOrganization, startServer, useServer } from '../support/serve
 const LIMIT = 100;
 /** A bucket, and what two processes hold or admit ahead of a lease, in seconds of the limit; see leased-tokens.ts. */
 const AHEAD_SECONDS = 0.5;
-const MS = length({ short: 3_000, full: 10_000 });
+const MS = length({ short: 1_500, full: 10_000 });
 
 const requestLimits = { perKey: LIMIT, perOrganization: 0, perAddress: 0 };
 const first = await useServer({ requestLimits });

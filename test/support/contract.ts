@@ -53,12 +53,14 @@ function shownBy(asked: CheckedRequest, response: CheckedResponse): readonly Ope
   throw new Error(`${where}: ${disagreements.join('\n  ')}\n${response.text}`);
 }
 
-/** Each test file has its own process; the lines of all are merged at the end of the run. */
+const noted = new Set<string>();
+
+/** The lines of all worker processes are merged at the end of the run. */
 function note(operation: Operation, status: number): void {
-  appendFileSync(
-    join(process.env['CHARTER_TEST_FOLDER'] ?? '', 'seen-statuses'),
-    `${operation.operationId} ${status}\n`,
-  );
+  const line = `${operation.operationId} ${status}\n`;
+  if (noted.has(line)) return;
+  noted.add(line);
+  appendFileSync(join(process.env['CHARTER_TEST_FOLDER'] ?? '', 'seen-statuses'), line);
 }
 
 export async function unseenStatuses(): Promise<string[]> {

@@ -26,6 +26,16 @@ const LIST = '/api/parent_programs';
 /** What a read of a deleted program returns. */
 const GONE = 'gone';
 
+const ASK_EVERY_MS = 200;
+
+type Traffic = {
+  readonly urls: readonly string[];
+  readonly clients: number;
+  readonly seconds: number;
+  readonly seed: number;
+  readonly isEnough?: (history: History) => boolean;
+};
+
 type Held = IssuedKey & { readonly name: string };
 type Place = {
   readonly actor: Actor;
@@ -43,11 +53,12 @@ type Place = {
 /**
  * So many clients, each sending one random request after another to any of the servers: lists, reads by id, changes,
  * creations, deletions, and now and then the rotation or revocation of a key that the others are using, by the service in
- * this process. One seed, one sequence of choices for each client.
+ * this process. One seed, one sequence of choices for each client. It ends after `seconds`, or when the history then
+ * `isEnough`, which a busy machine may reach later.
  */
 export async function sendRandomTraffic(
   db: Database,
-  { urls, clients, seconds, seed }: { urls: readonly string[]; clients: number; seconds: number; seed: number },
+  { urls, clients, seconds, seed, isEnough = () => true }: Traffic,
 ): Promise<History> {
   const history: History = { registers: new Map(), keyUses: [], keyEnds: new Map() };
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
@@ -128,8 +139,18 @@ export async function sendRandomTraffic(
     const random = randomNumbers(seed * 1000 + number);
     const place = places[number % places.length];
     if (place === undefined) return;
-    while (performance.now() < endAt) await act(place, random);
+    while (!isOver()) await act(place, random);
   }
+
+  let hasEnded = false;
+  let askedAt = 0;
+  const isOver = (): boolean => {
+    const now = performance.now();
+    if (hasEnded || now < endAt || now - askedAt < ASK_EVERY_MS) return hasEnded;
+    askedAt = now;
+    hasEnded = isEnough(history);
+    return hasEnded;
+  };
 
   try {
     await Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
