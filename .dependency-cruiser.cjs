@@ -1,4 +1,4 @@
-/** Imports point one way: api | dashboard | operations -> service -> store -> domain. */
+/** Imports point one way: api | dashboard | delivery | operations -> service -> store -> domain. */
 const room = (name) => `^src/${name}/`;
 
 module.exports = {
@@ -32,9 +32,9 @@ module.exports = {
     },
     {
       name: 'entry-points-do-not-know-each-other',
-      comment: 'api, dashboard, operations and publication are entry points. None uses another.',
+      comment: 'api, dashboard, delivery, operations and publication are entry points. None uses another.',
       severity: 'error',
-      from: { path: '^src/(api|dashboard|operations|publication)/' },
+      from: { path: '^src/(api|dashboard|delivery|operations|publication)/' },
       to: { path: '^(src|prisma)/', pathNot: ['^src/$1/', room('service'), room('store'), room('domain')] },
     },
     {
@@ -45,9 +45,13 @@ module.exports = {
     },
     {
       name: 'scopes-are-granted-in-few-places',
-      comment: "Only authentication and the operator's commands establish the organization that a caller may access.",
+      comment:
+        "Only authentication, the operator's commands and the delivery of webhooks establish the organization of an action.",
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/service/(authenticate|operator|sign-in|access-links)\\.ts$'] },
+      from: {
+        path: '^src/',
+        pathNot: ['^src/service/(authenticate|operator|sign-in|access-links)\\.ts$', '^src/delivery/deliveries\\.ts$'],
+      },
       to: { path: '^src/domain/organization-scope\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import type { ResponseCheck } from './api/response-check.ts';
 import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
+import { isNetwork, type WebhookTargets } from './domain/forbidden-address.ts';
 import { type Keyring, parseKeyring } from './domain/keyring.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
 import { StartUpError } from './domain/start-up-error.ts';
@@ -9,6 +9,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const MIB = 1024 * 1024;
 const RESPONSE_CHECKS = ['off', 'report', 'enforce'] as const;
 const NODE_ENVS = ['development', 'production', 'test'] as const;
+const BOOLEANS = ['true', 'false'] as const;
 
 export type Config = {
   /** 0: any free port. */
@@ -27,6 +28,7 @@ export type Config = {
   readonly responseCheck: ResponseCheck | null;
   /** How long the events of the feed are kept. */
   readonly eventRetentionDays: number;
+  readonly webhooks: WebhookTargets;
   /** How long the server accepts new connections after a signal to stop, while /readyz returns 503. */
   readonly drainSeconds: number;
   /** Where the metrics are served. Port 0: any free port. Null: nowhere, and nothing is measured. */
@@ -70,6 +72,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       min: 1,
       max: 365,
     }),
+    webhooks: {
+      allowHttp:
+        oneOf('WEBHOOKS_ALLOW_HTTP', given('WEBHOOKS_ALLOW_HTTP'), { fallback: 'false', allowed: BOOLEANS }) === 'true',
+      allowedNetworks: networks('WEBHOOKS_ALLOWED_NETWORKS', given('WEBHOOKS_ALLOWED_NETWORKS')),
+    },
     drainSeconds: integer('DRAIN_SECONDS', given('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
     metrics: metrics({ host: given('METRICS_HOST'), port: given('METRICS_PORT') }),
     logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
@@ -79,7 +86,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       allowed: ENVIRONMENTS,
     }),
     publicUrl: publicUrl(given('PUBLIC_URL')),
-    trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
+    trustedProxies: networks('TRUSTED_PROXIES', given('TRUSTED_PROXIES'), PROXY_NAMES),
     mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
   };
   requirePublicUrl(config);
@@ -149,22 +156,15 @@ function sampleRateOf(name: string, text: string | undefined): number {
 
 const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 
-function trustedProxies(text: string | undefined): string[] {
-  const proxies = (text ?? '')
+/** Addresses, subnets and the given names. */
+function networks(name: string, text: string | undefined, names: readonly string[] = []): string[] {
+  const given = (text ?? '')
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '');
-  const isProxy = (proxy: string) => {
-    const [address = '', bits = '0', ...rest] = proxy.split('/');
-    const isSubnet = isIP(address) !== 0 && /^\d+$/.test(bits) && Number(bits) <= (isIP(address) === 4 ? 32 : 128);
-    return PROXY_NAMES.includes(proxy) || (isSubnet && rest.length === 0);
-  };
-  if (text === undefined || proxies.every(isProxy)) return proxies;
-  throw invalid(
-    'TRUSTED_PROXIES',
-    text,
-    `addresses and subnets, separated by commas, such as 10.0.0.0/8, or ${PROXY_NAMES.join(', ')}`,
-  );
+  if (given.every((each) => names.includes(each) || isNetwork(each))) return given;
+  const others = names.length === 0 ? '' : `, or ${names.join(', ')}`;
+  throw invalid(name, text ?? '', `addresses and subnets, separated by commas, such as 10.0.0.0/8${others}`);
 }
 
 function databaseUrl(text: string | undefined): string | undefined {

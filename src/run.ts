@@ -1,5 +1,8 @@
+import { readDocument } from './api/contract.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { startDeliveries } from './delivery/deliveries.ts';
+import { createSender } from './delivery/sender.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
@@ -129,6 +132,13 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }:
   shutdown.started();
   warnAboutSettings(config, logger);
   const stopHousekeeping = startHousekeeping(db, logger, { retention: { eventDays: config.eventRetentionDays } });
+  const deliveries = startDeliveries(db, {
+    logger,
+    sender: createSender({ targets: config.webhooks }),
+    outbox,
+    publicUrl,
+    userAgent: `Charter/${(await readDocument()).info.version}`,
+  });
   logger.info({ url: server.url, environment }, 'Charter is listening');
   const preparing = setTimeout(() => void publication.prepare(publicUrl ?? server.url), PREPARE_AFTER_MS);
   // A failed welcome must not stop the server.
@@ -140,10 +150,10 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }:
   isStopping = true;
   clearTimeout(preparing);
   logger.info({ reason }, 'shutting down, finishing requests in flight');
-  const housekept = stopHousekeeping();
+  const stopped = Promise.all([stopHousekeeping(), deliveries.stop()]);
   await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: IDLE_SECONDS });
   unreadable.stop();
-  await housekept;
+  await stopped;
 }
 
 /** Ends the process if its shutdown takes longer, because something that it waits for never happens. */

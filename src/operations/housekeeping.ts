@@ -7,12 +7,13 @@ import { deleteOldKeyUses } from '../store/key-uses.ts';
 import { deleteIdleRateLimits } from '../store/rate-limits.ts';
 import { deleteExpiredSessions } from '../store/sessions.ts';
 import { deleteExpiredSignInFailures } from '../store/sign-in-failures.ts';
+import { deleteExpiredDeliveries, deleteOldWebhookDays } from '../store/webhook-deliveries.ts';
 import type { Logger } from './logs.ts';
 
 const SCHEDULE = { firstMs: 5000, everyMs: 15 * 60_000 };
 
 export type Retention = {
-  /** How long events are kept. */
+  /** How long events and their webhook deliveries are kept. */
   readonly eventDays: number;
 };
 
@@ -23,6 +24,9 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   'failed sign-ins': deleteExpiredSignInFailures,
   'rate limits': deleteIdleRateLimits,
   'counts of requests': deleteOldKeyUses,
+  // Before the events, because a delivery without its event fails.
+  'webhook deliveries': (db, deletion, { eventDays }) => deleteExpiredDeliveries(db, deletion, eventDays),
+  'counts of webhooks': deleteOldWebhookDays,
   events: (db, deletion, { eventDays }) => deleteExpiredEvents(db, deletion, eventDays),
 };
 

@@ -104,7 +104,7 @@ const TIMESTAMP = ',"timestamp":"';
 const DATA = '","data":';
 
 /** Converts the timestamp of the event to RFC 3339; those in `data` are. No member before it holds free text. */
-function withRfc3339(json: string): string {
+export function withRfc3339(json: string): string {
   const start = json.indexOf(TIMESTAMP) + TIMESTAMP.length;
   const end = json.indexOf(DATA, start);
   return `${json.slice(0, start)}${rfc3339(json.slice(start, end))}${json.slice(end)}`;

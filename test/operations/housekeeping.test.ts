@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { deleteExpired, startHousekeeping } from '../../src/operations/housekeeping.ts';
 import { signIn } from '../../src/service/sign-in.ts';
 import { createAccount, MINUTE, newTrace, signInAs } from '../support/accounts.ts';
+import { insertEndpoint, listDeliveries, writeEvents } from '../support/deliveries.ts';
 import { addRequests } from '../support/key-uses.ts';
 import { untilWaiting, withClient } from '../support/postgres.ts';
 import { SILENT } from '../support/server.ts';
@@ -40,6 +41,29 @@ test('housekeeping deletes the counts of requests once no page shows them: hours
     ...['hour 2026-05-29T13', 'hour 2026-05-31T12'],
     ...['day 2026-05-02T00', 'day 2026-05-29T00', 'day 2026-05-31T00'],
   ]);
+});
+
+test('housekeeping deletes webhook deliveries with their events, and the counts of their days after 30 days', async () => {
+  const { db } = database;
+  const { organizationId } = (await createTenant(db)).scope;
+  const { secret: _, ...endpoint } = await insertEndpoint(db, organizationId, { url: 'https://hook.example' });
+  const [old = '', recent = ''] = await writeEvents(db, organizationId, 2);
+  // An event of 31 days ago has an id of that time.
+  const text = `update webhook_deliveries set created_at = now() - interval '31 days',
+    message_id = event_id(cast(extract(epoch from now() - interval '31 days') * 1000000 as bigint), 1) where message_id = $1`;
+  await db.pool.query(text, [old]);
+  const [expired] = await listDeliveries(db, endpoint);
+  const attempt = { ...endpoint, number: 1, at: new Date(), durationMs: 1, status: 200 };
+  for (const messageId of [expired?.messageId ?? '', recent])
+    await db.prisma.webhookAttempt.create({ data: { ...attempt, messageId } });
+  await deleteExpired(db, SILENT, { now: new Date(), retention });
+  const left = await listDeliveries(db, endpoint);
+  expect(left.map(({ messageId, log }) => [messageId, log.length])).toEqual([[recent, 1]]);
+  for (const day of ['2026-04-30', '2026-05-01', '2026-05-31'])
+    await db.prisma.webhookDay.create({ data: { ...endpoint, day: new Date(day), succeeded: 1, failed: 0 } });
+  await deleteExpired(db, SILENT, { now: new Date('2026-05-31T12:30:00Z'), retention });
+  const days = await db.prisma.webhookDay.findMany({ orderBy: { day: 'asc' } });
+  expect(days.map(({ day }) => day.toISOString().slice(0, 10))).toEqual(['2026-05-01', '2026-05-31']);
 });
 
 const EVENTS = 2500;

@@ -16,6 +16,7 @@ const DEFAULTS = {
   ...{ port: 3000, host: '127.0.0.1', databaseUrl: undefined, databasePoolSize: 10, dataDir: '.data' },
   responseCacheBytes: 64 * 1024 * 1024,
   eventRetentionDays: 30,
+  webhooks: { allowHttp: false, allowedNetworks: [] },
   drainSeconds: 0,
   keyring: undefined,
   requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 50 },
@@ -28,7 +29,7 @@ const DEFAULTS = {
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS DRAIN_SECONDS METRICS_HOST METRICS_PORT LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -43,6 +44,8 @@ test('every variable is read', () => {
     ...{ TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1', RESPONSE_CACHE_MIB: '1' },
     ...{ RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ORGANIZATION: '1000000', RATE_LIMIT_PER_ADDRESS: '7' },
     EVENT_RETENTION_DAYS: '365',
+    WEBHOOKS_ALLOW_HTTP: 'true',
+    WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1, 10.1.0.0/16,fd00::/8',
     DRAIN_SECONDS: '300',
     METRICS_HOST: '::1',
     METRICS_PORT: '65535',
@@ -55,6 +58,7 @@ test('every variable is read', () => {
     ...{ publicUrl: 'https://charter.example.org', responseCacheBytes: 1024 * 1024 },
     requestLimits: { perKey: 0, perOrganization: 1_000_000, perAddress: 7 },
     eventRetentionDays: 365,
+    webhooks: { allowHttp: true, allowedNetworks: ['127.0.0.1', '10.1.0.0/16', 'fd00::/8'] },
     drainSeconds: 300,
     metrics: { host: '::1', port: 65_535 },
     keyring: expect.any(Keyring),
@@ -94,6 +98,8 @@ describe.each([
   ['RATE_LIMIT_PER_ADDRESS', ['-1', '1000001'], 'an integer from 0 to 1000000'],
   ['RESPONSE_CACHE_MIB', ['-1', '65537', '64M'], 'an integer from 0 to 65536'],
   ['EVENT_RETENTION_DAYS', ['0', '366', '30d'], 'an integer from 1 to 365'],
+  ['WEBHOOKS_ALLOW_HTTP', ['yes', '1', 'True'], 'one of true, false'],
+  ['WEBHOOKS_ALLOWED_NETWORKS', ['loopback', '10.0.0.0/33', 'fd00::/129', '10.0.0', '*'], 'addresses and subnets'],
   ['DRAIN_SECONDS', ['-1', '301', '10s'], 'an integer from 0 to 300'],
   ['METRICS_PORT', ['-1', '65536', 'on'], 'an integer from 0 to 65535'],
   ['LOG_LEVEL', ['verbose', 'INFO'], 'one of fatal, error, warn, info, debug, trace, silent'],

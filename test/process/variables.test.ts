@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,14 +7,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { readConfig } from '../../src/config.ts';
 import { parseKeyring } from '../../src/domain/keyring.ts';
 import { issueKeyByEmail } from '../../src/service/operator.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
 import { logOf, organizationAt, SERVES } from '../support/charter.ts';
 import { Client, type Reply } from '../support/client.ts';
+import { insertEndpoint, listDeliveries } from '../support/deliveries.ts';
 import { ENCRYPTION_KEY, KEYRING } from '../support/encryption.ts';
 import { freePort } from '../support/free-port.ts';
 import { createScratchDatabase, untilWaiting, withClient, withScratchDatabase } from '../support/postgres.ts';
 import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';
 import { exchangeRaw } from '../support/raw.ts';
+import { respondsWith, startScriptedServer } from '../support/scripted-server.ts';
 import { createTestOrganization } from '../support/server.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { until } from '../support/wait.ts';
@@ -33,6 +35,8 @@ const LIST = '/api/parent_programs';
 
 const database = await createScratchDatabase();
 const smtp = await startSmtp();
+const receiver = await startScriptedServer();
+receiver.play(respondsWith(202));
 const dataDir = await mkdtemp(join(tmpdir(), 'charter-variables-'));
 const [port, metricsPort] = [await freePort(HOST), await freePort(METRICS_HOST)];
 const environment = {
@@ -49,6 +53,8 @@ const environment = {
   RESPONSE_CHECK: 'report',
   RESPONSE_CHECK_SAMPLE_RATE: '0.5',
   EVENT_RETENTION_DAYS: '2',
+  WEBHOOKS_ALLOW_HTTP: 'true',
+  WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1',
   DRAIN_SECONDS: String(DRAIN_SECONDS),
   METRICS_HOST,
   METRICS_PORT: String(metricsPort),
@@ -69,7 +75,7 @@ const changed = startFile('src/main.ts', [], environment);
 await until('the server', () => answers(url));
 const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
 await db.pool.query(`set application_name = 'test'`);
-const { email } = await createTestOrganization({ db, url });
+const { email, id: organizationId } = await createTestOrganization({ db, url });
 const keyOf = async (given: 'live' | 'test') =>
   (
     await issueKeyByEmail(db, {
@@ -87,6 +93,7 @@ afterAll(async () => {
   await kill(changed);
   await db.close();
   smtp.close();
+  await receiver.close();
   await database.drop();
   await rm(dataDir, { recursive: true });
 });
@@ -161,6 +168,13 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
         await until('the old event to be deleted', isDeleted);
       });
     });
+  },
+  async WEBHOOKS_ALLOW_HTTP() {
+    expect(await attemptAt(db, { organizationId, endpointUrl: receiver.url })).toBe(202);
+  },
+  async WEBHOOKS_ALLOWED_NETWORKS() {
+    const endpointUrl = receiver.url.replace('127.0.0.1', HOST);
+    expect(await attemptAt(db, { organizationId, endpointUrl })).toContain('must not connect to the address');
   },
   async METRICS_HOST() {
     expect((await fetch(metricsUrl)).status).toBe(200);
@@ -245,7 +259,7 @@ test('a server without the variables does otherwise', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     await withServer({ DATABASE_URL, ENCRYPTION_KEY }, async (running, plainUrl) => {
       expect(new URL(plainUrl).hostname).toBe('127.0.0.1');
-      const { client: plain } = await organizationAt(DATABASE_URL, { url: plainUrl });
+      const { client: plain, id } = await organizationAt(DATABASE_URL, { url: plainUrl });
       expect((await plain.get('/api/key')).status).toBe(200);
       expect((await plain.get('/sign-in')).headers).not.toHaveProperty('strict-transport-security');
       await until('the demonstration', () => running.printed.stdout.includes('@northwind.example'));
@@ -259,6 +273,15 @@ test('a server without the variables does otherwise', async () => {
       await breakProgram(DATABASE_URL, body.id);
       for (let i = 1; i <= 5; i += 1) await getUnchecked(plainUrl, `${LIST}?limit=${i}`, plain.key);
       await until('every response to be reported', () => reportsOf(running) === 5);
+      const own = openDatabase({ url: DATABASE_URL, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+      for (const [scheme, problem] of [
+        ['http', 'must not send webhooks to http://'],
+        ['https', 'must not connect to the address'],
+      ] as const) {
+        const endpointUrl = receiver.url.replace('http', scheme);
+        expect(await attemptAt(own, { organizationId: id, endpointUrl })).toContain(problem);
+      }
+      await own.close();
       const startedAt = performance.now();
       running.child.kill('SIGTERM');
       await running.ended;
@@ -297,6 +320,17 @@ async function withOldEvent(
       await own.close();
     }
   });
+}
+
+/** Has the server send a test event to a new endpoint. Returns the status of the response, or why there was none. */
+async function attemptAt(
+  own: Database,
+  { organizationId: owner, endpointUrl }: { organizationId: string; endpointUrl: string },
+): Promise<number | string | undefined> {
+  const { secret: _, ...endpoint } = await insertEndpoint(own, owner, { url: endpointUrl });
+  await own.prisma.webhookDelivery.create({ data: { ...endpoint, messageId: randomUUID(), isTest: true } });
+  const attempt = await until('an attempt', async () => (await listDeliveries(own, endpoint))[0]?.log[0]);
+  return attempt.status ?? attempt.error;
 }
 
 type Work = (untilWaitingFor: (count: number) => Promise<unknown>) => Promise<readonly Promise<Reply>[]>;

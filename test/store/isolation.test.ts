@@ -48,7 +48,10 @@ const PROOFS: Record<string, Proofs> = {
   'webhook-history.ts': webhookHistoryProofs,
   'users.ts': { ...userProofs, ...peopleProofs },
 };
-/** Housekeeping, the write of key uses and the rotation of encryption keys, which cover all organizations in one statement. */
+/**
+ * Housekeeping, the write of key uses, the rotation of encryption keys and the delivery of webhooks, which cover all organizations
+ * in one statement.
+ */
 const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',
   'events.ts deleteExpiredEvents',
@@ -59,6 +62,12 @@ const OVER_ALL_ORGANIZATIONS = [
   'secrets.ts retireOtherKeys',
   'sessions.ts deleteExpiredSessions',
   'sign-in-failures.ts deleteExpiredSignInFailures',
+  'webhook-deliveries.ts claimDeliveries',
+  'webhook-deliveries.ts countPendingDeliveries',
+  'webhook-deliveries.ts deleteExpiredDeliveries',
+  'webhook-deliveries.ts deleteOldWebhookDays',
+  'webhook-deliveries.ts listPendingEndpoints',
+  'webhook-deliveries.ts recordAttempts',
 ];
 /** Failed attempts are counted by hashes of the input, and requests without a key by address: no organization is known. */
 const BEFORE_ANY_ORGANIZATION = [

@@ -1,0 +1,285 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { OrganizationScope } from '../domain/organization-scope.ts';
+import { MAX_FAILING_DAYS } from '../domain/webhook-endpoint.ts';
+import { signatureOf } from '../domain/webhook-signature.ts';
+import type { Outbox } from '../service/mail.ts';
+import { disableEndpoint, mailDisabled, type OwnReason } from '../service/webhook-disabling.ts';
+import { type Database, transaction } from '../store/database.ts';
+import { isOutage } from '../store/database-errors.ts';
+import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../store/secrets.ts';
+import {
+  type AttemptResult,
+  type ClaimedDelivery,
+  claimDeliveries,
+  countPendingDeliveries,
+  type EndpointKey,
+  FIRST_ENDPOINT,
+  listPendingEndpoints,
+  recordAttempts,
+} from '../store/webhook-deliveries.ts';
+import { AttemptLimits } from './attempt-limits.ts';
+import { EVENT_NOT_KEPT } from './failure.ts';
+import { retryMsAfter } from './schedule.ts';
+import { type Reply, type Sender, TIMEOUT_SECONDS } from './sender.ts';
+
+/** Between two looks for due deliveries while there are none: half a second to a second. */
+const POLL_MS = 500;
+/** The results of this time are written together. */
+const GATHER_MS = 20;
+const ENDPOINTS_AT_ONCE = 200;
+const RESULTS_AT_ONCE = 200;
+/** An attempt begins at most 15 seconds after its claim, the statement timeout, and takes at most 15. */
+const LEASE_SECONDS = 2 * TIMEOUT_SECONDS + 5;
+const REPORT_MS = 60_000;
+/** How long a shutdown waits for attempts in progress, and for the database to take their results. */
+const STOP_MS = 5000;
+const GONE = 410;
+
+export type DeliveryOptions = {
+  readonly logger: Logger;
+  readonly sender: Sender;
+  /** Tells the administrators that an endpoint was disabled. */
+  readonly outbox: Outbox;
+  readonly publicUrl: string | undefined;
+  /** Such as "Charter/1.4.0". */
+  readonly userAgent: string;
+  readonly leaseSeconds?: number;
+};
+
+export type Deliveries = {
+  /** Begins no further attempt, waits at most five seconds for those in progress, and writes their results. */
+  stop(): Promise<void>;
+};
+
+/** Sends due webhook deliveries until it is stopped. It uses at most one connection to the database at a time. */
+export function startDeliveries(db: Database, options: DeliveryOptions): Deliveries {
+  const dispatcher = new Dispatcher(db, options);
+  const running = dispatcher.run();
+  return {
+    async stop() {
+      dispatcher.stop();
+      await running;
+    },
+  };
+}
+
+class Dispatcher {
+  readonly #db: Database;
+  readonly #options: DeliveryOptions;
+  readonly #limits = new AttemptLimits();
+  readonly #attempts = new Set<Promise<void>>();
+  /** Not written yet. */
+  #results: AttemptResult[] = [];
+  /** The last endpoint that had its turn. */
+  #after: EndpointKey = FIRST_ENDPOINT;
+  #isPaused = false;
+  #isStopping = false;
+  #wake = () => {};
+  #report = { since: performance.now(), succeeded: 0, failed: 0 };
+
+  constructor(db: Database, options: DeliveryOptions) {
+    this.#db = db;
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    while (!this.#isStopping) {
+      const isBusy = await this.#turn();
+      await this.#wait(isBusy ? GATHER_MS : POLL_MS * (1 + Math.random()));
+    }
+    await this.#finish();
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+    this.#wake();
+  }
+
+  /** Returns whether there may be more to do at once. */
+  async #turn(): Promise<boolean> {
+    try {
+      await this.#writeResults();
+      const claimed = await this.#claim();
+      await this.#reportSometimes();
+      if (this.#isPaused) this.#options.logger.info('webhook deliveries continue');
+      this.#isPaused = false;
+      return claimed > 0 || this.#results.length > 0;
+    } catch (error) {
+      if (!this.#isPaused) this.#options.logger.warn({ err: error }, 'webhook deliveries pause; will try again');
+      this.#isPaused = true;
+      return false;
+    }
+  }
+
+  /** For a time; less if a result arrives, or the stop. */
+  async #wait(ms: number): Promise<void> {
+    if (this.#isStopping) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms).unref();
+    this.#wake = resolve;
+    await promise;
+    clearTimeout(timer);
+  }
+
+  /** Returns the number of deliveries claimed. */
+  async #claim(): Promise<number> {
+    if (this.#limits.isFull) return 0;
+    const pending = await listPendingEndpoints(this.#db, { after: this.#after, limit: ENDPOINTS_AT_ONCE });
+    const claims = this.#limits.divide(pending.filter(({ isReady }) => isReady));
+    const { leaseSeconds = LEASE_SECONDS } = this.#options;
+    const claimed = claims.length === 0 ? [] : await claimDeliveries(this.#db, claims, { leaseSeconds });
+    const failing = new Set(pending.filter(({ isFailing }) => isFailing).map(({ endpointId }) => endpointId));
+    for (const delivery of claimed) this.#start(delivery, failing.has(delivery.endpointId));
+    // If the places were not enough, the next endpoints in the order have them first.
+    const last = this.#limits.isFull ? claims.at(-1) : pending[ENDPOINTS_AT_ONCE - 1];
+    this.#after = last ?? FIRST_ENDPOINT;
+    return claimed.length;
+  }
+
+  #start(delivery: ClaimedDelivery, isFailing: boolean): void {
+    const place = { ...delivery, isFailing };
+    this.#limits.start(place);
+    const attempt = this.#attempt(delivery).then((result) => {
+      const isSuccess = result !== null && isSuccessful(result);
+      this.#limits.end(place, { isSuccess, durationMs: result?.durationMs ?? 0 });
+      this.#attempts.delete(attempt);
+      if (result === null) return;
+      this.#results.push(result);
+      if (this.#results.length === 1 && !this.#isPaused) setTimeout(() => this.#wake(), GATHER_MS);
+    });
+    this.#attempts.add(attempt);
+  }
+
+  /** Null: there is no result, and the delivery is due again when the lease ends. */
+  async #attempt(delivery: ClaimedDelivery): Promise<AttemptResult | null> {
+    const { organizationId, endpointId, messageId, number, failures, body } = delivery;
+    const at = new Date();
+    const startedAt = performance.now();
+    const reply = body === null ? NOT_SENT : await this.#send({ ...delivery, body, at });
+    if (reply === null) return null;
+    const retryMs = body === null ? null : retryMsAfter(failures + 1, Math.random());
+    return {
+      organizationId,
+      endpointId,
+      messageId,
+      number,
+      failures,
+      wasSent: body !== null,
+      at,
+      durationMs: performance.now() - startedAt,
+      status: reply.status,
+      error: reply.error,
+      responseBody: reply.body,
+      retryMs,
+    };
+  }
+
+  async #send(delivery: ClaimedDelivery & { body: string; at: Date }): Promise<Reply | null> {
+    const { url, messageId: id, body, at, organizationId, endpointId } = delivery;
+    const { logger, sender, userAgent } = this.#options;
+    try {
+      const timestamp = Math.floor(at.getTime() / 1000);
+      const headers = {
+        'Content-Type': 'application/json',
+        'User-Agent': userAgent,
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signatureOf({ id, timestamp, body }, this.#secretsOf(delivery)),
+      };
+      return await sender.send({ url, headers, body });
+    } catch (error) {
+      logger.warn({ err: error, organizationId, endpointId }, 'could not attempt a webhook delivery; will try again');
+      return null;
+    }
+  }
+
+  /** The current secret first. Throws if this process lacks the encryption key of one of them. */
+  #secretsOf({ organizationId, endpointId, secret, previousSecret }: ClaimedDelivery): Buffer[] {
+    const { keyring } = this.#db;
+    const endpoint = { organizationId, id: endpointId };
+    const current = keyring.decrypt(secret, placeOfWebhookSecret(endpoint));
+    if (previousSecret === null) return [current];
+    return [current, keyring.decrypt(previousSecret, placeOfPreviousWebhookSecret(endpoint))];
+  }
+
+  /** Keeps the results during an outage. Any other failure concerns one result, and must not keep the others from being written. */
+  async #writeResults(): Promise<void> {
+    let size = RESULTS_AT_ONCE;
+    while (this.#results.length > 0) {
+      const results = this.#results.slice(0, size);
+      try {
+        await this.#write(results);
+      } catch (error) {
+        if (isOutage(error)) throw error;
+        if (results.length > 1) {
+          size = 1;
+          continue;
+        }
+        this.#options.logger.error({ err: error }, 'could not write the result of a webhook delivery');
+      }
+      this.#results.splice(0, results.length);
+    }
+  }
+
+  async #write(results: readonly AttemptResult[]): Promise<void> {
+    const failing = await recordAttempts(this.#db, results, { failingDays: MAX_FAILING_DAYS });
+    for (const result of results) this.#count(result);
+    for (const result of results) if (result.status === GONE) await this.#disable(result, 'gone');
+    for (const endpoint of failing) await this.#disable(endpoint, 'failing');
+  }
+
+  #count(result: AttemptResult): void {
+    const { organizationId, endpointId, messageId, number, status, error, retryMs } = result;
+    if (isSuccessful(result)) {
+      this.#report.succeeded += 1;
+      return;
+    }
+    this.#report.failed += 1;
+    if (retryMs !== null) return;
+    const line = { organizationId, endpointId, messageId, attempts: number, status, error };
+    this.#options.logger.warn(line, 'a webhook delivery has failed for good');
+  }
+
+  async #disable({ organizationId, endpointId }: EndpointKey, reason: OwnReason): Promise<void> {
+    const { logger, outbox, publicUrl } = this.#options;
+    const scope = OrganizationScope.grant(organizationId);
+    const disabled = await transaction(this.#db, (tx) => disableEndpoint(tx, scope, { id: endpointId, reason }));
+    if (disabled === null) return;
+    logger.warn({ organizationId, endpointId, reason }, 'a webhook endpoint was disabled');
+    mailDisabled({ db: this.#db, outbox, publicUrl }, scope, disabled);
+  }
+
+  async #reportSometimes(): Promise<void> {
+    const { since, succeeded, failed } = this.#report;
+    const now = performance.now();
+    if (now - since < REPORT_MS) return;
+    const backlog = await countPendingDeliveries(this.#db);
+    this.#report = { since: now, succeeded: 0, failed: 0 };
+    if (succeeded + failed + backlog.pending === 0) return;
+    const seconds = Math.round((now - since) / 1000);
+    this.#options.logger.info({ seconds, succeeded, failed, ...backlog }, 'webhook deliveries');
+  }
+
+  async #finish(): Promise<void> {
+    await Promise.race([Promise.all(this.#attempts), delay(STOP_MS, undefined, { ref: false })]);
+    this.#options.sender.close();
+    await Promise.all(this.#attempts);
+    for (const endsAt = performance.now() + STOP_MS; ; await delay(POLL_MS)) {
+      try {
+        return await this.#writeResults();
+      } catch (error) {
+        if (performance.now() < endsAt) continue;
+        const { logger } = this.#options;
+        logger.warn({ err: error }, 'could not write the last results of webhook deliveries; they are sent again');
+        return;
+      }
+    }
+  }
+}
+
+const NOT_SENT: Reply = { status: null, error: EVENT_NOT_KEPT, body: Buffer.alloc(0) };
+
+function isSuccessful({ status }: AttemptResult): boolean {
+  return status !== null && status >= 200 && status < 300;
+}

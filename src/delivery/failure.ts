@@ -1,0 +1,35 @@
+/** These words are shown to the administrators of the organization. They name no address: names can be internal. */
+export const FORBIDDEN = 'Charter must not connect to the address of this host.';
+export const HTTP_NOT_ALLOWED = 'Charter must not send webhooks to http://, only to https://.';
+export const NO_RESPONSE = 'No response';
+export const EVENT_NOT_KEPT = 'The event is no longer kept.';
+
+const MAX_CHARACTERS = 300;
+
+const HOST_UNKNOWN = 'The host has no address in DNS.';
+const DNS_SILENT = 'DNS did not respond.';
+const UNREACHABLE = 'The host cannot be reached.';
+const CUT = 'The connection was closed before the response.';
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOTFOUND: HOST_UNKNOWN,
+  ENODATA: HOST_UNKNOWN,
+  EBADNAME: HOST_UNKNOWN,
+  ESERVFAIL: 'DNS failed to look up the host.',
+  ETIMEOUT: DNS_SILENT,
+  ECONNREFUSED: 'The host refused the connection.',
+  EHOSTUNREACH: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  EADDRNOTAVAIL: UNREACHABLE,
+  ETIMEDOUT: 'The host did not accept the connection.',
+  ECONNRESET: CUT,
+  EPIPE: CUT,
+  EPROTO: 'The host does not accept TLS connections.',
+};
+
+/** Why there was no response, in at most 300 characters. */
+export function describeFailure({ code = '', message }: Pick<NodeJS.ErrnoException, 'code' | 'message'>): string {
+  // After a semicolon, Node gives advice to operators.
+  const [reason = ''] = (WORDS[code] ?? message).split('; ');
+  return reason.replaceAll('\0', '').slice(0, MAX_CHARACTERS).toWellFormed();
+}

@@ -1,0 +1,198 @@
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { isForbiddenAddress, type WebhookTargets } from '../domain/forbidden-address.ts';
+import { describeFailure, FORBIDDEN, HTTP_NOT_ALLOWED, NO_RESPONSE } from './failure.ts';
+import { type ResolveName, resolveName } from './resolve-name.ts';
+
+export const TIMEOUT_SECONDS = 15;
+/** Beyond this, the body of a response is not read. */
+export const MAX_BODY_BYTES = 1024;
+/** Shorter than the five seconds after which Node's own server, and many others, close an idle connection. */
+const KEEP_ALIVE_MS = 4000;
+
+export type OutgoingMessage = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type Reply = {
+  /** 100 to 599. Null: there was no response. */
+  readonly status: number | null;
+  /** Why there was no response. Empty: there was one. */
+  readonly error: string;
+  /** The beginning of the response's body, at most 1,024 bytes. */
+  readonly body: Buffer;
+};
+
+export type Sender = {
+  /** Sends the message once. Null: it was abandoned because the sender was closed. Never rejects. */
+  send(message: OutgoingMessage): Promise<Reply | null>;
+  /** Abandons what is in progress, and closes all connections. */
+  close(): void;
+};
+
+export type Agents = { readonly http: HttpAgent; readonly https: HttpsAgent };
+
+export type SenderOptions = {
+  readonly targets: WebhookTargets;
+  /** DNS by default. */
+  readonly resolve?: ResolveName;
+  readonly agents?: Agents;
+  /** For the whole exchange; 15 by default. */
+  readonly timeoutSeconds?: number;
+};
+
+/** They use no proxy, whatever the environment says: only proxyEnv would make them do so. */
+function createAgents(): Agents {
+  const options = { keepAlive: true, timeout: KEEP_ALIVE_MS };
+  // NODE_TLS_REJECT_UNAUTHORIZED must not turn this off.
+  return { http: new HttpAgent(options), https: new HttpsAgent({ ...options, rejectUnauthorized: true }) };
+}
+
+/**
+ * Sends messages by POST. Redirects are not followed. The address is checked when a connection is made: what a name meant before
+ * that says nothing, because a name server may give another answer each time.
+ */
+export function createSender({
+  targets: { allowHttp, allowedNetworks },
+  resolve = resolveName,
+  agents = createAgents(),
+  timeoutSeconds = TIMEOUT_SECONDS,
+}: SenderOptions): Sender {
+  const isForbidden = (address: string) => isForbiddenAddress(address, allowedNetworks);
+  const lookup = checkedLookup(resolve, isForbidden);
+  const abandonments = new Set<() => void>();
+  return {
+    async send({ url: text, headers, body }) {
+      const url = new URL(text);
+      const host = url.hostname.replace(/^\[|\]$/g, '');
+      if (url.protocol === 'http:' && !allowHttp) return failed(HTTP_NOT_ALLOWED);
+      // A connection to an IP address looks nothing up.
+      if (isIP(host) !== 0 && isForbidden(host)) return failed(FORBIDDEN);
+      const options = { method: 'POST', headers, lookup };
+      const open = () =>
+        url.protocol === 'http:'
+          ? requestHttp(url, { ...options, agent: agents.http })
+          : requestHttps(url, { ...options, agent: agents.https });
+      return new Promise((settle) => {
+        const abandon = () => exchange.end(null);
+        const exchange = new Exchange({
+          open,
+          body,
+          timeoutSeconds,
+          settle(reply) {
+            abandonments.delete(abandon);
+            settle(reply);
+          },
+        });
+        abandonments.add(abandon);
+        exchange.begin();
+      });
+    },
+    close() {
+      for (const abandon of abandonments) abandon();
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+/** Gives a connection only those addresses of a name that are not forbidden. */
+function checkedLookup(resolve: ResolveName, isForbidden: (address: string) => boolean): LookupFunction {
+  return (hostname, { all }, callback) => {
+    resolve(hostname).then(
+      (found) => {
+        const addresses = found
+          .filter((address) => !isForbidden(address))
+          .map((address) => ({ address, family: isIP(address) }));
+        const [first] = addresses;
+        if (first === undefined) callback(new Error(FORBIDDEN), '');
+        else if (all === true) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (error) => callback(error, ''),
+    );
+  };
+}
+
+type ExchangeOptions = {
+  readonly open: () => ClientRequest;
+  readonly body: string;
+  readonly timeoutSeconds: number;
+  readonly settle: (reply: Reply | null) => void;
+};
+
+/** One request and its response, until it is settled. */
+class Exchange {
+  readonly #options: ExchangeOptions;
+  readonly #chunks: Buffer[] = [];
+  #request: ClientRequest | undefined;
+  #response: IncomingMessage | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isSettled = false;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+  }
+
+  begin(): void {
+    const { timeoutSeconds } = this.#options;
+    this.#timer = setTimeout(
+      () => this.#endWith(`${NO_RESPONSE} within ${timeoutSeconds} seconds.`),
+      timeoutSeconds * 1000,
+    );
+    this.#open();
+  }
+
+  /** Settles it, and closes the connection unless the exchange is complete. Null: it was abandoned. */
+  end(reply: Reply | null): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    const isComplete = this.#response?.complete === true && this.#request?.writableFinished === true;
+    if (!isComplete) this.#request?.destroy();
+    this.#options.settle(reply);
+  }
+
+  #open(): void {
+    const request = this.#options.open();
+    this.#request = request;
+    request.once('response', (response) => this.#read(response));
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      // The receiver closed an idle connection while this request was on its way.
+      if (!this.#isSettled && request.reusedSocket && error.code === 'ECONNRESET' && this.#response === undefined)
+        this.#open();
+      else this.#endWith(describeFailure(error));
+    });
+    request.once('close', () => this.#endWith(describeFailure({ code: 'ECONNRESET', message: '' }), request));
+    request.end(this.#options.body);
+  }
+
+  #read(response: IncomingMessage): void {
+    this.#response = response;
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      this.#chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_BODY_BYTES) this.#endWith('');
+    });
+    // Its status counts, even if the body is incomplete.
+    for (const event of ['end', 'error', 'close']) response.once(event, () => this.#endWith(''));
+  }
+
+  /** `error` counts only if there is no response. */
+  #endWith(error: string, request = this.#request): void {
+    if (request !== this.#request) return;
+    const status = this.#response?.statusCode;
+    const body = Buffer.concat(this.#chunks).subarray(0, MAX_BODY_BYTES);
+    if (status === undefined) this.end(failed(error));
+    else if (status < 100 || status > 599) this.end(failed(`The status ${status} of the response does not exist.`));
+    else this.end({ status, error: '', body });
+  }
+}
+
+function failed(error: string): Reply {
+  return { status: null, error, body: Buffer.alloc(0) };
+}
