@@ -14,6 +14,7 @@ import { PEOPLE_FAULTS } from './people.ts';
 import { PROMISE_FAULTS } from './promises.ts';
 import { RESOURCE_FAULTS } from './resources.ts';
 import { STOPPING_FAULTS } from './stopping.ts';
+import { WEBHOOK_FAULTS } from './webhooks.ts';
 
 /** All planted faults. To add one, add it to one of these lists. */
 export const FAULTS: readonly Fault[] = [
@@ -26,6 +27,7 @@ export const FAULTS: readonly Fault[] = [
   ...ISOLATION_FAULTS,
   ...DATABASE_FAULTS,
   ...EVENT_FAULTS,
+  ...WEBHOOK_FAULTS,
   ...CLIENT_FAULTS,
   ...PAGE_FAULTS,
   ...PEOPLE_FAULTS,
