@@ -88,8 +88,8 @@ export interface paths {
         };
         /**
          * Read the feed
-         * @description Returns a page of the events of your organization, the oldest first. Every change of a parent program is an event,
-         *     whoever made it. An update that changes nothing is not an event.
+         * @description Returns a page of the events of your organization, the oldest first. Every change of a parent program is an event, by
+         *     any client or operator. An update that changes nothing is not an event.
          *
          *     Follow the feed: send the `next_cursor` of each page as `cursor`, until `has_more` is false. Store the cursor of the
          *     last page, and send it again later, as often as you like, to get what has happened since. No event ever appears
@@ -154,7 +154,92 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "parent_program.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A parent program was created
+         * @description Sent after a parent program was created, by any client or operator, to the endpoints that have chosen
+         *     `parent_program.created`.
+         */
+        post: operations["onParentProgramCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "parent_program.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A parent program was updated
+         * @description Sent after a parent program was updated, by any client or operator, to the endpoints that have chosen
+         *     `parent_program.updated`. An update that changes nothing is not an event.
+         */
+        post: operations["onParentProgramUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "parent_program.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A parent program was deleted
+         * @description Sent after a parent program was deleted, by any client or operator, to the endpoints that have chosen
+         *     `parent_program.deleted`.
+         */
+        post: operations["onParentProgramDeleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An endpoint is tried
+         * @description Sent when someone clicks **Send a test event** on the page of an endpoint in the dashboard. Verify it like any other
+         *     event, and do nothing else with it.
+         */
+        post: operations["onWebhookTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -504,6 +589,95 @@ export interface components {
             expires_at: string | null;
             organization: components["schemas"]["KeyOrganization"];
         };
+        /** @description A parent program was created. `data` is the parent program. */
+        ParentProgramCreatedEvent: {
+            /**
+             * Format: uuid
+             * @description The ID of the event, a version 7 UUID. It is the same as in the feed.
+             * @example 019c2291-34b8-719c-8000-00015fededdd
+             */
+            id: string;
+            /**
+             * @description What happened.
+             * @example parent_program.created
+             * @constant
+             */
+            type: "parent_program.created";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC.
+             * @example 2026-02-03T08:14:27.513Z
+             */
+            timestamp: string;
+            data: components["schemas"]["ParentProgram"];
+        };
+        /** @description A parent program was updated. `data` is the parent program after the update. */
+        ParentProgramUpdatedEvent: {
+            /**
+             * Format: uuid
+             * @description The ID of the event, a version 7 UUID. It is the same as in the feed.
+             * @example 019d0555-53cc-7369-8000-000149774825
+             */
+            id: string;
+            /**
+             * @description What happened.
+             * @example parent_program.updated
+             * @constant
+             */
+            type: "parent_program.updated";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC.
+             * @example 2026-03-19T09:02:51.341Z
+             */
+            timestamp: string;
+            data: components["schemas"]["ParentProgram"];
+        };
+        /** @description A parent program was deleted. `data` is the parent program as it was last. */
+        ParentProgramDeletedEvent: {
+            /**
+             * Format: uuid
+             * @description The ID of the event, a version 7 UUID. It is the same as in the feed.
+             * @example 019d66b0-23e6-705f-8000-0001ffc9356b
+             */
+            id: string;
+            /**
+             * @description What happened.
+             * @example parent_program.deleted
+             * @constant
+             */
+            type: "parent_program.deleted";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC.
+             * @example 2026-04-07T06:45:12.807Z
+             */
+            timestamp: string;
+            data: components["schemas"]["ParentProgram"];
+        };
+        /** @description Someone tries the endpoint. Nothing has happened. */
+        WebhookTestEvent: {
+            /**
+             * Format: uuid
+             * @description The ID of the event, a version 7 UUID. A test event is not in the feed.
+             * @example 019d0a1c-6b1f-7c3e-9d52-7f4e8a90b3c1
+             */
+            id: string;
+            /**
+             * @description What happened.
+             * @example webhook.test
+             * @constant
+             */
+            type: "webhook.test";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC.
+             * @example 2026-03-20T07:20:00.159Z
+             */
+            timestamp: string;
+            /** @description Empty, because nothing has happened. */
+            data: Record<string, never>;
+        };
     };
     responses: {
         /** @description The content has not changed: its entity tag is one of those in `If-None-Match`. The response has no body. Continue to use your copy. */
@@ -752,6 +926,20 @@ export interface components {
                 "application/json": components["schemas"]["ValidationException"];
             };
         };
+        /** @description The endpoint is no longer used. Charter disables it and sends nothing more to it. */
+        EndpointGone: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description You have received the event. Charter ignores the body. After any other status, or if you do not respond within 15 seconds, Charter sends the event again later. It does not follow redirects. */
+        EventReceived: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
     };
     parameters: {
         /** @description The maximum number of items on a page. It may differ from page to page. */
@@ -800,6 +988,12 @@ export interface components {
         Since: string;
         /** @description The ID of an event. */
         EventId: string;
+        /** @description The ID of the event. It is the same each time that the event is sent, so use it to recognize an event that you have handled before. */
+        WebhookId: string;
+        /** @description When the message was sent, in seconds since 1970-01-01T00:00:00Z. Refuse a message that differs from your clock by more than five minutes: someone may have recorded it and sent it again. */
+        WebhookTimestamp: number;
+        /** @description One or more signatures, separated by spaces. Each is `v1,` and the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined with full stops, in base64. Its key is the base64 text after `whsec_` in the secret of the endpoint, decoded. For 24 hours after a rotation, both secrets sign. Ignore a signature that does not begin with `v1,`, and refuse a message if none is right. */
+        WebhookSignature: string;
     };
     requestBodies: never;
     headers: {
@@ -1362,6 +1556,106 @@ export interface operations {
             429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
             503: components["responses"]["ServiceUnavailableException"];
+        };
+    };
+    onParentProgramCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ID of the event. It is the same each time that the event is sent, so use it to recognize an event that you have handled before. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When the message was sent, in seconds since 1970-01-01T00:00:00Z. Refuse a message that differs from your clock by more than five minutes: someone may have recorded it and sent it again. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description One or more signatures, separated by spaces. Each is `v1,` and the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined with full stops, in base64. Its key is the base64 text after `whsec_` in the secret of the endpoint, decoded. For 24 hours after a rotation, both secrets sign. Ignore a signature that does not begin with `v1,`, and refuse a message if none is right. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event, exactly as `GET /api/events/{id}` returns it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ParentProgramCreatedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["EndpointGone"];
+            "2XX": components["responses"]["EventReceived"];
+        };
+    };
+    onParentProgramUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ID of the event. It is the same each time that the event is sent, so use it to recognize an event that you have handled before. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When the message was sent, in seconds since 1970-01-01T00:00:00Z. Refuse a message that differs from your clock by more than five minutes: someone may have recorded it and sent it again. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description One or more signatures, separated by spaces. Each is `v1,` and the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined with full stops, in base64. Its key is the base64 text after `whsec_` in the secret of the endpoint, decoded. For 24 hours after a rotation, both secrets sign. Ignore a signature that does not begin with `v1,`, and refuse a message if none is right. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event, exactly as `GET /api/events/{id}` returns it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ParentProgramUpdatedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["EndpointGone"];
+            "2XX": components["responses"]["EventReceived"];
+        };
+    };
+    onParentProgramDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ID of the event. It is the same each time that the event is sent, so use it to recognize an event that you have handled before. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When the message was sent, in seconds since 1970-01-01T00:00:00Z. Refuse a message that differs from your clock by more than five minutes: someone may have recorded it and sent it again. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description One or more signatures, separated by spaces. Each is `v1,` and the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined with full stops, in base64. Its key is the base64 text after `whsec_` in the secret of the endpoint, decoded. For 24 hours after a rotation, both secrets sign. Ignore a signature that does not begin with `v1,`, and refuse a message if none is right. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event, exactly as `GET /api/events/{id}` returns it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ParentProgramDeletedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["EndpointGone"];
+            "2XX": components["responses"]["EventReceived"];
+        };
+    };
+    onWebhookTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ID of the event. It is the same each time that the event is sent, so use it to recognize an event that you have handled before. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When the message was sent, in seconds since 1970-01-01T00:00:00Z. Refuse a message that differs from your clock by more than five minutes: someone may have recorded it and sent it again. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description One or more signatures, separated by spaces. Each is `v1,` and the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined with full stops, in base64. Its key is the base64 text after `whsec_` in the secret of the endpoint, decoded. For 24 hours after a rotation, both secrets sign. Ignore a signature that does not begin with `v1,`, and refuse a message if none is right. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A test event. It is not in the feed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTestEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["EndpointGone"];
+            "2XX": components["responses"]["EventReceived"];
         };
     };
 }

@@ -65,7 +65,7 @@ function contractSources() {
     'redocly.yaml',
     'scripts/tool.ts',
     'openapi/openapi.yaml',
-    ...['scripts/generate', 'openapi/paths', 'openapi/components'].flatMap(filesIn),
+    ...['scripts/generate', 'openapi/paths', 'openapi/webhooks', 'openapi/components'].flatMap(filesIn),
   ];
 }
 

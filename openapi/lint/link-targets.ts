@@ -7,7 +7,9 @@ import type { Json } from '../../src/api/document.ts';
 export type LinkTargets = {
   /** The bundled contract; null: it cannot be bundled. */
   readonly document: Json | null;
+  /** Of the operations that clients call. */
   readonly operationIds: ReadonlySet<string>;
+  readonly webhookIds: ReadonlySet<string>;
   /** The names of components/schemas and components/examples. */
   readonly schemas: ReadonlySet<string>;
   readonly examples: ReadonlySet<string>;
@@ -25,10 +27,16 @@ const OPERATION_ID = /^\s*operationId:?[ \t]+(\S+)/gm;
 export function readLinkTargets(root: string, document: Json | null): LinkTargets {
   const componentsIn = (folder: string) =>
     new Set(globSync(`openapi/components/${folder}/*.yaml`, { cwd: root }).map((file) => basename(file, '.yaml')));
-  const paths = globSync('openapi/paths/*.yaml', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'));
+  const idsIn = (folder: string) =>
+    new Set(
+      globSync(`openapi/${folder}/*.yaml`, { cwd: root }).flatMap((file) =>
+        [...readFileSync(join(root, file), 'utf8').matchAll(OPERATION_ID)].map(([, id = '']) => id),
+      ),
+    );
   return {
     document,
-    operationIds: new Set(paths.flatMap((text) => [...text.matchAll(OPERATION_ID)].map(([, id = '']) => id))),
+    operationIds: idsIn('paths'),
+    webhookIds: idsIn('webhooks'),
     schemas: componentsIn('schemas'),
     examples: componentsIn('examples'),
     has: (file) => existsSync(join(root, file)),

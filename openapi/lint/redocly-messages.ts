@@ -141,14 +141,6 @@ const KNOWN: readonly Known[] = [
     ],
   },
   {
-    rule: /^response-contains-header$/,
-    when: /"(.+)" header/,
-    say: ([, name]) => [
-      `This response does not declare the header ${name}, which every response has.`,
-      'Add it under "headers:", as in the other responses.',
-    ],
-  },
-  {
     rule: /^(request|response)-mime-type$/,
     when: /Mime type "(.+)"/,
     say: ([, type]) => [`This API does not use "${type}".`, 'Write "application/json:". A body of PATCH can also have "application/merge-patch+json:".'],

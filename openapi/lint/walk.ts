@@ -6,9 +6,10 @@ import type { Context, Place } from './rule.ts';
 /** A part of the contract and where it is written. */
 export type Part = { readonly node: Json; readonly place: Place };
 
-/** Every operation that can be read, in the contract's order; `root` is the whole contract. */
+/** Every operation and every webhook that can be read, in the contract's order; `root` is the whole contract. */
 export function operationsIn(root: Json, context: Context): (Part & { readonly method: string })[] {
-  return membersOf({ node: root, place: context.location }, 'paths', context)
+  return ['paths', 'webhooks']
+    .flatMap((section) => membersOf({ node: root, place: context.location }, section, context))
     .flatMap((paths) => membersIn(paths, context))
     .flatMap((item) => METHODS.flatMap((method) => membersOf(item, method, context).map((part) => ({ ...part, method }))));
 }

@@ -109,9 +109,10 @@ function comparePaths(comparison: Comparison, pair: Pair<Json>, section: 'paths'
   for (const path of namesOf(paths.before, paths.after)) {
     const before = comparison.before(member(paths.before, path)).node;
     const after = comparison.after(member(paths.after, path)).node;
-    compareFields(comparison, { direction, spot: spotOf(path), before, after }, PATH_ITEM);
+    const item = section === 'paths' ? path : `webhook ${path}`;
+    compareFields(comparison, { direction, spot: spotOf(item), before, after }, PATH_ITEM);
     for (const method of METHODS) {
-      const name = section === 'paths' ? `${method.toUpperCase()} ${path}` : `webhook ${path}`;
+      const name = section === 'paths' ? `${method.toUpperCase()} ${path}` : item;
       const old = operationOf(pair.before, before, method);
       const now = operationOf(pair.after, after, method);
       if (old !== null && now !== null) compareOperation(comparison, { name, before: old, after: now, travel });

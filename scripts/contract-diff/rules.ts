@@ -5,7 +5,7 @@
 // patch. api-smart-diff 1.0 calls removed security "non-breaking". openapi-diff does not read OpenAPI 3.1.
 //
 // Requests may only become wider and responses only narrower, so the same change of a schema has one verdict for each
-// direction. The contract announces three exceptions: responses may get new fields, operations new errors (4xx, 5xx), and
+// direction. A webhook is a response in this sense, and what its receiver answers is a request. The contract announces three exceptions: responses may get new fields, operations new errors (4xx, 5xx), and
 // enumerations that are marked with `x-extensible` new values.
 
 export type Verdict = 'breaking' | 'additive' | 'words';
@@ -57,7 +57,9 @@ export const RULES = {
   'component renamed': always('{before} renamed to {after}', TYPE_NAME),
 
   'operation added': always('new', ADDITIVE),
-  'operation removed': afterDeprecation(always('removed', breaking('Every call fails.'))),
+  'operation removed': afterDeprecation(
+    byDirection('removed', breaking('Every call fails.'), breaking('Receivers wait for it in vain.')),
+  ),
   'operationId added': always('new operationId {after}', ADDITIVE),
   'operationId changed': always('operationId {before} -> {after}', breaking('Clients name their functions after it.')),
   'deprecation added': always('deprecated', ADDITIVE),
@@ -74,20 +76,30 @@ export const RULES = {
   'security scheme changed': always(change, breaking('Clients authenticate the old way.')),
 
   'parameter added': always('new', ADDITIVE),
-  'required parameter added': always('new and required', breaking('Requests without it get 422.')),
-  'parameter removed': afterDeprecation(always('removed', breaking('Requests that send it get 422.'))),
+  'required parameter added': byDirection('new and required', breaking('Requests without it get 422.'), ADDITIVE),
+  'parameter removed': afterDeprecation(
+    byDirection('removed', breaking('Requests that send it get 422.'), breaking('Receivers read it.')),
+  ),
   'parameter moved': always('from {before} to {after}', breaking('Clients send it where it is no longer read.')),
   'serialization changed': always(change, breaking('Clients write its value into requests differently.')),
 
   'body added': always('new', ADDITIVE),
-  'required body added': always('new and required', breaking('Requests without it get 422.')),
-  'body removed': always('removed', breaking('The body that clients send is no longer read.')),
+  'required body added': byDirection('new and required', breaking('Requests without it get 422.'), ADDITIVE),
+  'body removed': byDirection(
+    'removed',
+    breaking('The body that clients send is no longer read.'),
+    breaking('Receivers read it.'),
+  ),
   'requirement narrowed': byDirection('required: no -> yes', breaking('Requests without it get 422.'), ADDITIVE),
   'requirement widened': byDirection('required: yes -> no', ADDITIVE, breaking('Clients rely on it.')),
 
   'status added': always('new', ADDITIVE),
-  'success added': always('new', breaking('Clients do not recognize it as a success.')),
-  'status removed': always('removed', breaking('Clients distinguish responses by it, and request it from the mock.')),
+  'success added': byDirection('new', ADDITIVE, breaking('Clients do not recognize it as a success.')),
+  'status removed': byDirection(
+    'removed',
+    breaking('Receivers answer with it.'),
+    breaking('Clients distinguish responses by it, and request it from the mock.'),
+  ),
   'header added': always('new', ADDITIVE),
   'header removed': afterDeprecation(always('removed', breaking('Clients read it.'))),
   'media type added': always('new media type {name}', ADDITIVE),

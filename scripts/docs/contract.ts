@@ -1,5 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { type Json, type Operation, operationsOf, resolve, type Schema } from '../../src/api/document.ts';
+import {
+  type Json,
+  type Operation,
+  operationsOf,
+  resolve,
+  type Schema,
+  type Webhook,
+  webhooksOf,
+} from '../../src/api/document.ts';
 
 export type Tag = { readonly name: string; readonly description: string };
 
@@ -15,6 +23,7 @@ export type Contract = {
   readonly tags: readonly Tag[];
   /** In the document's order. */
   readonly operations: readonly Operation[];
+  readonly webhooks: readonly Webhook[];
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>;
 };
@@ -45,6 +54,7 @@ export function contractOf(document: Json): Contract {
     info,
     tags,
     operations: operationsOf(document, following),
+    webhooks: webhooksOf(document, following),
     schemas: components.schemas,
     securitySchemes: components.securitySchemes,
   };

@@ -13,8 +13,8 @@ export function tagPlace(name: string): string {
   return `/${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
 }
 
-/** The same as Redoc's. */
-export function operationPlace({ tags: [tag = ''], operationId }: Operation): string {
+/** Of an operation or a webhook; the same as Redoc's. */
+export function operationPlace({ tags: [tag = ''], operationId }: Pick<Operation, 'tags' | 'operationId'>): string {
   return `${tagPlace(tag)}/${operationId.toLowerCase()}`;
 }
 
@@ -40,7 +40,8 @@ type Known = { readonly contract: Contract; readonly guides: Guides };
 function addressOf(target: string, here: string, { contract, guides }: Known): string | undefined {
   if (/^(https?:\/\/|mailto:)/.test(target)) return target;
   if (target.startsWith('operation:')) {
-    const operation = contract.operations.find(({ operationId }) => target === `operation:${operationId}`);
+    const all = [...contract.operations, ...contract.webhooks];
+    const operation = all.find(({ operationId }) => target === `operation:${operationId}`);
     return operation && `#${operationPlace(operation)}`;
   }
   const [whole, slug = here, anchor = null] = /^(?:([a-z0-9-]+)\.md)?(?:#(.+))?$/.exec(target) ?? [];

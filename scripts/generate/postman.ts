@@ -3,7 +3,7 @@ import { convertV2 } from 'openapi-to-postmanv2';
 /** The members of a collection (format 2.1) that are changed here. */
 type Collection = {
   readonly info: object;
-  readonly item: readonly unknown[];
+  readonly item: readonly { readonly item?: readonly unknown[] }[];
   readonly variable: readonly { readonly key: string }[];
 };
 
@@ -19,7 +19,8 @@ export async function toPostmanCollection(contract: { readonly info: { readonly 
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },
     // The converter adds "baseUrl", but the contract has its own variable "base_url".
     variable: [...variable.filter(({ key }) => key !== 'baseUrl'), { key: 'api_key', value: '' }],
-    item,
+    // The tag of the webhooks has no request: clients receive them.
+    item: item.filter((folder) => folder.item?.length !== 0),
   };
 }
 

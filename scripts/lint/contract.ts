@@ -69,11 +69,12 @@ function withoutEchoes(found: readonly Found[]): Found[] {
   );
 }
 
-/** Several mistakes in one example are one problem, which lists them. */
+/** Several mistakes in one example are one problem, which lists them. A part that is used in several places has one problem. */
 function withoutRepeats(problems: readonly Problem[]): Problem[] {
   const byPlace = Map.groupBy(problems, ({ file, line, column, rule }) => JSON.stringify([file, line, column, rule]));
   return [...byPlace.values()].flatMap(([first, ...more]) => {
-    if (first === undefined || !first.rule.endsWith('-examples')) return first === undefined ? [] : [first, ...more];
+    if (first === undefined) return [];
+    if (!first.rule.endsWith('-examples')) return [first, ...more.filter(({ message }) => message !== first.message)];
     return [{ ...first, message: [first, ...more].map(({ message }) => message).reduce(joined) }];
   });
 }

@@ -8,7 +8,7 @@ import { inOrder, type Problem } from './problem.ts';
 
 /** The files of the contract that are written by hand. */
 export function contractFiles(): string[] {
-  return [CONTRACT, ...globSync('openapi/{paths,components/*}/*.yaml', { cwd: root })].sort();
+  return [CONTRACT, ...globSync('openapi/{paths,webhooks,components/*}/*.yaml', { cwd: root })].sort();
 }
 
 /** The Arazzo files, with one or more workflows each. */

@@ -1,4 +1,4 @@
-import { nextPage, openCursor, sealCursor } from '../../src/api/cursor.ts';
+import { FEED_PARAMETERS, LIST_PARAMETERS, nextPage, openCursor, sealCursor } from '../../src/api/cursor.ts';
 import type { Json } from '../../src/api/document.ts';
 import { readInstant } from '../../src/api/instant.ts';
 
@@ -22,7 +22,8 @@ export function pageOf(
   const seal = { key: CURSOR_KEY, list: JSON.stringify(rest) };
   const order = orderOf(query['sort']);
   const all = items.filter((item) => matches(item, rest)).toSorted(order.compare);
-  const before = typeof cursor === 'string' ? openCursor(seal, cursor) : null;
+  const parameters = isFeed ? FEED_PARAMETERS : LIST_PARAMETERS;
+  const before = typeof cursor === 'string' ? openCursor(seal, cursor, parameters) : null;
   const start = before === null ? 0 : startAfter(before, { all, order });
   const data = all.slice(start, start + Number(limit));
   const hasMore = start + data.length < all.length;

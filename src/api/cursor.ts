@@ -17,13 +17,17 @@ export function sealCursor(seal: CursorSeal, position: Buffer): string {
   return macOf(seal, text) + text;
 }
 
+/** The parameters that a cursor belongs to, as the 422 names them: of a list, and of the feed. */
+export const LIST_PARAMETERS = 'sort and filters';
+export const FEED_PARAMETERS = 'type and since';
+
 /** The position in a cursor. Throws a 422 for a cursor of another list or organization, or a damaged one. */
-export function openCursor(seal: CursorSeal, cursor: string): Buffer {
+export function openCursor(seal: CursorSeal, cursor: string, parameters: string): Buffer {
   const text = cursor.slice(MAC_CHARACTERS);
   if (!isSameText(cursor.slice(0, MAC_CHARACTERS), macOf(seal, text))) {
     throw invalidField(
       'cursor',
-      'is not a cursor of this list. Send next_cursor unchanged with the same sort and filters, or start again without a cursor.',
+      `is not a cursor of this list. Send next_cursor unchanged with the same ${parameters}, or start again without a cursor.`,
     );
   }
   return Buffer.from(text, 'base64url');

@@ -63,6 +63,12 @@ export type Operation = {
   readonly responses: Readonly<Record<string, Response>>;
 };
 
+/** A message that the server sends: the client receives the request, and responds. */
+export type Webhook = Omit<Operation, 'path'> & {
+  /** Such as "parent_program.created". */
+  readonly name: string;
+};
+
 /** The members of a path item that are operations. */
 export const METHODS: readonly string[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const SCHEMAS = '#/components/schemas/';
@@ -70,13 +76,32 @@ const SCHEMAS = '#/components/schemas/';
 /** With `keepNamedSchemas`, references to `components.schemas` stay references, which `schemaNameOf` reads. */
 export type Following = { readonly keepNamedSchemas: boolean };
 
-/** Every operation, in the document's order, with its references followed. */
+/** Every operation that clients call, in the document's order, with its references followed. */
 export function operationsOf(document: Json, following?: Following): Operation[] {
-  const paths = resolve<Record<string, Record<string, Operation>>>(document, document['paths'], following);
-  return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).flatMap(([method, operation]) =>
-      METHODS.includes(method) ? [{ ...operation, path, method }] : [],
-    ),
+  return itemsOf<Operation>(document, 'paths', following).map(({ key, method, item }) => ({
+    ...item,
+    path: key,
+    method,
+  }));
+}
+
+/** Every webhook, likewise. */
+export function webhooksOf(document: Json, following?: Following): Webhook[] {
+  return itemsOf<Webhook>(document, 'webhooks', following).map(({ key, method, item }) => ({
+    ...item,
+    name: key,
+    method,
+  }));
+}
+
+function itemsOf<T>(
+  document: Json,
+  section: 'paths' | 'webhooks',
+  following?: Following,
+): { readonly key: string; readonly method: string; readonly item: T }[] {
+  const items = resolve<Record<string, Record<string, T>>>(document, document[section] ?? {}, following);
+  return Object.entries(items).flatMap(([key, methods]) =>
+    Object.entries(methods).flatMap(([method, item]) => (METHODS.includes(method) ? [{ key, method, item }] : [])),
   );
 }
 

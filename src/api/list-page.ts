@@ -3,7 +3,7 @@ import type { Caller } from '../domain/caller.ts';
 import { cursorKeyOf } from '../service/cursor-key.ts';
 import type { Database } from '../store/database.ts';
 import type { ListPage, Page, SortField } from '../store/list.ts';
-import { nextPage, openCursor, sealCursor } from './cursor.ts';
+import { LIST_PARAMETERS, nextPage, openCursor, sealCursor } from './cursor.ts';
 import { JsonText } from './json-text.ts';
 
 type Order = Pick<Page, 'sortField' | 'descending'>;
@@ -48,7 +48,7 @@ export async function respondWithPage(
 ): Promise<PageResponse> {
   const { limit, cursor, sort, ...filters } = query;
   const seal = { key: cursorKeyOf(db, caller), list: listOf(path, filters, sort) };
-  const after = cursor === undefined ? null : openCursor(seal, cursor);
+  const after = cursor === undefined ? null : openCursor(seal, cursor, LIST_PARAMETERS);
   // One more than the page shows tells whether there is a next page.
   const { rows, version } = await read({ ...ORDERS[sort], limit: limit + 1, after });
   const shown = rows.slice(0, limit);

@@ -1,11 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { operations } from '../../generated/openapi.d.ts';
+import type { operations, webhooks } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { KeyUses } from '../service/last-used.ts';
 import type { Database } from '../store/database.ts';
 import type { JsonText } from './json-text.ts';
 
-export type OperationId = keyof operations;
+/** The operations that clients call; the server calls a webhook. */
+type Operations = {
+  [Id in keyof operations as operations[Id] extends webhooks[keyof webhooks]['post'] ? never : Id]: operations[Id];
+};
+
+export type OperationId = keyof Operations;
 
 /** What a handler may use besides its input. */
 export type HandlerDeps = { readonly db: Database; readonly keyUses: KeyUses };
@@ -17,22 +22,22 @@ export type Handlers = { [Op in OperationId]: Handler<Op> };
 
 export type Input<Op extends OperationId> = {
   readonly caller: Caller;
-  readonly path: Given<operations[Op]['parameters']['path']>;
-  readonly query: WithDefaults<Given<operations[Op]['parameters']['query']>>;
+  readonly path: Given<Operations[Op]['parameters']['path']>;
+  readonly query: WithDefaults<Given<Operations[Op]['parameters']['query']>>;
   /** By lower-case name, as Node lists them. */
-  readonly headers: LowerCase<Given<operations[Op]['parameters']['header']>>;
-  readonly body: Body<operations[Op]>;
+  readonly headers: LowerCase<Given<Operations[Op]['parameters']['header']>>;
+  readonly body: Body<Operations[Op]>;
 };
 
 export type Success<Op extends OperationId> = {
-  [Status in keyof operations[Op]['responses'] & (200 | 201 | 204)]: {
+  [Status in keyof Operations[Op]['responses'] & (200 | 201 | 204)]: {
     readonly status: Status;
-    readonly headers: NothingElse<Omit<Declared<HeadersOf<operations[Op]['responses'][Status]>>, RenderedHeader>>;
-    readonly body: ContentOf<operations[Op]['responses'][Status]>;
+    readonly headers: NothingElse<Omit<Declared<HeadersOf<Operations[Op]['responses'][Status]>>, RenderedHeader>>;
+    readonly body: ContentOf<Operations[Op]['responses'][Status]>;
     /** See `HandlerResult`. */
     readonly version?: string | undefined;
   };
-}[keyof operations[Op]['responses'] & (200 | 201 | 204)];
+}[keyof Operations[Op]['responses'] & (200 | 201 | 204)];
 
 /** Rendering and sending add these to every response on which the contract shows them. */
 type RenderedHeader = 'X-Request-Id' | 'Cache-Control' | 'ETag' | 'RateLimit-Policy' | 'RateLimit';

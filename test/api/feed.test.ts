@@ -165,6 +165,9 @@ test('a cursor is refused with another type, another since, or in another list',
   for (const url of urls) {
     const { status, body } = await ours.client.get(url);
     expect({ url, status, fields: Object.keys(body.errors ?? {}) }).toEqual({ url, status: 422, fields: ['cursor'] });
+    // The feed has no order to choose.
+    const parameters = url.startsWith(LIST) ? 'sort and filters' : 'type and since';
+    expect(body.message).toContain(`with the same ${parameters}, or start again`);
   }
 });
 

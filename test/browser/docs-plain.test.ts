@@ -30,8 +30,13 @@ test('with JavaScript off, every guide, operation, sample, schema and response i
     await page.locator(`h3[id="${operationPlace(operation)}"]`, { hasText: operation.summary }).waitFor();
     for (const { source } of samplesOf(operation)) expect(samples).toContain(source);
   }
+  for (const webhook of contract.webhooks)
+    await page.locator(`h3[id="${operationPlace(webhook)}"]`, { hasText: webhook.summary }).waitFor();
   const statuses = await page.locator('.response h5 code').allTextContents();
-  expect(statuses).toEqual(contract.operations.flatMap(({ responses }) => Object.keys(responses)));
+  const shown = contract.tags.flatMap(({ name }) =>
+    [...contract.operations, ...contract.webhooks].filter(({ tags }) => tags[0] === name),
+  );
+  expect(statuses).toEqual(shown.flatMap(({ responses }) => Object.keys(responses).sort()));
   const schemas = await page.locator('h3[id^="/schemas/"]').allTextContents();
   expect(schemas).toEqual(Object.keys(contract.schemas));
 });

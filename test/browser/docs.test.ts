@@ -109,6 +109,16 @@ test('the server URL can be called, and no Markdown syntax is visible', async ()
   await page.getByText('The next_cursor of the previous page').first().waitFor();
 });
 
+test('every webhook is shown with its headers and the example of its event', async () => {
+  expect(contract.webhooks).not.toEqual([]);
+  for (const webhook of contract.webhooks) {
+    const place = operationPlace(webhook);
+    await open(shared, place, webhook.summary);
+    await section(shared, place).getByText('webhook-signature').first().waitFor();
+    await section(shared, place).getByText(`"${webhook.name}"`).first().waitFor();
+  }
+});
+
 test('the first page leads to a key, the first call and the guides, and names no licence', async () => {
   const page = await site.visit();
   await page.goto('/docs');
@@ -192,11 +202,11 @@ test('the search for two words finds exactly the sections that have both', async
   await dialog.getByText('Update a parent program').first().waitFor();
   expect(await dialog.getByText('Delete a parent program').count()).toBe(0);
   // A section has each of these words, and none has both.
-  for (const text of ['webhook', 'cursor']) {
+  for (const text of ['arazzo', 'leaked']) {
     await words.fill(text);
     await dialog.getByText(new RegExp(text, 'i')).first().waitFor();
   }
-  await words.fill('webhook cursor');
+  await words.fill('arazzo leaked');
   await dialog.getByText('No results').waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });

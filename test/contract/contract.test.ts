@@ -5,7 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { EXCEPTIONS } from '../../src/api/exceptions.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
-import { operations } from '../support/contract.ts';
+import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../src/domain/webhook-endpoint.ts';
+import { operations, webhooks } from '../support/contract.ts';
 
 type Node = { readonly [name: string]: unknown };
 type Found = { readonly place: string; readonly node: Node };
@@ -150,7 +151,7 @@ test('every operation that writes requires a write permission, and every operati
 
 test('every request string with a pattern or a format has a remedy text', () => {
   const ofRequests = schemas.filter(({ place }) =>
-    /parameters|Create|Update|components\/schemas\/Metadata/.test(place),
+    /parameters\/(?!Webhook)|(Create|Update)(\/|$)|components\/schemas\/Metadata/.test(place),
   );
   const ofText = ofRequests.filter(({ node }) => 'pattern' in node || 'format' in node);
   expect(ofText.length).toBeGreaterThan(10);
@@ -185,6 +186,43 @@ test('requests refuse fields that are not declared, and responses may get new on
         .flatMap(({ content }) => recordsIn(content))
         .some(closed),
     ).toBe(false);
+  }
+});
+
+/** The receiver needs no key, and generated code must not ask it for one. */
+test('every webhook is a POST without a key, with the headers of Standard Webhooks, and named after its type', () => {
+  expect(webhooks.map(({ name }) => name)).toEqual([...EVENT_TYPES, TEST_EVENT_TYPE]);
+  for (const { name, method, security, parameters = [], requestBody, responses } of webhooks) {
+    expect({ method, security }).toEqual({ method: 'post', security: [] });
+    expect(parameters.map((each) => `${each.in} ${each.name} ${each.required}`)).toEqual([
+      'header webhook-id true',
+      'header webhook-timestamp true',
+      'header webhook-signature true',
+    ]);
+    const { schema, examples } = requestBody?.content['application/json'] ?? {};
+    expect(schema?.properties?.['type']?.const).toBe(name);
+    expect(schema?.required).toEqual(['id', 'type', 'timestamp', 'data']);
+    expect(Object.values(examples ?? {}).map(({ value }) => Object(value).type)).toEqual([name]);
+    expect(Object.keys(responses)).toEqual(['410', '2XX']);
+  }
+});
+
+test('an event of a webhook may get new fields, and is otherwise the event of the feed', () => {
+  const feed = operations.find(({ operationId }) => operationId === 'getEvent');
+  const { schema, examples } = feed?.responses['200']?.content?.['application/json'] ?? {};
+  const sent = webhooks.filter(({ name }) => name !== TEST_EVENT_TYPE);
+  expect(schema?.properties?.['type']?.enum).toEqual(sent.map(({ name }) => name));
+  for (const { requestBody } of sent) {
+    const { schema: own, examples: shown } = requestBody?.content['application/json'] ?? {};
+    const withoutTexts = (each: unknown) =>
+      JSON.stringify(each, (key, value) => (/^(description|examples)$/.test(key) ? undefined : value));
+    const { type: _, ...others } = own?.properties ?? {};
+    const { type: __, ...ofFeed } = schema?.properties ?? {};
+    expect(withoutTexts(others)).toBe(withoutTexts(ofFeed));
+    expect(Object.values(examples ?? {}).map(({ value }) => value)).toEqual(
+      expect.arrayContaining(Object.values(shown ?? {}).map(({ value }) => value)),
+    );
+    expect(recordsIn(requestBody?.content).filter(({ node }) => node['additionalProperties'] === false)).toEqual([]);
   }
 });
 

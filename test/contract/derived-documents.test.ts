@@ -72,6 +72,7 @@ describe('postman.json', () => {
       schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
     });
     expect(items).toHaveLength(operations.length);
+    expect(collection.item.filter((folder) => folder.item.length === 0)).toEqual([]);
     for (const { request, response } of items) {
       expect(request.url.host).toEqual(['{{base_url}}']);
       for (const pairs of [

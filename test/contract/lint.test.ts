@@ -245,6 +245,7 @@ describe('pages', () => {
       components: { examples: { ValidationLimit: { value: {} } }, schemas: { Key: { required: ['id'] } } },
     },
     operationIds: new Set(['getKey']),
+    webhookIds: new Set(['onKeyCreated']),
     schemas: new Set(['Key']),
     examples: new Set(['ValidationLimit']),
     has: (file) => [FILE, 'openapi/guides/page.md', 'openapi/guides/picture.png'].includes(file),

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CheckedRequest, type CheckedResponse, createConformityCheck } from '../../src/api/conformity.ts';
-import { type Json, type Operation, operationsOf } from '../../src/api/document.ts';
+import { type Json, type Operation, operationsOf, type Webhook, webhooksOf } from '../../src/api/document.ts';
 
 export type { CheckedResponse } from '../../src/api/conformity.ts';
 export type { Operation, Parameter } from '../../src/api/document.ts';
@@ -12,6 +12,7 @@ const document: Json = JSON.parse(readFileSync(join(import.meta.dirname, '../../
 const check = createConformityCheck(document);
 
 export const operations: readonly Operation[] = operationsOf(document);
+export const webhooks: readonly Webhook[] = webhooksOf(document);
 
 /** Throws unless the contract documents this response to this request; records it otherwise. */
 export function checkResponse(asked: CheckedRequest, response: CheckedResponse): void {

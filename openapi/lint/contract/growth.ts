@@ -1,33 +1,32 @@
 import type { Json } from '../../../src/api/document.ts';
-import { nameOf, type Place, type Rule, report } from '../rule.ts';
+import { type Context, nameOf, type Place, type Rule, report } from '../rule.ts';
 import { walkBody } from '../schemas.ts';
 
-// A later version may add fields to a response, so a client that validates responses must not refuse them. A request with an
-// unknown field is a mistake of the client, and the server refuses it.
+// A later version may add fields to a response or to an event, so a client that validates them must not refuse them. A request
+// with an unknown field is a mistake of the client, and the server refuses it.
 
 export const growth: Rule = {
   name: 'growth',
   visitor: {
-    RequestBody(body, context) {
-      walkBody(body, context, (schema, place) => {
-        if (!isRecord(schema) || schema['additionalProperties'] === false) return;
-        report(context, {
-          at: place.key(),
-          message: `${nameIn(place)} accepts unknown fields in requests.`,
-          remedy: 'Add "additionalProperties: false".',
+    Paths: {
+      RequestBody(body, context) {
+        walkBody(body, context, (schema, place) => {
+          if (!isRecord(schema) || schema['additionalProperties'] === false) return;
+          report(context, {
+            at: place.key(),
+            message: `${nameIn(place)} accepts unknown fields in requests.`,
+            remedy: 'Add "additionalProperties: false".',
+          });
         });
-      });
+      },
+    },
+    WebhooksMap: {
+      RequestBody(body, context) {
+        walkBody(body, context, refuseClosed('events', context));
+      },
     },
     Response(response, context) {
-      walkBody(response, context, (schema, place) => {
-        if (schema['additionalProperties'] !== false) return;
-        report(context, {
-          at: place.child('additionalProperties').key(),
-          message: `${nameIn(place)} allows no new fields in responses.`,
-          remedy:
-            'Remove "additionalProperties: false", so that a later version can add a field. The server still sends only declared fields.',
-        });
-      });
+      walkBody(response, context, refuseClosed('responses', context));
     },
   },
   mistakes: [
@@ -41,8 +40,25 @@ export const growth: Rule = {
       replace: '      description: One page of books.\n      additionalProperties: false\n      required: [data]\n',
       says: '"BookPage" allows no new fields in responses.',
     },
+    {
+      find: '      description: A book was lent.\n',
+      replace: '      description: A book was lent.\n      additionalProperties: false\n',
+      says: '"BookLentEvent" allows no new fields in events.',
+    },
   ],
 };
+
+function refuseClosed(kind: 'events' | 'responses', context: Context): (schema: Json, place: Place) => void {
+  return (schema, place) => {
+    if (schema['additionalProperties'] !== false) return;
+    report(context, {
+      at: place.child('additionalProperties').key(),
+      message: `${nameIn(place)} allows no new fields in ${kind}.`,
+      remedy:
+        'Remove "additionalProperties: false", so that a later version can add a field. The server still sends only declared fields.',
+    });
+  };
+}
 
 function isRecord(schema: Json): boolean {
   return schema['properties'] !== undefined;

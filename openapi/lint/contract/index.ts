@@ -8,6 +8,7 @@ import { oneId } from './one-id.ts';
 import { oneKey } from './one-key.ts';
 import { operationId } from './operation-id.ts';
 import { remedy } from './remedy.ts';
+import { responseHeaders } from './response-headers.ts';
 import { sentence } from './sentence.ts';
 import { uniqueOperationId } from './unique-operation-id.ts';
 
@@ -21,6 +22,7 @@ export const contractRules: readonly Rule[] = [
   oneKey,
   operationId,
   remedy,
+  responseHeaders,
   sentence,
   uniqueOperationId,
 ];

@@ -1,21 +1,23 @@
 import { isObject } from '../../../src/api/document.ts';
 import { type Rule, report } from '../rule.ts';
 
-// Clients distinguish errors by the name of their schema.
+// Clients distinguish errors by the name of their schema. The responses to a webhook come from clients, and have no body.
 
 export const namedException: Rule = {
   name: 'named-exception',
   visitor: {
-    Responses(responses, context) {
-      for (const [status, response] of Object.entries(responses)) {
-        if (/^[45]/.test(status) && !NAME.test(nameOf(response))) {
-          report(context, {
-            at: context.location.child(status).key(),
-            message: `The response ${status} has no exception schema.`,
-            remedy: 'Refer to one of components/responses, or to a schema of components/schemas whose name ends in "Exception".',
-          });
+    Paths: {
+      Responses(responses, context) {
+        for (const [status, response] of Object.entries(responses)) {
+          if (/^[45]/.test(status) && !NAME.test(nameOf(response))) {
+            report(context, {
+              at: context.location.child(status).key(),
+              message: `The response ${status} has no exception schema.`,
+              remedy: 'Refer to one of components/responses, or to a schema of components/schemas whose name ends in "Exception".',
+            });
+          }
         }
-      }
+      },
     },
   },
   mistakes: [

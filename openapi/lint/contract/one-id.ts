@@ -27,7 +27,7 @@ export const oneId: Rule = {
     {
       find: '          - shelf: B 12\n',
       replace: '          - id: "1"\n            shelf: B 12\n          - id: "1"\n            shelf: B 13\n',
-      says: 'The examples "FirstPage" and "FirstPage" have different items with one id. The other place is FILE:219.',
+      says: 'The examples "FirstPage" and "FirstPage" have different items with one id. The other place is FILE:265.',
     },
   ],
 };

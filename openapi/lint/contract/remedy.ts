@@ -7,11 +7,13 @@ import { walkBody, walkSchemas } from '../schemas.ts';
 export const remedy: Rule = {
   name: 'remedy',
   visitor: {
-    Parameter(parameter, context) {
-      walkSchemas(parameter['schema'], context.location.child('schema'), context, checkIn(context));
-    },
-    RequestBody(body, context) {
-      walkBody(body, context, checkIn(context));
+    Paths: {
+      Parameter(parameter, context) {
+        walkSchemas(parameter['schema'], context.location.child('schema'), context, checkIn(context));
+      },
+      RequestBody(body, context) {
+        walkBody(body, context, checkIn(context));
+      },
     },
   },
   mistakes: [

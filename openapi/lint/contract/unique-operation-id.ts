@@ -29,5 +29,10 @@ export const uniqueOperationId: Rule = {
       replace: 'operationId: listBooks',
       says: 'Two operations have the operationId "listBooks". The other place is FILE:21.',
     },
+    {
+      find: 'operationId: onBookLent',
+      replace: 'operationId: listBooks',
+      says: 'Two operations have the operationId "listBooks". The other place is FILE:21.',
+    },
   ],
 };

@@ -38,10 +38,12 @@ function faultOf(target: string, file: string, targets: LinkTargets): Advice | n
   switch (scheme?.toLowerCase()) {
     case undefined:
       return faultOfPath(target, file, targets);
-    case 'operation':
-      return targets.operationIds.has(rest)
+    case 'operation': {
+      const ids = new Set([...targets.operationIds, ...targets.webhookIds]);
+      return ids.has(rest)
         ? null
-        : { message: `The contract has no operation "${rest}".`, remedy: suggestion(rest, targets.operationIds) };
+        : { message: `The contract has no operation "${rest}".`, remedy: suggestion(rest, ids) };
+    }
     case 'http':
     case 'https':
       return URL.canParse(target)

@@ -1,5 +1,12 @@
 import { STATUS_CODES } from 'node:http';
-import { firstExample, type Header, type Operation, type Parameter, type Response } from '../../../src/api/document.ts';
+import {
+  firstExample,
+  type Header,
+  type Operation,
+  type Parameter,
+  type Response,
+  type Webhook,
+} from '../../../src/api/document.ts';
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 import { operationPlace } from '../places.ts';
 import { samplesOf } from '../samples/languages.ts';
@@ -8,7 +15,6 @@ import { code, text, words } from './text.ts';
 
 export function operationSection(operation: Operation): Html {
   const { method, path, summary, description, parameters = [], requestBody, responses } = operation;
-  const body = requestBody?.content['application/json'];
   const place = operationPlace(operation);
   return html`<section class="operation">
 <h3 id="${place}">${summary}</h3>
@@ -16,12 +22,37 @@ export function operationSection(operation: Operation): Html {
 ${text(description, 4)}
 <p>${permission(operation)}</p>
 ${(['path', 'query', 'header'] as const).map((location) => parameterList(location, parameters))}
-${body !== undefined && html`<h4>Request body</h4>${text(requestBody?.description ?? '', 5)}<p class="kind">${Object.keys(requestBody?.content ?? {}).join(' or ')}: ${kind(body.schema)}</p>${exampleList(body.examples, { open: true })}`}
+${bodySection(requestBody)}
 <h4>Code samples</h4>
 <div class="samples">${samplesOf(operation).map(({ label, source }) => html`<figure><figcaption>${label}</figcaption>${code(source)}</figure>`)}</div>
 <h4>Responses</h4>
 ${Object.entries(responses).map(([status, response]) => responseSection(status, response))}
 </section>`;
+}
+
+/** A request that the server sends: there are no samples, because clients do not send it. */
+export function webhookSection(webhook: Webhook): Html {
+  const { name, method, summary, description, parameters = [], requestBody, responses } = webhook;
+  return html`<section class="operation">
+<h3 id="${operationPlace(webhook)}">${summary}</h3>
+<p class="address"><span class="method ${method}">${method.toUpperCase()}</span> <code>${name}</code> <span class="kind">to your endpoint</span></p>
+${text(description, 4)}
+${parameterList('header', parameters)}
+${bodySection(requestBody)}
+<h4>Your response</h4>
+${inOrder(responses).map(([status, response]) => responseSection(status, response))}
+</section>`;
+}
+
+/** JavaScript puts the name "410" before "2XX". */
+function inOrder(responses: Webhook['responses']): [string, Response][] {
+  return Object.entries(responses).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function bodySection(requestBody: Operation['requestBody']): Html | null {
+  const body = requestBody?.content['application/json'];
+  if (requestBody === undefined || body === undefined) return null;
+  return html`<h4>Request body</h4>${text(requestBody.description, 5)}<p class="kind">${Object.keys(requestBody.content).join(' or ')}: ${kind(body.schema)}</p>${exampleList(body.examples, { open: true })}`;
 }
 
 const LOCATIONS = { path: 'Path parameters', query: 'Query parameters', header: 'Request headers' } as const;
@@ -46,7 +77,7 @@ function responseSection(status: string, { description, headers = {}, content = 
   return html`<section class="response">
 <h5><code>${status}</code> ${STATUS_CODES[Number(status)] ?? ''}</h5>
 ${text(description, 6)}
-<p class="kind">Response headers: ${Object.entries(headers).map(([name, header], i) => html`${i > 0 && ', '}<a href="#${headerPlace(name)}"><code>${header.schema.const === undefined ? name : `${name}: ${String(header.schema.const)}`}</code></a>`)}</p>
+${Object.keys(headers).length > 0 && html`<p class="kind">Response headers: ${Object.entries(headers).map(([name, header], i) => html`${i > 0 && ', '}<a href="#${headerPlace(name)}"><code>${header.schema.const === undefined ? name : `${name}: ${String(header.schema.const)}`}</code></a>`)}</p>`}
 ${body === undefined ? html`<p class="kind">No body</p>` : html`<p class="kind">Body: ${kind(body.schema)}</p>${exampleList(body.examples, { open: status.startsWith('2') })}`}
 </section>`;
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raw } from 'hono/html';
-import type { Operation } from '../../../src/api/document.ts';
+import type { Operation, Webhook } from '../../../src/api/document.ts';
 import { type Html, html } from '../../../src/dashboard/markup/html.ts';
 import { LOGO } from '../../../src/dashboard/markup/icons.ts';
 import { type Contract, descriptionOf, GENERAL, originOf } from '../contract.ts';
@@ -11,7 +11,7 @@ import { withHeadings } from '../markdown.ts';
 import { guidePlace, operationPlace, placed, tagPlace } from '../places.ts';
 import { startOf } from '../start.ts';
 import { readIcon, readSharedStyle } from '../style.ts';
-import { headerSections, operationSection } from './operation.ts';
+import { headerSections, operationSection, webhookSection } from './operation.ts';
 import { schemaPlace, schemaSection } from './schema.ts';
 import { anchoredHeading, text } from './text.ts';
 
@@ -42,7 +42,7 @@ ${guides.all.map((guide) => guideArticle(guide, contract, guides))}
 ${general(contract)}
 ${contract.tags.map(
   (tag) =>
-    html`<article><h2 id="${tagPlace(tag.name)}">${tag.name}</h2>${text(tag.description)}${operationsOf(contract, tag.name).map(operationSection)}</article>`,
+    html`<article><h2 id="${tagPlace(tag.name)}">${tag.name}</h2>${text(tag.description)}${operationsOf(contract, tag.name).map(operationSection)}${webhooksOf(contract, tag.name).map(webhookSection)}</article>`,
 )}
 <article><h2 id="/schemas">Schemas</h2>${Object.entries(contract.schemas).map(([name, schema]) => schemaSection(name, schema))}</article>
 <article><h2 id="/headers">Response headers</h2>${headerSections(contract.operations)}</article>
@@ -62,6 +62,10 @@ function operationsOf({ operations }: Contract, tag: string): readonly Operation
   return operations.filter(({ tags }) => tags[0] === tag);
 }
 
+function webhooksOf({ webhooks }: Contract, tag: string): readonly Webhook[] {
+  return webhooks.filter(({ tags }) => tags[0] === tag);
+}
+
 function contents(contract: Contract, { all }: Guides): Html {
   const entry = (place: string, name: string) => html`<li><a href="#${place}">${name}</a></li>`;
   return html`<nav class="contents" aria-label="Contents">
@@ -69,7 +73,7 @@ function contents(contract: Contract, { all }: Guides): Html {
 <h2>Reference</h2><ul>${entry(guidePlace(GENERAL.name), GENERAL.title)}${entry('/authentication', 'Authentication')}</ul>
 ${contract.tags.map(
   ({ name }) =>
-    html`<h3><a href="#${tagPlace(name)}">${name}</a></h3><ul>${operationsOf(contract, name).map((operation) => entry(operationPlace(operation), operation.summary))}</ul>`,
+    html`<h3><a href="#${tagPlace(name)}">${name}</a></h3><ul>${[...operationsOf(contract, name), ...webhooksOf(contract, name)].map((each) => entry(operationPlace(each), each.summary))}</ul>`,
 )}
 <h3><a href="#/schemas">Schemas</a></h3><ul>${Object.keys(contract.schemas).map((name) => entry(schemaPlace(name), name))}</ul>
 <h3><a href="#/headers">Response headers</a></h3>

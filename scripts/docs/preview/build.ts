@@ -54,5 +54,5 @@ function bundleWhenChanged(root: string): () => Promise<Contract> {
 }
 
 function isOfContract(file: string): boolean {
-  return /\/openapi\/(openapi\.yaml$|paths\/|components\/)/.test(file);
+  return /\/openapi\/(openapi\.yaml$|paths\/|webhooks\/|components\/)/.test(file);
 }

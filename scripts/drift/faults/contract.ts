@@ -6,6 +6,7 @@ import type { Edit, Fault } from '../fault.ts';
 const LIST = 'openapi/paths/parent_programs.yaml';
 const ONE = 'openapi/paths/parent_programs_{id}.yaml';
 const KEY = 'openapi/paths/key.yaml';
+const DELETED = 'openapi/webhooks/parent_program.deleted.yaml';
 const LIMIT = 'openapi/components/parameters/Limit.yaml';
 const MINIMAL = 'openapi/components/examples/ParentProgramMinimal.yaml';
 /** The last published version, which the release check compares the contract with. */
@@ -130,6 +131,46 @@ export const CONTRACT_FAULTS: readonly Fault[] = [
         find: '      description: The parent program.\n      headers:\n        X-Request-Id:\n          $ref: ../components/headers/XRequestId.yaml\n        Cache-Control:\n          $ref: ../components/headers/CacheControlRevalidate.yaml\n        RateLimit-Policy:\n          $ref: ../components/headers/RateLimitPolicy.yaml\n        RateLimit:\n          $ref: ../components/headers/RateLimit.yaml\n        ETag:\n          $ref: ../components/headers/ETag.yaml\n',
         replace:
           '      description: The parent program.\n      headers:\n        X-Request-Id:\n          $ref: ../components/headers/XRequestId.yaml\n        Cache-Control:\n          $ref: ../components/headers/CacheControlRevalidate.yaml\n        RateLimit-Policy:\n          $ref: ../components/headers/RateLimitPolicy.yaml\n        RateLimit:\n          $ref: ../components/headers/RateLimit.yaml\n',
+      },
+    ],
+    afterwards: 'generate',
+    caughtBy: 'release',
+  },
+  {
+    title: 'a webhook requires the API key',
+    edits: [{ file: DELETED, find: '  security: []\n', replace: '' }],
+    caughtBy: 'lint',
+  },
+  {
+    title: 'an event allows no new fields',
+    edits: [
+      {
+        file: 'openapi/components/schemas/ParentProgramDeletedEvent.yaml',
+        find: 'type: object\ndescription:',
+        replace: 'type: object\nadditionalProperties: false\ndescription:',
+      },
+    ],
+    caughtBy: 'lint',
+  },
+  {
+    title: 'a webhook is missing from the contract',
+    edits: [
+      {
+        file: 'openapi/openapi.yaml',
+        find: '  webhook.test:\n    $ref: webhooks/webhook.test.yaml\n',
+        replace: '',
+      },
+    ],
+    afterwards: 'generate',
+    caughtBy: 'release',
+  },
+  {
+    title: 'an event lacks its data',
+    edits: [
+      {
+        file: 'openapi/components/schemas/ParentProgramDeletedEvent.yaml',
+        find: 'required: [id, type, timestamp, data]',
+        replace: 'required: [id, type, timestamp]',
       },
     ],
     afterwards: 'generate',

@@ -2,7 +2,7 @@ import type { components } from '../../../generated/openapi.d.ts';
 import { cursorKeyOf } from '../../service/cursor-key.ts';
 import * as service from '../../service/events.ts';
 import { bytesOfPosition, positionIn } from '../../store/event-position.ts';
-import { nextPage, openCursor, sealCursor } from '../cursor.ts';
+import { FEED_PARAMETERS, nextPage, openCursor, sealCursor } from '../cursor.ts';
 import { readInstant } from '../instant.ts';
 import { JsonText } from '../json-text.ts';
 import { listOf } from '../list-page.ts';
@@ -15,7 +15,7 @@ export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db 
   const { type, since } = filters;
   const seal = { key: cursorKeyOf(db, caller), list: listOf(PATH, filters) };
   const page = await service.readFeed(db, caller.scope, {
-    after: cursor === undefined ? null : positionIn(openCursor(seal, cursor)),
+    after: cursor === undefined ? null : positionIn(openCursor(seal, cursor, FEED_PARAMETERS)),
     since: since === undefined ? undefined : readInstant(since),
     type,
     limit,

@@ -11,6 +11,14 @@ const PARAMETERS = 'components parameters';
 const RESPONSES = 'components responses';
 const BODY = 'components schemas ParentProgramCreate';
 
+const HOOK = 'webhooks parent_program.changed post';
+const MESSAGE = `${HOOK} requestBody content application/json`;
+const RECORD = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: { type: 'string' }, note: { type: 'string' } },
+};
+const HEADER = { name: 'webhook-id', in: 'header', required: true, schema: { type: 'string' } };
 const COLOUR = { name: 'colour', in: 'query', schema: { type: 'string' } };
 const NAMELESS = [
   replaceEach({ $ref: '#/components/schemas/KeyOrganization' }, at(contract, `${SCHEMAS} KeyOrganization`)),
@@ -169,7 +177,7 @@ export const documentCases: readonly Case[] = [
     plants: [set('components links Next operationId', 'listParentPrograms')],
     found: ['breaking: link Next: content ... -> ...'],
   },
-  // Webhooks: here the client sends the response
+  // Webhooks: here the server sends the request, and the client the response
   {
     title: 'a new webhook',
     plants: [set('webhooks', webhook(['created']))],
@@ -186,6 +194,93 @@ export const documentCases: readonly Case[] = [
     given: [set('webhooks', webhook(['created', 'deleted']))],
     plants: [set('webhooks', webhook(['created']))],
     found: ['additive: webhook parent_program.changed, body: value "deleted" removed'],
+  },
+  {
+    title: 'a removed webhook',
+    given: [set('webhooks', webhook(['created']))],
+    plants: [remove('webhooks parent_program.changed')],
+    found: ['breaking (unannounced): webhook parent_program.changed: removed'],
+  },
+  {
+    title: 'a removed webhook that was deprecated',
+    given: [set('webhooks', webhook(['created'])), set(`${HOOK} deprecated`, true)],
+    plants: [remove('webhooks')],
+    found: ['breaking: webhook parent_program.changed: removed'],
+  },
+  {
+    title: 'a new field of a webhook',
+    given: [set('webhooks', webhook(['created'])), set(`${MESSAGE} schema`, RECORD)],
+    plants: [set(`${MESSAGE} schema properties colour`, { type: 'string' })],
+    found: [
+      'additive: webhook parent_program.changed, body, field colour: new',
+      'additive: webhook parent_program.changed, body, field colour: type any -> string',
+    ],
+  },
+  {
+    title: 'a removed field of a webhook',
+    given: [set('webhooks', webhook(['created'])), set(`${MESSAGE} schema`, RECORD)],
+    plants: [remove(`${MESSAGE} schema properties note`)],
+    found: ['breaking (unannounced): webhook parent_program.changed, body, field note: removed'],
+  },
+  {
+    title: 'a field of a webhook that may be missing',
+    given: [set('webhooks', webhook(['created'])), set(`${MESSAGE} schema`, RECORD)],
+    plants: [set(`${MESSAGE} schema required`, [])],
+    found: ['breaking: webhook parent_program.changed, body, field name: required: yes -> no'],
+  },
+  {
+    title: 'another name of the function for a webhook',
+    given: [set('webhooks', webhook(['created'])), set(`${HOOK} operationId`, 'onChange')],
+    plants: [set(`${HOOK} operationId`, 'changed')],
+    found: ['breaking: webhook parent_program.changed: operationId onChange -> changed'],
+  },
+  {
+    title: 'a webhook with a header more',
+    given: [set('webhooks', webhook(['created'])), set(`${HOOK} parameters`, [])],
+    plants: [append(`${HOOK} parameters`, HEADER)],
+    found: ['additive: webhook parent_program.changed, parameter webhook-id: new and required'],
+  },
+  {
+    title: 'a webhook with a header less',
+    given: [set('webhooks', webhook(['created'])), set(`${HOOK} parameters`, [HEADER])],
+    plants: [set(`${HOOK} parameters`, [])],
+    found: ['breaking (unannounced): webhook parent_program.changed, parameter webhook-id: removed'],
+  },
+  {
+    title: 'a webhook that gets a body',
+    given: [set('webhooks', webhook(['created'])), remove(`${HOOK} requestBody`)],
+    plants: [set(`${HOOK} requestBody`, { required: true, content: {} })],
+    found: ['additive: webhook parent_program.changed, body: new and required'],
+  },
+  {
+    title: 'a webhook that loses its body',
+    given: [set('webhooks', webhook(['created']))],
+    plants: [remove(`${HOOK} requestBody`)],
+    found: ['breaking: webhook parent_program.changed, body: removed'],
+  },
+  {
+    title: 'one more status that a receiver may answer with',
+    given: [set('webhooks', webhook(['created']))],
+    plants: [
+      set(`${HOOK} responses 2XX`, { description: 'Received.' }),
+      set(`${HOOK} responses 410`, { description: 'Gone.' }),
+    ],
+    found: [
+      'additive: webhook parent_program.changed, response 2XX: new',
+      'additive: webhook parent_program.changed, response 410: new',
+    ],
+  },
+  {
+    title: 'a status less that a receiver may answer with',
+    given: [set('webhooks', webhook(['created'])), set(`${HOOK} responses 410`, { description: 'Gone.' })],
+    plants: [remove(`${HOOK} responses 410`)],
+    found: ['breaking: webhook parent_program.changed, response 410: removed'],
+  },
+  {
+    title: 'another summary of a webhook',
+    given: [set('webhooks', webhook(['created']))],
+    plants: [set('webhooks parent_program.changed summary', 'A change')],
+    found: ['words: webhook parent_program.changed: summary changed'],
   },
   // Descriptions
   {
