@@ -40,7 +40,10 @@ async function manifestOf() {
     description: "A typed client of Charter's API",
     license: ours.license,
     type: 'module',
-    exports: { '.': { types: './charter-client.d.ts', default: './charter-client.js' } },
+    exports: {
+      '.': { types: './charter-client.d.ts', default: './charter-client.js' },
+      './webhooks': { types: './webhooks.d.ts', default: './webhooks.js' },
+    },
     types: './charter-client.d.ts',
     sideEffects: false,
     engines: { node: '>=20' },

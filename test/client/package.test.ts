@@ -9,6 +9,16 @@ const OF_COMMONJS = new Set(['node10', 'node16-cjs']);
 
 const packed = await packClient();
 
+/** The file and all that it imports, packages included. */
+function loadedBy(name: string, found: ReadonlySet<string> = new Set([name])): string[] {
+  const imports = [...(packed.files.get(name) ?? '').matchAll(/\bfrom ['"](?:\.\/)?([^'"]+)['"]/g)].map(
+    ([, from = '']) => from,
+  );
+  const others = imports.filter((each) => !found.has(each));
+  const all = new Set([...found, ...others]);
+  return [...new Set([...all, ...others.flatMap((each) => loadedBy(each, all))])];
+}
+
 describe('the package', () => {
   test('contains only the files needed to use it', () => {
     const names = [...packed.files.keys()];
@@ -47,6 +57,17 @@ describe('the package', () => {
       }
       expect(text).not.toMatch(/sourceMappingURL|node:|process\.|require\(/);
     }
+  });
+
+  // Programs that only call Charter load nothing of the webhooks, and those that only receive events nothing of the calls.
+  test('has two entry points that load only their own code', () => {
+    expect(loadedBy('charter-client.js').filter((name) => name.startsWith('webhook'))).toEqual([]);
+    expect(loadedBy('webhooks.js').sort()).toEqual([
+      'errors.js',
+      'webhook-errors.js',
+      'webhook-signature.js',
+      'webhooks.js',
+    ]);
   });
 
   test('passes publint', async () => {

@@ -1,6 +1,8 @@
 // Integrators try the examples of the package's README first, so each is compiled and run exactly as printed.
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SECRET_BYTES, secretText, signatureOf } from '../../src/domain/webhook-signature.ts';
 import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
 import { runFile } from '../support/process.ts';
 import { insertPrograms } from '../support/programs.ts';
@@ -12,8 +14,11 @@ afterAll(() => scratch.remove());
 const text = await readFile(join(scratch.folder, 'node_modules/charter-client/README.md'), 'utf8');
 const [first = '', ...others] = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
 const [setUp = ''] = /^.*?\n\}\);\n/s.exec(first) ?? [];
-for (const [i, code] of [first, ...others.map((other) => setUp + other)].entries()) {
-  expect(code).toContain("'http://127.0.0.1:3000'");
+/** An example of another entry point needs no client. */
+const isOnItsOwn = (code: string) => code.includes("from 'charter-client/webhooks'");
+const examples = [first, ...others.map((other) => (isOnItsOwn(other) ? other : setUp + other))];
+for (const [i, code] of examples.entries()) {
+  expect(code.includes("'http://127.0.0.1:3000'")).toBe(!isOnItsOwn(code));
   await write(join(scratch.folder, `example-${i + 1}.ts`), code.replace('http://127.0.0.1:3000', server.url));
 }
 
@@ -30,10 +35,10 @@ async function printedBy(example: number, programs: readonly string[] = []) {
   return { run, ours, printed: { code, stdout, stderr } };
 }
 
-test('the six examples compile against the types of the package', async () => {
-  const examples = (await readdir(scratch.folder)).filter((name) => name.startsWith('example-'));
-  expect(examples).toHaveLength(6);
-  expect(await typeCheck(scratch, examples)).toEqual({ code: 0, stdout: '', stderr: '' });
+test('the seven examples compile against the types of the package', async () => {
+  const files = (await readdir(scratch.folder)).filter((name) => name.startsWith('example-'));
+  expect(files).toHaveLength(7);
+  expect(await typeCheck(scratch, files)).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
 test('1: the first call shows the permissions of the key', async () => {
@@ -56,25 +61,58 @@ test('4: the feed is followed, and then only what has happened since', async () 
   expect(printed).toEqual({ code: 0, stdout: 'parent_program.created Nordic Scholars\n', stderr: '' });
 });
 
-test('5: a creation happens once, even if its program runs again', async () => {
-  const { run, ours, printed } = await printedBy(5);
+test('5: an event is received, and a forged one is refused with the reason', async () => {
+  const id = '019d66b0-23e6-705f-8000-0001ffc9356b';
+  const secret = randomBytes(SECRET_BYTES);
+  const body = JSON.stringify({
+    id,
+    type: 'parent_program.deleted',
+    timestamp: '2026-04-07T06:45:12.807Z',
+    data: { name: 'Coastal Summer School' },
+  });
+  const message = { id, timestamp: Math.floor(Date.now() / 1000), body };
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(message.timestamp),
+    'webhook-signature': signatureOf(message, [secret]),
+  };
+  const program = `import { receive } from './example-5.ts';
+    for (const body of ${JSON.stringify([body, `${body} `])}) {
+      const request = new Request('http://127.0.0.1/webhooks', { method: 'POST', headers: ${JSON.stringify(headers)}, body });
+      const response = await receive(request);
+      console.log(response.status, await response.text());
+    }`;
+  const file = join(scratch.folder, 'receives.ts');
+  await write(file, program);
+  const { code, stdout, stderr } = await runFile(file, [], { CHARTER_WEBHOOK_SECRET: secretText(secret) });
+  const wanted = 'Coastal Summer School no longer exists.\n204 \n400 wrong_signature\n';
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: wanted, stderr: '' });
+});
+
+test('6: a creation happens once, even if its program runs again', async () => {
+  const { run, ours, printed } = await printedBy(6);
   const wanted = { code: 0, stdout: 'sis-20417: created exactly once\n', stderr: '' };
   expect(printed).toEqual(wanted);
   expect(await run()).toEqual(wanted);
   expect((await ours.client.get('/api/parent_programs')).body.data).toHaveLength(1);
 });
 
-test('6: an update builds on the current version', async () => {
-  const { printed } = await printedBy(6, ['Nordic Scholars']);
+test('7: an update builds on the current version', async () => {
+  const { printed } = await printedBy(7, ['Nordic Scholars']);
   expect(printed).toEqual({ code: 0, stdout: 'Nordic Scholars (closed)\n', stderr: '' });
 });
 
-test('every export is named before the first example', async () => {
-  const declared = await readFile(join(scratch.folder, 'node_modules/charter-client/charter-client.d.ts'), 'utf8');
-  const names = [...declared.matchAll(/export (?:type )?\{([^}]+)\}|export declare function (\w+)/g)].flatMap(
-    ([, list = '', name = '']) => [...list.split(','), name].map((each) => each.trim()).filter((each) => each !== ''),
+test.each([
+  ['charter-client', 11],
+  ['webhooks', 6],
+])('every export of %s is named before the first example', async (entry, count) => {
+  const declared = await readFile(join(scratch.folder, `node_modules/charter-client/${entry}.d.ts`), 'utf8');
+  const names = [
+    ...declared.matchAll(/export (?:type )?\{([^}]+)\}|export (?:declare )?(?:function|const|type) (\w+)/g),
+  ].flatMap(([, list = '', name = '']) =>
+    [...list.split(','), name].map((each) => each.replace(/\btype /, '').trim()).filter((each) => each !== ''),
   );
-  expect(names.length).toBeGreaterThan(10);
+  expect(names.length).toBeGreaterThanOrEqual(count);
   const [before = ''] = text.split('## The first call');
   expect(names.filter((name) => !new RegExp(`\`${name}\\b`).test(before))).toEqual([]);
 });

@@ -1,4 +1,5 @@
 // The type check of `npm test` verifies this file: an unused @ts-expect-error is an error.
+import type { IncomingMessage } from 'node:http';
 import {
   type CharterClient,
   createClient,
@@ -8,6 +9,12 @@ import {
   type Schemas,
 } from '../../src/client/charter-client.ts';
 import type { IdempotentPathIn } from '../../src/client/contract.ts';
+import {
+  InvalidEventError,
+  type InvalidEventReason,
+  parseEvent,
+  type WebhookEvent,
+} from '../../src/client/webhooks.ts';
 
 /** Accepts exactly T: neither a wider nor a narrower type compiles. */
 declare function exactly<T>(): <U>(value: U & (Same<T, U> extends true ? unknown : never)) => void;
@@ -134,8 +141,36 @@ function idempotent(path: IdempotentPathIn<Posts>): void {
   exactly<'/optional' | '/required'>()(path);
 }
 
+async function events(request: Request, incoming: IncomingMessage): Promise<void> {
+  const event = await parseEvent(request.headers, await request.text(), undefined);
+  exactly<WebhookEvent>()(event);
+  exactly<'parent_program.created' | 'parent_program.updated' | 'parent_program.deleted' | 'webhook.test'>()(
+    event.type,
+  );
+  exactly<string>()(event.id);
+  if (event.type === 'parent_program.deleted') exactly<Schemas['ParentProgram']>()(event.data);
+  if (event.type === 'parent_program.updated') exactly<Schemas['ParentProgramUpdatedEvent']>()(event);
+  if (event.type === 'webhook.test') exactly<Record<string, never>>()(event.data);
+  // @ts-expect-error: a type that the contract does not have
+  if (event.type === 'parent_program.moved') accept(event);
+  await parseEvent(incoming.headers, Buffer.from(''), ['whsec_a', 'whsec_b']);
+  await parseEvent({ 'webhook-id': 'x' }, new ArrayBuffer(0), 'whsec_a');
+  // @ts-expect-error: the body after a JSON parser
+  await parseEvent(incoming.headers, {}, 'whsec_a');
+  // @ts-expect-error: no event without a secret
+  await parseEvent(incoming.headers, '');
+  try {
+    await parseEvent(request.headers, '', 'whsec_a');
+  } catch (error) {
+    if (!(error instanceof InvalidEventError)) throw error;
+    exactly<InvalidEventReason>()(error.reason);
+    // @ts-expect-error: a reason that does not exist
+    if (error.reason === 'expired') accept(error);
+  }
+}
+
 test('the type check compiles the assertions above; they are not run', () => {
-  expect([responses, conditional, headers, refused, lists, idempotent]).toHaveLength(6);
+  expect([responses, conditional, headers, refused, lists, idempotent, events]).toHaveLength(7);
 });
 
 declare function accept(value: unknown): void;
