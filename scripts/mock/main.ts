@@ -1,5 +1,5 @@
 // Responds in place of a server, for people who build against the API; with --proxy, checks a real server;
-// with --stock-prism, starts Prism itself.
+// with --stock-prism, starts Prism itself; with --send-events, sends events to a receiver.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
@@ -36,6 +36,8 @@ async function main(): Promise<void> {
       return runProxy(options, shutdown);
     case 'stock-prism':
       return runPrism(options, shutdown);
+    case 'send-events':
+      return runSending(options);
   }
 }
 
@@ -84,6 +86,11 @@ async function runPrism(options: OptionsOf<'stock-prism'>, shutdown: Shutdown): 
   await shutdown.reason;
   // Prism's command gives no way to close its server.
   process.exit(0);
+}
+
+async function runSending(options: OptionsOf<'send-events'>): Promise<void> {
+  const { sendEvents } = await import('./send-events.ts');
+  if (!(await sendEvents({ ...options, print }))) process.exitCode = 1;
 }
 
 function print(line: string): void {

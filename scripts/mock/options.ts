@@ -14,6 +14,8 @@ export const HELP = `npm run mock -- [options]   responds as the server would, f
   --stateful        keeps what requests create, change and delete, in memory and until the mock ends
   --proxy URL       forwards requests to a real server; prints and counts every disagreement with the contract
   --stock-prism     starts stock Prism on generated/openapi.yaml instead; for comparison, and for teams that know it
+  --send-events URL sends the contract's example events to a receiver, each once, and prints its responses
+  --secret TEXT     the secret that signs them: whsec_ and 24 to 64 bytes in base64
   --help            prints this text
 
 The mock accepts every well-formed key of the environment; each has all permissions. It allows any origin (CORS), which
@@ -45,6 +47,9 @@ With --stateful, the same 60 items are only the beginning. Everything is as on t
 external_id 409, an outdated ETag 412, and an Idempotency-Key its first response again. A response that Prefer or /__mock
 names by its example changes nothing, nor does dynamic=true. An edit of the contract and POST /__mock/reset begin again.
 
+--send-events takes --secret only, and starts no server. The webhook-id of an example is always the same. The exit code is
+0 if the receiver responded to every event with 2xx, otherwise 1.
+
 --stock-prism runs the command "prism mock" of @stoplight/prism-cli. Of the options above it takes --port, --host,
 --dynamic and --seed. openapi/guides/mock-server.md lists where its responses differ from the mock's and the server's.
 `;
@@ -60,6 +65,7 @@ export type Options =
       readonly isStateful: boolean;
     })
   | (Address & { readonly mode: 'proxy'; readonly target: URL })
+  | { readonly mode: 'send-events'; readonly receiver: URL; readonly secret: Uint8Array }
   | (Address & { readonly mode: 'stock-prism'; readonly isDynamic: boolean; readonly seed: string | undefined });
 
 /** A mistake in the command line. */
@@ -69,6 +75,7 @@ export class UsageError extends Error {}
 export function readOptions(parameters: readonly string[], randomSeed: () => string): Options {
   const values = parse(parameters);
   if (values.help) return { mode: 'help' };
+  if (values['send-events'] !== undefined || values.secret !== undefined) return readSending(values);
   const { host, seed, stateful: isStateful } = values;
   const port = Number(values.port);
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new UsageError('--port is 0 to 65535.');
@@ -95,6 +102,22 @@ function readUrl(text: string): URL {
   return url;
 }
 
+type Values = ReturnType<typeof parse>;
+
+function readSending({ 'send-events': receiver, secret, ...values }: Values): Options {
+  const others = ['environment', 'dynamic', 'seed', 'stateful', 'proxy', 'stock-prism'] as const;
+  if (others.some((name) => values[name] !== undefined && values[name] !== false))
+    throw new UsageError('--send-events takes --secret only. Leave out the others.');
+  const url = URL.parse(receiver ?? '');
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '')
+    throw new UsageError('--send-events is the URL of your receiver, such as http://127.0.0.1:8000/webhooks.');
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret ?? '') ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.length < 24 || bytes.length > 64)
+    throw new UsageError('--secret is whsec_ and 24 to 64 bytes in base64: the secret that your receiver has.');
+  return { mode: 'send-events', receiver: url, secret: bytes };
+}
+
 function parse(parameters: readonly string[]) {
   const options = {
     port: { type: 'string', default: String(DEFAULT_PORT) },
@@ -105,6 +128,8 @@ function parse(parameters: readonly string[]) {
     stateful: { type: 'boolean', default: false },
     proxy: { type: 'string' },
     'stock-prism': { type: 'boolean', default: false },
+    'send-events': { type: 'string' },
+    secret: { type: 'string' },
     help: { type: 'boolean', default: false },
   } as const;
   try {

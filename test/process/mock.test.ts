@@ -1,10 +1,12 @@
 import { readOptions } from '../../scripts/mock/options.ts';
+import { SECRET_BYTES, secretText } from '../../src/domain/webhook-signature.ts';
 import { Client } from '../support/client.ts';
 import { checkMockResponse } from '../support/contract.ts';
 import { startTestMock } from '../support/mock.ts';
 import { kill, type Running, runFile, startFile, untilPrinted } from '../support/process.ts';
 import { startUpstream } from '../support/upstream.ts';
 
+const SECRET = secretText(Buffer.alloc(SECRET_BYTES, 7));
 const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;
 
 async function withMock<T>(parameters: readonly string[], work: (running: Running) => Promise<T>): Promise<T> {
@@ -112,6 +114,13 @@ test.each([
   [['--stock-prism', '--stateful'], '--stock-prism takes --port, --host, --dynamic and --seed only.'],
   [['--stock-prism', '--proxy', 'http://localhost'], '--stock-prism takes --port, --host, --dynamic and --seed only.'],
   [['--stock-prism', '--environment', 'test'], '--stock-prism takes --port, --host, --dynamic and --seed only.'],
+  [['--send-events', 'localhost'], '--send-events is the URL of your receiver'],
+  [['--send-events', 'ftp://localhost', '--secret', SECRET], '--send-events is the URL of your receiver'],
+  [['--secret', SECRET], '--send-events is the URL of your receiver'],
+  [['--send-events', 'http://localhost'], '--secret is whsec_ and 24 to 64 bytes in base64'],
+  [['--send-events', 'http://localhost', '--secret', 'whsec_AAAA'], '--secret is whsec_ and 24 to 64 bytes in base64'],
+  [['--send-events', 'http://localhost', '--secret', SECRET, '--stateful'], '--send-events takes --secret only.'],
+  [['--send-events', 'http://localhost', '--secret', SECRET, '--seed', 'a'], '--send-events takes --secret only.'],
   [['--nothing'], "Unknown option '--nothing'"],
   [['more'], "Unexpected argument 'more'"],
 ])('%j is refused', (parameters, words) => {

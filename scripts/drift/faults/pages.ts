@@ -184,4 +184,26 @@ export const PAGE_FAULTS: readonly Fault[] = [
     ],
     caughtBy: 'test/mock/proxy.test.ts',
   },
+  {
+    title: 'the mock sends events with an old time',
+    edits: [
+      {
+        file: 'scripts/mock/send-events.ts',
+        find: 'timestamp: Math.floor(Date.now() / 1000), body',
+        replace: 'timestamp: Math.floor(Date.now() / 1000) - 3600, body',
+      },
+    ],
+    caughtBy: 'test/mock/send-events.test.ts',
+  },
+  {
+    title: 'the mock sends events and hides refusals',
+    edits: [
+      {
+        file: 'scripts/mock/send-events.ts',
+        find: 'isFine &&= result.isReceived',
+        replace: 'isFine ||= result.isReceived',
+      },
+    ],
+    caughtBy: 'test/mock/send-events.test.ts',
+  },
 ];
