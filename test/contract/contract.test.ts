@@ -6,13 +6,16 @@ import formats from 'ajv-formats';
 import { EXCEPTIONS } from '../../src/api/exceptions.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../src/domain/webhook-endpoint.ts';
+import { signatureOf } from '../../src/domain/webhook-signature.ts';
 import { operations, webhooks } from '../support/contract.ts';
+import { readGuide } from '../support/guides.ts';
 
 type Node = { readonly [name: string]: unknown };
 type Found = { readonly place: string; readonly node: Node };
 
 const document: Node = JSON.parse(readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
 const nodes = collect(document, '#');
+const guide = readGuide('receiving-events.md');
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 formats.default(ajv);
 ajv.addSchema(document, 'contract');
@@ -224,6 +227,19 @@ test('an event of a webhook may get new fields, and is otherwise the event of th
     );
     expect(recordsIn(requestBody?.content).filter(({ node }) => node['additionalProperties'] === false)).toEqual([]);
   }
+});
+
+// The example lets integrators check their code: secret, id and timestamp stand in the guide.
+test('the signature of the examples is right', () => {
+  const [id, timestamp, signature] = ['WebhookId', 'WebhookTimestamp', 'WebhookSignature'].map((name) => {
+    const parameter = nodes.find(({ place }) => place === `#/components/parameters/${name}`)?.node;
+    return Object.values<{ value: unknown }>(Object(parameter?.['examples'])).map(({ value }) => value);
+  });
+  const event = nodes.find(({ place }) => place === '#/components/examples/EventUpdated')?.node['value'];
+  const message = { id: String(id?.[0]), timestamp: Number(timestamp?.[0]), body: JSON.stringify(event) };
+  const [secret = ''] = /whsec_[A-Za-z0-9+/=]{40,}/.exec(guide) ?? [];
+  expect(signatureOf(message, [Buffer.from(secret.slice('whsec_'.length), 'base64')])).toBe(signature?.[0]);
+  expect(guide).toContain(`webhook-signature: ${signature?.[0]}`);
 });
 
 test('enumerations that grow with the resources announce it', () => {

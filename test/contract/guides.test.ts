@@ -27,7 +27,7 @@ const inLanguage = (language: string) => blocks.filter((block) => block.language
 test('every code block is plain text or in a language that the tests check', () => {
   expect(blocks.length).toBeGreaterThan(40);
   const languages = new Set(blocks.map(({ language }) => language));
-  expect([...languages].sort()).toEqual(['http', 'json', 'sh', 'text']);
+  expect([...languages].sort()).toEqual(['http', 'js', 'json', 'python', 'sh', 'text', 'ts']);
 });
 
 test.each(inLanguage('json'))('the JSON of $name is valid by the contract', ({ code, options }) => {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { MAX_BODY_BYTES } from '../../src/api/request-body.ts';
 import { MAX_URL_BYTES } from '../../src/api/request-target.ts';
 import { isTemporary, waitMsAfter } from '../../src/client/retrying.ts';
+import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
 import { readConfig } from '../../src/config.ts';
 import { LINK_HOURS } from '../../src/domain/access-link.ts';
 import {
@@ -20,6 +21,7 @@ import { MAX_METADATA_ENTRIES } from '../../src/domain/parent-program.ts';
 import { PASSWORD_CHARACTERS, PASSWORD_CHARACTERS_WITH_SECOND_FACTOR } from '../../src/domain/password.ts';
 import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../src/domain/session.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { MAX_ENDPOINTS, MAX_FAILING_DAYS, PREVIOUS_SECRET_HOURS } from '../../src/domain/webhook-endpoint.ts';
 import { TIMEOUT_MS } from '../../src/operations/health.ts';
 import { EXTENSIONS, OLDEST_VERSION } from '../../src/postgres/migrate.ts';
 import { IDLE_SECONDS as IDLE_SECONDS_OF_SHUTDOWN } from '../../src/run.ts';
@@ -109,6 +111,16 @@ const FACTS: readonly Fact[] = [
   ['openapi/guides/decisions.md', /events are kept for (\d+) days/, readConfig({}).eventRetentionDays],
   ['openapi/guides/following-changes.md', /Events are kept for (\d+) days/, readConfig({}).eventRetentionDays],
   ['openapi/paths/events.yaml', /Events are kept for (\d+) days/, readConfig({}).eventRetentionDays],
+  ['openapi/guides/receiving-events.md', /up to (\d+) for an organization/, MAX_ENDPOINTS],
+  ['openapi/guides/receiving-events.md', /your clock by more than (\w+) minutes/, TOLERANCE_SECONDS / 60],
+  ['openapi/guides/receiving-events.md', /For (\d+) hours, both the new and the previous/, PREVIOUS_SECRET_HOURS],
+  ['openapi/guides/receiving-events.md', /If all attempts of (\d+) days fail/, MAX_FAILING_DAYS],
+  [
+    'openapi/components/parameters/WebhookTimestamp.yaml',
+    /your clock by more than (\w+) minutes/,
+    TOLERANCE_SECONDS / 60,
+  ],
+  ['openapi/components/parameters/WebhookSignature.yaml', /For (\d+) hours after a rotation/, PREVIOUS_SECRET_HOURS],
   ['openapi/guides/decisions.md', /an expiry, (\d+) days by default/, DEFAULT_LIFE_DAYS],
   ['openapi/guides/decisions.md', /Up to (\d+) active keys per user/, MAX_ACTIVE_KEYS],
   [
@@ -173,6 +185,7 @@ const FACTS: readonly Fact[] = [
     waitMsAfter({ ...AT_MOST, tries: 1 }) / 1000,
     waitMsAfter(AT_MOST) / 1000,
   ],
+  ['src/client/README.md', /differs from the clock by more than (\w+) minutes/, TOLERANCE_SECONDS / 60],
   ['openapi/components/schemas/Metadata.yaml', /up to (\d+) entries/, MAX_METADATA_ENTRIES],
   ['openapi/components/schemas/ParentProgramUpdate.yaml', /At most (\d+) entries may remain/, MAX_METADATA_ENTRIES],
   ['openapi/components/parameters/IdempotencyKey.yaml', /\b(\d+) hours/, IDEMPOTENCY_HOURS],

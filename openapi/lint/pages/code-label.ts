@@ -31,6 +31,7 @@ export const codeLabel: PageRule = {
     { find: '```sh status=200', replace: '```sh', says: 'This curl command has no expected status.' },
     { find: '```sh status=200', replace: '```bash status=200', says: 'No test checks code in "bash".' },
     { find: '```http response=getKey:200', replace: '```http', says: 'This response does not name its operation.' },
+    { find: '```sh status=200', replace: '```python', says: 'No test runs this code.' },
   ],
 };
 
@@ -43,7 +44,7 @@ function isClosed(lines: readonly string[]): boolean {
   return lines.findIndex((line) => line.startsWith('```')) === lines.length - 1;
 }
 
-const LANGUAGES = ['json', 'http', 'sh', 'text'];
+const LANGUAGES = ['json', 'http', 'sh', 'text', 'ts', 'js', 'python'];
 
 type Label = { readonly language: string; readonly options: ReadonlyMap<string, string> };
 
@@ -69,6 +70,15 @@ function faultOf({ language, options }: Label, code: string, targets: LinkTarget
       return /^\w+:\d{3}$/.test(options.get('response') ?? '')
         ? null
         : { message: 'This response does not name its operation.', remedy: 'Add the operation and the status after the language: ```http response=getKey:200.' };
+    case 'ts':
+    case 'js':
+    case 'python':
+      return options.has('receiver')
+        ? null
+        : {
+            message: 'No test runs this code.',
+            remedy: 'Make it a program that receives events on port 8000, and add a label after the language: ```python receiver.',
+          };
     case 'text':
     case '':
       return null;
