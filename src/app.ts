@@ -19,7 +19,6 @@ import { type Logger, logRequests, omitRequestLine } from './operations/logs.ts'
 import { appMetrics, FORBIDDEN_REASONS } from './operations/metrics/app-metrics.ts';
 import type { Metrics } from './operations/metrics/metrics.ts';
 import { RequestDurations } from './operations/metrics/request-durations.ts';
-import { countRefusals } from './operations/overload-log.ts';
 import type { Publication } from './publication/routes.ts';
 import { apiSecurityHeaders, isHttps, pageSecurityHeaders } from './security-headers.ts';
 import { findKeysIn } from './service/authenticate.ts';
@@ -50,6 +49,8 @@ export type AppDeps = {
   publication: Publication;
   /** Gets the metrics of the application; undefined: nothing is measured. */
   metrics?: Metrics | undefined;
+  /** Called for every refusal under load. */
+  countRefusal: (overloaded: Overloaded) => void;
   /** How long a request to the API may wait for its turn; 1,200 by default. */
   apiWaitMs?: number | undefined;
   /** Another contract than the published one, for measurements. */
@@ -74,6 +75,7 @@ export async function createApp({
   responseCheck,
   publication,
   metrics,
+  countRefusal,
   apiWaitMs,
   served,
   now = () => new Date(),
@@ -81,7 +83,6 @@ export async function createApp({
 }: AppDeps): Promise<RequestListener> {
   const onFault = logFailures(logger);
   const queues = createDatabaseQueues(db.poolSize, { apiWaitMs });
-  const countRefusal = countRefusals(logger);
   const [overloads, keyRefusals] = [new Tally(OVERLOADED), new Tally([...KEY_REFUSAL_REASONS, ...FORBIDDEN_REASONS])];
   const onOverload = (overloaded: Overloaded, res: ServerResponse) => {
     countRefusal(overloaded);

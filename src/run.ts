@@ -7,6 +7,7 @@ import { StartUpError } from './domain/start-up-error.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
 import type { Metrics } from './operations/metrics/metrics.ts';
+import { logRefusals } from './operations/overload-log.ts';
 import { endOnUnexpectedError } from './operations/unexpected-error.ts';
 import { logUnreadable } from './operations/unreadable-log.ts';
 import { connect } from './postgres/connect.ts';
@@ -105,6 +106,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }:
   let isStopping = false;
   const { environment, publicUrl, trustedProxies, requestLimits, responseCacheBytes, responseCheck } = config;
   const publication = openPublication();
+  const refusals = logRefusals(logger);
   const app = await createApp({
     db,
     logger,
@@ -118,6 +120,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }:
     responseCheck,
     publication,
     metrics,
+    countRefusal: refusals.log,
     isStopping: () => isStopping,
   });
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');
@@ -153,6 +156,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }:
   const stopped = Promise.all([stopHousekeeping(), deliveries.stop()]);
   await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: IDLE_SECONDS });
   unreadable.stop();
+  refusals.stop();
   await stopped;
 }
 

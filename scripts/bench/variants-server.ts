@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import { NO_LIMITS } from '../../src/domain/request-limits.ts';
 import { tuneGarbageCollection } from '../../src/heap.ts';
 import { createLogger } from '../../src/operations/logs.ts';
+import { logRefusals } from '../../src/operations/overload-log.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
 import { startKeyUses } from '../../src/service/last-used.ts';
@@ -48,6 +49,7 @@ for (const [name, port] of variants) {
     responseCacheBytes: config.responseCacheBytes,
     responseCheck: config.responseCheck,
     publication: openPublication(),
+    countRefusal: logRefusals(logger).log,
     isStopping: () => false,
     ...(await VARIANTS[name]()),
   });

@@ -1,24 +1,17 @@
 import type { Overloaded } from '../domain/errors.ts';
 import type { Logger } from './logs.ts';
-
-const EVERY_MS = 10_000;
+import { type SampledLog, sampleLog } from './sampled-log.ts';
 
 /**
- * Counts refusals under load, and logs a warning with their number at the first one and then at most every ten seconds. A line
- * for each of them would take more time than the refusal.
+ * Logs refusals under load, with what was overloaded and their number: the first one at once, and all others of the same ten
+ * seconds as one line. A line for each of them would take more time than the refusal.
  */
-export function countRefusals(logger: Logger): (overloaded: Overloaded) => void {
-  let refused: Partial<Record<Overloaded, number>> = {};
-  let timer: NodeJS.Timeout | undefined;
-  const report = () => {
-    timer = undefined;
-    if (Object.keys(refused).length === 0) return;
-    logger.warn({ refused }, 'refused requests under load');
-    refused = {};
-    timer = setTimeout(report, EVERY_MS).unref();
-  };
-  return (overloaded) => {
-    refused[overloaded] = (refused[overloaded] ?? 0) + 1;
-    if (timer === undefined) report();
-  };
+export function logRefusals(logger: Logger): SampledLog<Overloaded> {
+  const warn = (refused: Readonly<Record<string, number>>) => logger.warn({ refused }, 'refused requests under load');
+  return sampleLog({
+    oneByOne: 1,
+    logOne: (overloaded) => warn({ [overloaded]: 1 }),
+    kindOf: (overloaded) => overloaded,
+    logFurther: warn,
+  });
 }

@@ -1,7 +1,8 @@
 import { memberOf } from '../../src/store/error-code.ts';
 import { logOf, organizationAt, startCharter, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
-import { useScratchDatabase } from '../support/postgres.ts';
+import { flood, keptRequest } from '../support/flood.ts';
+import { useScratchDatabase, withClient } from '../support/postgres.ts';
 import { kill } from '../support/process.ts';
 import { exchangeRaw, rawRequest } from '../support/raw.ts';
 import { until } from '../support/wait.ts';
@@ -105,6 +106,29 @@ test('a shutdown loses none of the counted malformed requests', async () => {
       return msg === 'further malformed HTTP requests' ? Number(memberOf(statuses, '400')) : 0;
     });
     expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(sent);
+  });
+});
+
+test('a shutdown loses none of the counted refusals under load', async () => {
+  const text = (i: number) =>
+    keptRequest(`GET /api/parent_programs?search=refused${i}`, [`Authorization: Bearer ${ours.key}`]);
+  await withCharter({ DATABASE_URL: database.url }, async (stopped) => {
+    const refused = await withClient(database.url, async (blocker) => {
+      await blocker.query('begin');
+      await blocker.query('lock table parent_programs');
+      const flooding = await flood(stopped.url, { connections: 40, requests: 1, text });
+      const count = (status: number) => flooding.statuses.get(status) ?? 0;
+      await until('some refusals', () => count(503) > 20, { seconds: 20 });
+      await blocker.query('rollback');
+      await until('the other responses', () => count(503) + count(200) === 40, { seconds: 20 });
+      await flooding.stop();
+      return count(503);
+    });
+    stopped.child.kill('SIGTERM');
+    await stopped.ended;
+    const lines = logOf(stopped).filter(({ msg }) => msg === 'refused requests under load');
+    const numbers = lines.map((line) => Number(memberOf(line['refused'], 'api')));
+    expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(refused);
   });
 });
 

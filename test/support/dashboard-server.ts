@@ -4,6 +4,7 @@ import { dashboardRoutes } from '../../src/dashboard/routes.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
+import { logRefusals } from '../../src/operations/overload-log.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
 import { createDatabaseQueues } from '../../src/service/database-queues.ts';
@@ -66,6 +67,7 @@ export async function startDashboard({
   const now = () => new Date(Date.now() + ahead);
   const keyUses = startKeyUses(db, { onFailure: (error) => logger.warn({ err: error }) });
   const post = outbox ?? createOutbox(null, () => {});
+  const refusals = logRefusals(logger);
   const app = await createApp({
     db,
     logger,
@@ -78,6 +80,7 @@ export async function startDashboard({
     responseCacheBytes: 64 * 1024 * 1024,
     responseCheck: null,
     publication: openPublication(),
+    countRefusal: refusals.log,
     now,
     isStopping: () => false,
   });
@@ -112,6 +115,7 @@ export async function startDashboard({
     writeUses: () => keyUses.flush(),
     async close() {
       await listening.stop();
+      refusals.stop();
       await post.settle();
       await keyUses.stop();
       await db.close();

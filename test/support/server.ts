@@ -4,6 +4,7 @@ import { type AppDeps, createApp } from '../../src/app.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import type { RequestLimits } from '../../src/domain/request-limits.ts';
 import { PERMISSIONS, type Permission, type Role } from '../../src/domain/role.ts';
+import { logRefusals } from '../../src/operations/overload-log.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
 import { type KeyUseWriter, startKeyUses } from '../../src/service/last-used.ts';
@@ -82,6 +83,7 @@ export async function startServer({
   const now = () => new Date(clock() + ahead);
   const keyUses = startKeyUses(db, { onFailure: () => {} });
   const outbox = createOutbox(null, () => {});
+  const refusals = logRefusals(logger);
   const app = await createApp({
     db,
     logger,
@@ -96,6 +98,7 @@ export async function startServer({
     apiWaitMs,
     metrics,
     publication: openPublication(),
+    countRefusal: refusals.log,
     served,
     now,
     isStopping: () => false,
@@ -112,6 +115,7 @@ export async function startServer({
     },
     async close() {
       await listening.stop();
+      refusals.stop();
       await keyUses.stop();
       await db.close();
       await scratch?.drop();

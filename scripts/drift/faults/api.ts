@@ -353,6 +353,11 @@ export const API_FAULTS: readonly Fault[] = [
     caughtBy: 'test/operations/logs.test.ts',
   },
   {
+    title: 'a shutdown loses the count of refusals under load',
+    edits: [{ file: 'src/run.ts', find: '  refusals.stop();\n', replace: '' }],
+    caughtBy: 'test/operations/logs.test.ts',
+  },
+  {
     title: 'a connection with waiting requests is read on',
     edits: [{ file: 'src/connections.ts', find: '    this.#socket.pause();\n  };', replace: '  };' }],
     caughtBy: 'test/api/pipelining.test.ts',
