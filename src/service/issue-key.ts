@@ -10,7 +10,7 @@ import type { LockedUser } from '../store/users.ts';
 import { claimForm, type OneTimeForm } from './form-claim.ts';
 import { lockForKeyAction } from './key-authority.ts';
 import { findNameTaken } from './key-conflict.ts';
-import { findBeyondPolicy, findInvalidLife, type Life } from './key-life.ts';
+import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,
@@ -112,13 +112,10 @@ export function holderOf({ id, name, email }: LockedUser): Holder {
   return { id, name, email };
 }
 
-/** The life in days, rounded up, and the field of the form that it comes from. */
 function lifeOf({ lifeDays, expiresAt }: KeyRequest, now: Date): Life {
   if (expiresAt === undefined) return { field: 'expiry', lifeDays };
-  return { field: 'expiry_date', lifeDays: Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS) };
+  return { field: 'expiry_date', lifeDays: lifeUntil(expiresAt, now) };
 }
-
-const DAY_MS = 86_400_000;
 
 function findWrongPermissions(permissions: readonly string[]): Invalid | null {
   if (permissions.length === 0) return invalid('permissions', 'must hold at least one permission.');

@@ -3,8 +3,15 @@ import { formatCount } from '../domain/format.ts';
 import type { KeyPolicy } from '../domain/role.ts';
 import { type Invalid, invalid } from './outcome.ts';
 
+const DAY_MS = 86_400_000;
+
 /** The life of a new key in days, and the field of the form that it comes from. Null: the key does not expire. */
 export type Life = { readonly field: 'expiry' | 'expiry_date'; readonly lifeDays: number | null };
+
+/** The life from `now` to an expiry, in days, rounded up. Null: there is no expiry. */
+export function lifeUntil(expiresAt: Date | null, now: Date): number | null {
+  return expiresAt === null ? null : Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
+}
 
 /** Null: some organization may allow this life. */
 export function findInvalidLife({ field, lifeDays }: Life): Invalid | null {

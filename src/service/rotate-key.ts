@@ -9,7 +9,7 @@ import { claimForm, type OneTimeForm } from './form-claim.ts';
 import { holderOf, type KeyIssued } from './issue-key.ts';
 import { lockForKeyAction } from './key-authority.ts';
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';
-import { findBeyondPolicy, findInvalidLife, type Life } from './key-life.ts';
+import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
 import { ALREADY_SENT, type AlreadySent, type Conflict, type Invalid, type KeyRefused, runAction } from './outcome.ts';
 
 export type Rotation = OneTimeForm & {
@@ -18,8 +18,8 @@ export type Rotation = OneTimeForm & {
   readonly userId: string;
   readonly environment: Environment;
   /**
-   * The life of the successor, as in a KeyRequest. Undefined: it expires when the old key would have. A key that never expires
-   * keeps that only where the organization's policy still allows it.
+   * The life of the successor, as in a KeyRequest. Undefined: it expires when the old key would have, if the organization's
+   * policy still allows that.
    */
   readonly lifeDays?: number | null | undefined;
   /** For tests. */
@@ -61,8 +61,8 @@ export async function rotateKey(
     });
     if (replaced === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const { name, permissions, expiresAt, replacedPrefix } = replaced;
-    const life = renewed ?? (expiresAt === null ? UNENDING : null);
-    const beyondPolicy = life === null ? null : findBeyondPolicy(life, policy);
+    const life = renewed ?? { field: 'expiry', lifeDays: lifeUntil(expiresAt, at) };
+    const beyondPolicy = findBeyondPolicy(life, policy);
     if (beyondPolicy !== null) return beyondPolicy;
     const detail = { name, successor: successor.id, prefix };
     await recordAudit(tx, scope, {
@@ -77,5 +77,3 @@ export async function rotateKey(
     return { kind: 'issued', ...issued, holder: holderOf(holder), replacedPrefix };
   });
 }
-
-const UNENDING: Life = { field: 'expiry', lifeDays: null };

@@ -68,8 +68,19 @@ test('a key that never expires keeps that only while the organization allows it'
   expect(orThrow(await rotate(allowing, unending.id)).expiresAt).toBeNull();
 });
 
-test('a key whose expiry is later than the organization now allows keeps it: the policy is for new lives', async () => {
+test('a key keeps its expiry only while the organization allows it', async () => {
+  // The attack: a key from before the policy was shortened keeps its long life, one rotation after the other.
   const people = await createPeople(db, { maxKeyLifeDays: 30 });
-  const { id, expiresAt } = await giveKey(db, people.member, { lifeDays: 300 });
-  expect(orThrow(await rotate(people, id)).expiresAt).toEqual(expiresAt);
+  const { id } = await giveKey(db, people.member, { lifeDays: 300 });
+  const shortened = 'invalid: expiry must be at most 30 days, the longest that your organization allows.';
+  expect(await outcomeOf(rotate(people, id))).toBe(shortened);
+  expect(await db.prisma.apiKey.count({ where: { id, rotatedAt: null } })).toBe(1);
+  expect(await codeOf(rotate(people, id, 30))).toBe('done');
+
+  // The longest life that is allowed, to the moment.
+  const { id: longest, expiresAt } = await giveKey(db, people.member, { lifeDays: 31 });
+  const dayLater = new Date((expiresAt?.getTime() ?? 0) - 30 * DAY_MS);
+  const tooEarly = () => new Date(dayLater.getTime() - 1);
+  expect(await outcomeOf(rotate(people, longest, undefined, tooEarly))).toBe(shortened);
+  expect(orThrow(await rotate(people, longest, undefined, () => dayLater)).expiresAt).toEqual(expiresAt);
 });

@@ -200,8 +200,21 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/service/rotate-key.ts',
-        find: 'const life = renewed ?? (expiresAt === null ? UNENDING : null);',
-        replace: 'const life = renewed;',
+        find: '    const beyondPolicy = findBeyondPolicy(life, policy);',
+        replace:
+          '    const beyondPolicy = life.lifeDays === null && renewed === null ? null : findBeyondPolicy(life, policy);',
+      },
+    ],
+    caughtBy: 'test/service/rotate-expiry.test.ts',
+  },
+  {
+    title: 'a rotation keeps an expiry that the organization no longer allows',
+    edits: [
+      {
+        file: 'src/service/rotate-key.ts',
+        find: '    const beyondPolicy = findBeyondPolicy(life, policy);',
+        replace:
+          '    const beyondPolicy = life.lifeDays !== null && renewed === null ? null : findBeyondPolicy(life, policy);',
       },
     ],
     caughtBy: 'test/service/rotate-expiry.test.ts',

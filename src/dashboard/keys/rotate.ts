@@ -1,6 +1,7 @@
-import { formatDay } from '../../domain/format.ts';
+import { formatCount, formatDay } from '../../domain/format.ts';
+import type { KeyPolicy } from '../../domain/role.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
-import { findBeyondPolicy, findInvalidLife } from '../../service/key-life.ts';
+import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from '../../service/key-life.ts';
 import type { KeyDetails } from '../../service/list-keys.ts';
 import { type Invalid, joinInvalid } from '../../service/outcome.ts';
 import { rotateKey } from '../../service/rotate-key.ts';
@@ -55,7 +56,7 @@ export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_na
   const lifeDays = expiry === '' || expiry === KEEP ? undefined : readLifeDays(expiry);
   const untyped = await findNameNotTyped(context, typed);
   if (untyped !== null) {
-    const wrongLife = lifeDays === undefined ? null : await findWrongLife(context, lifeDays);
+    const wrongLife = await findWrongLife(context, lifeDays);
     return rotatePage(context, { problem: problemOf(joinInvalid([wrongLife, untyped])), typed, expiry });
   }
   const outcome = await rotateKey(dashboard.db, actor, {
@@ -79,10 +80,13 @@ export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_na
   }
 }
 
-/** Null: the organization allows this life. */
-async function findWrongLife(context: KeyContext, lifeDays: number | null): Promise<Invalid | null> {
-  const { policy } = await readKey(context);
-  const life = { field: 'expiry', lifeDays } as const;
+/** Undefined: the life that the key still has. Null: the organization allows this life. */
+async function findWrongLife(context: KeyContext, lifeDays: number | null | undefined): Promise<Invalid | null> {
+  const { key, policy } = await readKey(context);
+  const life: Life = {
+    field: 'expiry',
+    lifeDays: lifeDays === undefined ? lifeUntil(key.expiresAt, context.now) : lifeDays,
+  };
   return findInvalidLife(life) ?? findBeyondPolicy(life, policy);
 }
 
@@ -103,13 +107,20 @@ const KEEP = 'keep';
 
 /** The old expiry comes first. A key that never expires keeps that only where the organization allows it. */
 function expiryField({ now }: KeyContext, { key: { expiresAt }, access: { policy }, sent }: FormProps): Html {
-  const mayKeep = expiresAt !== null || policy.allowsUnendingKeys;
+  const mayKeep = findBeyondPolicy({ field: 'expiry', lifeDays: lifeUntil(expiresAt, now) }, policy) === null;
+  const options = mayKeep ? [{ value: KEEP, words: kept }, ...lives] : lives;
   const kept = expiresAt === null ? 'Keep it: never expires' : `Keep it, until ${formatDay(expiresAt)}`;
   const lives = lifeOptions(policy, now).filter(({ value }) => expiresAt !== null || value !== 'never');
   return lifeField({
-    hint: mayKeep ? 'Of the new key.' : 'Of the new key. Your organization no longer allows keys that never expire.',
+    hint: mayKeep ? 'Of the new key.' : `Of the new key. ${whyNotKept(expiresAt, policy)}`,
     errors: sent.problem?.fields,
-    options: mayKeep ? [{ value: KEEP, words: kept }, ...lives] : lives,
-    chosen: sent.expiry ?? (mayKeep ? KEEP : defaultLife(policy)),
+    options,
+    chosen: options.find(({ value }) => value === sent.expiry)?.value ?? (mayKeep ? KEEP : defaultLife(policy)),
+
+function whyNotKept(expiresAt: Date | null, { maxKeyLifeDays }: KeyPolicy): string {
+  return expiresAt === null
+    ? 'Your organization no longer allows keys that never expire.'
+    : `The old key would expire on ${formatDay(expiresAt)}: your organization now allows at most ${formatCount(maxKeyLifeDays, 'day')}.`;
+}
   });
 }

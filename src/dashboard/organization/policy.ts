@@ -47,7 +47,7 @@ async function policyPage(context: SignedInContext, retry: { problem: Problem; v
   const problem = retry?.problem ?? null;
   const values = retry?.values ?? { ...policy, maxKeyLifeDays: String(policy.maxKeyLifeDays) };
   const isSaved = query.get('done') === 'saved';
-  const main = html`${organizationHead('policy', actor.role)}${doneNotice(isSaved ? 'The policy is saved. It applies to new keys.' : undefined)}${problemSummary(problem, LABELS)}
+  const main = html`${organizationHead('policy', actor.role)}${doneNotice(isSaved ? 'The policy is saved. It applies to keys that are created or rotated from now on.' : undefined)}${problemSummary(problem, LABELS)}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>
 ${facts([
   { name: 'Name', value: name },
@@ -55,7 +55,7 @@ ${facts([
   { name: 'Rate limits', value: limitWords(limitsOf(limits, dashboard.requestLimits)) },
 ])}</section>
 <section class="card" aria-labelledby="policy"><h2 id="policy">API key policy</h2>
-<p class="quiet">It applies to new keys. Existing keys keep their expiry.</p>
+<p class="quiet">It applies when a key is created or rotated. Until then, existing keys keep their expiry.</p>
 ${policyForm(context, values, problem)}</section>`;
   return page(context, { title: 'Organization', main, problem });
 }

@@ -39,6 +39,37 @@ test('a key that never expires gets an expiry where the organization no longer a
   expect((await browser.submit(path)).status).toBe(200);
 });
 
+test('an expiry that is later than the organization now allows is neither offered nor kept', async () => {
+  const { offered, chosen, browser, path, page, id } = await formFor(300, { maxKeyLifeDays: 120 });
+  expect([offered, chosen]).toEqual([['7', '30', '90', '120'], ['90']]);
+  expect(wordsOf(page)).toMatch(
+    /The old key would expire on \d+ \w{3} \d{4}: your organization now allows at most 120 days\./,
+  );
+  // The form of an older page, or one that was open when the policy changed.
+  for (const expiry of ['keep', '']) {
+    const kept = await browser.submit(path, { expiry });
+    expect([expiry, kept.status, keysIn(kept)]).toEqual([expiry, 422, []]);
+    expect(wordsOf(kept)).toContain('Expiry must be at most 120 days, the longest that your organization allows.');
+  }
+  expect(await db.prisma.apiKey.count({ where: { id, rotatedAt: null } })).toBe(1);
+  expect((await browser.submit(path)).status).toBe(200);
+});
+
+test('of a key of somebody else in use, the page tells of its name and of its expiry at once', async () => {
+  const { administrator, member } = await createPeople(db, { maxKeyLifeDays: 120 });
+  const { id, name } = await giveKey(db, member, { lifeDays: 300 });
+  await db.prisma.apiKey.updateMany({ where: { id }, data: { lastUsedAt: dashboard.now() } });
+  const browser = await browserOf(dashboard, administrator);
+  const refused = await browser.submit(`/people/users/${member.userId}/api-keys/${id}/rotate`, {
+    expiry: 'keep',
+    key_name: 'x',
+  });
+  const words = wordsOf(refused);
+  expect(refused.status).toBe(422);
+  expect(words).toContain('Expiry must be at most 120 days, the longest that your organization allows.');
+  expect(words).toContain(`Name of the key must be “${name}”.`);
+});
+
 test('a chosen life counts from now, the audit log says it, and a longer one than allowed is refused', async () => {
   const { browser, path, id, administrator, userId } = await formFor(20, { maxKeyLifeDays: 90 });
   // The attack: a life that the form does not offer.
