@@ -8,10 +8,12 @@ import {
   type Dashboard,
   type DashboardDeps,
   findSignedIn,
+  findVisitor,
   type RequestContext,
 } from './http/request-context.ts';
 import { RequestError } from './http/request-error.ts';
 import { redirect, sendView } from './http/view.ts';
+import { urlOf } from './markup/parts.ts';
 import { organizationKeysSection, organizationSection } from './organization/routes.ts';
 import { peopleSection } from './people/routes.ts';
 import { profileSection } from './profile/routes.ts';
@@ -46,7 +48,9 @@ type Handling = { req: Request; res: Response; next: NextFunction };
 async function sendStartPage(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   if (!prefersHtml(req)) return next();
   const { context } = contextOf(req, dashboard);
-  await sendView(dashboard, res, redirect((await findSignedIn(context)) === null ? '/sign-in' : '/profile'));
+  const visitor = await findVisitor(context);
+  const to = visitor.kind === 'signed-in' ? '/profile' : urlOf('/sign-in', { ended: visitor.end });
+  await sendView(dashboard, res, redirect(to));
 }
 
 const OUR_PATHS = /^\/(sign-in|sign-out|forgotten-password|welcome|profile|people|organization|assets)(\/|$)/;

@@ -36,14 +36,17 @@ export type SessionRecord = {
   readonly isComplete: boolean;
 };
 
-export type SessionVerdict = 'signed-in' | 'second-factor' | 'ended';
+/** Why a session ended. "ended": by a person or by a change of the account, or long ago. */
+export type SessionEnd = 'idle' | 'too-old' | 'ended';
+export type SessionVerdict = 'signed-in' | 'second-factor' | SessionEnd;
 
 export function judgeSession(session: SessionRecord, now: Date): SessionVerdict {
   if (session.userDeactivatedAt !== null) return 'ended';
   const age = minutes(session.createdAt, now);
   if (!session.isComplete) return age < HALF_SESSION_MINUTES ? 'second-factor' : 'ended';
   const idle = minutes(session.lastSeenAt, now);
-  return idle < SESSION_IDLE_MINUTES && age < SESSION_HOURS * 60 ? 'signed-in' : 'ended';
+  if (idle < SESSION_IDLE_MINUTES && age < SESSION_HOURS * 60) return 'signed-in';
+  return age < SESSION_HOURS * 60 ? 'idle' : 'too-old';
 }
 
 function minutes(from: Date, to: Date): number {

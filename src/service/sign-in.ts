@@ -2,7 +2,7 @@ import type { Actor, Trace } from '../domain/actor.ts';
 import { normalEmail } from '../domain/email.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import { isLongEnough } from '../domain/password.ts';
-import { hashToken, judgeSession, LAST_SEEN_SECONDS } from '../domain/session.ts';
+import { hashToken, judgeSession, LAST_SEEN_SECONDS, type SessionEnd } from '../domain/session.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { endSession, touchSession } from '../store/sessions.ts';
@@ -157,20 +157,30 @@ export async function signOut(db: Database, token: string, trace: Trace): Promis
   });
 }
 
-/** The signed-in user, found in one statement; null: no session, or one that still needs the second factor. */
-export async function findActor(
+/** The signed-in user, or why nobody is signed in with a token. */
+export type SessionCheck =
+  | { readonly kind: 'signed-in'; readonly actor: Actor }
+  | { readonly kind: 'second-factor' }
+  | { readonly kind: 'ended'; readonly end: SessionEnd };
+
+/** Finds the session of a token in one statement. A token without a session is that of a session that was ended. */
+export async function checkSession(
   db: Database,
   token: string,
   trace: Trace,
   now: Date = new Date(),
-): Promise<Actor | null> {
+): Promise<SessionCheck> {
   const tokenHash = hashToken(token);
   const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
-  if (tokenHash === null || session === null || judgeSession(session, now) !== 'signed-in') return null;
+  if (tokenHash === null || session === null) return { kind: 'ended', end: 'ended' };
+  const verdict = judgeSession(session, now);
+  if (verdict === 'second-factor') return { kind: 'second-factor' };
+  if (verdict !== 'signed-in') return { kind: 'ended', end: verdict };
   const scope = OrganizationScope.grant(session.organizationId);
   const unseenMilliseconds = now.getTime() - session.lastSeenAt.getTime();
   if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000) await touchSession(db, scope, { tokenHash, at: now, trace });
   const { userId, role, name, email, organizationName, hasSecondFactor } = session;
   const isSuspended = session.organizationSuspendedAt !== null;
-  return { scope, userId, role, name, email, organizationName, isSuspended, hasSecondFactor, trace };
+  const actor = { scope, userId, role, name, email, organizationName, isSuspended, hasSecondFactor, trace };
+  return { kind: 'signed-in', actor };
 }

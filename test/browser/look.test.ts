@@ -66,6 +66,7 @@ test('every page of an administrator passes the layout checks', async () => {
 const AS_GUEST: readonly { name: string; path: () => string }[] = [
   { name: 'sign-in', path: () => '/sign-in' },
   { name: 'sign-in-done', path: () => '/sign-in?done=signed-out' },
+  { name: 'sign-in-ended', path: () => '/sign-in?ended=ended' },
   { name: 'sign-in-second-factor', path: () => '/sign-in/second-factor' },
   { name: 'forgotten-password', path: () => '/forgotten-password' },
   { name: 'welcome', path: () => `/welcome/${team.invitation}` },

@@ -2,7 +2,7 @@ import { hashToken } from '../../src/domain/session.ts';
 import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { endOtherSessions, endOwnSession } from '../../src/service/sessions.ts';
-import { findActor, signIn } from '../../src/service/sign-in.ts';
+import { checkSession, signIn } from '../../src/service/sign-in.ts';
 import { deleteExpiredSessions } from '../../src/store/sessions.ts';
 import {
   addSecondFactor,
@@ -47,7 +47,7 @@ test('a request runs one statement, and a second one at most once a minute', asy
   const query = jest.spyOn(db.pool, 'query');
   const asked = async (at: Date) => {
     query.mockClear();
-    await findActor(db, token, newTrace(), at);
+    await checkSession(db, token, newTrace(), at);
     return query.mock.calls.length;
   };
   try {
@@ -57,7 +57,7 @@ test('a request runs one statement, and a second one at most once a minute', asy
     expect((await sessionOf(token))?.lastSeenAt).toEqual(after(1));
     expect(await asked(after(1.9))).toBe(1);
     query.mockClear();
-    await findActor(db, 'x'.repeat(43000), newTrace(), START);
+    await checkSession(db, 'x'.repeat(43000), newTrace(), START);
     expect(query).not.toHaveBeenCalled();
   } finally {
     query.mockRestore();
@@ -74,7 +74,7 @@ test('the time of last use never moves backwards, even when two processes’ clo
 
 test('the session, its user and its organization are found by indexes', async () => {
   const query = jest.spyOn(db.pool, 'query');
-  await findActor(db, 'x'.repeat(43), newTrace(), START);
+  await checkSession(db, 'x'.repeat(43), newTrace(), START);
   const [statement] = query.mock.calls.map(([given]) => Object(given));
   query.mockRestore();
   const plan = await planOf(db, statement, { isPressed: true });
@@ -147,9 +147,11 @@ test('a request uses the current role, not the one at sign-in', async () => {
   const manager = await createAccount(db, { role: 'manager', scope: administrator.scope });
   const token = await signInAs(db, manager);
   orThrow(await changeRole(db, administrator, { userId: manager.userId, role: 'viewer' }));
-  const actor = await findActor(db, token, newTrace());
-  expect(actor?.role).toBe('viewer');
-  expect(actor?.scope.organizationId).toBe(administrator.scope.organizationId);
+  const { scope } = administrator;
+  expect(await checkSession(db, token, newTrace())).toMatchObject({
+    kind: 'signed-in',
+    actor: { role: 'viewer', scope },
+  });
 });
 
 test('housekeeping deletes only ended sessions', async () => {

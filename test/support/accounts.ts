@@ -5,7 +5,7 @@ import type { Role } from '../../src/domain/role.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { hashPassword } from '../../src/service/password.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../src/service/second-factor.ts';
-import { findActor, signIn } from '../../src/service/sign-in.ts';
+import { checkSession, signIn } from '../../src/service/sign-in.ts';
 import { startSession } from '../../src/service/start-session.ts';
 import { type Database, transaction } from '../../src/store/database.ts';
 import { createActor, createScope } from './actors.ts';
@@ -46,7 +46,7 @@ export async function signInAs(db: Database, { email }: Actor, { password = PASS
 }
 
 export async function isSignedIn(db: Database, token: string, now = new Date()): Promise<boolean> {
-  return (await findActor(db, token, newTrace(), now)) !== null;
+  return (await checkSession(db, token, newTrace(), now)).kind === 'signed-in';
 }
 
 /** The code that the authenticator shows at this instant. */

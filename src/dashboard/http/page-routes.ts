@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
 import type { Role } from '../../domain/role.ts';
+import type { SessionEnd } from '../../domain/session.ts';
+import { urlOf } from '../markup/parts.ts';
 import { errorView, reportError } from './errors.ts';
 import { type Form, readForm, refuseForeign } from './forms.ts';
 import {
   contextOf,
   type Dashboard,
-  findSignedIn,
+  findVisitor,
   type RequestContext,
   type SignedInContext,
 } from './request-context.ts';
@@ -47,7 +49,10 @@ export function publicRoutes(dashboard: Dashboard, pages: readonly PublicPage[])
 
 export function sectionRoutes(dashboard: Dashboard, { mayEnter = () => true, pages }: Section): Router {
   return routesTo(dashboard, pages, {
-    enter: async (context, page) => (await findSignedIn(context)) ?? redirect(signInPath(context, page)),
+    enter: async (context, page) => {
+      const visitor = await findVisitor(context);
+      return visitor.kind === 'signed-in' ? visitor.context : redirect(signInUrl(context, page, visitor.end));
+    },
     isAllowed: ({ actor }) => mayEnter(actor.role),
   });
 }
@@ -117,7 +122,7 @@ function allowedMethods({ get, post }: { get?: unknown; post?: unknown }): strin
 }
 
 /** Sign-in leads back to the page, unless the path only takes forms: what was sent is lost with the session. */
-function signInPath({ path, query }: RequestContext, { get }: { get?: unknown }): string {
-  const text = query.size === 0 ? path : `${path}?${query}`;
-  return get === undefined ? '/sign-in' : `/sign-in?next=${encodeURIComponent(text)}`;
+function signInUrl({ path, query }: RequestContext, { get }: { get?: unknown }, ended: SessionEnd | null): string {
+  const asked = query.size === 0 ? path : `${path}?${query}`;
+  return urlOf('/sign-in', { next: get === undefined ? null : asked, ended });
 }

@@ -5,9 +5,10 @@ import type { Environment } from '../../domain/api-key.ts';
 import type { Overloaded } from '../../domain/errors.ts';
 import { networkOf } from '../../domain/network.ts';
 import type { RequestLimits } from '../../domain/request-limits.ts';
+import type { SessionEnd } from '../../domain/session.ts';
 import type { FairQueue } from '../../service/fair-queue.ts';
 import type { Outbox } from '../../service/mail.ts';
-import { findActor } from '../../service/sign-in.ts';
+import { checkSession } from '../../service/sign-in.ts';
 import type { Database } from '../../store/database.ts';
 import type { AssetUrls } from '../assets.ts';
 import { formCookie, newFormSecret, readCookies } from './cookies.ts';
@@ -103,9 +104,27 @@ function traceOf(req: Request): Trace {
   return { ip: (req.ip ?? '').replace(/^::ffff:/, ''), userAgent: userAgent.slice(0, 300), requestId };
 }
 
+export type Visitor =
+  | { readonly kind: 'signed-in'; readonly context: SignedInContext }
+  /** `end`: why the session of the cookie has ended; null: there is none, or it waits for the second factor. */
+  | { readonly kind: 'guest'; readonly end: SessionEnd | null };
+
+export async function findVisitor(context: RequestContext): Promise<Visitor> {
+  const { token, dashboard, trace, now, inTurn } = context;
+  if (token === null) return { kind: 'guest', end: null };
+  const session = await inTurn(() => checkSession(dashboard.db, token, trace, now));
+  switch (session.kind) {
+    case 'signed-in':
+      return { kind: 'signed-in', context: { ...context, token, actor: session.actor, formToken: formTokenOf(token) } };
+    case 'second-factor':
+      return { kind: 'guest', end: null };
+    case 'ended':
+      return { kind: 'guest', end: session.end };
+  }
+}
+
 /** Null: nobody is signed in. */
 export async function findSignedIn(context: RequestContext): Promise<SignedInContext | null> {
-  const { token, dashboard, trace, now, inTurn } = context;
-  const actor = token === null ? null : await inTurn(() => findActor(dashboard.db, token, trace, now));
-  return token === null || actor === null ? null : { ...context, token, actor, formToken: formTokenOf(token) };
+  const visitor = await findVisitor(context);
+  return visitor.kind === 'signed-in' ? visitor.context : null;
 }

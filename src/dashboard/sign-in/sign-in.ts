@@ -1,3 +1,4 @@
+import { SESSION_HOURS, SESSION_IDLE_MINUTES, type SessionEnd } from '../../domain/session.ts';
 import { signIn, signOut } from '../../service/sign-in.ts';
 import { endedSessionCookie, sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
@@ -14,6 +15,12 @@ const DONE = new Map([
   ['ended', 'Your sign-in took too long or was ended. Please sign in again.'],
   ['password', 'Your password is set. Sign in with it.'],
 ]);
+
+const ENDED: Record<SessionEnd, string> = {
+  idle: `It was not used for ${SESSION_IDLE_MINUTES} minutes.`,
+  'too-old': `It had lasted ${SESSION_HOURS} hours, the longest that is possible.`,
+  ended: `A session ends after ${SESSION_IDLE_MINUTES} minutes without use, if somebody ends it in another browser, and if the password is changed or the account gets another role.`,
+};
 
 export async function showSignIn(context: RequestContext): Promise<View> {
   const next = safeNext(context.query.get('next'));
@@ -52,8 +59,9 @@ type Props = { readonly email: string; readonly next: string; readonly problem: 
 
 function signInPage(context: RequestContext, { email, next, problem }: Props): View {
   const done = DONE.get(context.query.get('done') ?? '');
+  const ended = new Map(Object.entries(ENDED)).get(context.query.get('ended') ?? '');
   const main = html`<section class="card guest-card"><h1>Sign in</h1>
-${doneNotice(done)}${problemSummary(problem, {})}
+${doneNotice(done)}${ended !== undefined && html`<div class="notice" role="status"><p><strong>Your session has ended.</strong> ${ended} Sign in to continue.</p></div>`}${problemSummary(problem, {})}
 ${postForm(
   { action: '/sign-in', formToken: context.formToken },
   html`${hidden('next', next)}
