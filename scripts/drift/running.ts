@@ -1,5 +1,6 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { codeOf } from '../../src/store/error-code.ts';
 
 /** A fault can make a check hang. The longest check that ends is half of all tests, without a fault, on a busy machine. */
 const LIMIT_SECONDS = 600;
@@ -17,17 +18,32 @@ export function throwIfInterrupted(): void {
   if (isEnded) throw new Interruption('Interrupted.');
 }
 
-/** Runs a script of the folder with the current Node. */
-export function start(folder: string, parameters: readonly string[], options: SpawnOptions = {}): ChildProcess {
+/** Starts a script of the folder with the current Node, in a process group of its own. */
+function start(folder: string, parameters: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
   throwIfInterrupted();
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...parameters], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...options,
+    env,
+    detached: true,
   });
   running.add(child);
-  child.once('exit', () => running.delete(child));
+  child.once('exit', () => {
+    running.delete(child);
+    // A fault can leave processes behind, such as a server that npm no longer stops.
+    signalGroup(child, 'SIGKILL');
+  });
   return child;
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // No process of the group is left.
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
 }
 
 export async function run(
@@ -37,11 +53,11 @@ export async function run(
 ): Promise<Ran> {
   // Beside the folder, because the cache would keep what was compiled for a folder that is deleted.
   const cache = { NODE_COMPILE_CACHE: join(dirname(folder), 'compiled') };
-  const child = start(folder, parameters, { env: { ...process.env, ...cache, ...env } });
+  const child = start(folder, parameters, { ...process.env, ...cache, ...env });
   let printed = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text) => (printed += text));
-  const limit = setTimeout(() => child.kill('SIGKILL'), LIMIT_SECONDS * 1000);
+  const limit = setTimeout(() => signalGroup(child, 'SIGKILL'), LIMIT_SECONDS * 1000);
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   clearTimeout(limit);
   throwIfInterrupted();
@@ -51,5 +67,5 @@ export async function run(
 /** Stops all running processes and prevents new ones. SIGINT lets a check stop its own PostgreSQL first. */
 export function endAll(): void {
   isEnded = true;
-  for (const child of running) child.kill('SIGINT');
+  for (const child of running) signalGroup(child, 'SIGINT');
 }

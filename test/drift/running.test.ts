@@ -1,0 +1,17 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../../scripts/drift/running.ts';
+
+const scratch = await mkdtemp(join(tmpdir(), 'charter-drift-test-'));
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+test('a check leaves no process behind', async () => {
+  // The bug: a server that npm did not stop went on after its trial, until the machine was restarted.
+  const folder = join(scratch, 'checkout');
+  await mkdir(folder);
+  const server = `spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' }).unref()`;
+  const check = `require('node:child_process').${server}; console.log('checked');`;
+  // The output ends when no process is left that could write to it.
+  expect(await run(folder, ['-e', check])).toEqual({ code: 0, printed: 'checked\n' });
+});
