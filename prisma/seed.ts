@@ -28,12 +28,13 @@ import {
   SHOWN_PROGRAM_ID,
   USERS,
 } from './demonstration-data.ts';
+import { seedKeys } from './demonstration-keys.ts';
 
 /** Public. Only demonstration users have it. */
 export const DEMONSTRATION_PASSWORD = 'charter-demonstration';
 const DAY = 86_400_000;
 
-export async function seed(db: Database): Promise<void> {
+export async function seed(db: Database, environment: Environment, now = new Date()): Promise<void> {
   if ((await listOrganizations(db)).length > 0) return;
   const { keyring } = db;
   const passwordHash = await hashPassword(DEMONSTRATION_PASSWORD);
@@ -46,6 +47,8 @@ export async function seed(db: Database): Promise<void> {
         programs: demonstrationPrograms(),
         firstId: SHOWN_PROGRAM_ID,
         passwordHash,
+        environment,
+        now,
       });
       await seedOrganization(tx, {
         keyring,
@@ -54,6 +57,8 @@ export async function seed(db: Database): Promise<void> {
         programs: otherPrograms(),
         firstId: undefined,
         passwordHash,
+        environment,
+        now,
       });
     });
   } catch (error) {
@@ -70,20 +75,21 @@ type SeedOrganization = {
   /** Of the first parent program; undefined: a new one. */
   firstId: string | undefined;
   passwordHash: string;
+  environment: Environment;
+  now: Date;
 };
 
 async function seedOrganization(
   tx: Transaction,
-  { keyring, name, users, programs, firstId, passwordHash }: SeedOrganization,
+  { keyring, name, users, programs, firstId, passwordHash, environment, now }: SeedOrganization,
 ): Promise<void> {
   const scope = OrganizationScope.grant(newId());
   await insertOrganization(tx, scope, { name, keyring });
   for (const user of users) await insertUser(tx, scope, { ...user, id: newId(), passwordHash });
   const { organizationId } = scope;
-  const now = Date.now();
   await tx.parentProgram.createMany({
     data: programs.map((program, i) => {
-      const createdAt = new Date(now - (programs.length - i) * DAY);
+      const createdAt = new Date(now.getTime() - (programs.length - i) * DAY);
       const metadata = { ...program.metadata };
       return {
         ...program,
@@ -101,6 +107,7 @@ async function seedOrganization(
     data: { id: SHOWN_EVENT_ID },
   });
   if (count !== 1) throw new Error('The first program must have one event.');
+  await seedKeys(tx, scope, { environment, now });
 }
 
 const KEY_NAME = 'Demonstration';

@@ -124,7 +124,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }:
     isStopping: () => isStopping,
   });
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');
-  await demonstration?.seed(db);
+  await demonstration?.seed(db, environment);
   if (shutdown.isRequested()) return;
   const unreadable = logUnreadable(logger);
   const server = await listen(app, {

@@ -59,7 +59,7 @@ test.each(LANGUAGES.map(({ label }) => label))(
 
 test('the demonstration has and keeps the parent program and the event that the samples read', async () => {
   const { db, close } = await openTestDatabase();
-  await seed(db);
+  await seed(db, 'live');
   await deleteExpired(db, SILENT, { now: new Date(), retention: { eventDays: 30 } });
   const programs = await db.prisma.parentProgram.findMany({ where: { id: shownIdOf('/api/parent_programs/{id}') } });
   expect(programs.map(({ name }) => name)).toEqual(['Nordic Scholars Exchange 2025']);

@@ -1,0 +1,179 @@
+// API keys of the demonstration with the requests of a month, so that newcomers see what the charts show. Nobody has these keys.
+import { v7 as newId } from 'uuid';
+import { type Environment, expiryOf, mintKey } from '../src/domain/api-key.ts';
+import {
+  firstShown,
+  HOUR_MS,
+  type OutcomeCounts,
+  type PeriodUse,
+  requestsOf,
+  totalOf,
+} from '../src/domain/key-usage.ts';
+import type { OrganizationScope } from '../src/domain/organization-scope.ts';
+import type { Permission } from '../src/domain/role.ts';
+import { insertApiKey } from '../src/store/api-keys.ts';
+import type { Transaction } from '../src/store/database.ts';
+
+const DAY_MS = 24 * HOUR_MS;
+
+type DemonstrationKey = {
+  readonly name: string;
+  readonly holderEmail: string;
+  readonly permissions: readonly Permission[];
+  readonly createdDaysAgo: number;
+  readonly lifeDays: number;
+  /** Null: not revoked. */
+  readonly revokedDaysAgo: number | null;
+  readonly client: string;
+  /** An address for documentation (RFC 5737). */
+  readonly network: string;
+  /** The requests in the hour that begins at this instant. */
+  readonly requestsIn: (hour: Date) => OutcomeCounts;
+};
+
+const NONE: OutcomeCounts = { successful: 0, refused: 0, failed: 0 };
+const [MANAGER, MEMBER] = ['manager@northwind.example', 'member@northwind.example'];
+const REVOKED_DAYS_AGO = 5;
+
+const KEYS: readonly DemonstrationKey[] = [
+  {
+    name: 'Nightly import, production',
+    holderEmail: MANAGER,
+    permissions: ['parent_programs:read', 'parent_programs:write'],
+    createdDaysAgo: 76,
+    lifeDays: 90,
+    revokedDaysAgo: null,
+    client: 'python-requests/2.32.3',
+    network: '203.0.113.40',
+    requestsIn(hour) {
+      if (hour.getUTCHours() !== 2) return NONE;
+      const day = dayOf(hour);
+      return {
+        successful: 1800 + variation(day, 400),
+        refused: 4 + variation(day, 9),
+        failed: day % 11 === 0 ? 130 : 0,
+      };
+    },
+  },
+  {
+    name: 'Partner portal',
+    holderEmail: MEMBER,
+    permissions: ['parent_programs:read'],
+    createdDaysAgo: 40,
+    lifeDays: 180,
+    revokedDaysAgo: null,
+    client: 'node',
+    network: '198.51.100.17',
+    requestsIn(hour) {
+      const isWeekend = hour.getUTCDay() % 6 === 0;
+      const isWorkingHour = hour.getUTCHours() >= 7 && hour.getUTCHours() < 19;
+      const usual = isWorkingHour && !isWeekend ? 220 : 14;
+      const successful = usual + variation(hour.getTime() / HOUR_MS, usual / 2);
+      return { successful, refused: Math.floor(successful / 60), failed: 0 };
+    },
+  },
+  {
+    name: 'Reporting script',
+    holderEmail: MANAGER,
+    permissions: ['parent_programs:read'],
+    createdDaysAgo: 130,
+    lifeDays: 365,
+    revokedDaysAgo: REVOKED_DAYS_AGO,
+    client: 'curl/8.5.0',
+    network: '203.0.113.40',
+    requestsIn: (hour) => (hour.getUTCHours() % 6 === 0 ? { ...NONE, successful: 24 } : NONE),
+  },
+  {
+    name: 'Staging tests',
+    holderEmail: MEMBER,
+    permissions: ['parent_programs:read', 'parent_programs:write'],
+    createdDaysAgo: 2,
+    lifeDays: 30,
+    revokedDaysAgo: null,
+    client: '',
+    network: '',
+    requestsIn: () => NONE,
+  },
+];
+
+type SeedOptions = { readonly environment: Environment; readonly now: Date };
+
+/** Adds the keys to an organization with the demonstration's users. */
+export async function seedKeys(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { environment, now }: SeedOptions,
+): Promise<void> {
+  const { organizationId } = scope;
+  const ago = (days: number) => new Date(now.getTime() - days * DAY_MS);
+  const users = await tx.user.findMany({ where: { organizationId }, select: { id: true, email: true } });
+  for (const key of KEYS) {
+    const user = users.find(({ email }) => email === key.holderEmail);
+    if (user === undefined) throw new Error(`The demonstration has no user ${key.holderEmail}.`);
+    const [id, createdAt] = [newId(), ago(key.createdDaysAgo)];
+    const { hash, prefix } = mintKey(environment);
+    await insertApiKey(tx, scope, {
+      id,
+      userId: user.id,
+      createdByUserId: user.id,
+      name: key.name,
+      keyHash: Uint8Array.from(hash),
+      keyPrefix: prefix,
+      permissions: [...key.permissions],
+      expiresAt: expiryOf(createdAt, key.lifeDays),
+      createdAt,
+    });
+    const revokedAt = key.revokedDaysAgo === null ? null : ago(key.revokedDaysAgo);
+    const hours = hoursOf(key, { revokedAt, now });
+    const lastHour = hours.findLast(({ successful }) => successful > 0);
+    await tx.apiKey.updateMany({
+      where: { organizationId, id },
+      data: {
+        revokedAt,
+        revokedByUserId: revokedAt === null ? null : user.id,
+        ...(lastHour !== undefined && {
+          lastUsedAt: new Date(Math.min(lastHour.startsAt.getTime() + HOUR_MS - 1, now.getTime())),
+          lastUsedNetwork: key.network,
+          lastUsedClient: key.client,
+        }),
+        refusedUses: revokedAt === null ? 0 : hours.filter(({ startsAt }) => startsAt >= revokedAt).length,
+      },
+    });
+    const rows = [
+      ...hours
+        .filter(({ startsAt }) => startsAt >= firstShown('hour', now))
+        .map((use) => ({ ...use, period: 'hour' as const })),
+      ...daysOf(hours).map((use) => ({ ...use, period: 'day' as const })),
+    ];
+    await tx.keyUse.createMany({ data: rows.map((row) => ({ ...row, organizationId, keyId: id })) });
+  }
+}
+
+/** The hours of the shown days that have requests. After its revocation, a key is refused once an hour. */
+function hoursOf(
+  { requestsIn }: DemonstrationKey,
+  { revokedAt, now }: { revokedAt: Date | null; now: Date },
+): readonly PeriodUse[] {
+  const first = firstShown('day', now).getTime();
+  const hours = Array.from({ length: Math.floor((now.getTime() - first) / HOUR_MS) + 1 }, (_, i): PeriodUse => {
+    const startsAt = new Date(first + i * HOUR_MS);
+    const counts = revokedAt !== null && startsAt >= revokedAt ? { ...NONE, refused: 1 } : requestsIn(startsAt);
+    return { startsAt, ...counts };
+  });
+  return hours.filter((use) => requestsOf(use) > 0);
+}
+
+function daysOf(hours: readonly PeriodUse[]): readonly PeriodUse[] {
+  const days = Map.groupBy(hours, ({ startsAt }) => dayOf(startsAt));
+  return [...days].map(([day, uses]) => ({ startsAt: new Date(day * DAY_MS), ...totalOf(uses) }));
+}
+
+/** Days since 1970. */
+function dayOf(at: Date): number {
+  return Math.floor(at.getTime() / DAY_MS);
+}
+
+/** The same for the same number, and below `below`, an integer. */
+function variation(number: number, below: number): number {
+  return Math.floor((Math.sin(number * 12.9898) * 0.5 + 0.5) * below);
+}
