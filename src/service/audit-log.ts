@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/actor.ts';
 import { isId } from '../domain/id.ts';
-import { type AuditFilters, type AuditRecord, listAuditEvents } from '../store/audit-log.ts';
+import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { findMatchingKeys } from '../store/organization-keys.ts';
 import { findMatchingUsers } from '../store/users.ts';
@@ -32,6 +32,18 @@ export async function listAudit(
 ): Promise<AuditListPage> {
   refuseToGovern(actor.role);
   return readPage(db, actor, { filters, after, before, size: PAGE_SIZE });
+}
+
+export const MAX_COUNTED_EVENTS = 1000;
+
+/** The number of events that match, for administrators; MAX_COUNTED_EVENTS + 1 if there are more than are counted. */
+export async function countAudit(db: Database, actor: Actor, filters: AuditFilters = {}): Promise<number> {
+  refuseToGovern(actor.role);
+  return hasIdsOnly(filters) ? countAuditEvents(db, actor.scope, { ...filters, most: MAX_COUNTED_EVENTS + 1 }) : 0;
+}
+
+function hasIdsOnly({ userIds = [], keyIds = [] }: AuditFilters): boolean {
+  return [...userIds, ...keyIds].every((id) => isId(id));
 }
 
 /** The most users and keys that a filter of the log may fit: each costs an index range or two. */
@@ -91,8 +103,7 @@ async function readPage(
   { filters, after, before, size }: PageRequest,
 ): Promise<AuditListPage> {
   const { action, userIds, keyIds, from, to } = filters;
-  const ids = [...(userIds ?? []), ...(keyIds ?? [])];
-  if (!ids.every((id) => isId(id))) return { events: [], previous: null, next: null };
+  if (!hasIdsOnly(filters)) return { events: [], previous: null, next: null };
   const window = { after: positionOf(after), before: positionOf(before), size };
   const page = await readListPage(window, (edge, limit) => {
     const [later, earlier] = edge?.side === 'before' ? [null, edge.id] : [edge?.id ?? null, null];

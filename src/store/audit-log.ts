@@ -53,23 +53,60 @@ export async function listAuditEvents(
   return rows;
 }
 
-/** Exported so that a test can look at its query plan. */
-export function auditStatement(
+/** The number of events that match, or `most` if there are more. */
+export async function countAuditEvents(
+  db: Database,
   scope: OrganizationScope,
-  { action, userIds, keyIds, from, to, after, before = null, limit }: AuditQuery,
+  query: AuditFilters & { readonly most: number },
+): Promise<number> {
+  const { rows } = await db.pool.query<{ count: number }>(auditCountStatement(scope, query));
+  return rows[0]?.count ?? 0;
+}
+
+/** Exported so that a test can look at its query plan. */
+export function auditStatement(scope: OrganizationScope, { after, before = null, limit, ...filters }: AuditQuery) {
+  const { conditions, bind, values, ...subjects } = filterBy(scope, limit, filters);
+  if (after !== null) conditions.push(`id < ${bind(after)}::uuid`);
+  if (before !== null) conditions.push(`id > ${bind(before)}::uuid`);
+  const direction = before === null ? 'desc' : 'asc';
+  return { text: withNames(matchingEvents({ conditions, ...subjects, direction })), values };
+}
+
+/** Reads at most twice as many ids as it counts: an event is found twice, at most, by its actor and by its target. */
+export function auditCountStatement(
+  scope: OrganizationScope,
+  { most, ...filters }: AuditFilters & { readonly most: number },
 ) {
+  const { conditions, values, users, keys } = filterBy(scope, 2 * most, filters);
+  const ranges = rangesOf({ conditions, users, keys, direction: 'desc' });
+  const found =
+    ranges === null
+      ? page(conditions, { columns: 'id', direction: 'desc' })
+      : `select found.id from ${lateral(ranges)} limit $2`;
+  return { text: `select least(count(distinct id), ${most})::int as count from (${found}) found`, values };
+}
+
+type Filtered = {
+  readonly conditions: string[];
+  readonly bind: (value: unknown) => string;
+  /** The organization, the limit, and what was bound. */
+  readonly values: unknown[];
+} & Pick<Matching, 'users' | 'keys'>;
+
+function filterBy(
+  scope: OrganizationScope,
+  limit: number,
+  { action, userIds, keyIds, from, to }: AuditFilters,
+): Filtered {
   const values: unknown[] = [scope.organizationId, limit];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['organization_id = $1'];
   if (action !== undefined) conditions.push(`act = ${bind(action)}`);
   if (from !== undefined) conditions.push(`id >= ${bind(firstIdAt(from))}::uuid`);
   if (to !== undefined) conditions.push(`id < ${bind(firstIdAt(to))}::uuid`);
-  if (after !== null) conditions.push(`id < ${bind(after)}::uuid`);
-  if (before !== null) conditions.push(`id > ${bind(before)}::uuid`);
   const users = userIds === undefined ? null : `${bind(userIds)}::uuid[]`;
   const keys = keyIds === undefined ? null : `${bind(keyIds)}::uuid[]`;
-  const direction = before === null ? 'desc' : 'asc';
-  return { text: withNames(matchingEvents({ conditions, users, keys, direction })), values };
+  return { conditions, bind, values, users, keys };
 }
 
 type Matching = {
@@ -81,16 +118,26 @@ type Matching = {
   readonly direction: 'asc' | 'desc';
 };
 
-/** A key has few events, so with a filter for keys they are read by key, and those of other users are left out. */
-function matchingEvents({ conditions, users, keys, direction }: Matching): string {
+function matchingEvents(matching: Matching): string {
+  const ranges = rangesOf(matching);
+  return ranges === null ? page(matching.conditions, { columns: '*', ...matching }) : pageOfRanges(ranges, matching);
+}
+
+/** Index ranges of ids, for each subject. `subjects`: an array of ids, in SQL. */
+type Ranges = { readonly subjects: string; readonly ranges: readonly string[] };
+
+/**
+ * A key has few events, so with a filter for keys they are read by key, and those of other users are left out. Null: there is
+ * no filter for users or keys.
+ */
+function rangesOf({ conditions, users, keys, direction }: Matching): Ranges | null {
   const idsOf = (...more: readonly string[]) => page([...conditions, ...more], { columns: 'id', direction });
   if (keys !== null) {
     const ofUsers = users === null ? [] : [`(actor_user_id = any(${users}) or target_user_id = any(${users}))`];
-    return pageOfRanges(keys, [idsOf(...ofUsers, 'key_id = subject.id')], direction);
+    return { subjects: keys, ranges: [idsOf(...ofUsers, 'key_id = subject.id')] };
   }
-  if (users === null) return page(conditions, { columns: '*', direction });
-  const ranges = [idsOf('actor_user_id = subject.id'), idsOf('target_user_id = subject.id')];
-  return pageOfRanges(users, ranges, direction);
+  if (users === null) return null;
+  return { subjects: users, ranges: [idsOf('actor_user_id = subject.id'), idsOf('target_user_id = subject.id')] };
 }
 
 function page(
@@ -105,10 +152,14 @@ function page(
  * would read the whole log. An event is found twice if its actor is also its target. The page's ids are found before its events
  * are read, so that PostgreSQL cannot walk through the log to find them.
  */
-function pageOfRanges(subjects: string, ranges: readonly string[], direction: Matching['direction']): string {
-  const found = ranges.map((range) => `(${range})`).join(' union all ');
-  const ids = `select distinct found.id from unnest(${subjects}) subject (id), lateral (${found}) found order by found.id ${direction} limit $2`;
+function pageOfRanges(ranges: Ranges, { direction }: Pick<Matching, 'direction'>): string {
+  const ids = `select distinct found.id from ${lateral(ranges)} order by found.id ${direction} limit $2`;
   return `select event.* from (${ids}) matching join audit_events event on event.organization_id = $1 and event.id = matching.id`;
+}
+
+function lateral({ subjects, ranges }: Ranges): string {
+  const found = ranges.map((range) => `(${range})`).join(' union all ');
+  return `unnest(${subjects}) subject (id), lateral (${found}) found`;
 }
 
 function withNames(events: string): string {

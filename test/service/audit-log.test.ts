@@ -1,12 +1,14 @@
 import {
   type AuditFilters,
   type AuditRecord,
+  countAudit,
   exportAudit,
   findAuditedKeys,
   findAuditedUsers,
   listAudit,
   MAX_AUDITED_KEYS,
   MAX_AUDITED_USERS,
+  MAX_COUNTED_EVENTS,
 } from '../../src/service/audit-log.ts';
 import { auditStatement } from '../../src/store/audit-log.ts';
 import { createAccount } from '../support/accounts.ts';
@@ -127,6 +129,30 @@ test('a log page of the most people that a filter may fit reads no more than the
   });
   await planned.db.close();
   for (const { blocks } of plans) expect(blocks).toBeLessThan(51 * 5 * 4 + MAX_AUDITED_USERS * 2 * 5);
+});
+
+test('events are counted up to 1,000, once each, with the filters of the list, and only by administrators', async () => {
+  expect(await countAudit(db, actor)).toBe(MAX_COUNTED_EVENTS + 1);
+  // Each event of this person is found twice, as that of its actor and of its target.
+  expect(await countAudit(db, actor, { userIds: [actor.userId] })).toBe(MAX_COUNTED_EVENTS + 1);
+  expect(await countAudit(db, actor, { userIds: [member.userId] })).toBe(200);
+  expect(await countAudit(db, actor, { userIds: [member.userId], action: 'key.rotated' })).toBe(20);
+  expect(await countAudit(db, actor, { from: ago(1000.5), to: ago(900.5) })).toBe(100);
+  for (const filters of [{ userIds: ['nobody'] }, { keyIds: [crypto.randomUUID()] }])
+    expect(await countAudit(db, actor, filters)).toBe(0);
+  expect(await codeOf(countAudit(db, member))).toBe('forbidden');
+});
+
+test('counting reads no more index entries than it counts, however long the log is', async () => {
+  const planned = await openWithAutoExplain(database.url);
+  const others = Array.from({ length: MAX_AUDITED_USERS - 1 }, () => crypto.randomUUID());
+  const plans = await planned.plansOf(async () => {
+    for (const userIds of [undefined, [actor.userId], [actor.userId, ...others]])
+      expect(await countAudit(planned.db, actor, { userIds })).toBe(MAX_COUNTED_EVENTS + 1);
+  });
+  await planned.db.close();
+  expect(plans).toHaveLength(3);
+  for (const { blocks } of plans) expect(blocks).toBeLessThan(2 * (MAX_COUNTED_EVENTS + 1) + MAX_AUDITED_USERS * 2 * 5);
 });
 
 test('a filter finds people and keys by a part of their name, a whole e-mail only its user, and none elsewhere', async () => {

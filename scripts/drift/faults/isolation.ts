@@ -145,6 +145,11 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: "const conditions = ['organization_id = $1'];",
     replace: "const conditions = ['$1::uuid is not null'];",
   },
+  countAuditEvents: {
+    file: 'audit-log.ts',
+    find: "const conditions = ['organization_id = $1'];",
+    replace: "const conditions = ['$1::uuid is not null'];",
+  },
   "listAuditEvents, people's names": {
     file: 'audit-log.ts',
     find: 'left join users a on a.organization_id = $1 and a.id',

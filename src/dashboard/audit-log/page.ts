@@ -1,4 +1,4 @@
-import { ACTIONS, type AuditRecord, listAudit } from '../../service/audit-log.ts';
+import { ACTIONS, type AuditRecord, countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit-log.ts';
 import type { Form } from '../http/forms.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -6,7 +6,8 @@ import { redirect, type View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { field, hidden, pager, problemSummary, urlOf } from '../markup/parts.ts';
+import { field, filterFold, hidden, pager, problemSummary, urlOf } from '../markup/parts.ts';
+import { boundedCount } from '../markup/words.ts';
 import { organizationHead } from '../organization/head.ts';
 import { ACTION_WORDS, eventTable } from './event-table.ts';
 import { type FILTER_FIELDS, type FilterValues, filterValues, filterValuesIn, readFilters } from './filters.ts';
@@ -22,8 +23,9 @@ export async function showAuditLog(context: SignedInContext): Promise<View> {
   const [after, before] = [query.get('after'), query.get('before')];
   const list = await listAudit(context.dashboard.db, context.actor, { ...filters, after, before });
   const { events, previous, next } = list;
+  const total = await countAudit(context.dashboard.db, context.actor, filters);
   const main = html`${filterForm(context, values, null)}
-<section aria-labelledby="events"><div class="section-head"><h2 id="events">Events</h2>
+<section aria-labelledby="events"><div class="section-head"><h2 id="events">Events <span class="small">${boundedCount(total, MAX_COUNTED_EVENTS)} ${isFiltered(values) ? 'found' : 'in all'}</span></h2>
 <a class="button" href="${urlOf(`${AUDIT_LOG}.csv`, values)}">${icon('download')}Export as CSV</a></div>
 ${eventList(events)}
 ${pager({

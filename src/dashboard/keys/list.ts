@@ -1,5 +1,4 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
-import { formatNumber } from '../../domain/format.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
 import { findKey, type KeyDetails, type KeyList, listKeys, MAX_COUNTED_KEYS } from '../../service/list-keys.ts';
 import type { View } from '../http/view.ts';
@@ -8,7 +7,7 @@ import { icon, KEY_ICON } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, pager, tabBar, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { day, permissionWords } from '../markup/words.ts';
+import { boundedCount, day, permissionWords } from '../markup/words.ts';
 import { ACTION_ICONS, actionsOn, actionUrl } from './actions.ts';
 import { keyCell, lastUse, stateCell } from './cells.ts';
 import type { KeyContext } from './context.ts';
@@ -90,9 +89,8 @@ function stateTabs(listUrl: string, counts: KeyList['counts'], isActive: boolean
   });
 }
 
-/** "1,000+" for more keys than are counted. */
 function countWords(count: number): string {
-  return count > MAX_COUNTED_KEYS ? `${formatNumber(MAX_COUNTED_KEYS)}+` : formatNumber(count);
+  return boundedCount(count, MAX_COUNTED_KEYS);
 }
 
 type NoKeys = { readonly isActive: boolean; readonly isFirst: boolean; readonly listUrl: string };

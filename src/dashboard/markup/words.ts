@@ -1,5 +1,5 @@
 import type { Environment } from '../../domain/api-key.ts';
-import { formatCount, formatDay, formatInstant, formatSecond } from '../../domain/format.ts';
+import { formatCount, formatDay, formatInstant, formatNumber, formatSecond } from '../../domain/format.ts';
 import type { Permission, Role } from '../../domain/role.ts';
 import { type Html, html } from './html.ts';
 
@@ -26,6 +26,11 @@ export function permissionMeaning(permission: Permission): string {
 export function permissionChip(permission: string): Html {
   const [resource = '', right = ''] = permission.split(':');
   return html`<code>${resource}:<wbr>${right}</code> `;
+}
+
+/** "1,234"; "1,000+" for more than the 1,000 that are counted. */
+export function boundedCount(count: number, most: number): string {
+  return count > most ? `${formatNumber(most)}+` : formatNumber(count);
 }
 
 /** "20 Sep 2026, 14:05 UTC". */

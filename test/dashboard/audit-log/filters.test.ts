@@ -27,6 +27,19 @@ test('the form finds the events of a person by a part of the name, and of a key 
   }
 });
 
+test('the page says how many events there are, and of many, that there are more than 1,000', async () => {
+  const { administrator, member, scope } = await createPeople(dashboard.db);
+  for (let i = 0; i < 3; i += 1) await giveKey(dashboard.db, member, { name: `Counted ${i}` });
+  const browser = await browserOf(dashboard, administrator);
+  expect(wordsOf(await browser.get(PATH))).toContain('Events 3 in all');
+  expect(wordsOf(await browser.get(`${PATH}?key=counted%201`))).toContain('Events 1 found');
+  await dashboard.db.pool.query(
+    `insert into audit_events (organization_id, id, act) select $1, uuidv7(), 'key.renamed' from generate_series(1, 1000)`,
+    [scope.organizationId],
+  );
+  expect(wordsOf(await browser.get(PATH))).toContain('Events 1,000+ in all');
+});
+
 test('a whole API key in a filter finds its events, and never gets into a URL, a page or a log', async () => {
   // The attack: an administrator pastes a leaked key, which then stays in the history of the browser and in a proxy's log.
   for (const name of ['person', 'key', 'action', 'from']) {

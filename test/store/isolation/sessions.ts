@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { insertAccessLink, useAccessLink, voidAccessLinksOf } from '../../../src/store/access-links.ts';
-import { listAuditEvents } from '../../../src/store/audit-log.ts';
+import { countAuditEvents, listAuditEvents } from '../../../src/store/audit-log.ts';
 import type { Database } from '../../../src/store/database.ts';
 import {
   endOtherSessionsOf,
@@ -106,6 +106,15 @@ export const accessLinkProofs: Proofs = {
 };
 
 export const auditLogProofs: Proofs = {
+  async countAuditEvents({ db, ours, theirs }) {
+    const { organizationId } = theirs.scope;
+    await db.prisma.auditEvent.create({
+      data: { organizationId, id: newId(), action: 'test', actorUserId: ours.userId },
+    });
+    expect(await countAuditEvents(db, ours.scope, { most: 10 })).toBe(0);
+    expect(await countAuditEvents(db, ours.scope, { userIds: [ours.userId, theirs.userId], most: 10 })).toBe(0);
+    expect(await countAuditEvents(db, theirs.scope, { most: 10 })).toBe(1);
+  },
   async listAuditEvents({ db, ours, theirs }) {
     // Each row refers to the other organization's user, whose name must not appear.
     for (const [{ scope }, { userId }] of [
