@@ -1,7 +1,8 @@
+import type { KeyState } from '../../domain/api-key.ts';
 import { formatCount } from '../../domain/format.ts';
 import { mayHaveUnwrittenUse } from '../../service/last-used.ts';
 import type { KeyDetails } from '../../service/list-keys.ts';
-import { type Html, html } from '../markup/html.ts';
+import { type Html, type HtmlValue, html } from '../markup/html.ts';
 import { badge } from '../markup/parts.ts';
 import { day, daysUntil, instant, since } from '../markup/words.ts';
 
@@ -20,6 +21,22 @@ export function stateCell(key: KeyDetails, now: Date): Html {
   return html`${badge('neutral', ENDED[state])}${state !== 'expired' && html` <span class="small">by ${endedBy ?? 'an operator'}</span>`}<span class="under">${instant(endedAt)}</span>${
     refusedUses > 0 && html`<span class="under warn-text">Refused ${formatCount(refusedUses, 'time')} since</span>`
   }`;
+}
+
+/** "was revoked by Mei Tanaka, 20 Sep 2026, 14:05 UTC". */
+export function endWords({ state, endedAt, endedBy }: KeyDetails): Html {
+  return html`${state === 'expired' ? 'has' : 'was'} ${state}${state !== 'expired' && html` by ${endedBy ?? 'an operator'}`}${endedAt !== null && html`, ${instant(endedAt)}`}`;
+}
+
+const EXPIRY_NAMES: Record<KeyState, string> = {
+  active: 'Expires',
+  expired: 'Expired',
+  rotated: 'Would have expired',
+  revoked: 'Would have expired',
+};
+
+export function expiryFact({ state, expiresAt }: KeyDetails): { name: string; value: HtmlValue } {
+  return { name: EXPIRY_NAMES[state], value: expiresAt === null ? 'Never' : instant(expiresAt) };
 }
 
 function expiry({ expiresAt, isExpiringSoon }: KeyDetails, now: Date): Html {

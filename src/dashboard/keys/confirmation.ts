@@ -7,9 +7,9 @@ import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { emailText, facts, field, head, problemSummary } from '../markup/parts.ts';
-import { instant, ROLE_WORDS } from '../markup/words.ts';
-import { lastUse } from './cells.ts';
+import { beside, emailText, facts, field, head, problemSummary } from '../markup/parts.ts';
+import { ROLE_WORDS } from '../markup/words.ts';
+import { endWords, expiryFact, lastUse } from './cells.ts';
 import { type KeyContext, toList } from './context.ts';
 import { LIFE_LABEL } from './life-field.ts';
 
@@ -54,8 +54,8 @@ export function buttons(label: string, kind: 'primary' | 'danger', listUrl: stri
 }
 
 /** In place of the form, for a key that has ended. */
-export function alreadyEnded({ state, endedAt, endedBy }: KeyDetails, listUrl: string): Html {
-  return html`<p>There is nothing left to do: this key ${state === 'expired' ? 'has' : 'was'} ${state}${state !== 'expired' && html` by ${endedBy ?? 'an operator'}`}${endedAt !== null && html`, ${instant(endedAt)}`}.</p>
+export function alreadyEnded(key: KeyDetails, listUrl: string): Html {
+  return html`<p>There is nothing left to do: this key ${endWords(key)}.</p>
 <p class="actions"><a class="button" href="${listUrl}">See the list</a></p>`;
 }
 
@@ -68,7 +68,7 @@ export function keyFacts({ isOwn, now }: KeyContext, key: KeyDetails, holder: Ke
     },
     { name: 'Key', value: html`<code>${key.prefix}…</code>` },
     { name: 'Last used', value: lastUse(key, now) },
-    { name: 'Expires', value: key.expiresAt === null ? 'Never' : instant(key.expiresAt) },
+    expiryFact(key),
   ]);
 }
 

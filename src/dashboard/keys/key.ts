@@ -11,7 +11,7 @@ import { emailText, facts, head, pager, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, instant, permissionChip, ROLE_WORDS } from '../markup/words.ts';
 import { ACTION_ICONS, actionsOn, actionUrl } from './actions.ts';
-import { keyCell, lastUse, stateCell } from './cells.ts';
+import { endWords, expiryFact, keyCell, lastUse, stateCell } from './cells.ts';
 import { keyIdOf } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 import { useSection } from './use.ts';
@@ -30,6 +30,7 @@ export async function showKey(context: KeyContext): Promise<View> {
     lead: html`API key <code>${key.prefix}…</code>`,
     action: actions(found, listUrl),
   })}
+${key.state !== 'active' && html`<div class="notice"><p><strong>This key ${endWords(key)}.</strong> Requests that use it are refused with 401.</p></div>`}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(found, context)}</section>
 ${useSection(found.usage)}
 ${rotations(found, context)}
@@ -66,7 +67,7 @@ function about({ key, holder, earlier, later }: KeyWithRotations, { isOwn, listU
       name: 'Created',
       value: html`${instant(key.createdAt)}<span class="under">by ${key.createdBy ?? 'an operator'}${predecessor !== undefined && html`, who rotated ${link(predecessor)}`}</span>`,
     },
-    { name: 'Expires', value: key.expiresAt === null ? 'Never' : instant(key.expiresAt) },
+    expiryFact(key),
   ]);
 }
 

@@ -69,6 +69,33 @@ test('the rotations of a key are linked in both directions', async () => {
   expect(after).toMatch(/by The manager, who rotated charter_live_/);
 });
 
+test('the page of an ended key says when and how it ended, and not that it expires', async () => {
+  // The risk: a key that was revoked looks alive, because its page shows an expiry in the future.
+  const browser = await browserOf(dashboard, manager);
+  const [rotated = ''] = await rotatedKey('Ended', 1);
+  const { id: revoked } = await giveKey(db, member);
+  orThrow(await revokeKey(db, manager, { keyId: revoked, userId }));
+  const { id: expired } = await giveKey(db, member);
+  await db.prisma.apiKey.updateMany({ where: { id: expired }, data: { expiresAt: new Date('2026-02-03T04:05:06Z') } });
+  for (const [id, how, when] of [
+    [rotated, 'was rotated by The manager, ', /Would have expired \d+ \w{3} \d{4}, \d\d:\d\d UTC/],
+    [revoked, 'was revoked by The manager, ', /Would have expired \d+ \w{3} \d{4}, \d\d:\d\d UTC/],
+    [expired, 'has expired, 3 Feb 2026, 04:05 UTC', /Expired 3 Feb 2026, 04:05 UTC/],
+  ] as const) {
+    const page = await browser.get(pageOf(id));
+    expect(wordsOf(page)).toContain(`This key ${how}`);
+    // Below it, the table of the rotations says when the successor expires.
+    const [about = ''] = /<section[^>]* aria-labelledby="about"[\s\S]*?<\/section>/.exec(page.text) ?? [];
+    expect(wordsOf({ text: about })).toMatch(when);
+    expect(wordsOf({ text: about })).not.toMatch(/\bExpires\b/);
+  }
+  const revoking = wordsOf(await browser.get(`${pageOf(expired)}/revoke`));
+  expect(revoking).toContain('Expired 3 Feb 2026, 04:05 UTC');
+  expect(revoking).not.toMatch(/\bExpires\b/);
+  const { id: active } = await giveKey(db, member);
+  expect(wordsOf(await browser.get(pageOf(active)))).not.toMatch(/This key (was|has)/);
+});
+
 test('of a long line of rotations, ten keys before and after are shown', async () => {
   // The risk: a key that is rotated daily has thousands of predecessors.
   const ids = await rotatedKey('Daily', 22);
