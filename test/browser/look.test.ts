@@ -186,7 +186,8 @@ test('pages with their menus and details open pass the layout checks', async () 
   for (const { name, path, opened } of [
     { name: 'open-top-menu', path: '/profile', opened: '.top-menu' },
     { name: 'open-key-menu', path: '/profile/api-keys', opened: 'main details.menu' },
-    { name: 'open-event-details', path: '/organization/audit-log', opened: 'main details' },
+    { name: 'open-event-details', path: '/organization/audit-log', opened: 'main table details' },
+    { name: 'open-filters', path: '/organization/audit-log', opened: '.filter-fold' },
   ]) {
     await page.goto(path);
     const all = page.locator(opened);

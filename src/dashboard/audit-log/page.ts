@@ -64,6 +64,10 @@ function logPage(context: SignedInContext, main: Html, problem: Problem | null):
   return page(context, { title: 'Audit log', main: content, problem });
 }
 
+function isFiltered(values: FilterValues): boolean {
+  return Object.values(values).some((value) => value !== '');
+}
+
 function filterForm({ formToken, now }: SignedInContext, values: FilterValues, problem: Problem | null): Html {
   const errors = problem?.fields;
   const text = (name: 'person' | 'key', placeholder: string) =>
@@ -78,13 +82,16 @@ function filterForm({ formToken, now }: SignedInContext, values: FilterValues, p
       (attributes) => html`<input ${attributes} type="date" value="${values[name]}">`,
     );
   return html`<form class="card filters" method="post" action="${AUDIT_LOG}" aria-label="Filters">${hidden('form_token', formToken)}
-${field({ name: 'action', label: LABELS.action, errors }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTIONS.map((action) => html`<option value="${action}"${action === values.action && html` selected`}>${ACTION_WORDS[action]}</option>`)}</select>`)}
+${filterFold(
+  { isOpen: problem !== null || isFiltered(values) },
+  html`${field({ name: 'action', label: LABELS.action, errors }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTIONS.map((action) => html`<option value="${action}"${action === values.action && html` selected`}>${ACTION_WORDS[action]}</option>`)}</select>`)}
 ${text('person', 'Name or e-mail')}
 ${text('key', 'Name or prefix')}
 ${day('from')}
 ${day('to')}
 <div class="actions"><button class="button">Filter</button><a class="button plain" href="${AUDIT_LOG}">Clear</a></div>
-${presets(values, now)}</form>`;
+${presets(values, now)}`,
+)}</form>`;
 }
 
 const PRESETS = [

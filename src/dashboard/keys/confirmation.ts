@@ -29,17 +29,21 @@ type Confirmation = {
   /** "Rotate": the start of the title. */
   readonly verb: string;
   readonly key: KeyDetails;
+  readonly holder: KeyAccess['holder'];
   readonly content: Html;
   readonly problem?: Problem | null;
 };
 
 const LABELS = { name: 'Name', key_name: 'Name of the key', expiry: LIFE_LABEL };
 
-export function confirmationPage(context: KeyContext, { verb, key, content, problem = null }: Confirmation): View {
+export function confirmationPage(
+  context: KeyContext,
+  { verb, key, holder, content, problem = null }: Confirmation,
+): View {
   const title = `${verb} ${key.name}`;
   const main = html`${head({ title, up: { name: 'API keys', href: context.listUrl } })}
 ${problemSummary(problem, LABELS)}
-<div class="card narrow">${content}</div>`;
+${beside({ title: 'The key', about: keyFacts(context, key, holder), content })}`;
   return page(context, { title, main, problem });
 }
 
@@ -60,7 +64,7 @@ export function alreadyEnded(key: KeyDetails, listUrl: string): Html {
 }
 
 /** Whose key it is, which one, and whether it is in use. */
-export function keyFacts({ isOwn, now }: KeyContext, key: KeyDetails, holder: KeyAccess['holder']): Html {
+function keyFacts({ isOwn, now }: KeyContext, key: KeyDetails, holder: KeyAccess['holder']): Html {
   return facts([
     {
       name: 'Acts for',

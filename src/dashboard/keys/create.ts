@@ -10,8 +10,19 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { environmentBadge, field, fieldError, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
-import { permissionMeaning } from '../markup/words.ts';
+import {
+  beside,
+  emailText,
+  environmentBadge,
+  facts,
+  field,
+  fieldError,
+  head,
+  hidden,
+  postForm,
+  problemSummary,
+} from '../markup/parts.ts';
+import { permissionMeaning, ROLE_WORDS } from '../markup/words.ts';
 import { type KeyContext, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
 import { defaultLife, LIFE_LABEL, lifeField, lifeOptions, readLifeDays } from './life-field.ts';
@@ -116,11 +127,23 @@ function createForm(context: KeyContext, { access, activeKeys, problem, values }
       : `The key acts for ${holder.name}, ${holder.email}. It is shown to you, and you must pass it on.`,
   })}
 ${problemSummary(problem, LABELS)}
-${activeNotice(activeKeys, listUrl)}
-<div class="card narrow">${postForm(
+${activeKeys >= MAX_ACTIVE_KEYS && fullNotice(activeKeys, listUrl)}
+${beside({
+  title: 'The new key',
+  about: facts([
+    {
+      name: 'Acts for',
+      value: html`${isOwn ? html`You, ${holder.name}` : holder.name}<span class="under">${emailText(holder.email)} · ${ROLE_WORDS[holder.role].name}</span>`,
+    },
+    {
+      name: 'Environment',
+      value: html`${environmentBadge(environment)}<span class="under">The key begins with <code>charter_${environment}_</code> and works in this environment only.</span>`,
+    },
+    { name: 'API keys', value: html`<a href="${listUrl}">${activeWords(activeKeys)}</a>` },
+  ]),
+  content: postForm(
     { action: listUrl, formToken },
     html`${hidden('form_id', newFormId(context))}
-<p>${environmentBadge(environment)} The key begins with <code>charter_${environment}_</code> and works in this environment only.</p>
 ${field(
   {
     name: 'name',
@@ -151,16 +174,17 @@ ${field(
     html`<input ${attributes} class="short" type="date" value="${values.expiryDate}" min="${now.toISOString().slice(0, 10)}">`,
 )}</div>
 <div class="actions"><button class="button primary">Create API Key</button><a class="button plain" href="${listUrl}">Cancel</a></div>`,
-  )}</div>`;
+  ),
+})}`;
 }
 
-/** How many keys the user has, before the form is filled in for nothing. */
-function activeNotice(activeKeys: number, listUrl: string): Html {
-  const count = `${activeKeys} of ${MAX_ACTIVE_KEYS} active`;
-  if (activeKeys < MAX_ACTIVE_KEYS) {
-    return html`<p class="quiet">${count}${activeKeys > 0 && html`. <a href="${listUrl}">See the API keys</a>`}</p>`;
-  }
-  return html`<div class="notice warn"><p><strong>${count}: no more can be created.</strong> <a href="${listUrl}">Revoke an API key</a> that is not needed any more first.</p></div>`;
+function activeWords(activeKeys: number): string {
+  return `${activeKeys} of ${MAX_ACTIVE_KEYS} active`;
+}
+
+/** Before the form is filled in for nothing. */
+function fullNotice(activeKeys: number, listUrl: string): Html {
+  return html`<div class="notice warn"><p><strong>${activeWords(activeKeys)}: no more can be created.</strong> <a href="${listUrl}">Revoke an API key</a> that is not needed any more first.</p></div>`;
 }
 
 function permissionBox(permission: Permission, { permissions }: Values): Html {

@@ -5,7 +5,7 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { field, postForm } from '../markup/parts.ts';
-import { alreadyEnded, buttons, confirmationPage, conflictPage, keyFacts, keyIdOf, readKey } from './confirmation.ts';
+import { alreadyEnded, buttons, confirmationPage, conflictPage, keyIdOf, readKey } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 import { listUrlAfter } from './list.ts';
 import { refusalOf, refusedPage } from './refused.ts';
@@ -39,9 +39,9 @@ async function renamePage(context: KeyContext, retry: { problem: Problem; name: 
   const problem = retry?.problem ?? null;
   const content =
     key.state === 'active'
-      ? html`${keyFacts(context, key, access.holder)}${renameForm(context, key, { problem, name: retry?.name ?? key.name })}`
+      ? renameForm(context, key, { problem, name: retry?.name ?? key.name })
       : alreadyEnded(key, context.listUrl);
-  return confirmationPage(context, { verb: 'Rename', key, content, problem });
+  return confirmationPage(context, { verb: 'Rename', key, holder: access.holder, content, problem });
 }
 
 function renameForm(

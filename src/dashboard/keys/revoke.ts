@@ -1,4 +1,3 @@
-import type { KeyAccess } from '../../service/key-access.ts';
 import type { KeyDetails } from '../../service/list-keys.ts';
 import { revokeKey } from '../../service/revoke-key.ts';
 import type { Form } from '../http/forms.ts';
@@ -14,7 +13,6 @@ import {
   conflictPage,
   findNameNotTyped,
   KEY_NAME,
-  keyFacts,
   keyIdOf,
   type NameTyped,
   NOTHING_TYPED,
@@ -32,8 +30,8 @@ async function revokePage(context: KeyContext, typed: NameTyped): Promise<View> 
   const { key, holder, mayRevoke } = await readKey(context);
   if (!mayRevoke) throw new RequestError('not-allowed');
   const canEnd = key.state === 'active' || key.state === 'expired';
-  const content = canEnd ? revokeForm(context, { key, holder, typed }) : alreadyEnded(key, context.listUrl);
-  return confirmationPage(context, { verb: 'Revoke', key, content, problem: typed.problem });
+  const content = canEnd ? revokeForm(context, { key, typed }) : alreadyEnded(key, context.listUrl);
+  return confirmationPage(context, { verb: 'Revoke', key, holder, content, problem: typed.problem });
 }
 
 export async function revoke(context: KeyContext, form: Form<'key_name'>): Promise<View> {
@@ -51,15 +49,14 @@ export async function revoke(context: KeyContext, form: Form<'key_name'>): Promi
   }
 }
 
-type FormProps = { readonly key: KeyDetails; readonly holder: KeyAccess['holder']; readonly typed: NameTyped };
+type FormProps = { readonly key: KeyDetails; readonly typed: NameTyped };
 
-function revokeForm(context: KeyContext, { key, holder, typed }: FormProps): Html {
+function revokeForm(context: KeyContext, { key, typed }: FormProps): Html {
   const { listUrl, formToken } = context;
   const effect =
     key.state === 'expired'
       ? html`<p>The key <code>${key.prefix}…</code> has expired and is refused already. Once it is revoked, its name is free for another key.</p>`
       : html`<div class="notice danger"><p><strong>As soon as you press Revoke, <code>${key.prefix}…</code> stops working, and no key replaces it.</strong> Requests that use it are refused with 401. This cannot be undone.</p></div>`;
   return html`${effect}
-${keyFacts(context, key, holder)}
 ${postForm({ action: `${listUrl}/${key.id}/revoke`, formToken }, html`${nameField(context, key, typed)}${buttons('Revoke', 'danger', listUrl)}`)}`;
 }

@@ -18,7 +18,6 @@ import {
   conflictPage,
   findNameNotTyped,
   KEY_NAME,
-  keyFacts,
   keyIdOf,
   type NameTyped,
   NOTHING_TYPED,
@@ -46,7 +45,7 @@ async function rotatePage(context: KeyContext, sent: Sent): Promise<View> {
   if (refused !== null) return refusedPage(context, refused);
   const content =
     key.state === 'active' ? rotateForm(context, { key, access, sent }) : alreadyEnded(key, context.listUrl);
-  return confirmationPage(context, { verb: 'Rotate', key, content, problem: sent.problem });
+  return confirmationPage(context, { verb: 'Rotate', key, holder: access.holder, content, problem: sent.problem });
 }
 
 export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_name' | 'expiry'>): Promise<View> {
@@ -96,7 +95,6 @@ function rotateForm(context: KeyContext, { key, access, sent }: FormProps): Html
   const { listUrl, formToken } = context;
   return html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions. You see it once, on the next page.</p>
 <div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>
-${keyFacts(context, key, access.holder)}
 ${postForm(
   { action: `${listUrl}/${key.id}/rotate`, formToken },
   html`${hidden('form_id', newFormId(context))}${expiryField(context, { key, access, sent })}${nameField(context, key, sent)}${buttons('Rotate', 'primary', listUrl)}`,
@@ -105,22 +103,22 @@ ${postForm(
 
 const KEEP = 'keep';
 
-/** The old expiry comes first. A key that never expires keeps that only where the organization allows it. */
+/** The old expiry comes first, if the organization still allows it. */
 function expiryField({ now }: KeyContext, { key: { expiresAt }, access: { policy }, sent }: FormProps): Html {
   const mayKeep = findBeyondPolicy({ field: 'expiry', lifeDays: lifeUntil(expiresAt, now) }, policy) === null;
-  const options = mayKeep ? [{ value: KEEP, words: kept }, ...lives] : lives;
   const kept = expiresAt === null ? 'Keep it: never expires' : `Keep it, until ${formatDay(expiresAt)}`;
   const lives = lifeOptions(policy, now).filter(({ value }) => expiresAt !== null || value !== 'never');
+  const options = mayKeep ? [{ value: KEEP, words: kept }, ...lives] : lives;
   return lifeField({
     hint: mayKeep ? 'Of the new key.' : `Of the new key. ${whyNotKept(expiresAt, policy)}`,
     errors: sent.problem?.fields,
     options,
     chosen: options.find(({ value }) => value === sent.expiry)?.value ?? (mayKeep ? KEEP : defaultLife(policy)),
+  });
+}
 
 function whyNotKept(expiresAt: Date | null, { maxKeyLifeDays }: KeyPolicy): string {
   return expiresAt === null
     ? 'Your organization no longer allows keys that never expire.'
     : `The old key would expire on ${formatDay(expiresAt)}: your organization now allows at most ${formatCount(maxKeyLifeDays, 'day')}.`;
-}
-  });
 }

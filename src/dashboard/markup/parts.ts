@@ -137,6 +137,26 @@ export function facts(list: readonly { readonly name: string; readonly value: Ht
   return html`<dl class="facts">${list.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
+/** Filters of a list, which take no room on a narrow screen until they are opened or set. */
+export function filterFold({ isOpen }: { readonly isOpen: boolean }, filters: Html): Html {
+  return html`<details class="filter-fold"${isOpen && html` open`}><summary>Filters</summary><div class="filter-fields">${filters}</div></details>`;
+}
+
+type Beside = {
+  readonly title: string;
+  readonly about: Html;
+  readonly content: Html;
+  /** On narrow screens, it is below the content, which can be understood without it. */
+  readonly isLast?: boolean;
+};
+
+/** A card, such as one with a form, and another one with what it is about: above it, or beside it on wide screens. */
+export function beside({ title, about, content, isLast = false }: Beside): Html {
+  const aboutCard = html`<section class="card about" aria-labelledby="about"><h2 id="about">${title}</h2>${about}</section>`;
+  const card = html`<div class="card">${content}</div>`;
+  return html`<div class="beside">${isLast ? [card, aboutCard] : [aboutCard, card]}</div>`;
+}
+
 type Pages = {
   readonly first: string | null;
   readonly previous?: string | null;

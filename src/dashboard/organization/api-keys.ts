@@ -10,7 +10,7 @@ import { findKeyUrl, ORGANIZATION_KEYS, withoutKey } from '../keys/find.ts';
 import { type Html, html } from '../markup/html.ts';
 import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { emailText, field, hidden, pager, tabBar, urlOf } from '../markup/parts.ts';
+import { emailText, field, filterFold, hidden, pager, tabBar, urlOf } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, permissionWords } from '../markup/words.ts';
 import { userKeysUrl } from '../people/user-head.ts';
@@ -99,6 +99,7 @@ function notice(name: string): Html | false {
 }
 
 function filterForm({ formToken }: SignedInContext, values: Values): Html {
+  const { holder, permission, use, expiry, order } = values;
   const text = (name: 'search' | 'holder', label: string) =>
     field(
       { name, label },
@@ -113,8 +114,11 @@ function filterForm({ formToken }: SignedInContext, values: Values): Html {
     );
   return html`<form class="card filters" method="post" action="${ORGANIZATION_KEYS}" role="search" aria-label="API keys">
 ${hidden('form_token', formToken)}${hidden('state', values.state)}
-${text('search', 'Name, prefix or whole key')}
-${text('holder', 'Acts for')}
+<div class="filter-row">${text('search', 'Name, prefix or whole key')}
+<div class="actions"><button class="button primary">${icon('search')}Search</button><a class="button plain" href="${ORGANIZATION_KEYS}">Clear</a></div></div>
+${filterFold(
+  { isOpen: [holder, permission, use, expiry, order].some((value) => value !== '') },
+  html`${text('holder', 'Acts for')}
 ${choice('permission', 'Permission', [['', 'Any'], ...PERMISSIONS.map((each): [string, string] => [each, each])])}
 ${choice('use', 'Use', [
   ['', 'Any'],
@@ -128,7 +132,8 @@ ${choice('order', 'Order', [
   ['', 'Last used first'],
   ['oldest', 'Longest unused first'],
 ])}
-<div class="actions"><button class="button primary">${icon('search')}Search</button><a class="button plain" href="${ORGANIZATION_KEYS}">Clear</a></div></form>`;
+<div class="actions"><button class="button">Apply</button></div>`,
+)}</form>`;
 }
 
 function stateTabs(values: Values, { counts }: OrganizationKeyList, isActive: boolean): Html {

@@ -10,7 +10,7 @@ import { redirect, type View } from '../http/view.ts';
 import { lastUse } from '../keys/cells.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { head, postForm } from '../markup/parts.ts';
+import { beside, head, postForm } from '../markup/parts.ts';
 import { since } from '../markup/words.ts';
 import { userPage } from './user.ts';
 import { userIdOf, userKeysUrl, userUrl } from './user-head.ts';
@@ -23,17 +23,16 @@ export async function showDeactivation(context: SignedInContext): Promise<View> 
   const isSelf = user.id === actor.userId;
   const title = `Deactivate ${user.name}`;
   const url = userUrl(user.id);
-  const main = html`${head({ title, up: { name: user.name, href: url }, lead: user.email })}
-<div class="card narrow">
-<div class="notice danger"><p><strong>As soon as you press Deactivate${isSelf && ', you are signed out yourself'}:</strong></p>
+  const content = html`<div class="notice danger"><p><strong>As soon as you press Deactivate${isSelf && ', you are signed out yourself'}:</strong></p>
 <ul><li>${endingKeys(user, keys, now)}</li>
 <li>Every session and every open link of ${user.name} ends.</li></ul></div>
-${keys.length > 0 && html`<section aria-labelledby="ending"><h2 id="ending">API keys that end</h2><ul class="lines">${keys.map((key) => keyLine(key, user, now))}</ul></section>`}
 <p>The user can be reactivated later; the keys cannot. Keys that ${user.name} made for others stay active, and are listed for review.</p>
 ${postForm(
   { action: `${url}/deactivate`, formToken },
   html`<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${url}">Cancel</a></div>`,
-)}</div>`;
+)}`;
+  const main = html`${head({ title, up: { name: user.name, href: url }, lead: user.email })}
+${keys.length > 0 ? beside({ title: 'API keys that end', about: html`<ul class="lines">${keys.map((key) => keyLine(key, user, now))}</ul>`, content }) : html`<div class="card narrow">${content}</div>`}`;
   return page(context, { title, main });
 }
 

@@ -1,3 +1,5 @@
+import { LINK_HOURS } from '../../domain/access-link.ts';
+import { formatCount } from '../../domain/format.ts';
 import { inviteUser } from '../../service/people.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
@@ -6,7 +8,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { beside, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { linkPage } from './access-link.ts';
 import { roleField } from './role-field.ts';
 
@@ -45,13 +47,20 @@ function invitePage(context: SignedInContext, { problem, values }: Props): View 
   const errors = problem?.fields;
   const main = html`${head({ title, up: { name: 'Users', href: '/people/users' }, lead: 'They get a link with which they choose a password.' })}
 ${problemSummary(problem, LABELS)}
-<div class="card narrow">${postForm(
+${beside({
+  title: 'What happens then',
+  isLast: true,
+  about: html`<ol class="steps"><li>You see a link, once. It works for ${formatCount(LINK_HOURS.invitation, 'hour')}.</li>
+<li>The user opens it and chooses a password.</li>
+<li>The user signs in, and can do what the role allows. You can change the role later.</li></ol>`,
+  content: postForm(
     { action: '/people/users/invite', formToken: context.formToken },
     html`${hidden('form_id', newFormId(context))}
-${field({ name: 'name', label: LABELS.name, errors }, (attributes) => html`<input ${attributes} type="text" value="${values.name}" maxlength="200" autocomplete="off" required>`)}
-${field({ name: 'email', label: LABELS.email, errors }, (attributes) => html`<input ${attributes} type="email" value="${values.email}" maxlength="254" autocomplete="off" required>`)}
+<div class="field-row">${field({ name: 'name', label: LABELS.name, errors }, (attributes) => html`<input ${attributes} type="text" value="${values.name}" maxlength="200" autocomplete="off" required>`)}
+${field({ name: 'email', label: LABELS.email, errors }, (attributes) => html`<input ${attributes} type="email" value="${values.email}" maxlength="254" autocomplete="off" required>`)}</div>
 ${roleField({ actorRole: context.actor.role, chosen: values.role, problem })}
 <div class="actions"><button class="button primary">Invite</button><a class="button plain" href="/people/users">Cancel</a></div>`,
-  )}</div>`;
+  ),
+})}`;
   return page(context, { title, main, problem });
 }
