@@ -8,6 +8,7 @@ import type { Load, RequestSpec } from './load.ts';
 import type { List } from './plans.ts';
 import { findDeepRows, findRecentInstant, INSTANT, listChangeInstants, type Place, someIds } from './rows.ts';
 import type { RunningServer } from './servers.ts';
+import { addEndpoint, type Receiver } from './webhooks.ts';
 
 export type Case = {
   readonly title: string;
@@ -54,9 +55,14 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const FIRST_PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: PAGE_ROWS + 1, after: null };
 
 /** All cases, in the order of the table. */
-export async function listCases(servers: Servers, { large, small }: Data, client: pg.Client): Promise<Case[]> {
+export async function listCases(
+  servers: Servers,
+  { large, small }: Data,
+  { client, receiver }: { client: pg.Client; receiver: Receiver },
+): Promise<Case[]> {
   const { charter, uncached, raw, variants, vast, uncachedVariants } = servers;
-  const [one] = small;
+  const [one, without = one, withWebhook = one] = small;
+  await addEndpoint(client, withWebhook, receiver.url);
   const first = { title: 'raw', load: each(raw, [one]) };
   const distinct = await distinctPages(servers, large, client);
   const against = { sameRows: true, explain: null };
@@ -81,7 +87,16 @@ export async function listCases(servers: Servers, { large, small }: Data, client
       sameRows: false,
       title: '10% writes (create, update)',
       goal: 2,
-      ...(await writes(servers, one, client)),
+      subject: await writes(charter, one, client),
+      base: { title: 'raw doing the same', load: await writes(raw, one, client) },
+    },
+    {
+      ...against,
+      sameRows: false,
+      title: '10% writes, each of them sent to a webhook endpoint',
+      goal: null,
+      subject: await writes(charter, withWebhook, client),
+      base: { title: 'without an endpoint', load: await writes(charter, without, client) },
     },
     { ...against, title: 'one parent program by id', goal: 3.3, ...(await oneProgram(servers, one, client)) },
     {
@@ -224,23 +239,22 @@ async function onLarge(uncached: RunningServer, large: Organization, client: pg.
 }
 
 /** Reads of the first page, with a create and an update in turn. Each connection updates a program of its own. */
-async function writes({ charter, raw }: Servers, one: Organization, client: pg.Client) {
-  const ids = await someIds(client, one, 300);
-  const read = { path: PATH, headers: authorized(one) };
-  const headers = { ...authorized(one), 'content-type': 'application/json' };
+async function writes(server: RunningServer, organization: Organization, client: pg.Client): Promise<Load> {
+  const ids = await someIds(client, organization, 300);
+  const read = { path: PATH, headers: authorized(organization) };
+  const headers = { ...authorized(organization), 'content-type': 'application/json' };
   const write = (method: 'POST' | 'PATCH', path: string, body: object): RequestSpec[] => [
     ...Array<RequestSpec>(READS_PER_WRITE).fill(read),
     { method, path, headers, body: JSON.stringify(body) },
   ];
-  const load = (server: RunningServer): Load => ({
+  return {
     server,
     requests: (connection) =>
       ['morning', 'evening'].flatMap((description) => [
         ...write('POST', PATH, { name: WRITTEN, description }),
         ...write('PATCH', `${PATH}/${ids[connection]}`, { description }),
       ]),
-  });
-  return { subject: load(charter), base: { title: 'raw doing the same', load: load(raw) } };
+  };
 }
 
 async function oneProgram({ charter, raw }: Servers, one: Organization, client: pg.Client) {

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type pg from 'pg';
 import { each, PATH, type Servers } from './cases.ts';
 import { alternate, compare, warmUp } from './compare.ts';
 import type { Data, Organization } from './data.ts';
+import type { Figure } from './figure.ts';
 import { CONNECTIONS, type Drive, merge, prepare } from './load.ts';
 import { grouped } from './numbers.ts';
 import type { Pace } from './options.ts';
 import { residentBytes } from './resident.ts';
 import type { RunningServer } from './servers.ts';
-
-/** A measurement other than the ratio of two loads. */
-export type Figure = { readonly title: string; readonly value: string; readonly isMissed?: boolean };
+import { measureWebhooks } from './webhooks.ts';
 
 type StartServer = (settings: Readonly<Record<string, string>>) => Promise<RunningServer>;
 
@@ -25,12 +25,18 @@ const MIB = 1024 * 1024;
 export async function listFigures(
   servers: Servers,
   data: Data,
-  { pace, startServer, report }: { pace: Pace; startServer: StartServer; report: (text: string) => void },
+  {
+    pace,
+    startServer,
+    client,
+    report,
+  }: { pace: Pace; startServer: StartServer; client: pg.Client; report: (text: string) => void },
 ): Promise<Figure[]> {
   report('figures below the table');
   return [
     ...(await sweepConnections(servers, data, pace)),
     await compareProcesses(servers, data, { pace, startServer }),
+    ...(await measureWebhooks(data, client)),
     await fillMemory(data, startServer),
     await timeStart('start of `node src/main.ts` to the first 200', data.small[0], () => startServer({})),
     await timeStart('the same without the compile cache of earlier starts', data.small[0], () =>

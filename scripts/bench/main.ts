@@ -19,6 +19,7 @@ import { explainList } from './plans.ts';
 import { writeReadme, writeTrials } from './readme.ts';
 import { asJson, asTable, machine, type Result } from './report.ts';
 import { type Program, type RunningServer, startServer, startVariants, type Variant } from './servers.ts';
+import { startReceiver } from './webhooks.ts';
 
 const root = join(import.meta.dirname, '../..');
 const DATA_DIR = join(root, '.data', 'bench');
@@ -48,11 +49,17 @@ async function main({ help, json, readme, fresh, overload, pace }: Options): Pro
   const database = { databaseUrl: url, postgresPid: await postmasterPid() };
   if (overload) return measureOverload(data, { database, json, readme });
   const servers = await serveAll(database);
-  const cases = (await listCases(servers, data, client)).filter(({ goal }) => !pace.isQuick || goal !== null);
+  const receiver = await startReceiver();
+  endings.push(async () => receiver.close());
+  const cases = (await listCases(servers, data, { client, receiver })).filter(
+    ({ goal }) => !pace.isQuick || goal !== null,
+  );
   const results = await measure(cases, { pace, url, client });
   const startAnother = (settings: Readonly<Record<string, string>>) =>
     serve('src/main.ts', 'started', { ...database, settings });
-  const figures = pace.isQuick ? [] : await listFigures(servers, data, { pace, startServer: startAnother, report });
+  const figures = pace.isQuick
+    ? []
+    : await listFigures(servers, data, { pace, startServer: startAnother, client, report });
   const run = { results, figures, pace, now: new Date() };
   console.log(json ? asJson(run) : asTable(run));
   if (readme) await writeReadme(run);

@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { type Case, isAgainstRaw } from './cases.ts';
 import type { Comparison, Summary } from './compare.ts';
-import type { Figure } from './figures.ts';
+import type { Figure } from './figure.ts';
 import type { Pace } from './options.ts';
 import type { PlanSummary } from './plans.ts';
 

@@ -54,6 +54,9 @@ const originAt = (port: number) => `http://127.0.0.1:${port}`;
 /** No case reaches them, and each request is counted. */
 const HIGH_LIMITS = { RATE_LIMIT_PER_KEY: '100000', RATE_LIMIT_PER_ORGANIZATION: '100000' };
 
+/** All servers deliver together, to receivers in the process of the bench. */
+const WEBHOOKS_TO_THIS_MACHINE = { WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1' };
+
 /**
  * Resolves when the program listens on the port. It gets none of the environment variables of this process, so it runs with
  * the defaults. It ends when its channel to this process closes, even if this process is killed.
@@ -67,6 +70,7 @@ async function start(program: Program, port: number): Promise<RunningServer> {
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY,
     ...HIGH_LIMITS,
+    ...WEBHOOKS_TO_THIS_MACHINE,
     ...settings,
   };
   const parameters = ['--disable-warning=ExperimentalWarning', script];
