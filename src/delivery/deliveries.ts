@@ -31,7 +31,8 @@ const ENDPOINTS_AT_ONCE = 200;
 const RESULTS_AT_ONCE = 200;
 /** An attempt begins at most 15 seconds after its claim, the statement timeout, and takes at most 15. */
 const LEASE_SECONDS = 2 * TIMEOUT_SECONDS + 5;
-const REPORT_MS = 60_000;
+const REPORT_SECONDS = 60;
+const WARN_MS = 60_000;
 /** How long a shutdown waits for attempts in progress, and for the database to take their results. */
 const STOP_MS = 5000;
 const GONE = 410;
@@ -45,6 +46,8 @@ export type DeliveryOptions = {
   /** Such as "Charter/1.4.0". */
   readonly userAgent: string;
   readonly leaseSeconds?: number;
+  /** Interval of the lines in the log with numbers of deliveries; 60 except in tests. */
+  readonly reportSeconds?: number;
 };
 
 export type Deliveries = {
@@ -77,6 +80,7 @@ class Dispatcher {
   #isStopping = false;
   #wake = () => {};
   #report = { since: performance.now(), succeeded: 0, failed: 0 };
+  #warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(db: Database, options: DeliveryOptions) {
     this.#db = db;
@@ -104,7 +108,7 @@ class Dispatcher {
       await this.#reportSometimes();
       if (this.#isPaused) this.#options.logger.info('webhook deliveries continue');
       this.#isPaused = false;
-      return claimed > 0 || this.#results.length > 0;
+      return claimed > 0 || this.#results.length > 0 || this.#after !== FIRST_ENDPOINT;
     } catch (error) {
       if (!this.#isPaused) this.#options.logger.warn({ err: error }, 'webhook deliveries pause; will try again');
       this.#isPaused = true;
@@ -176,8 +180,8 @@ class Dispatcher {
   }
 
   async #send(delivery: ClaimedDelivery & { body: string; at: Date }): Promise<Reply | null> {
-    const { url, messageId: id, body, at, organizationId, endpointId } = delivery;
-    const { logger, sender, userAgent } = this.#options;
+    const { url, messageId: id, body, at } = delivery;
+    const { sender, userAgent } = this.#options;
     try {
       const timestamp = Math.floor(at.getTime() / 1000);
       const headers = {
@@ -189,9 +193,18 @@ class Dispatcher {
       };
       return await sender.send({ url, headers, body });
     } catch (error) {
-      logger.warn({ err: error, organizationId, endpointId }, 'could not attempt a webhook delivery; will try again');
+      this.#warn(error, delivery);
       return null;
     }
+  }
+
+  /** At most once a minute: each delivery of an endpoint may fail alike. */
+  #warn(error: unknown, { organizationId, endpointId }: EndpointKey): void {
+    const now = performance.now();
+    if (now - this.#warnedAt < WARN_MS) return;
+    this.#warnedAt = now;
+    const line = { err: error, organizationId, endpointId };
+    this.#options.logger.warn(line, 'could not attempt a webhook delivery; will try again');
   }
 
   /** The current secret first. Throws if this process lacks the encryption key of one of them. */
@@ -253,12 +266,13 @@ class Dispatcher {
   async #reportSometimes(): Promise<void> {
     const { since, succeeded, failed } = this.#report;
     const now = performance.now();
-    if (now - since < REPORT_MS) return;
+    const { logger, reportSeconds = REPORT_SECONDS } = this.#options;
+    if (now - since < reportSeconds * 1000) return;
     const backlog = await countPendingDeliveries(this.#db);
     this.#report = { since: now, succeeded: 0, failed: 0 };
     if (succeeded + failed + backlog.pending === 0) return;
     const seconds = Math.round((now - since) / 1000);
-    this.#options.logger.info({ seconds, succeeded, failed, ...backlog }, 'webhook deliveries');
+    logger.info({ seconds, succeeded, failed, ...backlog }, 'webhook deliveries');
   }
 
   async #finish(): Promise<void> {

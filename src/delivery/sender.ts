@@ -27,7 +27,7 @@ export type Reply = {
 };
 
 export type Sender = {
-  /** Sends the message once. Null: it was abandoned because the sender was closed. Never rejects. */
+  /** Sends the message once. Null: it was abandoned because the sender was closed. */
   send(message: OutgoingMessage): Promise<Reply | null>;
   /** Abandons what is in progress, and closes all connections. */
   close(): void;

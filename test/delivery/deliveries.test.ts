@@ -391,6 +391,26 @@ test('a process without the encryption key of a secret leaves its deliveries to 
   expect(receiver.received.length).toBe(1);
 });
 
+test('now and then, a line in the log has the numbers of attempts and of deliveries that wait', async () => {
+  const { organizationId, endpoint } = await create(FINE, respondsWith(500));
+  const printed: string[] = [];
+  const logger = pino({}, { write: (line: string) => void printed.push(line) });
+  await writeEvents(db, organizationId, 2);
+  const sum = (name: string) =>
+    printed.reduce((total, line) => {
+      const entry = JSON.parse(line);
+      return total + (entry.msg === 'webhook deliveries' ? entry[name] : 0);
+    }, 0);
+  await whileDelivering(db, () => until('the numbers', () => sum('succeeded') === 1 && sum('failed') === 1), {
+    logger,
+    reportSeconds: 0.1,
+  });
+  const last = printed.findLast((line) => line.includes('"webhook deliveries"')) ?? '{}';
+  expect(JSON.parse(last)).toMatchObject({ pending: 1, due: 0 });
+  expect(printed.join('')).not.toContain('/hook');
+  expect((await listDeliveries(db, endpoint)).length).toBe(2);
+});
+
 test('an endpoint that is deleted during an attempt keeps no other result from being written', async () => {
   const responses: (() => void)[] = [];
   const wait: Step = (res) => void responses.push(() => res.end());
