@@ -8,6 +8,7 @@ import { StartUpError } from './domain/start-up-error.ts';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MIB = 1024 * 1024;
 const RESPONSE_CHECKS = ['off', 'report', 'enforce'] as const;
+const NEWER_DATABASE = ['refuse', 'accept'] as const;
 const NODE_ENVS = ['development', 'production', 'test'] as const;
 const BOOLEANS = ['true', 'false'] as const;
 
@@ -18,6 +19,8 @@ export type Config = {
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly databasePoolSize: number;
+  /** Whether to start although a newer version has migrated the database. */
+  readonly acceptsNewerDatabase: boolean;
   readonly dataDir: string;
   /** Encrypts secrets in the database. Undefined: the key in a file in `dataDir`. */
   readonly keyring: Keyring | undefined;
@@ -53,6 +56,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: given('HOST') ?? '127.0.0.1',
     databaseUrl: databaseUrl(given('DATABASE_URL')),
     databasePoolSize: integer('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1000 }),
+    acceptsNewerDatabase:
+      oneOf('NEWER_DATABASE', given('NEWER_DATABASE'), { fallback: 'refuse', allowed: NEWER_DATABASE }) === 'accept',
     dataDir: given('DATA_DIR') ?? '.data',
     keyring: keyring(given('ENCRYPTION_KEY')),
     requestLimits: {

@@ -167,7 +167,9 @@ async function limitShutdown({ reason }: Shutdown, seconds: number): Promise<voi
 }
 
 /** Warns about settings that are probably mistakes. */
-function warnAboutSettings({ nodeEnv, publicUrl, trustedProxies }: Config, logger: Logger): void {
+function warnAboutSettings({ nodeEnv, publicUrl, trustedProxies, acceptsNewerDatabase }: Config, logger: Logger): void {
+  if (acceptsNewerDatabase)
+    logger.warn('NEWER_DATABASE is "accept": unset it when this version is no longer a roll-back from a newer one');
   if (isHttps(publicUrl) && trustedProxies.length === 0) {
     logger.warn(
       'PUBLIC_URL is https, but TRUSTED_PROXIES is not set: everyone behind the proxy shares the rate limits of its address',

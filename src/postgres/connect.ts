@@ -8,6 +8,8 @@ export type DatabaseChoice = KeyringChoice & {
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly databasePoolSize: number;
+  /** Whether the database may have been migrated by a newer version. */
+  readonly acceptsNewerDatabase: boolean;
 };
 
 export type Connected = {
@@ -21,13 +23,13 @@ export type Connected = {
  * possible, or if a key that encrypts its secrets is missing.
  */
 export async function connect(
-  { databaseUrl, databasePoolSize, dataDir, keyring: given }: DatabaseChoice,
+  { databaseUrl, databasePoolSize, acceptsNewerDatabase, dataDir, keyring: given }: DatabaseChoice,
   onIdleError: (error: Error) => void,
 ): Promise<Connected> {
   const embedded = databaseUrl === undefined ? await joinEmbeddedPostgres({ dataDir }) : undefined;
   const url = embedded?.url ?? databaseUrl ?? '';
   try {
-    await migrate(url);
+    await migrate(url, undefined, { acceptsNewer: acceptsNewerDatabase });
     const keyring = await openKeyring(url, { keyring: given, dataDir });
     await completeMigrations(url, keyring);
     const db = openDatabase({ url, poolSize: databasePoolSize, keyring, onIdleError });

@@ -13,17 +13,23 @@ export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
 /**
  * Applies all migrations to the database at `url`. Safe in any number of concurrent processes. Throws a StartUpError if the
- * database cannot be used, is newer than this version, was left half-migrated, or has migrations that were edited since.
+ * database cannot be used, is newer than this version, was left half-migrated, or has migrations that were edited since. With
+ * `acceptsNewer`, a database that has all migrations of this version may have later ones, too.
  */
-export async function migrate(url: string, migrations?: Migration[]): Promise<{ applied: string[] }> {
+export async function migrate(
+  url: string,
+  migrations?: Migration[],
+  { acceptsNewer = false }: { readonly acceptsNewer?: boolean } = {},
+): Promise<{ applied: string[] }> {
   const ours = migrations ?? (await readMigrations());
   const client = await connectOrExplain(url, 'charter-migrate');
   try {
     await checkVersion(client);
     // Usually there is nothing to do, and neither the lock nor the engine is needed.
-    if (isComplete(ours, await readHistory(client))) return { applied: [] };
+    const isDone = async () => isComplete(ours, await readHistory(client), acceptsNewer);
+    if (await isDone()) return { applied: [] };
     await lock(client);
-    if (isComplete(ours, await readHistory(client))) return { applied: [] };
+    if (await isDone()) return { applied: [] };
     await dropUnfinishedIndexes(client, ours);
     refuseUnfinished(await readHistory(client));
     await prepare(client);
@@ -48,14 +54,20 @@ async function readHistory(client: pg.Client): Promise<Applied[]> {
   return found.rows;
 }
 
-/** True if exactly our migrations are applied. Throws for problems that waiting or migrating cannot fix. */
-function isComplete(ours: Migration[], history: Applied[]): boolean {
+/**
+ * True if our migrations are applied, and no others unless they are accepted. Throws for problems that waiting or migrating
+ * cannot fix.
+ */
+function isComplete(ours: Migration[], history: Applied[], acceptsNewer: boolean): boolean {
   const known = new Map(ours.map((migration) => [migration.name, migration]));
   const unknown = history.filter(({ name }) => !known.has(name));
-  if (unknown.length > 0) {
+  const finished = new Set(history.filter(({ isFinished }) => isFinished).map(({ name }) => name));
+  const hasAll = ours.every(({ name }) => finished.has(name));
+  if (unknown.length > 0 && !(acceptsNewer && hasAll)) {
     throw new StartUpError(
       `The database has migrations that this version does not know: ${namesOf(unknown)}.`,
-      'Start the newer version, or restore a backup from before it was started.',
+      'Start the newer version, or restore a backup from before it was started. ' +
+        'To go back to the version directly before it, set NEWER_DATABASE=accept.',
     );
   }
   // The file of a failed migration may be fixed; that of an applied one must not change.
@@ -69,7 +81,7 @@ function isComplete(ours: Migration[], history: Applied[]): boolean {
       'Restore their files (git checkout prisma/migrations) and write a new migration for the change.',
     );
   }
-  return ours.length === history.length && history.every(({ isFinished }) => isFinished);
+  return hasAll && history.every(({ name, isFinished }) => isFinished || !known.has(name));
 }
 
 function namesOf(migrations: { name: string }[]): string {

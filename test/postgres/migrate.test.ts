@@ -56,6 +56,18 @@ test('a database newer than the code is refused with the name of the unknown mig
   });
 });
 
+test('a database newer than the code is accepted on request, if it has every migration of the code', async () => {
+  await withScratchDatabase(async (url) => {
+    const newer = { name: '20991231000000_of_tomorrow', sql: 'create table tomorrow (id int);' };
+    expect(await migrate(url, [...OURS, newer])).toEqual({ applied: [newer.name] });
+    expect(await migrate(url, OURS, { acceptsNewer: true })).toEqual({ applied: [] });
+    const other = { name: '20991230000000_of_a_branch', sql: 'create table branch (id int);' };
+    await expect(migrate(url, [...OURS, other], { acceptsNewer: true })).rejects.toThrow(
+      /does not know: .*_tomorrow\./,
+    );
+  });
+});
+
 test('a migration that was edited after its application is refused by name', async () => {
   await withScratchDatabase(async (url) => {
     const edited = OURS.map(({ name, sql }) => ({ name, sql: `${sql}-- one more thought\n` }));

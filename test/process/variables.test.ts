@@ -34,6 +34,12 @@ const BROKEN_RESPONSES = 40;
 const LIST = '/api/parent_programs';
 
 const database = await createScratchDatabase();
+await withClient(database.url, (client) =>
+  client.query(
+    `insert into _prisma_migrations (id, checksum, migration_name, finished_at)
+     values (gen_random_uuid(), 'x', '20991231000000_of_tomorrow', now())`,
+  ),
+);
 const smtp = await startSmtp();
 const receiver = await startScriptedServer();
 receiver.play(respondsWith(202));
@@ -44,6 +50,7 @@ const environment = {
   PORT: String(port),
   DATABASE_URL: database.url,
   DATABASE_POOL_SIZE: String(POOL_SIZE),
+  NEWER_DATABASE: 'accept',
   // A new one, and the one that encrypts the database of this test.
   ENCRYPTION_KEY: `${randomBytes(32).toString('base64')},${ENCRYPTION_KEY}`,
   RATE_LIMIT_PER_KEY: '400',
@@ -119,6 +126,12 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
       await untilWaitingFor(STATEMENTS_OF_AN_ORGANIZATION);
       return responses;
     });
+  },
+  // test/process/start.test.ts shows that such a database is refused by default.
+  async NEWER_DATABASE() {
+    const { rows } = await db.pool.query(`select migration_name from _prisma_migrations order by 1 desc limit 1`);
+    expect(rows).toEqual([{ migration_name: '20991231000000_of_tomorrow' }]);
+    expect((await client.get('/readyz')).status).toBe(200);
   },
   async DATA_DIR() {
     await withScratchDatabase(
