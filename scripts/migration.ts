@@ -8,12 +8,14 @@ import { StartUpError } from '../src/domain/start-up-error.ts';
 import { removeCluster } from '../src/postgres/embedded-cluster.ts';
 import { joinEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { migrate } from '../src/postgres/migrate.ts';
-import { MIGRATIONS_DIR } from '../src/postgres/migrations.ts';
+import { MIGRATIONS_DIR, readMigrations } from '../src/postgres/migrations.ts';
 import { withSchemaEngine } from '../src/postgres/schema-engine.ts';
 import { readArguments } from './arguments.ts';
+import { longLocksOf } from './migration-locks.ts';
 
 const HELP = `npm run migration -- --name add_something   writes the next migration for the changes of the schema
-npm run migration -- --check                fails if prisma/schema.prisma and prisma/migrations differ
+npm run migration -- --check                fails if prisma/schema.prisma and prisma/migrations differ, or if a migration
+                                            would lock a large table for long
 
 Edit prisma/schema.prisma first. Review the written file, and add by hand what Prisma cannot express (collations, checks,
 partial and trigram indexes). Never edit a migration that a database may have applied: write a new one.
@@ -43,6 +45,11 @@ async function main(): Promise<number> {
     return 0;
   }
   checkArguments(check, name);
+  const locks = await describeLongLocks();
+  if (check && locks !== '') {
+    console.error(locks);
+    return 1;
+  }
   const sql = await findChange();
   if (sql === null) {
     console.log('The schema and the migrations agree. There is nothing to write.');
@@ -53,7 +60,7 @@ async function main(): Promise<number> {
     console.error(check ? 'Write the migration: npm run migration -- --name add_something' : '');
     return 1;
   }
-  console.log(`Written: ${await write(name, sql)}\nReview it before you commit it.`);
+  console.log(`Written: ${await write(name, sql)}\nReview it before you commit it.\n${await describeLongLocks()}`);
   return 0;
 }
 
@@ -63,6 +70,19 @@ function checkArguments(check: boolean, name: string | undefined): void {
     const rule = 'Use at most 60 characters of a-z, 0-9 and _, and begin with a letter.';
     throw new Error(`"${name}" is not a valid name. ${rule}\n\n${HELP}`);
   }
+}
+
+/** They were written before this check. A migration that a database may have applied is never edited. */
+const LAST_UNCHECKED = '20261123042000_events';
+
+/** Statements of the migrations that lock a table for long if it is large; empty if there are none. */
+async function describeLongLocks(): Promise<string> {
+  const checked = (await readMigrations()).filter(({ name }) => name > LAST_UNCHECKED);
+  const lines = checked.flatMap(({ name, sql }) =>
+    longLocksOf(sql).map(({ statement, remedy }) => `${name}: ${statement}\n  ${remedy}`),
+  );
+  if (lines.length === 0) return '';
+  return `Requests would wait while these statements lock a large table:\n\n${lines.join('\n')}`;
 }
 
 /** The SQL that the migrations lack; null if they agree with the schema. */

@@ -1,0 +1,95 @@
+/** A statement that locks a table for as long as it has rows to read or to write. */
+export type LongLock = {
+  /** Its first words. */
+  readonly statement: string;
+  readonly remedy: string;
+};
+
+const REMEDIES = {
+  index: 'Use CREATE INDEX CONCURRENTLY, as the only statement of a migration.',
+  constraint: 'Add it with NOT VALID, and validate it in the next migration, which locks out nobody.',
+  unique:
+    'Build the index with CREATE UNIQUE INDEX CONCURRENTLY in a migration before, then add the constraint USING INDEX.',
+  notNull:
+    'Add a CHECK ("column" IS NOT NULL) constraint with NOT VALID instead, and validate it in the next migration.',
+  type: 'Add another column, and fill it in batches after the start (src/postgres/complete-migrations.ts).',
+  default:
+    'Add the column without a default, set the default in a second ALTER TABLE, and fill it in batches after the start.',
+  inline: 'Add the column alone, and the constraint as one of its own, with NOT VALID.',
+  rows: 'Change the rows in batches after the start (src/postgres/complete-migrations.ts).',
+  validate: 'Validate constraints in a migration of their own: the other locks of this one are held meanwhile.',
+  rewrite: 'This rewrites the table or the index. Use the form with CONCURRENTLY, or do without.',
+} as const;
+
+/** Functions that a new column's default may call: they are evaluated once, not for each row. */
+const STABLE = /\b(now|statement_timestamp|transaction_timestamp|current_setting)\s*\(\s*[^()]*\)/gi;
+
+/**
+ * The statements of a migration that would hold a lock on a table for longer as the table is larger, while requests wait. Tables
+ * that the migration creates are empty.
+ */
+export function longLocksOf(sql: string): LongLock[] {
+  const statements = statementsOf(sql);
+  const created = new Set(
+    statements.flatMap((each) => /^CREATE TABLE (?:IF NOT EXISTS )?([^\s(]+)/i.exec(each)?.[1] ?? []),
+  );
+  const alters = statements.filter((each) => /^ALTER TABLE/i.test(each));
+  return statements.flatMap((statement) => {
+    const remedies = remediesFor(statement, created);
+    if (
+      /^ALTER TABLE .*VALIDATE CONSTRAINT/i.test(statement) &&
+      alters.some((each) => !/VALIDATE CONSTRAINT/i.test(each))
+    )
+      remedies.push('validate');
+    return remedies.map((remedy) => ({ statement: statement.slice(0, 80), remedy: REMEDIES[remedy] }));
+  });
+}
+
+function remediesFor(statement: string, created: ReadonlySet<string>): (keyof typeof REMEDIES)[] {
+  const [, table = ''] =
+    /^(?:CREATE (?:UNIQUE )?INDEX .*? ON|ALTER TABLE(?: IF EXISTS)?(?: ONLY)?|UPDATE(?: ONLY)?|DELETE FROM(?: ONLY)?) ([^\s(]+)/i.exec(
+      statement,
+    ) ?? [];
+  if (created.has(table)) return [];
+  if (/^(REINDEX|CLUSTER|VACUUM FULL|REFRESH MATERIALIZED)\b(?!.*CONCURRENTLY)/i.test(statement)) return ['rewrite'];
+  if (/^CREATE (UNIQUE )?INDEX (?!CONCURRENTLY)/i.test(statement)) return ['index'];
+  if (/^(UPDATE|DELETE FROM)\b/i.test(statement)) return ['rows'];
+  if (!/^ALTER TABLE/i.test(statement)) return [];
+  return actionsOf(statement).flatMap((action): (keyof typeof REMEDIES)[] => {
+    if (/^ADD (CONSTRAINT \S+ )?(CHECK|FOREIGN KEY)\b(?!.*NOT VALID)/i.test(action)) return ['constraint'];
+    if (/^ADD (CONSTRAINT \S+ )?(UNIQUE|PRIMARY KEY|EXCLUDE)\b(?!.*USING INDEX)/i.test(action)) return ['unique'];
+    if (/^ALTER (COLUMN )?\S+ SET NOT NULL/i.test(action)) return ['notNull'];
+    if (/^ALTER (COLUMN )?\S+ (SET DATA )?TYPE\b/i.test(action)) return ['type'];
+    if (/^SET (TABLESPACE|LOGGED|UNLOGGED|ACCESS METHOD)\b/i.test(action)) return ['rewrite'];
+    if (!/^ADD\b(?! (CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY|EXCLUDE)\b)/i.test(action)) return [];
+    if (/\b(REFERENCES|UNIQUE|PRIMARY KEY|CHECK)\b/i.test(action)) return ['inline'];
+    if (/\b(GENERATED|(SMALL|BIG)?SERIAL)\b/i.test(action)) return ['default'];
+    const [, initial = ''] = /\bDEFAULT (.*)$/i.exec(action) ?? [];
+    return /\w\s*\(/.test(initial.replace(STABLE, '')) ? ['default'] : [];
+  });
+}
+
+/** Without comments, the content of strings and the bodies of functions, each on one line. */
+function statementsOf(sql: string): string[] {
+  return sql
+    .replace(/(\$\w*\$)[\s\S]*?\1|'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g, (text) =>
+      /^['$]/.test(text) ? "''" : ' ',
+    )
+    .split(';')
+    .map((each) => each.replace(/\s+/g, ' ').trim())
+    .filter((each) => each !== '');
+}
+
+/** The parts of ALTER TABLE, which commas separate that are not in parentheses. */
+function actionsOf(statement: string): string[] {
+  const actions = statement.replace(/^ALTER TABLE (IF EXISTS )?(ONLY )?\S+ /i, '');
+  let depth = 0;
+  let parts = [''];
+  for (const character of actions) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (character === ',' && depth === 0) parts.push('');
+    else parts = [...parts.slice(0, -1), `${parts.at(-1)}${character}`];
+  }
+  return parts.map((each) => each.trim());
+}

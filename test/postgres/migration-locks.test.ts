@@ -1,0 +1,39 @@
+import { longLocksOf } from '../../scripts/migration-locks.ts';
+
+test.each([
+  'CREATE INDEX "i" ON "parent_programs"("name");',
+  'CREATE UNIQUE INDEX "i" ON "parent_programs"("name");',
+  'ALTER TABLE "parent_programs" ADD CONSTRAINT "c" CHECK (length("name") > 0);',
+  'ALTER TABLE "parent_programs" ADD CONSTRAINT "c" FOREIGN KEY ("a") REFERENCES "b"("id");',
+  'ALTER TABLE "parent_programs" ADD CONSTRAINT "c" UNIQUE ("name");',
+  'ALTER TABLE "parent_programs" ALTER COLUMN "name" SET NOT NULL;',
+  'ALTER TABLE "parent_programs" ALTER COLUMN "name" SET DATA TYPE TEXT;',
+  'ALTER TABLE "parent_programs"\n  ADD COLUMN "a" INTEGER,\n  ADD COLUMN "id" UUID NOT NULL DEFAULT gen_random_uuid();',
+  'ALTER TABLE "parent_programs" ADD COLUMN "a" UUID REFERENCES "b"("id");',
+  'ALTER TABLE "parent_programs" ADD COLUMN "a" BIGSERIAL;',
+  `UPDATE "parent_programs" SET "name" = 'x;y';`,
+  'DELETE FROM "parent_programs";',
+  'REINDEX TABLE "parent_programs";',
+])('a migration is refused whose lock grows with the table: %s', (sql) => {
+  expect(longLocksOf(`-- Why.\n${sql}`)).toEqual([{ statement: expect.any(String), remedy: expect.any(String) }]);
+});
+
+test('constraints are validated in a migration of their own', () => {
+  const add = 'ALTER TABLE "a" ADD CONSTRAINT "c" CHECK ("b" > 0) NOT VALID;';
+  const validate = 'ALTER TABLE "a" VALIDATE CONSTRAINT "c";';
+  expect([longLocksOf(add), longLocksOf(validate)]).toEqual([[], []]);
+  expect(longLocksOf(`${add}\n${validate}`)).toHaveLength(1);
+});
+
+test.each([
+  'CREATE INDEX CONCURRENTLY "i" ON "parent_programs"("name");',
+  'ALTER TABLE "parent_programs" ADD COLUMN "a" VARCHAR(60), ADD COLUMN "b" NUMERIC(5, 2) DEFAULT 0;',
+  'ALTER TABLE "parent_programs" ADD COLUMN "a" TIMESTAMPTZ(3) NOT NULL DEFAULT statement_timestamp();',
+  'ALTER TABLE "parent_programs" ADD CONSTRAINT "c" UNIQUE USING INDEX "i";',
+  'ALTER TABLE "parent_programs" DROP COLUMN "a";',
+  'CREATE TABLE "t" ("id" UUID PRIMARY KEY);\nCREATE INDEX "i" ON "t"("id");\nALTER TABLE "t" ADD CONSTRAINT "c" CHECK (true);',
+  `CREATE FUNCTION "f"() RETURNS trigger AS $$ BEGIN UPDATE "t" SET "a" = 1; RETURN NULL; END $$ LANGUAGE plpgsql;`,
+  `COMMENT ON TABLE "t" IS 'x; DELETE FROM "t"';`,
+])('a migration is accepted whose lock is short on any table: %s', (sql) => {
+  expect(longLocksOf(sql)).toEqual([]);
+});
