@@ -32,6 +32,7 @@ const COMMANDS = {
   bench: { entry: 'scripts/bench/main.ts', generated: true },
   fuzz: { entry: 'scripts/fuzz.ts', generated: true },
   client: { entry: 'scripts/client/main.ts', generated: true },
+  dist: { entry: 'scripts/dist/main.ts', generated: true, docs: true },
   format: { entry: 'node_modules/@biomejs/biome/bin/biome', generated: false, flags: ['check', '--write', '.'] },
 };
 

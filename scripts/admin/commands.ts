@@ -61,14 +61,16 @@ function messageOf(error: unknown): string {
 }
 
 function createProgram(config: Config, { stdout, stderr }: Surroundings): Command {
-  const program = new Command('npm run admin --')
+  // The artifact of "npm run dist" runs without npm.
+  const isArtifact = process.argv[1]?.endsWith('charter.mjs') === true;
+  const program = new Command(isArtifact ? 'node charter.mjs admin' : 'npm run admin --')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
     })
     .description('Administers an installation of Charter, in the database of the server: DATABASE_URL or DATA_DIR.')
-    .option('--json', 'print one JSON object instead of lines; call it as npm run --silent admin -- --json')
+    .option('--json', `print one JSON object instead of lines${isArtifact ? '' : '; call it as npm run --silent admin -- --json'}`)
     .showHelpAfterError('Add --help to see what it takes.')
     .configureHelp({ showGlobalOptions: true });
   const execute: Execute = async (work) => {

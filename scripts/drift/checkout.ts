@@ -8,6 +8,8 @@ import type { Edit, Fault } from './fault.ts';
 import { run } from './running.ts';
 
 const NOT_COPIED = new Set(['.git', '.data', '.node', 'node_modules']);
+/** The artifacts of `npm run dist`, which are large. */
+const ARTIFACTS = join(root, 'generated/dist');
 const GENERATED = ['generated', 'openapi/released', 'openapi/CHANGELOG.md'];
 
 /** A copy of the tree, in which faults are planted. */
@@ -29,7 +31,7 @@ export async function makeCheckout(): Promise<Checkout> {
   const folder = join(scratch, 'charter');
   await mkdir(folder);
   const names = (await readdir(root)).filter((name) => !NOT_COPIED.has(name));
-  await Promise.all(names.map((name) => cp(join(root, name), join(folder, name), { recursive: true })));
+  await Promise.all(names.map((name) => copy(folder, name)));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   const dataDir = join(scratch, 'data');
   let postgres: ReturnType<typeof joinEmbeddedPostgres> | undefined;
@@ -53,13 +55,17 @@ export async function makeCheckout(): Promise<Checkout> {
   };
 }
 
+/** Copies a file or a folder of the tree to the same path in the checkout. */
+async function copy(folder: string, path: string): Promise<void> {
+  await cp(join(root, path), join(folder, path), { recursive: true, filter: (source) => source !== ARTIFACTS });
+}
+
 async function plant(folder: string, { edits, afterwards }: Fault): Promise<() => Promise<void>> {
   const restore = async () => {
     const generated = afterwards === undefined ? [] : GENERATED;
     // A release adds a file.
     if (afterwards === 'generate and release') await rm(join(folder, 'openapi/released'), { recursive: true });
-    for (const path of new Set([...edits.map(({ file }) => file), ...generated]))
-      await cp(join(root, path), join(folder, path), { recursive: true });
+    for (const path of new Set([...edits.map(({ file }) => file), ...generated])) await copy(folder, path);
   };
   try {
     for (const edit of edits) await applyEdit(folder, edit);

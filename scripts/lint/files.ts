@@ -11,11 +11,6 @@ export function contractFiles(): string[] {
   return [CONTRACT, ...globSync('openapi/{paths,webhooks,components/*}/*.yaml', { cwd: root })].sort();
 }
 
-/** The Arazzo files, with one or more workflows each. */
-export function workflowFiles(): string[] {
-  return globSync('openapi/workflows/*.arazzo.yaml', { cwd: root }).sort();
-}
-
 /** The Markdown pages that are written by hand; the changelog of the contract is generated. */
 export function pageFiles(): string[] {
   const elsewhere = ['node_modules', 'generated', '.node', '.data', '.git', 'sample.md'];

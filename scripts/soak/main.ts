@@ -21,7 +21,7 @@ type Part = {
   /** Its share of the minutes that are left when it begins. */
   readonly share: number;
   readonly parameters: (minutes: number) => readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: (isFull: boolean) => Readonly<Record<string, string>>;
   readonly remedy: string;
 };
 
@@ -31,7 +31,7 @@ const PARTS: readonly Part[] = [
     share: 0.5,
     // Random traffic finds less on a processor that it has to share.
     parameters: () => [...TESTS.parameters, '--maxWorkers=100%', ...longTests()],
-    env: { CHARTER_TEST_LENGTH: 'full' },
+    env: (isFull) => ({ CHARTER_TEST_LENGTH: isFull ? 'figures' : 'full' }),
     remedy:
       'Correct the code or the test. To run one file: CHARTER_TEST_LENGTH=full npm test -- test/fuzz/fuzz.test.ts',
   },
@@ -64,7 +64,7 @@ async function soak(minutes: number): Promise<void> {
   for (const { title, share, parameters, env, remedy } of PARTS) {
     const startedAt = performance.now();
     const minutesLeft = Math.max(1, (endsAt - startedAt) / 60_000);
-    const isFine = await run(parameters(minutesLeft * share), env);
+    const isFine = await run(parameters(minutesLeft * share), env?.(full));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`${isFine ? 'ok' : 'FAILED'}  ${title} (${seconds} s)\n${isFine ? '' : `\n${remedy}\n\n`}`);
     if (isFine) passed += 1;
@@ -74,7 +74,7 @@ async function soak(minutes: number): Promise<void> {
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 }
 
-function run(parameters: readonly string[], env: Part['env']): Promise<boolean> {
+function run(parameters: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const all = { ...process.env, ...TESTS.env, ...env };
   const child = spawn(process.execPath, parameters, { cwd: root, env: all, stdio: 'inherit' });
   return new Promise((resolve) => child.once('exit', (code) => resolve(code === 0)));

@@ -1,6 +1,6 @@
 // Runs the workflows of openapi/workflows against a server, as an integrator would.
 import { parseArgs } from 'node:util';
-import { workflowFiles } from '../lint/files.ts';
+import { workflowFiles } from './files.ts';
 import { runWorkflows } from './run.ts';
 
 const HELP = `CHARTER_API_KEY=... npm run workflows -- --server URL   runs every workflow of openapi/workflows

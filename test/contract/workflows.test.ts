@@ -2,8 +2,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { workflowFiles } from '../../scripts/lint/files.ts';
 import { root } from '../../scripts/tool.ts';
+import { workflowFiles } from '../../scripts/workflows/files.ts';
 import { runWorkflows } from '../../scripts/workflows/run.ts';
 import { useMock } from '../support/mock.ts';
 import { runFile } from '../support/process.ts';

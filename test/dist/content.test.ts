@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { billOfMaterials } from '../../scripts/dist/bill-of-materials.ts';
+import type { Content } from '../../scripts/dist/content.ts';
+import { packageOf, readManifest } from '../../scripts/dist/packages.ts';
+import { writeTar } from '../../scripts/dist/tar.ts';
+import { filesLoadedBy } from '../../scripts/dist/traced.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'charter-tar-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+// Otherwise a file would be missing in the artifact, and its server would fail when it loads it.
+test('everything that the server and the admin command can load is known', async () => {
+  const files = await filesLoadedBy(['src/main.ts', 'scripts/admin/main.ts']);
+  expect(files).toEqual(expect.arrayContaining(['src/welcome.ts', 'src/postgres/schema-engine.ts', 'prisma/seed.ts']));
+  const packages = new Set(files.map(packageOf).filter((each) => each !== null));
+  const names = [...packages].map((each) => each.replace(/^.*node_modules\//, ''));
+  expect(names).toEqual(
+    expect.arrayContaining(['express', '@prisma/client', '@prisma/schema-engine-wasm', 'commander']),
+  );
+  const { devDependencies } = readManifest('package.json');
+  expect(names.filter((name) => Object.hasOwn(Object(devDependencies), name))).toEqual([]);
+  expect(files.filter((file) => /(\.d\.ts|\.map)$|query_compiler.*(mysql|sqlite)/.test(file))).toEqual([]);
+
+  const bill: Bill = JSON.parse(billOfMaterials(files, '1.2.3'));
+  expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
+  expect(bill.components.length).toBe(new Set(bill.components.map((each) => each['bom-ref'])).size);
+  expect(bill.components).toContainEqual({
+    type: 'library',
+    'bom-ref': expect.stringMatching(/^pkg:npm\/express@\d/),
+    name: 'express',
+    version: Object(readManifest('package.json')['dependencies']).express,
+    purl: expect.stringMatching(/^pkg:npm\/express@\d/),
+    licenses: [{ license: { id: 'MIT' } }],
+    hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }],
+  });
+  const refs = new Set(bill.components.map((each) => each['bom-ref']));
+  // Everything but Charter itself is needed by something.
+  const needed = new Set(bill.dependencies.flatMap(({ dependsOn }) => dependsOn));
+  expect([...refs].filter((ref) => !needed.has(ref))).toEqual([]);
+  expect([...needed].filter((ref) => !refs.has(ref))).toEqual([]);
+});
+
+type Bill = {
+  readonly components: readonly { readonly 'bom-ref': string }[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+};
+
+test('tar unpacks the archive with its modes, links and long paths', async () => {
+  const deep = `${'a-folder-with-a-long-name/'.repeat(5)}file.txt`;
+  await writeFile(join(folder, 'source'), 'x'.repeat(1000));
+  const content: Content = new Map([
+    [deep, { kind: 'copy', source: join(folder, 'source'), mode: 0o644 }],
+    ['bin/program', { kind: 'text', text: '#!/bin/sh\necho "It runs."\n', mode: 0o755 }],
+    ['current', { kind: 'link', target: 'bin/program' }],
+    ['empty', { kind: 'text', text: '', mode: 0o644 }],
+  ]);
+  await writeTar(join(folder, 'a.tar.gz'), 'charter', content);
+  await promisify(execFile)('tar', ['-xzf', 'a.tar.gz'], { cwd: folder });
+  expect((await stat(join(folder, 'charter', deep))).size).toBe(1000);
+  expect((await stat(join(folder, 'charter/empty'))).mode & 0o777).toBe(0o644);
+  expect(await readlink(join(folder, 'charter/current'))).toBe('bin/program');
+  expect((await promisify(execFile)(join(folder, 'charter/current'))).stdout).toBe('It runs.\n');
+});

@@ -1,0 +1,207 @@
+// An operator deploys an artifact, upgrades it and goes back, on a machine that has only Node.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { useMachine } from '../support/artifact.ts';
+import { Client } from '../support/client.ts';
+import { length } from '../support/length.ts';
+import { createScratchDatabase, withClient } from '../support/postgres.ts';
+import { kill, type Running } from '../support/process.ts';
+import { startRequests } from '../support/requests.ts';
+
+const onlyInSoak = length({ short: test.skip, full: test });
+const PLATFORM = `${process.platform}-${process.arch}`;
+const LARGEST_BYTES = { [`charter-1.0.0-${PLATFORM}`]: 60e6, [`charter-1.0.0-with-postgresql-${PLATFORM}`]: 120e6 };
+const MINUTES = 10;
+
+const machine = await useMachine();
+const output = join(machine.folder, 'output');
+
+let made: Promise<string> | undefined;
+
+/** Makes both variants, once for all tests. */
+function makeArtifacts(): Promise<string> {
+  made ??= machine.make(output, '--release', '1.0.0');
+  return made;
+}
+
+async function stop(running: Running): Promise<void> {
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
+}
+
+/** The JSON that a command of the administrator prints. */
+async function admin(artifact: string, env: Record<string, string>, ...parameters: string[]) {
+  const { code, stdout, stderr } = await machine.run(artifact, ['admin', '--json', ...parameters], env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+onlyInSoak(
+  'npm run dist makes the same small artifacts each time, with a bill of materials and the checksums of all files',
+  async () => {
+    await makeArtifacts();
+    for (const [name, largest] of Object.entries(LARGEST_BYTES)) {
+      const artifact = join(output, name);
+      const files = (await readdir(artifact, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
+      const paths = files.map((each) => join(each.parentPath, each.name).slice(artifact.length + 1));
+      const sums = await readFile(join(artifact, 'SHA256SUMS'), 'utf8');
+      const summed = [...sums.matchAll(/^[0-9a-f]{64} {2}(.+)$/gm)].map(([, path]) => path);
+      expect(summed.toSorted()).toEqual(paths.filter((path) => path !== 'SHA256SUMS').toSorted());
+      await promisify(execFile)('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: artifact });
+      await promisify(execFile)('sha256sum', ['--check', '--quiet', `${name}.tar.gz.sha256`], { cwd: output });
+      const { stdout } = await promisify(execFile)('du', ['--bytes', '--summarize', artifact]);
+      expect(Number.parseInt(stdout, 10)).toBeLessThan(largest);
+      const { metadata } = JSON.parse(await readFile(join(artifact, 'sbom.cdx.json'), 'utf8'));
+      expect(metadata.component).toMatchObject({ name: 'charter', version: '1.0.0' });
+    }
+    const again = join(machine.folder, 'again');
+    await machine.make(again, '--release', '1.0.0', '--without-postgresql');
+    const name = `charter-1.0.0-${PLATFORM}.tar.gz`;
+    expect(await sha256(join(again, name))).toBe(await sha256(join(output, name)));
+  },
+  MINUTES * 60_000,
+);
+
+onlyInSoak(
+  'another user unpacks the artifact, starts it on a PostgreSQL, upgrades it under load and goes back',
+  async () => {
+    const releases = join(machine.folder, 'releases');
+    for (const release of ['1.1.0', '1.2.0'])
+      await machine.make(releases, '--release', release, '--without-postgresql');
+    const [previous, next] = await Promise.all(
+      ['1.1.0', '1.2.0'].map((release) => machine.unpack(join(releases, `charter-${release}-${PLATFORM}.tar.gz`))),
+    );
+    if (previous === undefined || next === undefined) throw new Error('There are two releases.');
+    // An upgrade brings a migration.
+    const migration = join(next, 'prisma/migrations/29990101000000_of_the_next_release');
+    await mkdir(migration);
+    await writeFile(join(migration, 'migration.sql'), 'ALTER TABLE "parent_programs" ADD COLUMN "trial" TEXT;\n');
+    const database = await createScratchDatabase('empty');
+    const env = { DATABASE_URL: database.url };
+    const servers: Running[] = [];
+    const serve = async (artifact: string, more: Record<string, string> = {}) => {
+      const server = await machine.serve(artifact, { ...env, ...more });
+      servers.push(server);
+      return server;
+    };
+    try {
+      const first = await serve(previous);
+      // The default of the artifact is production, which has no demonstration data.
+      expect(await admin(previous, env, 'list-organizations')).toEqual({ organizations: [] });
+      const person = ['--admin-email', 'ada@acme.example', '--admin-name', 'Ada'];
+      await admin(previous, env, 'create-organization', '--name', 'Acme', ...person);
+      const { key } = await admin(previous, env, 'issue-key', '--user', 'ada@acme.example', '--name', 'Trial');
+      await expectToServe(first.url, key);
+      const port = { PORT: new URL(first.url).port };
+      expect((await machine.run(previous, ['health'], port)).code).toBe(0);
+      const workflows = ['workflows', '--server', first.url];
+      const ran = await machine.run(previous, workflows, { CHARTER_API_KEY: key });
+      expect({ code: ran.code, printed: ran.code === 0 ? '' : ran.stdout + ran.stderr }).toEqual({
+        code: 0,
+        printed: '',
+      });
+
+      const load = startRequests(first.url, key);
+      const second = await serve(next);
+      await expectToServe(second.url, key);
+      await load.afterMore(100);
+      expect(await load.end()).toEqual({ failures: [] });
+      await stop(first);
+      expect((await machine.run(previous, ['health'], port)).code).toBe(1);
+      await expectToServe(second.url, key);
+
+      await stop(second);
+      const refused = await machine.run(previous, [], env);
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('set NEWER_DATABASE=accept') });
+      const back = await serve(previous, { NEWER_DATABASE: 'accept' });
+      await expectToServe(back.url, key);
+      expect(back.printed.stdout).toContain('NEWER_DATABASE');
+      await stop(back);
+      const rows = await withClient(database.url, (client) =>
+        client.query('select count(*)::int from parent_programs'),
+      );
+      expect(rows.rows[0].count).toBeGreaterThan(0);
+    } finally {
+      for (const server of servers) await kill(server);
+      await database.drop();
+    }
+  },
+  MINUTES * 60_000,
+);
+
+onlyInSoak(
+  'the artifact with PostgreSQL needs no other, and nothing but its data folder is written',
+  async () => {
+    await makeArtifacts();
+    const artifact = await machine.unpack(join(output, `charter-1.0.0-with-postgresql-${PLATFORM}.tar.gz`));
+    const data = await machine.unpack(join(output, `charter-1.0.0-${PLATFORM}.tar.gz`));
+    const before = await namesIn(artifact);
+    const env = { DATA_DIR: join(data, 'data'), NODE_COMPILE_CACHE: join(data, 'compiled'), ENCRYPTION_KEY: '' };
+    const server = await machine.serve(artifact, env);
+    try {
+      expect(await admin(artifact, env, 'list-organizations')).toEqual({ organizations: [] });
+      expect((await new Client(server.url).get('/readyz')).status).toBe(200);
+      await stop(server);
+      expect(await namesIn(artifact)).toEqual(before);
+    } finally {
+      await kill(server);
+    }
+  },
+  MINUTES * 60_000,
+);
+
+test('the commands of the artifact explain themselves, and a Node that is too old says so', async () => {
+  const file = join(import.meta.dirname, '../../scripts/dist/charter.mjs');
+  const folder = join(machine.folder, 'commands');
+  await mkdir(folder);
+  await writeFile(join(folder, 'charter.mjs'), await readFile(file));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ engines: { node: '>=24.18' } }));
+  expect(await machine.run(folder, ['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('admin') });
+  const unknown = await machine.run(folder, ['serve']);
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringMatching(/^There is no command "serve"\.\n\nnode /) });
+  expect((await machine.run(folder, ['health'], { PORT: '1' })).code).toBe(1);
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ engines: { node: '>=99.1' } }));
+  const old = await machine.run(folder, []);
+  expect(old).toMatchObject({
+    code: 1,
+    stderr: `Charter needs Node 99.1 or newer; this is ${process.versions.node}.\n`,
+  });
+});
+
+/** Pages of the API, of the dashboard and of the documentation, a creation, and the files beside them. */
+async function expectToServe(url: string, key: string): Promise<void> {
+  const client = new Client(url, key);
+  expect((await client.get('/readyz')).status).toBe(200);
+  expect((await client.post('/api/parent_programs', { name: 'Nordic Scholars Exchange' })).status).toBe(201);
+  const { status, body } = await client.get('/api/parent_programs?limit=1');
+  expect({ status, names: body.data.map(({ name }: { name: string }) => name) }).toEqual({
+    status: 200,
+    names: ['Nordic Scholars Exchange'],
+  });
+  const signIn = await client.get('/sign-in', { headers: { Accept: 'text/html' } });
+  expect(signIn).toMatchObject({ status: 200, text: expect.stringContaining('<title>') });
+  const assets = [...signIn.text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+  expect(assets.length).toBeGreaterThan(0);
+  const published = [
+    '/docs',
+    '/docs/plain.html',
+    '/openapi.json',
+    '/openapi.yaml',
+    '/postman.json',
+    '/charter-client.tgz',
+  ];
+  for (const path of [...assets, ...published]) expect([path, (await client.get(path)).status]).toEqual([path, 200]);
+}
+
+async function sha256(file: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder, { recursive: true })).toSorted();
+}

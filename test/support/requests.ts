@@ -1,0 +1,58 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { until } from './wait.ts';
+
+const CLIENTS = 8;
+
+export type Requests = {
+  /** Resolves after so many more responses, or a failure. */
+  readonly afterMore: (count: number) => Promise<void>;
+  /** Every response that was not a success, and every connection that was lost. */
+  readonly end: () => Promise<{ readonly failures: readonly string[] }>;
+};
+
+/** Clients with a connection each, which send one request after the other: half of them read, half create parent programs. */
+export function startRequests(url: string, key: string): Requests {
+  const failures: string[] = [];
+  let [responses, isEnding] = [0, false];
+  const runClient = async (client: number) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const name = client % 2 === 0 ? `Client ${client}` : undefined;
+    while (!isEnding) {
+      const outcome = await send(`${url}/api/parent_programs?limit=5`, { agent, key, name });
+      if (outcome === 200 || outcome === 201) responses += 1;
+      else failures.push(`${name === undefined ? 'GET' : 'POST'}: ${outcome}`);
+    }
+    agent.destroy();
+  };
+  const clients = Array.from({ length: CLIENTS }, (_, i) => runClient(i));
+  return {
+    async afterMore(count) {
+      const enough = responses + count;
+      await until(`${count} more responses`, () => responses >= enough || failures.length > 0);
+    },
+    async end() {
+      isEnding = true;
+      await Promise.all(clients);
+      return { failures };
+    },
+  };
+}
+
+type Sending = { readonly agent: Agent; readonly key: string; readonly name: string | undefined };
+
+/** The status of the complete response, or the code of the error. */
+function send(url: string, { agent, key, name }: Sending): Promise<number | string> {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const [method, target] = name === undefined ? ['GET', url] : ['POST', url.replace(/\?.*/, '')];
+  return new Promise((resolve) => {
+    const fail = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
+    const sent = request(target, { agent, method, headers });
+    sent.on('error', fail);
+    sent.on('response', (response: IncomingMessage) => {
+      response.on('error', fail);
+      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.resume();
+    });
+    sent.end(name === undefined ? undefined : JSON.stringify({ name }));
+  });
+}
