@@ -70,7 +70,10 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
       writeErr: (text) => void stderr.write(text),
     })
     .description('Administers an installation of Charter, in the database of the server: DATABASE_URL or DATA_DIR.')
-    .option('--json', `print one JSON object instead of lines${isArtifact ? '' : '; call it as npm run --silent admin -- --json'}`)
+    .option(
+      '--json',
+      `print one JSON object instead of lines${isArtifact ? '' : '; call it as npm run --silent admin -- --json'}`,
+    )
     .showHelpAfterError('Add --help to see what it takes.')
     .configureHelp({ showGlobalOptions: true });
   const execute: Execute = async (work) => {
