@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { readDocument } from '../../src/api/contract.ts';
 import { type Json, webhooksOf } from '../../src/api/document.ts';
+import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 import { signatureOf } from '../../src/domain/webhook-signature.ts';
 import { printable } from './printable.ts';
 
@@ -11,9 +12,6 @@ export type Sending = {
   /** Called with a line for every event. */
   readonly print: (line: string) => void;
 };
-
-/** As Charter itself waits. */
-const TIMEOUT_MS = 15_000;
 
 /**
  * Sends every example of the contract's webhooks to the receiver, one after the other, signed as Charter signs. Resolves to
@@ -53,13 +51,13 @@ async function send(
     'webhook-timestamp': String(message.timestamp),
     'webhook-signature': signatureOf(message, [secret]),
   };
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
   try {
     const response = await fetch(receiver, { method: 'POST', headers, body, redirect: 'manual', signal });
     return resultOf(response.status, await response.text());
   } catch (error) {
     const reason = signal.aborted
-      ? `did not respond within ${TIMEOUT_MS / 1000} seconds`
+      ? `did not respond within ${TIMEOUT_SECONDS} seconds`
       : `cannot be reached (${reasonOf(error)}). Start it, and check the URL`;
     return { isReached: false, isReceived: false, words: `the receiver at ${receiver.origin} ${reason}.` };
   }

@@ -7,6 +7,8 @@ import { MAX_URL_BYTES } from '../../src/api/request-target.ts';
 import { isTemporary, waitMsAfter } from '../../src/client/retrying.ts';
 import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
 import { readConfig } from '../../src/config.ts';
+import { retryMsAfter } from '../../src/delivery/schedule.ts';
+import { MAX_BODY_BYTES as RESPONSE_BYTES, TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 import { LINK_HOURS } from '../../src/domain/access-link.ts';
 import {
   CHECKSUM_CHARACTERS,
@@ -52,6 +54,9 @@ function numberOf(text: string): number {
   return word >= 0 ? word : Number(text.replaceAll(',', ''));
 }
 
+const waitSeconds = (failures: number, random: number) => (retryMsAfter(failures, random) ?? 0) / 1000;
+/** The first attempt, and one after each wait. */
+const ATTEMPTS = [...Array(100).keys()].findIndex((i) => retryMsAfter(i + 1, 0) === null) + 1;
 const KIB = 1024;
 const AT_MOST = { tries: 100, headers: undefined, random: 1 };
 
@@ -115,6 +120,16 @@ const FACTS: readonly Fact[] = [
   ['openapi/guides/receiving-events.md', /your clock by more than (\w+) minutes/, TOLERANCE_SECONDS / 60],
   ['openapi/guides/receiving-events.md', /For (\d+) hours, both the new and the previous/, PREVIOUS_SECRET_HOURS],
   ['openapi/guides/receiving-events.md', /If all attempts of (\d+) days fail/, MAX_FAILING_DAYS],
+  ['openapi/guides/receiving-events.md', /within (\d+) seconds/, TIMEOUT_SECONDS],
+  ['openapi/components/responses/EventReceived.yaml', /within (\d+) seconds/, TIMEOUT_SECONDS],
+  ['openapi/guides/receiving-events.md', /first ([\d,]+) bytes in the dashboard/, RESPONSE_BYTES],
+  [
+    'openapi/guides/receiving-events.md',
+    /(\d+) seconds after the first attempt has failed, then after (\d+) minutes, (\d+) minutes, (\d+) hours, (\d+) hours, (\d+) hours and (\d+) hours, up to (\d+) attempts in all. Each wait is up to (\d+)% longer/,
+    ...[1, 60, 60, 3600, 3600, 3600, 3600].map((unit, i) => waitSeconds(i + 1, 0) / unit),
+    ATTEMPTS,
+    Math.round((waitSeconds(1, 1) / waitSeconds(1, 0) - 1) * 100),
+  ],
   [
     'openapi/components/parameters/WebhookTimestamp.yaml',
     /your clock by more than (\w+) minutes/,

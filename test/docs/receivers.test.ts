@@ -1,12 +1,16 @@
 // The receivers of the guide run exactly as printed, except for their port.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { secretText } from '../../src/domain/webhook-signature.ts';
 import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
+import { insertEndpoint, untilDelivered, whileDelivering, writeEvents } from '../support/deliveries.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Block, blocksOf } from '../support/guides.ts';
 import { type Message, messageOf, newEvent, newSecret } from '../support/messages.ts';
+import { createTenant, useDatabase } from '../support/store.ts';
 import { until } from '../support/wait.ts';
 
+const { db } = await useDatabase();
 const scratch = await installClient(await packClient());
 afterAll(() => scratch.remove());
 
@@ -43,6 +47,15 @@ async function post(url: string, { headers, body }: Message): Promise<number> {
   return (await fetch(url, { method: 'POST', headers: { ...type, ...headers }, body })).status;
 }
 
+function untilListening(url: string): Promise<boolean> {
+  const ask = () =>
+    fetch(url).then(
+      () => true,
+      () => null,
+    );
+  return until('the receiver to listen', ask, { seconds: 120 });
+}
+
 async function end(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -56,14 +69,7 @@ describe.each(receivers)('the receiver in $language', (receiver) => {
     try {
       const event = newEvent();
       const message = messageOf(event, [secret]);
-      await until(
-        'the receiver to listen',
-        () =>
-          fetch(url)
-            .then(() => true)
-            .catch(() => null),
-        { seconds: 120 },
-      );
+      await untilListening(url);
       const forged: readonly Message[] = [
         { ...message, body: message.body.replace('Nordic', 'Arctic') },
         { ...message, headers: { ...message.headers, 'webhook-id': newEvent().id } },
@@ -90,6 +96,26 @@ describe.each(receivers)('the receiver in $language', (receiver) => {
         'parent_program.updated Coastal Summer School',
         '',
       ]);
+    } finally {
+      await end(child);
+    }
+  });
+
+  test('receives what Charter delivers', async () => {
+    const { organizationId } = (await createTenant(db)).scope;
+    const place = await insertEndpoint(db, organizationId, { url: 'http://127.0.0.1' });
+    const { child, printed, url } = await start(receiver, { CHARTER_WEBHOOK_SECRET: secretText(place.secret) });
+    try {
+      await untilListening(url);
+      await db.prisma.webhookEndpoint.updateMany({ where: { organizationId }, data: { url } });
+      const deliveries = await whileDelivering(db, async () => {
+        await writeEvents(db, organizationId);
+        return untilDelivered(db, place);
+      });
+      expect(deliveries.map(({ state, log }) => [state, log.map(({ status }) => status)])).toEqual([
+        ['succeeded', [204]],
+      ]);
+      await until('the event to be printed', () => printed.stdout.trimEnd() === 'parent_program.created Program 1');
     } finally {
       await end(child);
     }
