@@ -95,7 +95,8 @@ export async function pasteSample(
   return (await promisify(execFile)(program, [file], { env, cwd: folder })).stdout;
 }
 
-function requestIn(line: string): string {
+/** "GET /api/key 200" from a line of the server's log. */
+export function requestIn(line: string): string {
   const { method, path, status } = JSON.parse(line);
   return `${method} ${path} ${status}`;
 }
