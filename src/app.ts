@@ -11,6 +11,7 @@ import { clientAddressIn } from './client-address.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
 import { KEY_REFUSAL_REASONS, OVERLOADED, type Overloaded } from './domain/errors.ts';
+import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { RequestLimits } from './domain/request-limits.ts';
 import { Tally } from './domain/tally.ts';
 import { logFailures } from './operations/failure-log.ts';
@@ -40,6 +41,8 @@ export type AppDeps = {
   publicUrl: string | undefined;
   /** Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
   trustedProxies: readonly string[];
+  /** Where webhooks may be sent. */
+  webhooks: WebhookTargets;
   /** Requests per second. */
   requestLimits: RequestLimits;
   /** Memory of the response cache. */
@@ -70,6 +73,7 @@ export async function createApp({
   outbox,
   publicUrl,
   trustedProxies,
+  webhooks,
   requestLimits,
   responseCacheBytes,
   responseCheck,
@@ -131,6 +135,7 @@ export async function createApp({
       publicUrl,
       isHttps: isHttps(publicUrl),
       outbox,
+      webhooks,
       requestLimits,
       queue: queues.dashboard,
       now,

@@ -104,7 +104,7 @@ type Serving = Running & {
 
 async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }: Serving): Promise<void> {
   let isStopping = false;
-  const { environment, publicUrl, trustedProxies, requestLimits, responseCacheBytes, responseCheck } = config;
+  const { environment, publicUrl, trustedProxies, webhooks, requestLimits, responseCacheBytes, responseCheck } = config;
   const publication = openPublication();
   const refusals = logRefusals(logger);
   const app = await createApp({
@@ -115,6 +115,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }:
     outbox,
     publicUrl,
     trustedProxies,
+    webhooks,
     requestLimits,
     responseCacheBytes,
     responseCheck,

@@ -45,6 +45,7 @@ for (const [name, port] of variants) {
     outbox: createOutbox(null, () => undefined),
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
+    webhooks: config.webhooks,
     requestLimits: config.requestLimits,
     responseCacheBytes: config.responseCacheBytes,
     responseCheck: config.responseCheck,

@@ -18,6 +18,7 @@ import { organizationKeysSection, organizationSection } from './organization/rou
 import { peopleSection } from './people/routes.ts';
 import { profileSection } from './profile/routes.ts';
 import { signInPages } from './sign-in/routes.ts';
+import { webhookChangesSection, webhooksSection } from './webhooks/routes.ts';
 
 export type { DashboardDeps };
 
@@ -32,6 +33,8 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use(sectionRoutes(dashboard, profileSection));
   router.use(sectionRoutes(dashboard, peopleSection));
   router.use(sectionRoutes(dashboard, organizationKeysSection));
+  router.use(sectionRoutes(dashboard, webhookChangesSection));
+  router.use(sectionRoutes(dashboard, webhooksSection));
   router.use(sectionRoutes(dashboard, organizationSection));
   router.use((req: Request, res: Response, next: NextFunction) => sendNotFound(dashboard, { req, res, next }));
   // Express refuses a path with malformed percent-encoding before it looks for a route.

@@ -21,6 +21,8 @@ export type Actor = {
   readonly organizationName: string;
   readonly isSuspended: boolean;
   readonly hasSecondFactor: boolean;
+  /** The number of webhook endpoints of the organization that Charter itself has disabled. */
+  readonly brokenWebhooks: number;
   readonly trace: Trace;
 };
 

@@ -31,6 +31,8 @@ export type SessionRecord = {
   readonly role: Role;
   readonly userDeactivatedAt: Date | null;
   readonly hasSecondFactor: boolean;
+  /** The number of webhook endpoints of the organization that Charter itself has disabled. */
+  readonly brokenWebhooks: number;
   readonly createdAt: Date;
   readonly lastSeenAt: Date;
   readonly isComplete: boolean;

@@ -179,8 +179,10 @@ export async function checkSession(
   const scope = OrganizationScope.grant(session.organizationId);
   const unseenMilliseconds = now.getTime() - session.lastSeenAt.getTime();
   if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000) await touchSession(db, scope, { tokenHash, at: now, trace });
-  const { userId, role, name, email, organizationName, hasSecondFactor } = session;
+  const { userId, role, name, email, organizationName, hasSecondFactor, brokenWebhooks } = session;
   const isSuspended = session.organizationSuspendedAt !== null;
-  const actor = { scope, userId, role, name, email, organizationName, isSuspended, hasSecondFactor, trace };
-  return { kind: 'signed-in', actor };
+  return {
+    kind: 'signed-in',
+    actor: { scope, userId, role, name, email, organizationName, isSuspended, hasSecondFactor, brokenWebhooks, trace },
+  };
 }

@@ -83,7 +83,9 @@ const FIND_SESSION = {
     select s.organization_id as "organizationId", o.name as "organizationName",
            o.suspended_at as "organizationSuspendedAt", s.user_id as "userId", u.name, u.email, u.role,
            u.deactivated_at as "userDeactivatedAt", u.totp_since is not null as "hasSecondFactor",
-           s.created_at as "createdAt", s.last_seen_at as "lastSeenAt", s.is_complete as "isComplete"
+           s.created_at as "createdAt", s.last_seen_at as "lastSeenAt", s.is_complete as "isComplete",
+           (select count(*)::int from webhook_endpoints w
+            where w.organization_id = s.organization_id and w.disabled_reason <> 'user') as "brokenWebhooks"
     from sessions s
     join users u on u.organization_id = s.organization_id and u.id = s.user_id
     join organizations o on o.id = s.organization_id

@@ -1,12 +1,14 @@
 import type { Page } from 'playwright-core';
 import { focused } from '../support/browser.ts';
 import { createRealisticTeam } from '../support/realistic-team.ts';
+import { addRealisticWebhooks } from '../support/realistic-webhooks.ts';
 import { useSite } from '../support/site.ts';
 
 // User preferences: larger text, forced colours, reduced motion, keyboard and screen reader.
 
 const site = await useSite();
 const team = await createRealisticTeam(site.server.db);
+const webhooks = await addRealisticWebhooks(site.server.db, team);
 
 const paths = () => [
   '/profile',
@@ -18,6 +20,10 @@ const paths = () => [
   '/people/users',
   `/people/users/${team.manager.userId}`,
   '/organization',
+  '/organization/webhooks',
+  '/organization/webhooks/new',
+  `/organization/webhooks/${webhooks.endpointId}`,
+  `/organization/webhooks/${webhooks.endpointId}/deliveries/${webhooks.retriedId}`,
   '/organization/audit-log',
 ];
 
@@ -82,6 +88,7 @@ test('after each refused form, the focus is on the error summary at the top of t
     { path: `/profile/api-keys/${team.keyId}/rename`, button: 'Rename', empty: 'Name' },
     { path: '/people/users/invite', button: 'Invite' },
     { path: '/profile/password', button: 'Change password' },
+    { path: '/organization/webhooks/new', button: 'Add the endpoint' },
     { path: '/organization', button: 'Save policy', empty: 'Longest life of a key' },
     { path: '/organization/audit-log?person=nobody', button: 'Filter' },
   ];

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { stepsOf } from '../support/guides.ts';
 import { apiStatus, openMenu, openOwnKeys } from '../support/key-steps.ts';
 import { createRealisticTeam } from '../support/realistic-team.ts';
+import { addRealisticWebhooks } from '../support/realistic-webhooks.ts';
 import { useSite } from '../support/site.ts';
 import { NAMES } from '../support/team.ts';
 
@@ -105,4 +106,23 @@ test('"Revoke a key" leads to a list that shows the key as revoked', async () =>
   await openMenu(page, 'Nightly import, production');
   await follow(page, stepsOf('rotating-and-revoking.md', 'Revoke a key'));
   await page.getByText('was revoked. It is refused from now on.').waitFor();
+});
+
+test('"Add an endpoint", "Send an event again" and "Rotate the secret" lead where they say', async () => {
+  const team = await createRealisticTeam(site.server.db);
+  const { endpointId, failedId } = await addRealisticWebhooks(site.server.db, team);
+  const page = await site.visitAs(team.administrator, WIDE);
+  const [organization = '', webhooks = '', add = '', confirm = ''] = stepsOf('managing-webhooks.md', 'Add an endpoint');
+  await follow(page, [organization, webhooks, add]);
+  await page.getByLabel('URL').fill('https://example.org/webhooks');
+  await follow(page, [confirm]);
+  expect(await page.getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
+  await page.goto(`/organization/webhooks/${endpointId}`);
+  await takePicture(page, 'webhook-endpoint', 'main > .head, main > section.card, main tbody tr:nth-child(4)');
+  await page.goto(`/organization/webhooks/${endpointId}/deliveries/${failedId}`);
+  await follow(page, stepsOf('managing-webhooks.md', 'Send an event again'));
+  await page.getByText('The event is sent again.').waitFor();
+  await page.goto(`/organization/webhooks/${endpointId}`);
+  await follow(page, stepsOf('managing-webhooks.md', 'Rotate the secret'));
+  expect(await page.getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
 });

@@ -121,3 +121,17 @@ test('the first Tab reaches a link that moves the focus to the content', async (
   await press(page, page.getByRole('link', { name: 'Skip to the content' }));
   await focused(page.getByRole('main'));
 });
+
+test('the keyboard alone suffices to add an endpoint, send it a test event and resend that', async () => {
+  const { administrator } = await site.team();
+  const page = await site.visitAs(administrator);
+  await page.goto('/organization/webhooks');
+  await press(page, page.getByRole('link', { name: 'Add an endpoint' }));
+  await tabTo(page, page.getByLabel('URL'));
+  await page.keyboard.type('https://example.org/webhooks');
+  await page.keyboard.press('Enter');
+  await press(page, page.getByRole('link', { name: 'I have copied it' }));
+  await press(page, page.getByRole('button', { name: 'Send a test event' }));
+  await press(page, page.getByRole('button', { name: 'Resend' }));
+  await page.getByText('The event is sent again.').waitFor();
+});

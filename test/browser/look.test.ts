@@ -2,6 +2,7 @@ import { suspendOrganization } from '../../src/service/operator.ts';
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
 import { AXE_SCRIPT, look } from '../support/look.ts';
 import { createRealisticTeam } from '../support/realistic-team.ts';
+import { addRealisticWebhooks } from '../support/realistic-webhooks.ts';
 import { useSite } from '../support/site.ts';
 
 // Every page, narrow and wide, light and dark: no horizontal scrolling from 320 px on, and no finding of axe. The
@@ -10,8 +11,12 @@ import { useSite } from '../support/site.ts';
 const site = await useSite({ script: AXE_SCRIPT });
 
 const team = await createRealisticTeam(site.server.db);
+const webhooks = await addRealisticWebhooks(site.server.db, team);
 const guarded = await createAccount(site.server.db, { role: 'manager', scope: team.administrator.scope });
 await addSecondFactor(site.server.db, guarded, new Date());
+
+const WEBHOOKS = '/organization/webhooks';
+const deliveryPath = (id: string) => `${WEBHOOKS}/${webhooks.endpointId}/deliveries/${id}`;
 
 const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'profile', path: () => '/profile' },
@@ -48,6 +53,16 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'organization-requests', path: () => '/organization/api-keys/requests' },
   { name: 'organization-keys-ended', path: () => '/organization/api-keys?state=ended' },
   { name: 'organization-keys-none', path: () => '/organization/api-keys?search=charter_live_0000&notice=unknown' },
+  { name: 'webhooks', path: () => WEBHOOKS },
+  { name: 'webhook-new', path: () => `${WEBHOOKS}/new` },
+  { name: 'webhook', path: () => `${WEBHOOKS}/${webhooks.endpointId}` },
+  { name: 'webhook-disabled', path: () => `${WEBHOOKS}/${webhooks.disabledId}` },
+  { name: 'webhook-change', path: () => `${WEBHOOKS}/${webhooks.endpointId}/change` },
+  { name: 'webhook-rotate', path: () => `${WEBHOOKS}/${webhooks.endpointId}/rotate` },
+  { name: 'webhook-disable', path: () => `${WEBHOOKS}/${webhooks.endpointId}/disable` },
+  { name: 'webhook-delete', path: () => `${WEBHOOKS}/${webhooks.endpointId}/delete` },
+  { name: 'delivery', path: () => deliveryPath(webhooks.retriedId) },
+  { name: 'delivery-failed', path: () => deliveryPath(webhooks.failedId) },
   { name: 'audit-log', path: () => '/organization/audit-log' },
   { name: 'audit-log-wrong', path: () => '/organization/audit-log?person=nobody' },
   { name: 'not-found', path: () => '/profile/nowhere' },
@@ -95,6 +110,9 @@ test('pages that differ for members, managers and viewers pass the layout checks
     { role: 'viewer', name: 'viewer-keys', path: '/profile/api-keys' },
     { role: 'viewer', name: 'viewer-create', path: '/profile/api-keys/new' },
     { role: 'manager', name: 'manager-organization-keys', path: '/organization/api-keys' },
+    { role: 'manager', name: 'manager-webhooks', path: WEBHOOKS },
+    { role: 'manager', name: 'manager-webhook', path: `${WEBHOOKS}/${webhooks.endpointId}` },
+    { role: 'manager', name: 'manager-delivery', path: deliveryPath(webhooks.retriedId) },
     {
       role: 'manager',
       name: 'manager-administrators-keys',
@@ -155,6 +173,21 @@ test('pages that a form leads to pass the layout checks', async () => {
   await page.goto('/profile/api-keys');
   await page.locator('summary', { hasText: 'Actions for key Nightly import, production' }).click();
   wrong.push(...(await look(page, 'keys-menu')));
+  await page.goto(WEBHOOKS);
+  wrong.push(...(await look(page, 'webhooks-none')));
+  await page.getByRole('link', { name: 'Add an endpoint' }).click();
+  await page.getByLabel('URL').fill('http://example.org/webhooks');
+  await page.getByRole('button', { name: 'Add the endpoint' }).click();
+  wrong.push(...(await look(page, 'webhook-refused')));
+  await page.getByLabel('URL').fill('https://example.org/webhooks');
+  await page.getByRole('button', { name: 'Add the endpoint' }).click();
+  wrong.push(...(await look(page, 'webhook-added')));
+  await page.getByRole('link', { name: 'I have copied it' }).click();
+  wrong.push(...(await look(page, 'webhook-without-deliveries')));
+  await page.getByRole('button', { name: 'Send a test event' }).click();
+  wrong.push(...(await look(page, 'delivery-of-a-test-event')));
+  await page.goto('/organization/audit-log?action=webhook.created');
+  wrong.push(...(await look(page, 'audit-log-webhooks')));
   await suspendOrganization(site.server.db, organizationId);
   await page.goto('/organization');
   wrong.push(...(await look(page, 'organization-suspended')));
@@ -188,6 +221,8 @@ test('pages with their menus and details open pass the layout checks', async () 
     { name: 'open-key-menu', path: '/profile/api-keys', opened: 'main details.menu' },
     { name: 'open-event-details', path: '/organization/audit-log', opened: 'main table details' },
     { name: 'open-filters', path: '/organization/audit-log', opened: '.filter-fold' },
+    { name: 'open-response-body', path: deliveryPath(webhooks.retriedId), opened: 'main details' },
+    { name: 'open-attempts-table', path: `${WEBHOOKS}/${webhooks.endpointId}`, opened: 'main details' },
   ]) {
     await page.goto(path);
     const all = page.locator(opened);

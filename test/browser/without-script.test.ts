@@ -72,3 +72,31 @@ test('with JavaScript off, the menu of the narrow page reaches every section and
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByText('You are signed out.').waitFor();
 });
+
+test('with JavaScript off an endpoint can be added, tried, disabled, enabled and deleted', async () => {
+  const { administrator } = await site.team();
+  const page = await site.visitAs(administrator, WITHOUT);
+  const press = (name: string) => page.getByRole('main').getByRole('button', { name }).click();
+  const open = (name: string) => page.getByRole('main').getByRole('link', { name }).click();
+  await page.goto('/organization');
+  await open('Webhooks');
+  await open('Add an endpoint');
+  await page.getByLabel('URL').fill('https://example.org/webhooks');
+  await press('Add the endpoint');
+  const secret = await page.getByLabel('Secret').inputValue();
+  for (const act of [() => page.reload(), () => page.goBack(), () => page.goForward()])
+    expect(await step(page, act)).not.toContain(secret);
+  await page.goto('/organization/webhooks');
+  await open('example.org');
+  await press('Send a test event');
+  await page.getByText('The test event is on its way.').waitFor();
+  await open('example.org');
+  await open('Disable');
+  await press('Disable');
+  await page.getByText('The endpoint is disabled.').waitFor();
+  await press('Enable');
+  await page.getByText('The endpoint is enabled.').waitFor();
+  await open('Delete');
+  await press('Delete');
+  await page.getByText('No webhook endpoints yet').waitFor();
+});

@@ -1,9 +1,12 @@
+import { orThrow } from '../../src/service/outcome.ts';
+import { disableWebhookByUser } from '../../src/service/webhook-changes.ts';
 import { createAccount } from '../support/accounts.ts';
 import { createPeople, giveKey, NOBODY } from '../support/actors.ts';
 import { type Fields, filled, wordsOf } from '../support/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard-server.ts';
 import { encryptedSecret } from '../support/encryption.ts';
 import { formsOf } from '../support/forms.ts';
+import { addEndpoint, writeEvent } from '../support/webhooks.ts';
 
 /** The fields of each form whose path has an id, as our own pages send them. */
 const forms = new Map<string, Fields>();
@@ -19,6 +22,14 @@ const keys = {
   othersKey: (await giveKey(db, ours.manager)).id,
   theirKey: (await giveKey(db, theirs.member)).id,
 };
+const webhooks = {
+  ourEndpoint: (await addEndpoint(db, ours.administrator)).id,
+  theirEndpoint: (await addEndpoint(db, theirs.administrator)).id,
+  ourMessage: await writeEvent(db, ours.scope),
+  theirMessage: await writeEvent(db, theirs.scope),
+};
+const disabledEndpoint = (await addEndpoint(db, ours.administrator)).id;
+orThrow(await disableWebhookByUser(db, ours.administrator, { endpointId: disabledEndpoint }));
 const ids = { ...keys, ourUser: ours.member.userId, theirUser: theirs.member.userId };
 // Gives the removal page its form.
 await db.prisma.user.updateMany({
@@ -28,13 +39,22 @@ await db.prisma.user.updateMany({
 const inactive = await createAccount(db, { scope: ours.scope });
 await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });
 for (const path of dashboard.paths) {
-  for (const { userId, keyId } of [
-    { userId: ours.member.userId, keyId: path.startsWith('/profile') ? keys.ourKey : keys.memberKey },
-    { userId: inactive.userId, keyId: NOBODY },
+  for (const { userId, keyId, endpointId } of [
+    {
+      userId: ours.member.userId,
+      keyId: path.startsWith('/profile') ? keys.ourKey : keys.memberKey,
+      endpointId: webhooks.ourEndpoint,
+    },
+    { userId: inactive.userId, keyId: NOBODY, endpointId: disabledEndpoint },
   ]) {
-    const page = await browser.get(fill(path, { userId, keyId }));
+    const messageId = webhooks.ourMessage;
+    const page = await browser.get(fill(path, { userId, keyId, endpointId, messageId }));
     for (const form of formsOf(page.text)) {
-      const action = form.action.replace(userId, ':userId').replace(keyId, ':keyId');
+      const action = form.action
+        .replace(userId, ':userId')
+        .replace(keyId, ':keyId')
+        .replace(endpointId, ':endpointId')
+        .replace(messageId, ':messageId');
       forms.set(action, filled(form));
     }
   }
@@ -56,10 +76,15 @@ async function responsesTo(path: string, pattern: string) {
 }
 
 test('this test knows every path with an id and the form of each', async () => {
-  const withId = dashboard.paths.filter((path) => /:(userId|keyId)/.test(path));
-  expect(withId.length).toBeGreaterThanOrEqual(12);
+  const withId = dashboard.paths.filter((path) => /:(userId|keyId|endpointId)/.test(path));
+  expect(withId.length).toBeGreaterThanOrEqual(20);
   for (const path of withId) {
-    const mine = fill(path, { userId: ids.ourUser, keyId: ids.ourKey });
+    const mine = fill(path, {
+      userId: ids.ourUser,
+      keyId: ids.ourKey,
+      endpointId: webhooks.ourEndpoint,
+      messageId: webhooks.ourMessage,
+    });
     const response = await browser.post(mine, { form_token: 'wrong' });
     if (response.status !== 405) expect([path, forms.has(path)]).toEqual([path, true]);
   }
@@ -74,6 +99,29 @@ test('in every URL, an id of another organization gets the same response as an u
     expect([path, unknown]).toEqual([path, expect.not.stringMatching(/"status":(2|3|403|409|422|5)/)]);
     const foreign = fill(path, { userId: ids.theirUser, keyId: ids.theirKey });
     expect([path, await responsesTo(foreign, path)]).toEqual([path, unknown]);
+  }
+  expect(await rowsOf(dashboard.db)).toEqual(before);
+});
+
+test('an endpoint or a delivery of another organization gets the same response as an unknown id and changes nothing', async () => {
+  // The attack: an administrator tries to read, resend or redirect what another organization receives.
+  const before = await rowsOf(dashboard.db);
+  const { ourEndpoint, theirEndpoint, ourMessage, theirMessage } = webhooks;
+  for (const path of dashboard.paths.filter((each) => each.includes(':endpointId'))) {
+    const unknown = await responsesTo(fill(path, { endpointId: NOBODY, messageId: NOBODY }), path);
+    expect([path, unknown]).toEqual([path, expect.stringMatching(/"status":404/)]);
+    expect([path, unknown]).toEqual([path, expect.not.stringMatching(/"status":(2|3|403|409|422|5)/)]);
+    for (const endpointId of [theirEndpoint, 'nonsense', '%00', `${NOBODY}'--`]) {
+      const foreign = fill(path, { endpointId, messageId: theirMessage });
+      expect([path, endpointId, await responsesTo(foreign, path)]).toEqual([path, endpointId, unknown]);
+    }
+    if (!path.includes(':messageId')) continue;
+    for (const messageId of [theirMessage, 'nonsense', '%00']) {
+      const foreign = fill(path, { endpointId: ourEndpoint, messageId });
+      expect([path, messageId, await responsesTo(foreign, path)]).toEqual([path, messageId, unknown]);
+    }
+    const swapped = fill(path, { endpointId: theirEndpoint, messageId: ourMessage });
+    expect([path, await responsesTo(swapped, path)]).toEqual([path, unknown]);
   }
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });

@@ -1,6 +1,7 @@
 import { createPeople, giveKey, type People } from '../support/actors.ts';
-import { keysIn, wordsOf } from '../support/dashboard.ts';
-import { browserOf, useDashboard } from '../support/dashboard-server.ts';
+import { type Fields, keysIn, wordsOf } from '../support/dashboard.ts';
+import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
+import { addEndpoint, writeEvent } from '../support/webhooks.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);
@@ -8,6 +9,28 @@ const people = await createPeople(dashboard.db);
 const KEY = { name: 'Stolen', permissions: ['parent_programs:read'], expiry: '30' };
 const PERSON = { name: 'Accomplice', email: 'accomplice@example.test', role: 'administrator' };
 const POLICY = { max_key_life_days: '3650', allows_unending_keys: 'yes', members_may_create_keys: 'yes' };
+
+const WEBHOOK = { url: 'https://evil.example/', event_types: 'parent_program.created' };
+
+/** Every form of webhooks. */
+function webhookPosts({ endpointId, messageId }: { endpointId: string; messageId: string }): Record<string, Fields> {
+  const endpoint = `/organization/webhooks/${endpointId}`;
+  return {
+    '/organization/webhooks/new': { ...WEBHOOK, form_id: 'x.y' },
+    [`${endpoint}/change`]: WEBHOOK,
+    [`${endpoint}/rotate`]: { form_id: 'x.y' },
+    [`${endpoint}/disable`]: {},
+    [`${endpoint}/enable`]: {},
+    [`${endpoint}/delete`]: {},
+    [`${endpoint}/test`]: {},
+    [`${endpoint}/deliveries/${messageId}/resend`]: {},
+  };
+}
+
+async function deliveredEndpoint() {
+  const { id: endpointId } = await addEndpoint(dashboard.db, people.administrator);
+  return { endpointId, messageId: await writeEvent(dashboard.db, people.scope) };
+}
 
 async function stateOf({ scope }: People) {
   const { rows } = await dashboard.db.pool.query(
@@ -17,6 +40,8 @@ async function stateOf({ scope }: People) {
               where organization_id = $1) as users,
             (select string_agg(name || coalesce(rotated_at, revoked_at)::text, ',' order by id) from api_keys
               where organization_id = $1) as names,
+            (select string_agg(w::text, ',' order by id) from webhook_endpoints w where organization_id = $1) as webhooks,
+            (select string_agg(d::text, ',' order by d::text) from webhook_deliveries d where organization_id = $1) as deliveries,
             (select to_jsonb(o) from organizations o where id = $1) as organization`,
     [scope.organizationId],
   );
@@ -29,6 +54,7 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
   const target = (await giveKey(db, people.manager)).id;
   const browser = await browserOf(dashboard, people[role]);
   const form_token = await browser.formToken();
+  const ids = await deliveredEndpoint();
   const before = await stateOf(people);
   for (const { userId } of [people.administrator, people.manager, people.viewer, people[role]]) {
     const user = `/people/users/${userId}`;
@@ -47,6 +73,7 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
       '/organization/audit-log': { person: 'a' },
       '/organization/api-keys': { search: 'charter_live_Abcd' },
       '/people/users': { search: 'charter_live_Abcd' },
+      ...webhookPosts(ids),
     };
     for (const [path, fields] of Object.entries(posts)) {
       const response = await browser.post(path, { ...fields, form_token });
@@ -56,6 +83,25 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
   for (const path of dashboard.paths.filter((each) => /^\/(people|organization)/.test(each))) {
     expect([path, (await browser.get(path)).status]).toEqual([path, 403]);
     expect([path, (await browser.send('HEAD', path)).status]).toEqual([path, 403]);
+  }
+  expect(await stateOf(people)).toEqual(before);
+});
+
+test('a manager sees the webhooks without a form, and a form that is posted by hand gets 403', async () => {
+  // The attack: a manager has Charter send the events of the organization to a URL of their own.
+  const ids = await deliveredEndpoint();
+  const browser = await browserOf(dashboard, people.manager);
+  const form_token = await browser.formToken();
+  const before = await stateOf(people);
+  const posts = webhookPosts(ids);
+  for (const [path, fields] of Object.entries(posts)) {
+    const response = await browser.post(path, { ...fields, form_token });
+    expect([path, response.status, response.text.includes('whsec_')]).toEqual([path, 403, false]);
+  }
+  for (const path of dashboard.paths.filter((each) => each.startsWith('/organization/webhooks'))) {
+    const page = await browser.get(fill(path, ids));
+    expect([path, page.status]).toEqual([path, fill(path, ids) in posts ? 403 : 200]);
+    for (const post of Object.keys(posts)) expect([path, page.text.includes(`"${post}"`)]).toEqual([path, false]);
   }
   expect(await stateOf(people)).toEqual(before);
 });

@@ -1,16 +1,17 @@
 import { createPeople, giveKey, type People } from '../support/actors.ts';
 import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
 import { countStatements } from '../support/statements.ts';
+import { addEndpoint, writeEvent } from '../support/webhooks.ts';
 
 const dashboard = await useDashboard();
 const [few, many] = [
-  await createOrganizationOfSize({ users: 10, keys: 1, events: 10, sessions: 1 }),
-  await createOrganizationOfSize({ users: 1000, keys: 200, events: 3000, sessions: 100 }),
+  await createOrganizationOfSize({ users: 10, keys: 1, events: 10, sessions: 1, endpoints: 1 }),
+  await createOrganizationOfSize({ users: 1000, keys: 200, events: 3000, sessions: 100, endpoints: 10 }),
 ];
 
-type Size = { users: number; keys: number; events: number; sessions: number };
+type Size = { users: number; keys: number; events: number; sessions: number; endpoints: number };
 
-async function createOrganizationOfSize({ users, keys, events, sessions }: Size) {
+async function createOrganizationOfSize({ users, keys, events, sessions, endpoints }: Size) {
   const { db } = dashboard;
   const people: People = await createPeople(db);
   const { administrator, member, scope } = people;
@@ -39,7 +40,21 @@ async function createOrganizationOfSize({ users, keys, events, sessions }: Size)
      select $1::uuid, sha256(($2::uuid::text || i)::bytea), $2::uuid, true from generate_series(1, ${sessions}) i`,
     [scope.organizationId, administrator.userId],
   );
-  return { browser: await browserOf(dashboard, administrator), ids: { userId: member.userId, keyId } };
+  const { id: endpointId } = await addEndpoint(db, administrator);
+  const messageId = await writeEvent(db, scope);
+  for (let i = 1; i < endpoints; i += 1) await addEndpoint(db, administrator);
+  await db.pool.query(
+    `insert into webhook_deliveries (organization_id, endpoint_id, message_id, attempts)
+     select $1::uuid, $2::uuid, gen_random_uuid(), 1 from generate_series(1, ${events}) i`,
+    [scope.organizationId, endpointId],
+  );
+  await db.pool.query(
+    `insert into webhook_attempts (organization_id, endpoint_id, message_id, number, at, duration_ms, status)
+     select organization_id, endpoint_id, message_id, 1, now(), 1, 500 from webhook_deliveries where organization_id = $1`,
+    values,
+  );
+  const ids = { userId: member.userId, keyId, endpointId, messageId };
+  return { browser: await browserOf(dashboard, administrator), ids };
 }
 
 test('the number of statements per page does not grow with the number of rows', async () => {

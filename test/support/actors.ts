@@ -37,7 +37,7 @@ export async function createActor(
   const trace = { ip: '192.0.2.1', userAgent: 'Test', requestId: crypto.randomUUID() };
   return {
     ...{ scope, userId, role, name, email, trace },
-    ...{ organizationName: 'Test', isSuspended: false, hasSecondFactor: false },
+    ...{ organizationName: 'Test', isSuspended: false, hasSecondFactor: false, brokenWebhooks: 0 },
   };
 }
 

@@ -16,6 +16,7 @@ import { Client } from './client.ts';
 import { Browser } from './dashboard.ts';
 import { KEYRING } from './encryption.ts';
 import { createScratchDatabase } from './postgres.ts';
+import { TARGETS } from './webhooks.ts';
 
 export type TestDashboard = {
   readonly db: Database;
@@ -76,6 +77,7 @@ export async function startDashboard({
     outbox: post,
     publicUrl,
     trustedProxies,
+    webhooks: TARGETS,
     requestLimits: { ...DEFAULT_LIMITS, perAddress: 0 },
     responseCacheBytes: 64 * 1024 * 1024,
     responseCheck: null,
@@ -90,6 +92,7 @@ export async function startDashboard({
       environment,
       isHttps: false,
       outbox: post,
+      webhooks: TARGETS,
       requestLimits: DEFAULT_LIMITS,
       queue: createDatabaseQueues(10).dashboard,
       now,
@@ -136,14 +139,24 @@ export async function browserOf(
   return browser;
 }
 
-/** A router path with the ids filled in. */
-export function fill(path: string, { userId = '', keyId = '', token = '' }: Readonly<Record<string, string>>): string {
-  return path.replace(':userId', userId).replace(':keyId', keyId).replace(':token', token);
+/** A router path with the ids filled in. A missing id stays a word, which is no id, and a missing token is empty. */
+export function fill(path: string, ids: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? (name === 'token' ? '' : name));
 }
 
 /** A fingerprint of every row that a user's action could change; equal fingerprints mean that nothing changed. */
 export async function rowsOf({ pool }: Database): Promise<unknown[]> {
-  const tables = ['organizations', 'users', 'api_keys', 'parent_programs', 'access_links', 'sessions', 'audit_events'];
+  const tables = [
+    'organizations',
+    'users',
+    'api_keys',
+    'parent_programs',
+    'access_links',
+    'sessions',
+    'audit_events',
+    'webhook_endpoints',
+    'webhook_deliveries',
+  ];
   const print = (table: string) =>
     `select '${table}' as name, md5(coalesce(string_agg(t::text, ',' order by t::text), '')) as print from ${table} t`;
   return (await pool.query(tables.map(print).join(' union all '))).rows;

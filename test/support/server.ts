@@ -14,6 +14,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { Client } from './client.ts';
 import { KEYRING } from './encryption.ts';
 import { createScratchDatabase } from './postgres.ts';
+import { TARGETS } from './webhooks.ts';
 
 /** Logs nothing, and adds no listener to the output of the process, which runs many tests. */
 export const SILENT = pino({ level: 'silent' }, { write() {} });
@@ -92,6 +93,7 @@ export async function startServer({
     outbox,
     publicUrl: undefined,
     trustedProxies: [],
+    webhooks: TARGETS,
     requestLimits,
     responseCacheBytes,
     responseCheck,

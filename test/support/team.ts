@@ -32,7 +32,7 @@ export async function createTeam(db: Database): Promise<Team> {
     const row = rows.find((each) => each.role === role);
     if (row === undefined) throw new Error(`The team has no ${role}.`);
     const { id: userId, name, email } = row;
-    const rest = { organizationName: ORGANIZATION, isSuspended: false, hasSecondFactor: false };
+    const rest = { organizationName: ORGANIZATION, isSuspended: false, hasSecondFactor: false, brokenWebhooks: 0 };
     return { scope, userId, role, name, email, trace: newTrace(), ...rest };
   };
   return {

@@ -14,7 +14,13 @@ import { PEOPLE_FAULTS } from './people.ts';
 import { PROMISE_FAULTS } from './promises.ts';
 import { RESOURCE_FAULTS } from './resources.ts';
 import { STOPPING_FAULTS } from './stopping.ts';
+
+
 import { WEBHOOK_FAULTS } from './webhooks.ts';
+
+
+import { WEBHOOK_PAGE_FAULTS } from './webhook-pages.ts';
+
 
 /** All planted faults. To add one, add it to one of these lists. */
 export const FAULTS: readonly Fault[] = [
@@ -31,6 +37,7 @@ export const FAULTS: readonly Fault[] = [
   ...CLIENT_FAULTS,
   ...PAGE_FAULTS,
   ...PEOPLE_FAULTS,
+  ...WEBHOOK_PAGE_FAULTS,
   ...STOPPING_FAULTS,
   ...OPERATING_FAULTS,
   ...PROMISE_FAULTS,

@@ -60,7 +60,7 @@ ${filterForm(context, values, problem)}`;
 }
 
 function logPage(context: SignedInContext, main: Html, problem: Problem | null): View {
-  const content = html`${organizationHead('audit-log', context.actor.role)}${main}`;
+  const content = html`${organizationHead('audit-log', context.actor)}${main}`;
   return page(context, { title: 'Audit log', main: content, problem });
 }
 

@@ -34,6 +34,14 @@ const MESSAGES = {
     was: 'The key was rotated, and the new one was shown in the first response. It cannot be shown again.',
     remedy: 'If you did not copy it, rotate the new one from its menu in the list.',
   },
+  'webhook-endpoint': {
+    was: 'The endpoint was added, and its secret was shown in the first response. It cannot be shown again, and there is no second endpoint.',
+    remedy: 'If you did not copy the secret, rotate it on the endpoint’s page. You then see the new one.',
+  },
+  'webhook-secret': {
+    was: 'The secret was rotated, and the new one was shown in the first response. It cannot be shown again.',
+    remedy: 'If you did not copy it, rotate the secret once more on the endpoint’s page.',
+  },
   invitation: {
     was: 'The user was invited, and the link was shown in the first response. It cannot be shown again.',
     remedy: 'If you did not copy it, make a new link on the user’s page. It voids the first one.',

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import type { Actor, Trace } from '../../domain/actor.ts';
 import type { Environment } from '../../domain/api-key.ts';
 import type { Overloaded } from '../../domain/errors.ts';
+import type { WebhookTargets } from '../../domain/forbidden-address.ts';
 import { networkOf } from '../../domain/network.ts';
 import type { RequestLimits } from '../../domain/request-limits.ts';
 import type { SessionEnd } from '../../domain/session.ts';
@@ -20,6 +21,8 @@ export type DashboardDeps = {
   /** The address at which people reach Charter, such as https://charter.example.org; undefined: the address of the request. */
   readonly publicUrl?: string | undefined;
   readonly outbox: Outbox;
+  /** Where webhooks may be sent. */
+  readonly webhooks: WebhookTargets;
   /** The defaults of the installation. */
   readonly requestLimits: RequestLimits;
   /** Runs what needs the database; the tenants are the networks of the clients. */

@@ -4,6 +4,8 @@ export const LOGO: Html = html`<svg class="mark" viewBox="0 0 24 24" width="26" 
 
 export const KEY_ICON: Html = html`<svg class="picture" viewBox="0 0 48 48" width="48" height="48" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"><circle cx="17" cy="31" r="9"/><path d="M23.5 24.5 41 7M33 15l6 6M28 20l4 4"/></svg>`;
 
+export const WEBHOOK_ICON: Html = html`<svg class="picture" viewBox="0 0 48 48" width="48" height="48" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"><path d="M6 24h22M20 15l9 9-9 9"/><rect x="34" y="9" width="8" height="30" rx="3"/></svg>`;
+
 /** The icons of sections and actions, each 20 by 20. */
 const SHAPES = {
   profile: html`<circle cx="10" cy="6.5" r="3.25"/><path d="M3.5 17a6.5 6.5 0 0 1 13 0"/>`,

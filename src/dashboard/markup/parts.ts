@@ -10,7 +10,7 @@ import { ENVIRONMENT_WORDS } from './words.ts';
 type Tab = { readonly name: string; readonly href: string; readonly isCurrent: boolean };
 
 type Head = {
-  readonly title: string;
+  readonly title: string | Html;
   readonly lead?: Html | string | undefined;
   /** The parent page: a link above the heading. */
   readonly up?: { name: string; href: string } | undefined;

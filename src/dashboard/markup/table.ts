@@ -26,6 +26,9 @@ export function table({
     | 'events'
     | 'sessions'
     | 'uses'
+    | 'webhooks'
+    | 'deliveries'
+    | 'attempts'
     | 'most-used';
   label: string;
   columns: readonly string[];

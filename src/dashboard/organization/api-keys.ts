@@ -45,7 +45,7 @@ export async function showOrganizationKeys(context: SignedInContext): Promise<Vi
     before: query.get('before'),
   });
   const requests = html`<a class="button" href="${ORGANIZATION_USE}">Requests of all keys</a>`;
-  const main = html`${organizationHead('api-keys', actor.role, requests)}${notice(query.get('notice') ?? '')}
+  const main = html`${organizationHead('api-keys', actor, requests)}${notice(query.get('notice') ?? '')}
 ${filterForm(context, values)}
 <section aria-labelledby="keys"><h2 id="keys" class="unseen">API keys</h2>
 ${stateTabs(values, list, isActive)}

@@ -1,18 +1,31 @@
-import { mayGovern, type Role } from '../../domain/role.ts';
-import type { Html } from '../markup/html.ts';
+import type { Actor } from '../../domain/actor.ts';
+import { formatCount } from '../../domain/format.ts';
+import { mayGovern, maySeeKeysOfOthers, maySeeWebhooks, type Role } from '../../domain/role.ts';
+import { type Html, html } from '../markup/html.ts';
 import { head } from '../markup/parts.ts';
 
-type Tab = 'policy' | 'api-keys' | 'audit-log';
+type Tab = 'policy' | 'api-keys' | 'webhooks' | 'audit-log';
 
-const TABS: readonly { readonly tab: Tab; readonly name: string; readonly href: string }[] = [
-  { tab: 'policy', name: 'Policy', href: '/organization' },
-  { tab: 'api-keys', name: 'API keys', href: '/organization/api-keys' },
-  { tab: 'audit-log', name: 'Audit log', href: '/organization/audit-log' },
+export const WEBHOOKS = '/organization/webhooks';
+
+const TABS: readonly { tab: Tab; name: string; href: string; mayEnter: (role: Role) => boolean }[] = [
+  { tab: 'policy', name: 'Policy', href: '/organization', mayEnter: mayGovern },
+  { tab: 'api-keys', name: 'API keys', href: '/organization/api-keys', mayEnter: maySeeKeysOfOthers },
+  { tab: 'webhooks', name: 'Webhooks', href: WEBHOOKS, mayEnter: maySeeWebhooks },
+  { tab: 'audit-log', name: 'Audit log', href: '/organization/audit-log', mayEnter: mayGovern },
 ];
 
-/** The heading of the organization's pages, with tabs for those who may open more than one of them. */
-export function organizationHead(current: Tab, role: Role, action?: Html): Html {
-  if (!mayGovern(role)) return head({ title: 'API keys of the organization', action });
-  const tabs = TABS.map(({ tab, name, href }) => ({ name, href, isCurrent: tab === current }));
-  return head({ title: 'Organization', action, tabs: { label: 'Organization pages', tabs } });
+/** The heading of the organization's pages, with a tab for each that the role may open. */
+export function organizationHead(current: Tab, actor: Actor, action?: Html | false): Html {
+  const tabs = TABS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ tab, name, href }) => {
+    return { name, href, isCurrent: tab === current };
+  });
+  return html`${head({ title: 'Organization', action, tabs: { label: 'Organization pages', tabs } })}${brokenNotice(current, actor)}`;
+}
+
+/** Tells administrators of the endpoints that Charter itself has disabled. */
+function brokenNotice(current: Tab, { role, brokenWebhooks }: Actor): Html | false {
+  if (brokenWebhooks === 0 || !mayGovern(role)) return false;
+  const [count, verb] = [formatCount(brokenWebhooks, 'webhook endpoint'), brokenWebhooks === 1 ? 'was' : 'were'];
+  return html`<div class="notice warn"><p><strong>${count} ${verb} disabled because the receiver failed.</strong> No events are sent to ${brokenWebhooks === 1 ? 'it' : 'them'}. ${current !== 'webhooks' && html`<a href="${WEBHOOKS}">See the webhooks</a>`}</p></div>`;
 }

@@ -47,7 +47,7 @@ async function policyPage(context: SignedInContext, retry: { problem: Problem; v
   const problem = retry?.problem ?? null;
   const values = retry?.values ?? { ...policy, maxKeyLifeDays: String(policy.maxKeyLifeDays) };
   const isSaved = query.get('done') === 'saved';
-  const main = html`${organizationHead('policy', actor.role)}${doneNotice(isSaved ? 'The policy is saved. It applies to keys that are created or rotated from now on.' : undefined)}${problemSummary(problem, LABELS)}
+  const main = html`${organizationHead('policy', actor)}${doneNotice(isSaved ? 'The policy is saved. It applies to keys that are created or rotated from now on.' : undefined)}${problemSummary(problem, LABELS)}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>
 ${facts([
   { name: 'Name', value: name },

@@ -2,6 +2,7 @@ import { createPeople, giveKey } from '../../support/actors.ts';
 import { Browser, encode, type Fields, filled } from '../../support/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../../support/dashboard-server.ts';
 import { formsOf } from '../../support/forms.ts';
+import { addEndpoint, writeEvent } from '../../support/webhooks.ts';
 
 /** Every form that an administrator sees, by its action URL. */
 const forms = new Map<string, Fields>();
@@ -9,11 +10,17 @@ const forms = new Map<string, Fields>();
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);
 const browser = await browserOf(dashboard, people.administrator);
-const ids = { userId: people.administrator.userId, keyId: (await giveKey(dashboard.db, people.administrator)).id };
+const ids = {
+  userId: people.administrator.userId,
+  keyId: (await giveKey(dashboard.db, people.administrator)).id,
+  endpointId: (await addEndpoint(dashboard.db, people.administrator)).id,
+  messageId: await writeEvent(dashboard.db, people.scope),
+};
 for (const path of dashboard.paths) {
   const page = await browser.get(fill(path, ids));
   for (const form of formsOf(page.text)) forms.set(form.action, filled(form));
 }
+forms.set(`/organization/webhooks/${ids.endpointId}/enable`, { form_token: await browser.formToken() });
 forms.set(`/people/users/${ids.userId}/reactivate`, { form_token: await browser.formToken() });
 
 /** Every path that accepts POST, with the fields of its form. */

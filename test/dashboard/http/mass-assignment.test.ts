@@ -2,9 +2,12 @@ import { createPeople, NOBODY } from '../../support/actors.ts';
 import { type Browser, type Fields, filled, keysIn } from '../../support/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../../support/dashboard-server.ts';
 import { formsOf } from '../../support/forms.ts';
+import { addEndpoint, writeEvent } from '../../support/webhooks.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);
+const { id: endpointId } = await addEndpoint(dashboard.db, people.administrator);
+const messageId = await writeEvent(dashboard.db, people.scope);
 
 const EXTRA = {
   role: 'administrator',
@@ -22,12 +25,15 @@ const EXTRA = {
   ['__proto__']: 'x',
   constructor: 'x',
   'role[]': 'administrator',
+  secret: 'whsec_AAAA',
+  is_test: 'true',
+  'event_types[]': 'webhook.test',
 };
 
 async function everyForm(browser: Browser) {
   const forms = new Map<string, Fields>();
   for (const path of dashboard.paths) {
-    const page = await browser.get(fill(path, { userId: people.member.userId, keyId: NOBODY }));
+    const page = await browser.get(fill(path, { userId: people.member.userId, keyId: NOBODY, endpointId, messageId }));
     for (const form of formsOf(page.text)) forms.set(form.action, filled(form));
   }
   return forms;

@@ -1,0 +1,90 @@
+import { STATUS_CODES } from 'node:http';
+import { formatDay, formatNumber } from '../../domain/format.ts';
+import { type DisabledReason, MAX_FAILING_DAYS, TEST_EVENT_TYPE } from '../../domain/webhook-endpoint.ts';
+import {
+  type ListedWebhookDelivery,
+  MAX_COUNTED_DELIVERIES,
+  type WebhookDelivery,
+  type WebhookEndpointDetails,
+} from '../../service/webhooks.ts';
+import { type Html, html } from '../markup/html.ts';
+import { badge } from '../markup/parts.ts';
+import { instant } from '../markup/words.ts';
+
+// What the list of endpoints and an endpoint's own pages say.
+
+const DISABLED_WORDS: Record<DisabledReason, string> = {
+  user: 'By an administrator',
+  gone: 'Its receiver responded with 410 Gone',
+  failing: `Every attempt of ${MAX_FAILING_DAYS} days failed`,
+};
+
+export function endpointState({ disabledAt, disabledReason, failingSince, pending }: WebhookEndpointDetails): Html {
+  const waiting =
+    pending > 0 &&
+    html`<span class="under">${pending > MAX_COUNTED_DELIVERIES ? `${formatNumber(MAX_COUNTED_DELIVERIES)}+` : formatNumber(pending)} ${pending === 1 ? 'delivery waits' : 'deliveries wait'}</span>`;
+  if (disabledAt !== null && disabledReason !== null) {
+    const kind = disabledReason === 'user' ? 'neutral' : 'danger';
+    return html`${badge(kind, 'Disabled')}<span class="under">${DISABLED_WORDS[disabledReason]}</span><span class="under">${instant(disabledAt)}</span>${waiting}`;
+  }
+  if (failingSince !== null)
+    return html`${badge('warn', 'Failing')}<span class="under">Since ${instant(failingSince)}</span>${waiting}`;
+  return html`${badge('good', 'Enabled')}${waiting}`;
+}
+
+/** The last day with an attempt that succeeded, or failed. Days are kept for 30 days. */
+export function lastDay({ days }: WebhookEndpointDetails, outcome: 'succeeded' | 'failed', now: Date): Html {
+  const last = days.findLast((day) => day[outcome] > 0);
+  if (last === undefined) return html`<span class="quiet">None in 30 days</span>`;
+  const date = last.startsAt.toISOString().slice(0, 10);
+  const isToday = date === now.toISOString().slice(0, 10);
+  return html`<time datetime="${date}">${isToday ? 'Today' : formatDay(last.startsAt)}</time>`;
+}
+
+export function eventTypeChips(types: readonly string[]): Html {
+  return html`<span class="chips">${types.map((type) => html`${eventTypeChip(type)} `)}</span>`;
+}
+
+export function eventTypeChip(type: string): Html {
+  return html`<code>${breakable(type)}</code>`;
+}
+
+/** "parent_program created, deleted": the short form for lists. */
+export function eventTypeWords(types: readonly string[]): Html {
+  const changes = Map.groupBy(types, (type) => type.split('.')[0] ?? '');
+  return html`<span class="chips">${[...changes].map(
+    ([resource, all]) =>
+      html`<code>${resource}</code> <span>${all.map((type) => type.slice(resource.length + 1)).join(', ')}</span> `,
+  )}</span>`;
+}
+
+/** A host or the type of an event, which may break after a dot. */
+export function breakable(text: string): Html {
+  const [first = '', ...others] = text.split('.');
+  return html`${first}${others.map((part) => html`.<wbr>${part}`)}`;
+}
+
+export function eventName({ isTest, eventType }: Pick<WebhookDelivery, 'isTest' | 'eventType'>): string {
+  if (isTest) return TEST_EVENT_TYPE;
+  return eventType ?? 'Event no longer kept';
+}
+
+type State = Pick<WebhookDelivery, 'state' | 'attempts' | 'nextAttemptAt'> & {
+  readonly lastNumber: ListedWebhookDelivery['lastNumber'];
+  readonly isDisabled: boolean;
+};
+
+export function deliveryState({ state, attempts, nextAttemptAt, lastNumber, isDisabled }: State): Html {
+  if (state === 'succeeded') return badge('good', 'Delivered');
+  if (state === 'failed') return html`${badge('danger', 'Failed')}<span class="under">No further attempt</span>`;
+  if (attempts > (lastNumber ?? 0)) return badge('neutral', 'Being sent');
+  if (isDisabled) return html`${badge('neutral', 'Waiting')}<span class="under">Until the endpoint is enabled</span>`;
+  if (attempts === 0 || nextAttemptAt === null) return badge('neutral', 'Waiting');
+  return html`${badge('warn', 'Retrying')}<span class="under">Next attempt: ${instant(nextAttemptAt)}</span>`;
+}
+
+/** "204 No Content", or why there was no response. */
+export function responseWords({ status, error }: { readonly status: number | null; readonly error: string }): Html {
+  if (status === null) return html`<span class="breakable">${error}</span>`;
+  return html`<span class="strong">${status}</span> ${STATUS_CODES[status]}`;
+}

@@ -1,0 +1,129 @@
+import type { Conflict, Done } from '../../service/outcome.ts';
+import {
+  changeWebhookContent,
+  disableWebhookByUser,
+  enableWebhookEndpoint,
+  removeWebhookEndpoint,
+} from '../../service/webhook-changes.ts';
+import { getWebhook, type WebhookEndpointDetails } from '../../service/webhooks.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { errorPage } from '../markup/error.ts';
+import { type Html, html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { head, postForm, problemSummary } from '../markup/parts.ts';
+import { WEBHOOKS } from '../organization/head.ts';
+import { CONTENT_LABELS, type ContentValues, contentFields } from './content-fields.ts';
+import { endpointIdOf, endpointUrl, hostOf } from './context.ts';
+
+// Changing, disabling, enabling and deleting an endpoint, each confirmed on a page of its own where something ends.
+
+async function readEndpoint(context: SignedInContext): Promise<WebhookEndpointDetails> {
+  return getWebhook(context.dashboard.db, context.actor, endpointIdOf(context));
+}
+
+type Confirmation = { readonly title: string; readonly content: Html; readonly problem?: Problem | null };
+
+function confirmationPage(
+  context: SignedInContext,
+  endpoint: WebhookEndpointDetails,
+  { title, content, problem = null }: Confirmation,
+): View {
+  const up = { name: hostOf(endpoint), href: endpointUrl(endpoint.id) };
+  const main = html`${head({ title, up, lead: html`<span class="breakable">${endpoint.url}</span>` })}
+${problemSummary(problem, CONTENT_LABELS)}
+<div class="card narrow">${content}</div>`;
+  return page(context, { title, main, problem });
+}
+
+export async function showChange(context: SignedInContext): Promise<View> {
+  return changePage(context, null);
+}
+
+/** `retry`: the form was refused, and is shown again with the values that were sent. */
+async function changePage(
+  context: SignedInContext,
+  retry: { readonly problem: Problem; readonly values: ContentValues } | null,
+): Promise<View> {
+  const endpoint = await readEndpoint(context);
+  const url = endpointUrl(endpoint.id);
+  const problem = retry?.problem ?? null;
+  const content = postForm(
+    { action: `${url}/change`, formToken: context.formToken },
+    html`${contentFields(retry?.values ?? endpoint, problem)}
+<p class="quiet">Deliveries that wait go to the new URL. Its receiver needs the same secret.</p>
+<div class="actions"><button class="button primary">Save</button><a class="button plain" href="${url}">Cancel</a></div>`,
+  );
+  return confirmationPage(context, endpoint, { title: 'Change the endpoint', content, problem });
+}
+
+export async function change(context: SignedInContext, form: Form<'url' | 'event_types'>): Promise<View> {
+  const values = { url: form.text('url'), eventTypes: form.all('event_types') };
+  const endpointId = endpointIdOf(context);
+  const { actor, dashboard } = context;
+  const outcome = await changeWebhookContent(dashboard.db, actor, {
+    endpointId,
+    url: values.url,
+    eventTypes: values.eventTypes,
+    targets: dashboard.webhooks,
+  });
+  if (outcome.kind === 'invalid') return changePage(context, { problem: problemOf(outcome), values });
+  return redirect(`${endpointUrl(endpointId)}?done=changed`);
+}
+
+export async function showDisable(context: SignedInContext): Promise<View> {
+  const endpoint = await readEndpoint(context);
+  const url = endpointUrl(endpoint.id);
+  const content = html`<p>Charter sends nothing to a disabled endpoint. Deliveries that wait are kept, and are sent when you enable it again. Changes while it is disabled are not sent later: read them from the feed of events.</p>
+${postForm(
+  { action: `${url}/disable`, formToken: context.formToken },
+  html`<div class="actions"><button class="button danger">Disable</button><a class="button plain" href="${url}">Cancel</a></div>`,
+)}`;
+  return confirmationPage(context, endpoint, { title: 'Disable the endpoint', content });
+}
+
+export async function disable(context: SignedInContext): Promise<View> {
+  const endpointId = endpointIdOf(context);
+  const outcome = await disableWebhookByUser(context.dashboard.db, context.actor, { endpointId });
+  return toEndpoint(context, outcome, 'disabled');
+}
+
+export async function enable(context: SignedInContext): Promise<View> {
+  const endpointId = endpointIdOf(context);
+  const outcome = await enableWebhookEndpoint(context.dashboard.db, context.actor, { endpointId });
+  return toEndpoint(context, outcome, 'enabled');
+}
+
+/** To the endpoint's page, which confirms the action; or why it cannot be done. */
+export function toEndpoint(context: SignedInContext, outcome: Done | Conflict, done: string): View {
+  const href = endpointUrl(endpointIdOf(context));
+  if (outcome.kind === 'done') return redirect(`${href}?done=${done}`);
+  return conflictPage(context, outcome, { name: 'See the endpoint', href });
+}
+
+export function conflictPage(
+  context: SignedInContext,
+  { message }: Conflict,
+  link: { name: string; href: string },
+): View {
+  const title = 'This cannot be done now';
+  return page(context, { title, status: 409, main: errorPage({ status: 409, title, message, link }) });
+}
+
+export async function showDelete(context: SignedInContext): Promise<View> {
+  const endpoint = await readEndpoint(context);
+  const url = endpointUrl(endpoint.id);
+  const content = html`<div class="notice danger"><p><strong>As soon as you press Delete, Charter sends nothing to this endpoint any more.</strong> Its deliveries, its attempts and its secret are deleted with it. This cannot be undone.</p></div>
+${postForm(
+  { action: `${url}/delete`, formToken: context.formToken },
+  html`<div class="actions"><button class="button danger">Delete</button><a class="button plain" href="${url}">Cancel</a></div>`,
+)}`;
+  return confirmationPage(context, endpoint, { title: 'Delete the endpoint', content });
+}
+
+export async function remove(context: SignedInContext): Promise<View> {
+  await removeWebhookEndpoint(context.dashboard.db, context.actor, { endpointId: endpointIdOf(context) });
+  return redirect(`${WEBHOOKS}?done=deleted`);
+}

@@ -1,0 +1,31 @@
+import type { WebhookEndpointDetails } from '../../service/webhooks.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { WEBHOOKS } from '../organization/head.ts';
+
+/** The id in the path, as it was sent. */
+export function endpointIdOf({ params }: SignedInContext): string {
+  return params['endpointId'] ?? '';
+}
+
+export function messageIdOf({ params }: SignedInContext): string {
+  return params['messageId'] ?? '';
+}
+
+export function endpointUrl(id: string): string {
+  return `${WEBHOOKS}/${id}`;
+}
+
+export function deliveryUrl(endpointId: string, messageId: string): string {
+  return `${endpointUrl(endpointId)}/deliveries/${messageId}`;
+}
+
+/** A short name of an endpoint: the host of its URL. */
+export function hostOf({ url }: Pick<WebhookEndpointDetails, 'url'>): string {
+  return new URL(url).host;
+}
+
+/** The rest of the URL, which tells endpoints of the same host apart. */
+export function pathOf({ url }: Pick<WebhookEndpointDetails, 'url'>): string {
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`;
+}

@@ -1,0 +1,62 @@
+import { EVENT_TYPES, MAX_ENDPOINTS } from '../../domain/webhook-endpoint.ts';
+import { createWebhookEndpoint } from '../../service/webhook-creation.ts';
+import { listWebhooks } from '../../service/webhooks.ts';
+import type { Form } from '../http/forms.ts';
+import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { html } from '../markup/html.ts';
+import { page } from '../markup/layout.ts';
+import { environmentBadge, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { WEBHOOKS } from '../organization/head.ts';
+import { CONTENT_LABELS, type ContentValues, contentFields } from './content-fields.ts';
+import { secretPage } from './secret.ts';
+
+export const NEW_WEBHOOK = `${WEBHOOKS}/new`;
+
+export async function showNewWebhook(context: SignedInContext): Promise<View> {
+  return newWebhookPage(context, { problem: null, values: { url: '', eventTypes: EVENT_TYPES } });
+}
+
+export async function createWebhook(
+  context: SignedInContext,
+  form: Form<'url' | 'form_id' | 'event_types'>,
+): Promise<View> {
+  const { dashboard, actor } = context;
+  const formId = readFormId(context, form.text('form_id'));
+  const values = { url: form.text('url'), eventTypes: form.all('event_types') };
+  const outcome = await createWebhookEndpoint(dashboard.db, actor, { ...values, formId, targets: dashboard.webhooks });
+  switch (outcome.kind) {
+    case 'issued':
+      return secretPage(context, outcome);
+    case 'invalid':
+    case 'conflict':
+      return newWebhookPage(context, { problem: problemOf(outcome), values });
+    case 'already-sent':
+      return alreadySentPage(context, 'webhook-endpoint', { name: 'See the webhooks', href: WEBHOOKS });
+  }
+}
+
+type Props = { readonly problem: Problem | null; readonly values: ContentValues };
+
+async function newWebhookPage(context: SignedInContext, { problem, values }: Props): Promise<View> {
+  const { actor, dashboard, formToken } = context;
+  const { length: count } = await listWebhooks(dashboard.db, actor);
+  const title = 'Add a webhook endpoint';
+  const main = html`${head({ title, up: { name: 'Webhooks', href: WEBHOOKS }, lead: 'You see the secret for its signatures once, on the next page.' })}
+${problemSummary(problem, CONTENT_LABELS)}
+${
+  count >= MAX_ENDPOINTS
+    ? html`<div class="notice warn"><p><strong>${count} of ${MAX_ENDPOINTS} endpoints: no more can be added.</strong> <a href="${WEBHOOKS}">Delete one</a> that is not needed any more first.</p></div>`
+    : html`<p class="quiet">${count} of ${MAX_ENDPOINTS} endpoints</p>`
+}
+<div class="card narrow">${postForm(
+    { action: NEW_WEBHOOK, formToken },
+    html`${hidden('form_id', newFormId(context))}
+<p>${environmentBadge(dashboard.environment)} The endpoint receives the events of this environment only.</p>
+${contentFields(values, problem)}
+<div class="actions"><button class="button primary">Add the endpoint</button><a class="button plain" href="${WEBHOOKS}">Cancel</a></div>`,
+  )}</div>`;
+  return page(context, { title, main, problem });
+}

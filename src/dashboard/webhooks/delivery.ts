@@ -1,0 +1,127 @@
+import { formatCount, formatNumber } from '../../domain/format.ts';
+import { parseJson } from '../../domain/json.ts';
+import { mayGovern } from '../../domain/role.ts';
+import { resendDelivery, sendTestEvent } from '../../service/webhook-sending.ts';
+import { type DeliveryDetails, getDelivery, MAX_READ_ATTEMPTS, type WebhookAttempt } from '../../service/webhooks.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { type Html, html } from '../markup/html.ts';
+import { icon } from '../markup/icons.ts';
+import { page } from '../markup/layout.ts';
+import { doneNotice, facts, head, postForm } from '../markup/parts.ts';
+import { table } from '../markup/table.ts';
+import { exactInstant, instant } from '../markup/words.ts';
+import { breakable, deliveryState, eventName, responseWords } from './cells.ts';
+import { conflictPage } from './changes.ts';
+import { deliveryUrl, endpointIdOf, endpointUrl, hostOf, messageIdOf } from './context.ts';
+
+const DONE = new Map([
+  ['resent', 'The event is sent again. Reload this page to see the result.'],
+  ['test', 'The test event is on its way. Reload this page to see the result.'],
+]);
+
+/** What was sent to an endpoint, each attempt, and what its receiver responded. */
+export async function showDelivery(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, formToken, query } = context;
+  const ids = { endpointId: endpointIdOf(context), messageId: messageIdOf(context) };
+  const delivery = await getDelivery(dashboard.db, actor, ids);
+  const url = deliveryUrl(ids.endpointId, ids.messageId);
+  const resend =
+    mayGovern(actor.role) &&
+    postForm({ action: `${url}/resend`, formToken }, html`<button class="button">${icon('rotate')}Resend</button>`);
+  const title = eventName(delivery);
+  const main = html`${head({
+    title: breakable(title),
+    up: { name: hostOf(delivery), href: `${endpointUrl(ids.endpointId)}#deliveries` },
+    lead: html`<span class="breakable">${delivery.url}</span>`,
+    action: resend,
+  })}
+${doneNotice(DONE.get(query.get('done') ?? ''))}
+<section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(delivery)}</section>
+${attemptSection(delivery)}
+${sentSection(delivery)}`;
+  return page(context, { title: `${title}, webhook delivery`, main });
+}
+
+function about(delivery: DeliveryDetails): Html {
+  const { messageId, attempts, createdAt, log } = delivery;
+  return facts([
+    { name: 'Status', value: deliveryState({ ...delivery, lastNumber: log[0]?.number ?? null }) },
+    { name: 'Attempts', value: attempts },
+    { name: 'Created', value: instant(createdAt) },
+    { name: 'Event id', value: html`<code>${messageId}</code>` },
+  ]);
+}
+
+function attemptSection({ log, attempts }: DeliveryDetails): Html {
+  const isCut = attempts > MAX_READ_ATTEMPTS;
+  return html`<section aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>
+${isCut && html`<p class="quiet">The latest ${MAX_READ_ATTEMPTS} of ${formatNumber(attempts)} are shown.</p>`}
+${
+  log.length === 0
+    ? html`<p class="quiet">No attempt has ended yet.</p>`
+    : html`<div class="card flush">${table({
+        name: 'attempts',
+        label: `${formatCount(log.length, 'attempt')}, the latest first`,
+        columns: ['Attempt', 'Time', 'Duration', 'Response'],
+        rows: log.map((attempt) => ({ cells: cells(attempt) })),
+      })}</div>`
+}</section>`;
+}
+
+function cells(attempt: WebhookAttempt) {
+  return [
+    html`<span class="strong">${attempt.number}</span>`,
+    exactInstant(attempt.at),
+    `${formatNumber(attempt.durationMs)} ms`,
+    html`${responseWords(attempt)}${responseBody(attempt)}`,
+  ];
+}
+
+/** Only administrators get a body. Only a response has one. */
+function responseBody({ responseBody: body, status, number }: WebhookAttempt): Html | false {
+  if (body === null || status === null) return false;
+  if (body.length === 0) return html`<span class="under">Without a body</span>`;
+  return html`<details class="more"><summary>Body<span class="unseen"> of the response to attempt ${number}</span></summary><pre class="text">${shownText(body)}</pre>${body.length === MAX_BODY_BYTES && html`<p class="small quiet">The first ${formatNumber(MAX_BODY_BYTES)} bytes.</p>`}</details>`;
+}
+
+const MAX_BODY_BYTES = 1024;
+
+/** The bytes as text. A character cut at the end is left out, and control characters are replaced, so that none changes the page. */
+function shownText(bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes, { stream: true });
+  return text.replaceAll('\r\n', '\n').replaceAll(/(?![\n\t])\p{C}/gu, '\ufffd');
+}
+
+function sentSection({ body, messageId, log }: DeliveryDetails): Html {
+  const timestamp = log[0] === undefined ? 'the time of the attempt' : Math.floor(log[0].at.getTime() / 1000);
+  return html`<section class="card" aria-labelledby="sent"><h2 id="sent">What was sent</h2>
+<h3>Headers</h3>
+<pre class="text">content-type: application/json
+webhook-id: ${messageId}
+webhook-timestamp: ${timestamp}
+webhook-signature: v1,…
+user-agent: Charter/…</pre>
+<p class="quiet small">The timestamp is that of the latest attempt, in seconds since 1970. Charter computes the signature for each attempt and does not keep it.</p>
+<h3>Body</h3>
+${
+  body === null
+    ? html`<p class="quiet">The event is no longer kept.</p>`
+    : html`<pre class="text">${JSON.stringify(parseJson(body), null, 2)}</pre>
+<p class="quiet small">Shown with line breaks; it was sent without them.</p>`
+}</section>`;
+}
+
+export async function resend(context: SignedInContext): Promise<View> {
+  const ids = { endpointId: endpointIdOf(context), messageId: messageIdOf(context) };
+  const outcome = await resendDelivery(context.dashboard.db, context.actor, ids);
+  const href = deliveryUrl(ids.endpointId, ids.messageId);
+  if (outcome.kind === 'conflict') return conflictPage(context, outcome, { name: 'See the delivery', href });
+  return redirect(`${href}?done=resent`);
+}
+
+export async function sendTest(context: SignedInContext): Promise<View> {
+  const endpointId = endpointIdOf(context);
+  const { messageId } = await sendTestEvent(context.dashboard.db, context.actor, { endpointId });
+  return redirect(`${deliveryUrl(endpointId, messageId)}?done=test`);
+}

@@ -1,0 +1,152 @@
+import type { PeriodUse } from '../../domain/key-usage.ts';
+import { mayGovern } from '../../domain/role.ts';
+import {
+  type DeliveryListPage,
+  getWebhook,
+  type ListedWebhookDelivery,
+  listDeliveries,
+  type WebhookEndpointDetails,
+} from '../../service/webhooks.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { chartFigure } from '../markup/chart.ts';
+import { type Html, html } from '../markup/html.ts';
+import { icon } from '../markup/icons.ts';
+import { page } from '../markup/layout.ts';
+import { doneNotice, facts, head, pager, postForm, urlOf } from '../markup/parts.ts';
+import { table } from '../markup/table.ts';
+import { instant, since } from '../markup/words.ts';
+import { WEBHOOKS } from '../organization/head.ts';
+import { breakable, deliveryState, endpointState, eventName, eventTypeChips, lastDay, responseWords } from './cells.ts';
+import { deliveryUrl, endpointIdOf, endpointUrl, hostOf } from './context.ts';
+
+/** Read from the endpoint itself, where it says so: a link can claim anything. */
+const DONE: Readonly<Record<string, (endpoint: WebhookEndpointDetails) => string | undefined>> = {
+  changed: () => 'The endpoint is saved.',
+  disabled: ({ disabledAt }) =>
+    disabledAt === null ? undefined : 'The endpoint is disabled. Deliveries that wait are kept.',
+  enabled: ({ disabledAt }) =>
+    disabledAt === null ? 'The endpoint is enabled. Deliveries that waited are sent now.' : undefined,
+};
+
+/** An endpoint's own page: its state, its attempts of a week and its last deliveries. */
+export async function showWebhook(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, query } = context;
+  const [after, before] = [query.get('after'), query.get('before')];
+  const endpointId = endpointIdOf(context);
+  const endpoint = await getWebhook(dashboard.db, actor, endpointId);
+  const deliveries = await listDeliveries(dashboard.db, actor, { endpointId, after, before });
+  const done = query.get('done') ?? '';
+  const main = html`${head({
+    title: breakable(hostOf(endpoint)),
+    up: { name: 'Webhooks', href: WEBHOOKS },
+    lead: html`<span class="breakable">${endpoint.url}</span>`,
+    action: mayGovern(actor.role) && actions(context, endpoint),
+  })}
+${doneNotice(Object.hasOwn(DONE, done) ? DONE[done]?.(endpoint) : undefined)}
+${endpoint.disabledReason !== null && endpoint.disabledReason !== 'user' && repairNotice(endpoint.disabledReason)}
+<section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(endpoint, context.now)}</section>
+${attemptSection(endpoint, context.now)}
+${deliverySection(context, { endpoint, deliveries, isFirst: after === null && before === null })}`;
+  return page(context, { title: `${hostOf(endpoint)}, webhook endpoint`, main });
+}
+
+function actions({ formToken }: SignedInContext, { id, disabledAt }: WebhookEndpointDetails): Html {
+  const url = endpointUrl(id);
+  const turn =
+    disabledAt === null
+      ? html`<a class="button" href="${url}/disable">${icon('revoke')}Disable</a>`
+      : postForm({ action: `${url}/enable`, formToken }, html`<button class="button primary">Enable</button>`);
+  return html`<div class="actions">${turn}<a class="button" href="${url}/change">${icon('rename')}Change</a><a class="button" href="${url}/rotate">${icon('rotate')}Rotate secret</a><a class="button danger-plain" href="${url}/delete">Delete</a></div>`;
+}
+
+function repairNotice(reason: 'gone' | 'failing'): Html {
+  const why =
+    reason === 'gone'
+      ? 'Its receiver responded with 410 Gone, so Charter has disabled the endpoint.'
+      : 'Every attempt of five days failed, so Charter has disabled the endpoint.';
+  return html`<div class="notice warn"><p><strong>${why}</strong> Repair the receiver, send it a test event, then enable the endpoint. For changes while it was disabled, read the feed of events.</p></div>`;
+}
+
+function about(endpoint: WebhookEndpointDetails, now: Date): Html {
+  const { eventTypes, createdAt, createdBy, previousSecretUntil } = endpoint;
+  return facts([
+    { name: 'Status', value: endpointState(endpoint) },
+    { name: 'Events', value: eventTypeChips(eventTypes) },
+    { name: 'Last success', value: lastDay(endpoint, 'succeeded', now) },
+    { name: 'Last failure', value: lastDay(endpoint, 'failed', now) },
+    {
+      name: 'Added',
+      value: html`${instant(createdAt)}<span class="under">by ${createdBy ?? 'an operator'}</span>`,
+    },
+    {
+      name: 'Secret',
+      value:
+        previousSecretUntil !== null && previousSecretUntil > now
+          ? html`Rotated<span class="under">The previous one also signs until ${instant(previousSecretUntil)}</span>`
+          : 'Shown once, when it was made',
+    },
+  ]);
+}
+
+const [SHOWN_DAYS, DAY_MS] = [7, 86_400_000];
+
+function attemptSection({ days }: WebhookEndpointDetails, now: Date): Html {
+  const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
+  const byStart = new Map(days.map((day) => [day.startsAt.getTime(), day]));
+  const uses = Array.from({ length: SHOWN_DAYS }, (_, i): PeriodUse => {
+    const start = today - (SHOWN_DAYS - 1 - i) * DAY_MS;
+    const { succeeded = 0, failed = 0 } = byStart.get(start) ?? {};
+    return { startsAt: new Date(start), successful: succeeded, refused: 0, failed };
+  });
+  return html`<section class="card" aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>
+<p class="quiet">An attempt is successful if the receiver responds with 2xx within 15 seconds. Days are in UTC.</p>
+<div class="use">${chartFigure({ period: 'day', title: `Last ${SHOWN_DAYS} days`, counted: 'Attempts', outcomes: ['successful', 'failed'], uses })}</div></section>`;
+}
+
+type Deliveries = {
+  readonly endpoint: WebhookEndpointDetails;
+  readonly deliveries: DeliveryListPage;
+  readonly isFirst: boolean;
+};
+
+function deliverySection(
+  { actor, formToken, now }: SignedInContext,
+  { endpoint, deliveries: { deliveries, previous, next }, isFirst }: Deliveries,
+): Html {
+  const url = endpointUrl(endpoint.id);
+  const test =
+    mayGovern(actor.role) &&
+    postForm({ action: `${url}/test`, formToken }, html`<button class="button">Send a test event</button>`);
+  const none = isFirst
+    ? 'Nothing was sent yet. The next change of a parent program is, and so is a test event.'
+    : 'There are no more deliveries.';
+  return html`<section aria-labelledby="deliveries"><div class="section-head"><h2 id="deliveries">Deliveries</h2>${test}</div>
+${
+  deliveries.length === 0
+    ? html`<p class="quiet">${none}</p>`
+    : html`<div class="card flush">${table({
+        name: 'deliveries',
+        label: 'Deliveries, the latest first',
+        columns: ['Event', 'Status', 'Attempts', 'Last attempt', 'Response'],
+        rows: deliveries.map((delivery) => ({ cells: cells(delivery, endpoint, now) })),
+      })}</div>`
+}
+${pager({
+  first: isFirst ? null : `${url}#deliveries`,
+  previous: previous === null ? null : `${urlOf(url, { before: previous })}#deliveries`,
+  next: next === null ? null : `${urlOf(url, { after: next })}#deliveries`,
+})}</section>`;
+}
+
+function cells(delivery: ListedWebhookDelivery, endpoint: WebhookEndpointDetails, now: Date) {
+  const { messageId, createdAt, attempts, lastAt, lastNumber, lastStatus, lastError } = delivery;
+  const isDisabled = endpoint.disabledAt !== null;
+  return [
+    html`<a class="key-name" href="${deliveryUrl(endpoint.id, messageId)}">${breakable(eventName(delivery))}</a><span class="under">${instant(createdAt)}</span>`,
+    deliveryState({ ...delivery, isDisabled }),
+    attempts,
+    lastAt === null ? '—' : since(lastAt, now),
+    lastNumber === null ? '—' : responseWords({ status: lastStatus, error: lastError ?? '' }),
+  ];
+}

@@ -1,0 +1,136 @@
+import { createPeople, type People } from '../../support/actors.ts';
+import { wordsOf } from '../../support/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { type Attempt, addEndpoint, writeAttempts, writeEvent } from '../../support/webhooks.ts';
+
+const dashboard = await useDashboard();
+const { db } = dashboard;
+
+const bytes = (text: string) => Uint8Array.from(Buffer.from(text));
+
+/** An endpoint with a delivery that has these attempts. */
+async function delivered(people: People, attempts: readonly Attempt[], state?: 'pending' | 'succeeded' | 'failed') {
+  const { id: endpointId } = await addEndpoint(db, people.administrator);
+  const messageId = await writeEvent(db, people.scope, 'Nordic Business Studies');
+  const { organizationId } = people.scope;
+  if (attempts.length > 0) await writeAttempts(db, { organizationId, endpointId, messageId }, attempts, state);
+  const endpoint = `/organization/webhooks/${endpointId}`;
+  return { endpointId, messageId, endpoint, delivery: `${endpoint}/deliveries/${messageId}` };
+}
+
+const FAILED = { status: null, error: 'No response within 15 seconds.', durationMs: 15_002 };
+
+test('the page of a delivery shows each attempt, what was sent, and to administrators what was answered', async () => {
+  // The attack: a manager reads internal pages through the bodies of responses.
+  const people = await createPeople(db);
+  const { delivery, messageId } = await delivered(people, [
+    FAILED,
+    { status: 503, body: bytes('busy'), durationMs: 1234 },
+    { body: bytes('thanks') },
+  ]);
+  const at = (await db.prisma.webhookAttempt.findFirstOrThrow({ where: { messageId, number: 3 } })).at;
+  const administrator = wordsOf(await (await browserOf(dashboard, people.administrator)).get(delivery));
+  const manager = wordsOf(await (await browserOf(dashboard, people.manager)).get(delivery));
+  for (const words of [administrator, manager]) {
+    expect(words).toMatch(/parent_program\.created .*Delivered .*Attempts 3 /);
+    expect(words).toMatch(
+      /3 \d+ \w{3} 20\d\d, .* 87 ms 200 OK .*1,234 ms 503 Service Unavailable .*15,002 ms No response within 15 seconds\./,
+    );
+    expect(words).toContain(
+      `webhook-id: ${messageId} webhook-timestamp: ${Math.floor(at.getTime() / 1000)} webhook-signature: v1,…`,
+    );
+    expect(words).toContain('"type": "parent_program.created"');
+    expect(words).toContain('"name": "Nordic Business Studies"');
+  }
+  expect(administrator).toMatch(/thanks .*busy/);
+  expect(manager).not.toMatch(/thanks|busy/);
+});
+
+test('a response cannot change the page: markup is escaped, and control characters and cut ones are replaced', async () => {
+  // The attack: a receiver responds with a script, or with characters that turn the text around.
+  const people = await createPeople(db);
+  const evil = `<script>alert(1)</script>\r\n\u202eevil\0\u001b[31m</pre>${'ä'.repeat(600)}`;
+  const { delivery } = await delivered(people, [{ status: 400, body: bytes(evil).subarray(0, 1024) }]);
+  const page = await (await browserOf(dashboard, people.administrator)).get(delivery);
+  expect(page.text).not.toContain('<script>alert');
+  expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;\n\ufffdevil\ufffd\ufffd[31m&lt;/pre&gt;ää');
+  for (const wrong of ['\u202e', '\0', '\u001b', 'ä\ufffd']) expect(page.text).not.toContain(wrong);
+  expect(wordsOf(page)).toContain('The first 1,024 bytes.');
+});
+
+test.each([
+  ['pending', [], 'Waiting'],
+  ['pending', [FAILED], 'Retrying Next attempt:'],
+  ['succeeded', [FAILED, {}], 'Delivered'],
+  ['failed', [FAILED], 'Failed No further attempt'],
+] as const)('a delivery that is %s after the attempts %j is shown as "%s"', async (state, attempts, words) => {
+  const people = await createPeople(db);
+  const { endpoint, delivery } = await delivered(people, attempts, state);
+  const browser = await browserOf(dashboard, people.manager);
+  for (const path of [endpoint, delivery])
+    expect([path, wordsOf(await browser.get(path))]).toEqual([path, expect.stringContaining(` ${words}`)]);
+});
+
+test('a delivery whose attempt is under way, and one of a disabled endpoint, are shown as such', async () => {
+  const people = await createPeople(db);
+  const { endpoint, delivery, endpointId, messageId } = await delivered(people, [FAILED], 'pending');
+  const browser = await browserOf(dashboard, people.administrator);
+  await browser.submit(`${endpoint}/disable`);
+  for (const path of [endpoint, delivery])
+    expect(wordsOf(await browser.get(path))).toContain('Waiting Until the endpoint is enabled');
+  await db.prisma.webhookDelivery.updateMany({ where: { endpointId, messageId }, data: { attempts: 2 } });
+  for (const path of [endpoint, delivery]) expect(wordsOf(await browser.get(path))).toContain('Being sent');
+  const resent = await browser.submit(delivery, {}, `${delivery}/resend`);
+  expect([resent.status, wordsOf(resent)]).toEqual([409, expect.stringContaining('under way')]);
+});
+
+test('Resend makes a delivery due again, and its page says so', async () => {
+  const people = await createPeople(db);
+  const { delivery, messageId } = await delivered(people, [FAILED], 'failed');
+  const browser = await browserOf(dashboard, people.administrator);
+  const response = await browser.submit(delivery, {}, `${delivery}/resend`);
+  expect([response.status, response.headers['location']]).toEqual([303, `${delivery}?done=resent`]);
+  expect(wordsOf(await browser.get(response.headers['location'] ?? ''))).toContain('The event is sent again.');
+  expect(await db.prisma.webhookDelivery.findFirst({ where: { messageId } })).toMatchObject({
+    state: 'pending',
+    failures: 0,
+  });
+});
+
+test('a test event has a delivery and a page, also of a disabled endpoint', async () => {
+  const people = await createPeople(db);
+  const { endpoint } = await delivered(people, []);
+  const browser = await browserOf(dashboard, people.administrator);
+  for (const turn of ['enabled', 'disabled']) {
+    if (turn === 'disabled') await browser.submit(`${endpoint}/disable`);
+    const { status, headers } = await browser.submit(endpoint, {}, `${endpoint}/test`);
+    expect([turn, status]).toEqual([turn, 303]);
+    const words = wordsOf(await browser.get(headers['location'] ?? ''));
+    expect(words).toContain('The test event is on its way.');
+    expect(words).toMatch(/"type": "webhook\.test", "timestamp": "20.*", "data": \{\}/);
+  }
+  expect(wordsOf(await browser.get(endpoint)).match(/webhook\.test/g)).toHaveLength(2);
+});
+
+test('the deliveries of an endpoint are paged with the position in the URL', async () => {
+  const people = await createPeople(db);
+  const { endpoint } = await delivered(people, []);
+  for (let i = 0; i < 30; i += 1) await writeEvent(db, people.scope);
+  const browser = await browserOf(dashboard, people.manager);
+  const linksIn = (text: string) => [...text.matchAll(/href="([^"]*\/deliveries\/[^"]*)"/g)].map(([, href]) => href);
+  const first = await browser.get(endpoint);
+  expect(linksIn(first.text)).toHaveLength(25);
+  const [, next = ''] = /href="([^"#]*)#deliveries" rel="next"/.exec(first.text) ?? [];
+  const second = await browser.get(next);
+  expect(linksIn(second.text)).toHaveLength(6);
+  const [, previous = ''] = /href="([^"#]*)#deliveries" rel="prev"/.exec(second.text) ?? [];
+  expect(linksIn((await browser.get(previous)).text)).toEqual(linksIn(first.text));
+  expect((await browser.get(`${endpoint}?after='&before=%00`)).status).toBe(200);
+});
+
+test('an endpoint without deliveries says what comes', async () => {
+  const people = await createPeople(db);
+  const { id } = await addEndpoint(db, people.administrator);
+  const page = await (await browserOf(dashboard, people.manager)).get(`/organization/webhooks/${id}`);
+  expect(wordsOf(page)).toContain('Nothing was sent yet.');
+});
