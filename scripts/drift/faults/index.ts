@@ -16,10 +16,10 @@ import { RESOURCE_FAULTS } from './resources.ts';
 import { STOPPING_FAULTS } from './stopping.ts';
 
 
-import { WEBHOOK_FAULTS } from './webhooks.ts';
 
 
 import { WEBHOOK_PAGE_FAULTS } from './webhook-pages.ts';
+import { WEBHOOK_FAULTS } from './webhooks.ts';
 
 
 /** All planted faults. To add one, add it to one of these lists. */

@@ -65,7 +65,7 @@ function repairNotice(reason: 'gone' | 'failing'): Html {
     reason === 'gone'
       ? 'Its receiver responded with 410 Gone, so Charter has disabled the endpoint.'
       : 'Every attempt of five days failed, so Charter has disabled the endpoint.';
-  return html`<div class="notice warn"><p><strong>${why}</strong> Repair the receiver, send it a test event, then enable the endpoint. For changes while it was disabled, read the feed of events.</p></div>`;
+  return html`<div class="notice warn"><p><strong>${why}</strong> Repair the receiver, then enable the endpoint. For changes while it was disabled, read the feed of events.</p></div>`;
 }
 
 function about(endpoint: WebhookEndpointDetails, now: Date): Html {
