@@ -14,13 +14,8 @@ import { PEOPLE_FAULTS } from './people.ts';
 import { PROMISE_FAULTS } from './promises.ts';
 import { RESOURCE_FAULTS } from './resources.ts';
 import { STOPPING_FAULTS } from './stopping.ts';
-
-
-
-
 import { WEBHOOK_PAGE_FAULTS } from './webhook-pages.ts';
 import { WEBHOOK_FAULTS } from './webhooks.ts';
-
 
 /** All planted faults. To add one, add it to one of these lists. */
 export const FAULTS: readonly Fault[] = [
