@@ -1,8 +1,7 @@
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
-import { joinEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
+import { startTemporaryPostgres, type TemporaryPostgres } from '../temporary-postgres.ts';
 import { root } from '../tool.ts';
 import type { Edit, Fault } from './fault.ts';
 import { run } from './running.ts';
@@ -26,30 +25,23 @@ export type Checkout = {
 
 export async function makeCheckout(): Promise<Checkout> {
   const scratch = await mkdtemp(join(tmpdir(), 'charter-drift-'));
-  // As root, PostgreSQL runs as another user, who must be able to reach the folder.
-  await chmod(scratch, 0o755);
   const folder = join(scratch, 'charter');
   await mkdir(folder);
   const names = (await readdir(root)).filter((name) => !NOT_COPIED.has(name));
   await Promise.all(names.map((name) => copy(folder, name)));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const dataDir = join(scratch, 'data');
-  let postgres: ReturnType<typeof joinEmbeddedPostgres> | undefined;
+  let postgres: Promise<TemporaryPostgres> | undefined;
   return {
     folder,
     scratch,
     async databaseUrl() {
-      postgres ??= joinEmbeddedPostgres({
-        dataDir,
-        postgresSettings: { fsync: 'off', full_page_writes: 'off', max_connections: '300' },
-      });
+      postgres ??= startTemporaryPostgres();
       return (await postgres).url;
     },
     plant: (fault) => plant(folder, fault),
     async remove() {
-      const joined = await postgres?.catch(() => undefined);
-      await joined?.leave();
-      if (postgres !== undefined) await removeCluster(dataDir);
+      const started = await postgres?.catch(() => undefined);
+      await started?.end();
       await rm(scratch, { recursive: true, force: true });
     },
   };

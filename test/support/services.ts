@@ -8,9 +8,8 @@ import { SHARED, type Shared } from './shared.ts';
 type Started = { readonly url: string; end(): Promise<unknown> };
 export type Services = { readonly url: string; end(): Promise<void> };
 
-/** `folder`: the run's own. */
-export async function shareServices(folder: string): Promise<Services> {
-  const start = { postgres: () => startPostgres(folder), browser: startBrowser };
+export async function shareServices(): Promise<Services> {
+  const start = { postgres: startPostgres, browser: startBrowser };
   const started = new Map<Shared, Promise<Started>>();
   const server = createServer((req, res) => {
     // On a busy machine, a client could send its next request on a connection that is just being closed as idle.
@@ -35,16 +34,18 @@ export async function shareServices(folder: string): Promise<Services> {
   };
 }
 
-/**
- * Its data is lost after the run, so it need not reach the disk. Several short runs can share one:
- * CHARTER_TEST_SERVER.
- */
-async function startPostgres(folder: string): Promise<Started> {
-  const { joinEmbeddedPostgres } = await import('../../src/postgres/embedded-postgres.ts');
-  const postgresSettings = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
+/** Several short runs can share one: CHARTER_TEST_SERVER. */
+async function startPostgres(): Promise<Started> {
   const given = process.env['CHARTER_TEST_SERVER'];
-  const own = given === undefined ? await joinEmbeddedPostgres({ dataDir: folder, postgresSettings }) : undefined;
-  return { url: await makeTemplate(own?.url ?? given ?? ''), end: async () => own?.leave() };
+  if (given !== undefined) return { url: await makeTemplate(given), end: async () => {} };
+  const { startTemporaryPostgres } = await import('../../scripts/temporary-postgres.ts');
+  const postgres = await startTemporaryPostgres();
+  try {
+    return { url: await makeTemplate(postgres.url), end: postgres.end };
+  } catch (error) {
+    await postgres.end();
+    throw error;
+  }
 }
 
 /** The template of every test database: empty, with every migration applied. Returns its URL. */

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TIME_ZONE } from './postgres.ts';
@@ -11,12 +11,10 @@ declare global {
 /** `seed`: for the order of the tests within a file. */
 export default async function setUp({ seed = 0 }: { seed?: number } = {}): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-test-'));
-  // When the tests run as root, PostgreSQL runs as another user, who must be able to reach the folder.
-  await chmod(folder, 0o755);
-  globalThis.charterTestServices = await shareServices(folder);
+  globalThis.charterTestServices = await shareServices();
   process.env['CHARTER_TEST_FOLDER'] = folder;
-  // Shared by the workers and the processes that tests start.
-  process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
+  // Shared by the workers and the processes that tests start; `npm test` names a folder that it keeps for its next run.
+  process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled');
   process.env['CHARTER_TEST_SERVICES'] = globalThis.charterTestServices.url;
   process.env['CHARTER_TEST_SEED'] = String(seed);
   process.env['NODE_ENV'] = 'test';

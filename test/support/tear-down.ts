@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 
 /** Stops the shared services; after a whole run, throws if no test has produced some status of the contract. */
 export default async function tearDown(options: {
@@ -9,7 +8,6 @@ export default async function tearDown(options: {
   const isWhole = (options.testPathPatterns?.patterns.length ?? 0) === 0 && !options.testNamePattern;
   const unseen = isWhole ? await (await import('./contract.ts')).unseenStatuses() : [];
   await globalThis.charterTestServices?.end();
-  await removeCluster(process.env['CHARTER_TEST_FOLDER'] ?? '');
   await rm(process.env['CHARTER_TEST_FOLDER'] ?? '', { recursive: true, force: true });
   if (unseen.length > 0)
     throw new Error(`No test has produced these responses of the contract:\n  ${unseen.join('\n  ')}`);
