@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { ResponseCheck } from './api/response-check.ts';
 import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
 import { isNetwork, type WebhookTargets } from './domain/forbidden-address.ts';
@@ -16,6 +17,8 @@ export type Config = {
   /** 0: any free port. */
   readonly port: number;
   readonly host: string;
+  /** Processes that serve the port. */
+  readonly workers: number;
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly databasePoolSize: number;
@@ -54,6 +57,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const config = {
     port: integer('PORT', given('PORT'), { fallback: 3000, min: 0, max: 65535 }),
     host: given('HOST') ?? '127.0.0.1',
+    workers: workers(given('WORKERS')),
     databaseUrl: databaseUrl(given('DATABASE_URL')),
     databasePoolSize: integer('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1000 }),
     acceptsNewerDatabase:
@@ -108,6 +112,15 @@ function integer(
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw invalid(name, text, `an integer from ${min} to ${max}`);
+}
+
+const MAX_WORKERS = 256;
+
+function workers(text: string | undefined): number {
+  if (text === 'auto') return availableParallelism();
+  if (text !== undefined && !/^\d+$/.test(text))
+    throw invalid('WORKERS', text, `"auto" or an integer from 1 to ${MAX_WORKERS}`);
+  return integer('WORKERS', text, { fallback: 1, min: 1, max: MAX_WORKERS });
 }
 
 function perSecond(name: string, text: string | undefined, fallback: number): number {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -20,6 +21,8 @@ export type Connections = {
   drain(): void;
   /** Closes the connections without a request. To be called repeatedly after `drain`, because others become idle. */
   closeIdle(): void;
+  /** Resolves when no connection is open. */
+  allClosed(): Promise<void>;
 };
 
 export type ConnectionsOptions = {
@@ -33,6 +36,7 @@ export type ConnectionsOptions = {
 /** Passes the requests of all connections to the app, answers unreadable ones, and closes connections without a reset. */
 export function serveConnections(server: Server, { app, ...refusing }: ConnectionsOptions): Connections {
   const connections = new Map<Duplex, Connection>();
+  const closed = new EventEmitter();
   let isDraining = false;
   server.on('connection', (socket: Socket) => {
     const connection = new Connection(socket, app);
@@ -40,6 +44,7 @@ export function serveConnections(server: Server, { app, ...refusing }: Connectio
     socket.once('close', () => {
       connections.delete(socket);
       connection.drop();
+      if (connections.size === 0) closed.emit('all');
     });
   });
   const serve: RequestListener = (req, res) => connections.get(req.socket)?.receive(req, res, { isDraining });
@@ -60,6 +65,9 @@ export function serveConnections(server: Server, { app, ...refusing }: Connectio
     },
     closeIdle() {
       for (const connection of connections.values()) connection.closeIfIdle();
+    },
+    async allClosed() {
+      if (connections.size > 0) await once(closed, 'all');
     },
   };
 }

@@ -13,11 +13,12 @@ import { logUnreadable } from './operations/unreadable-log.ts';
 import { connect } from './postgres/connect.ts';
 import { openPublication } from './publication/routes.ts';
 import { isHttps } from './security-headers.ts';
-import { listen, STOP_SECONDS } from './server.ts';
+import { listen, STOP_SECONDS, serveHanded } from './server.ts';
 import { type KeyUses, startKeyUses } from './service/last-used.ts';
 import { createOutbox, type Outbox } from './service/mail.ts';
 import { type Shutdown, watchForShutdown } from './shutdown.ts';
 import type { Database } from './store/database.ts';
+import { readWorker, type Worker } from './workers/worker.ts';
 
 /** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */
 export const IDLE_SECONDS = 1;
@@ -25,13 +26,16 @@ export const IDLE_SECONDS = 1;
 const PREPARE_AFTER_MS = 5000;
 /** For what follows the last response of a shutdown: last uses of keys, mails, the database. */
 const LEAVE_SECONDS = 60;
+/** More for the supervisor, whose workers have the same limit. */
+const SUPERVISOR_SECONDS = 10;
 
 /** Runs the server until a shutdown is requested. Then resolves, with the exit code set. */
 export async function run(): Promise<void> {
   // First of all, so that a signal during the start leaves no PostgreSQL running.
-  const shutdown = watchForShutdown();
+  const worker = readWorker(process.argv.slice(2));
+  const shutdown = watchForShutdown(worker?.stopRequested);
   try {
-    await startAndServe(shutdown);
+    await startAndServe(shutdown, worker);
   } catch (error) {
     if (!(error instanceof StartUpError)) throw error;
     // Ctrl-C in a terminal also interrupts initdb; the failure that follows needs no message.
@@ -45,42 +49,57 @@ export async function run(): Promise<void> {
   }
 }
 
-async function startAndServe(shutdown: Shutdown): Promise<void> {
+async function startAndServe(shutdown: Shutdown, worker: Worker | null): Promise<void> {
   const config = readConfig(process.env);
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger(config.logLevel, worker === null ? {} : { base: { worker: worker.role.number } });
   endOnUnexpectedError({ logger, shutdown });
-  void limitShutdown(shutdown, config.drainSeconds + STOP_SECONDS + LEAVE_SECONDS);
-  const measuring = await startMetrics(config, logger);
-  try {
-    await connectAndServe({ config, logger, shutdown, metrics: measuring?.metrics });
-  } finally {
-    await measuring?.close();
+  const isSupervisor = worker === null && config.workers > 1;
+  const stopSeconds = config.drainSeconds + STOP_SECONDS + LEAVE_SECONDS;
+  void limitShutdown(shutdown, isSupervisor ? stopSeconds + SUPERVISOR_SECONDS : stopSeconds);
+  if (isSupervisor) {
+    const { supervise } = await import('./workers/supervise.ts');
+    await supervise({ config, logger, shutdown });
+  } else {
+    const measuring = await startMetrics(config, { logger, worker });
+    try {
+      await connectAndServe({ config, logger, shutdown, worker, metrics: measuring?.metrics });
+    } finally {
+      await measuring?.close();
+    }
   }
   logger.info({ reason: await shutdown.reason }, 'stopped');
 }
 
-/** Loads the metrics only if they are wanted. */
-async function startMetrics({ metrics: address }: Config, logger: Logger): Promise<Measuring | undefined> {
+type Measuring = { readonly metrics: Metrics; close(): Promise<void> };
+
+/** Loads the metrics only if they are wanted. The supervisor serves those of a worker. */
+async function startMetrics(
+  { metrics: address }: Config,
+  { logger, worker }: Pick<Running, 'logger' | 'worker'>,
+): Promise<Measuring | undefined> {
   if (address === null) return undefined;
-  const [{ Metrics }, { startMetricsServer }] = await Promise.all([
-    import('./operations/metrics/metrics.ts'),
-    import('./metrics-server.ts'),
-  ]);
+  const { Metrics } = await import('./operations/metrics/metrics.ts');
+  if (worker !== null) {
+    const metrics = new Metrics({ worker: String(worker.role.number) });
+    worker.reportMetrics(metrics, (error) => logger.warn({ err: error }, 'could not read the metrics'));
+    return { metrics, close: async () => {} };
+  }
+  const { startMetricsServer } = await import('./metrics-server.ts');
   const metrics = new Metrics();
   const { close } = await startMetricsServer(address, { logger, read: async () => [await metrics.read()] });
   return { metrics, close };
 }
 
-type Measuring = { readonly metrics: Metrics; close(): Promise<void> };
-
 type Running = {
   readonly config: Config;
   readonly logger: Logger;
   readonly shutdown: Shutdown;
+  /** Null: the only process of this server. */
+  readonly worker: Worker | null;
   readonly metrics: Metrics | undefined;
 };
 
-async function connectAndServe({ config, logger, shutdown, metrics }: Running): Promise<void> {
+async function connectAndServe({ config, logger, shutdown, worker, metrics }: Running): Promise<void> {
   const outbox = createOutbox(config.mail, (error) => logger.warn({ err: error }, 'could not send a mail'));
   const { db, leave } = await connect(config, (error) =>
     logger.warn({ err: error }, 'an idle database connection failed'),
@@ -89,7 +108,7 @@ async function connectAndServe({ config, logger, shutdown, metrics }: Running): 
     onFailure: (error) => logger.warn({ err: error }, 'could not write the last uses of API keys; will try again'),
   });
   try {
-    if (!shutdown.isRequested()) await serve({ config, db, logger, keyUses, outbox, shutdown, metrics });
+    if (!shutdown.isRequested()) await serve({ config, db, logger, keyUses, outbox, shutdown, worker, metrics });
     await Promise.all([keyUses.stop(), outbox.settle()]);
   } finally {
     await leave();
@@ -102,7 +121,7 @@ type Serving = Running & {
   readonly outbox: Outbox;
 };
 
-async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }: Serving): Promise<void> {
+async function serve({ config, db, logger, keyUses, outbox, shutdown, worker, metrics }: Serving): Promise<void> {
   let isStopping = false;
   const { environment, publicUrl, trustedProxies, webhooks, requestLimits, responseCacheBytes, responseCheck } = config;
   const publication = openPublication();
@@ -128,11 +147,15 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }:
   await demonstration?.seed(db, environment);
   if (shutdown.isRequested()) return;
   const unreadable = logUnreadable(logger);
-  const server = await listen(app, {
-    ...config,
+  const options = {
+    publicUrl,
     onUnreadable: unreadable.log,
-    onAcceptError: (error) => logger.warn({ err: error }, 'could not accept a connection'),
-  });
+  };
+  const onAcceptError = (error: Error) => logger.warn({ err: error }, 'could not accept a connection');
+  const server =
+    worker === null
+      ? await listen(app, { ...options, host: config.host, port: config.port, onAcceptError })
+      : { ...serveHanded(app, { ...options, handed: worker }), url: worker.role.url };
   shutdown.started();
   warnAboutSettings(config, logger);
   const stopHousekeeping = startHousekeeping(db, logger, { retention: { eventDays: config.eventRetentionDays } });
@@ -143,12 +166,16 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, metrics }:
     publicUrl,
     userAgent: `Charter/${(await readDocument()).info.version}`,
   });
-  logger.info({ url: server.url, environment }, 'Charter is listening');
+  if (worker === null) logger.info({ url: server.url, environment }, 'Charter is listening');
+  else worker.reportReady();
   const preparing = setTimeout(() => void publication.prepare(publicUrl ?? server.url), PREPARE_AFTER_MS);
   // A failed welcome must not stop the server.
-  const welcome = demonstration?.welcome(db, { url: server.url, environment }).catch((error: unknown) => {
-    logger.warn({ err: error }, 'could not print the demonstration sign-ins');
-  });
+  const greets = worker === null || worker.role.greets;
+  const welcome = !greets
+    ? undefined
+    : demonstration?.welcome(db, { url: server.url, environment }).catch((error: unknown) => {
+        logger.warn({ err: error }, 'could not print the demonstration sign-ins');
+      });
   process.stdout.write((await welcome) ?? '');
   const reason = await shutdown.reason;
   isStopping = true;

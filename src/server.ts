@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay, setImmediate as nextCheck } from 'node:timers/promises';
 import type { TimeLimits, Unreadable } from './api/unreadable-request.ts';
 import { type Connections, serveConnections } from './connections.ts';
@@ -29,22 +29,71 @@ export type Listening = {
   stop(options?: StopOptions): Promise<void>;
 };
 
-export type ListenOptions = {
-  host: string;
-  port: number;
+export type ServeOptions = {
   /** The URL under which people reach the server; with https, responses tell browsers to use only HTTPS. */
   publicUrl?: string | undefined;
   /** 10 and 30 seconds by default. */
   limits?: TimeLimits | undefined;
   onUnreadable?: (seen: Unreadable) => void;
+};
+
+export type ListenOptions = ServeOptions & {
+  host: string;
+  port: number;
   /** Called when a connection could not be accepted, for example because too many files are open. */
   onAcceptError?: (error: Error) => void;
 };
 
 export async function listen(
   app: RequestListener,
-  { host, port, publicUrl, limits = LIMITS, onUnreadable = () => {}, onAcceptError = () => {} }: ListenOptions,
+  { host, port, onAcceptError = () => {}, ...options }: ListenOptions,
 ): Promise<Listening> {
+  const { server, connections } = createHttpServer(app, options);
+  const url = await listenOn(server, { host, port }, { host: 'HOST', port: 'PORT' });
+  server.on('error', onAcceptError);
+  return {
+    url,
+    async stop({ drainSeconds = 0, idleSeconds = 0 } = {}) {
+      connections.drain();
+      if (drainSeconds > 0) await delay(drainSeconds * 1000);
+      // Once the connections that wait in the backlog have been accepted: closing the listener resets the others.
+      await nextCheck();
+      // The close() of node:http would also close the idle connections, with a reset if a request is arriving.
+      NetServer.prototype.close.call(server);
+      await finish(server, connections, idleSeconds);
+    },
+  };
+}
+
+/** Connections that another process accepts. */
+export type HandedConnections = {
+  onConnection(serve: (socket: Socket) => void): void;
+  /** Asks that process to hand no more of them over. Resolves when there will be no more. */
+  end(): Promise<void>;
+};
+
+/** Serves connections that another process accepts, which decides how long it does so during a shutdown. */
+export function serveHanded(
+  app: RequestListener,
+  { handed, ...options }: ServeOptions & { handed: HandedConnections },
+): Pick<Listening, 'stop'> {
+  const { server, connections } = createHttpServer(app, options);
+  // Starts Node's check for time-outs, which otherwise starts with the listener.
+  server.emit('listening');
+  handed.onConnection((socket) => server.emit('connection', socket));
+  return {
+    async stop({ idleSeconds = 0 } = {}) {
+      connections.drain();
+      await handed.end();
+      await finish(server, connections, idleSeconds);
+    },
+  };
+}
+
+function createHttpServer(
+  app: RequestListener,
+  { publicUrl, limits = LIMITS, onUnreadable = () => {} }: ServeOptions,
+): { server: Server; connections: Connections } {
   // A missing Host gets a response of the contract. With optimizeEmptyRequests, a request without a body emits no 'end' event,
   // which makes a cached response a tenth cheaper.
   const server = createServer({
@@ -56,25 +105,14 @@ export async function listen(
   });
   const securityHeaders = apiSecurityHeaders(publicUrl);
   const connections = serveConnections(server, { app, limits, securityHeaders, onUnreadable });
-  const url = await listenOn(server, { host, port }, { host: 'HOST', port: 'PORT' });
-  server.on('error', onAcceptError);
-  return { url, stop: (options = {}) => stop(server, connections, options) };
+  return { server, connections };
 }
 
-async function stop(
-  server: Server,
-  connections: Connections,
-  { drainSeconds = 0, idleSeconds = 0 }: StopOptions,
-): Promise<void> {
-  connections.drain();
-  if (drainSeconds > 0) await delay(drainSeconds * 1000);
-  // Once the connections that wait in the backlog have been accepted: closing the listener resets the others.
-  await nextCheck();
-  // The close() of node:http would also close the idle connections, with a reset if a request is arriving.
-  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+/** Waits for the requests in progress, and closes all connections. */
+async function finish(server: Server, connections: Connections, idleSeconds: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), STOP_SECONDS * 1000);
   const closeIdle = closeIdleFrom(performance.now() + idleSeconds * 1000, connections);
-  await closed;
+  await connections.allClosed();
   clearInterval(closeIdle);
   clearTimeout(deadline);
   // Only now that of node:http, which stops its check for time-outs.

@@ -8,18 +8,24 @@ export type Shutdown = {
   started(): void;
 };
 
-export function watchForShutdown(): Shutdown {
+/**
+ * `requested`: the request of the process that started this one. It then decides alone: a signal to all processes of a terminal
+ * or a service must not end this one while it still gets connections. Undefined: a signal is a request.
+ */
+export function watchForShutdown(requested?: Promise<string>): Shutdown {
   let [isRequested, isStarting] = [false, true];
   // The terminal whose end is the signal can no longer be written to.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const { promise: reason, resolve } = Promise.withResolvers<string>();
   const request = (why: string) => {
-    if (isStarting && !isRequested)
+    if (isStarting && !isRequested && requested === undefined)
       process.stderr.write('\nCharter is stopping. The current step is finished first.\n');
     isRequested = true;
     resolve(why);
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => request(signal));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])
+    process.on(signal, () => requested === undefined && request(signal));
+  requested?.then(request);
   const onParentEnd = () => request('the parent process ended');
   // The parent may have ended before this line. Undefined: this process was started without an IPC channel.
   if (process.connected === false) onParentEnd();

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { readConfig } from '../../src/config.ts';
 import { Keyring } from '../../src/domain/keyring.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
@@ -13,7 +14,7 @@ function refusalOf(env: Record<string, string>): StartUpError {
 }
 
 const DEFAULTS = {
-  ...{ port: 3000, host: '127.0.0.1', databaseUrl: undefined, databasePoolSize: 10, dataDir: '.data' },
+  ...{ port: 3000, host: '127.0.0.1', workers: 1, databaseUrl: undefined, databasePoolSize: 10, dataDir: '.data' },
   responseCacheBytes: 64 * 1024 * 1024,
   eventRetentionDays: 30,
   webhooks: { allowHttp: false, allowedNetworks: [] },
@@ -24,12 +25,13 @@ const DEFAULTS = {
   trustedProxies: [],
   responseCheck: { mode: 'report', sampleRate: 1 },
   metrics: null,
+  acceptsNewerDatabase: false,
 };
 
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST DATABASE_URL DATABASE_POOL_SIZE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST WORKERS DATABASE_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -47,6 +49,8 @@ test('every variable is read', () => {
     WEBHOOKS_ALLOW_HTTP: 'true',
     WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1, 10.1.0.0/16,fd00::/8',
     DRAIN_SECONDS: '300',
+    WORKERS: '256',
+    NEWER_DATABASE: 'accept',
     METRICS_HOST: '::1',
     METRICS_PORT: '65535',
     ENCRYPTION_KEY,
@@ -60,6 +64,8 @@ test('every variable is read', () => {
     eventRetentionDays: 365,
     webhooks: { allowHttp: true, allowedNetworks: ['127.0.0.1', '10.1.0.0/16', 'fd00::/8'] },
     drainSeconds: 300,
+    workers: 256,
+    acceptsNewerDatabase: true,
     metrics: { host: '::1', port: 65_535 },
     keyring: expect.any(Keyring),
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
@@ -77,6 +83,10 @@ test('responses are validated in development, and elsewhere only on request', ()
   expect(checkOf({ ...env, RESPONSE_CHECK_SAMPLE_RATE: '1.0' })).toEqual({ mode: 'enforce', sampleRate: 1 });
 });
 
+test('WORKERS=auto is a worker for each processor', () => {
+  expect(readConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
+});
+
 test('metrics are served on loopback if only their port is set, and a host alone is refused', () => {
   expect(readConfig({ METRICS_PORT: '0' }).metrics).toEqual({ host: '127.0.0.1', port: 0 });
   const { message, remedy } = refusalOf({ METRICS_HOST: '0.0.0.0' });
@@ -92,6 +102,8 @@ test('nothing is enforced on some responses only', () => {
 
 describe.each([
   ['PORT', ['-1', '65536', '3000x', '3e3', ' 3000', '0x10', '٣'], 'an integer from 0 to 65535'],
+  ['WORKERS', ['many', '1.5', '-1'], '"auto" or an integer from 1 to 256'],
+  ['WORKERS', ['0', '257'], 'an integer from 1 to 256'],
   ['DATABASE_POOL_SIZE', ['0', '1001', 'many', '1.5'], 'an integer from 1 to 1000'],
   ['RATE_LIMIT_PER_KEY', ['-1', '1000001', '1.5', 'none'], 'an integer from 0 to 1000000'],
   ['RATE_LIMIT_PER_ORGANIZATION', ['-1', '1000001'], 'an integer from 0 to 1000000'],

@@ -12,6 +12,8 @@ import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLIENTS = 64;
+/** Fewer, because several processes that have just started want more than the cores of a small machine. */
+const CLIENTS_OF_WORKERS = 24;
 const STOPS = length({ short: 1, full: 20 });
 
 const database = await createScratchDatabase();
@@ -19,10 +21,10 @@ afterAll(() => database.drop());
 
 // A deployment must be invisible to clients that heed Connection: close. An acknowledged write must not be lost, and a client
 // whose request fails without a response could not know whether it was carried out.
-async function stopUnderLoad(charter: Charter): Promise<void> {
+async function stopUnderLoad(charter: Charter, { clients = CLIENTS } = {}): Promise<void> {
   try {
     const { id, key } = await organizationAt(database.url, charter);
-    const load = startLoad(charter.url, { key, clients: CLIENTS });
+    const load = startLoad(charter.url, { key, clients });
     await until('all clients to be at work', () => load.fewestResponses() > 2);
     charter.child.kill('SIGTERM');
     const { created, problems } = await load.ended;
@@ -39,6 +41,13 @@ async function stopUnderLoad(charter: Charter): Promise<void> {
 
 test(`SIGTERM under load, times ${STOPS}: every request gets its response, and the server exits with 0`, async () => {
   for (let i = 0; i < STOPS; i += 1) await stopUnderLoad(await startCharter({ DATABASE_URL: database.url }));
+});
+
+test(`SIGTERM under load to several workers, times ${STOPS}: the same`, async () => {
+  for (let i = 0; i < STOPS; i += 1) {
+    const charter = await startCharter({ DATABASE_URL: database.url, WORKERS: '3' });
+    await stopUnderLoad(charter, { clients: CLIENTS_OF_WORKERS });
+  }
 });
 
 test(`SIGTERM to npm under load, times ${STOPS}: the same, and npm exits with 0 after the server`, async () => {

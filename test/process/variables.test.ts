@@ -25,6 +25,7 @@ import { until } from '../support/wait.ts';
 
 const HOST = '127.0.0.2';
 const METRICS_HOST = '127.0.0.3';
+const WORKERS = 3;
 const POOL_SIZE = 20;
 /** Six tenths of the connections are for the operations of the API, all but one of them for an organization that is alone. */
 const STATEMENTS_OF_AN_ORGANIZATION = 11;
@@ -63,6 +64,7 @@ const environment = {
   WEBHOOKS_ALLOW_HTTP: 'true',
   WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1',
   DRAIN_SECONDS: String(DRAIN_SECONDS),
+  WORKERS: String(WORKERS),
   METRICS_HOST,
   METRICS_PORT: String(metricsPort),
   LOG_LEVEL: 'warn',
@@ -189,12 +191,17 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
     const endpointUrl = receiver.url.replace('127.0.0.1', HOST);
     expect(await attemptAt(db, { organizationId, endpointUrl })).toContain('must not connect to the address');
   },
+  async WORKERS() {
+    expect(await (await fetch(metricsUrl)).text()).toContain(`charter_workers ${WORKERS}\n`);
+  },
   async METRICS_HOST() {
     expect((await fetch(metricsUrl)).status).toBe(200);
     await expect(fetch(`http://127.0.0.1:${metricsPort}/metrics`)).rejects.toThrow();
   },
   async METRICS_PORT() {
-    expect(await (await fetch(metricsUrl)).text()).toContain(`charter_database_connections_max ${POOL_SIZE}\n`);
+    expect(await (await fetch(metricsUrl)).text()).toContain(
+      `charter_database_connections_max{worker="1"} ${POOL_SIZE}\n`,
+    );
     expect((await client.get('/metrics')).status).toBe(404);
   },
   async LOG_LEVEL() {

@@ -28,6 +28,17 @@ export const OPERATING_FAULTS: readonly Fault[] = [
     caughtBy: METRICS,
   },
   {
+    title: 'a worker that has ended is not replaced',
+    edits: [
+      {
+        file: 'src/workers/workers.ts',
+        find: 'end = this.#spawn(slot, { greets: false }).ended;',
+        replace: 'end = Promise.withResolvers<Ended>().promise;',
+      },
+    ],
+    caughtBy: 'test/process/workers.test.ts',
+  },
+  {
     title: 'the path of a request moves the cursor of the terminal',
     edits: [{ file: 'src/operations/logs.ts', find: '/\\p{Cc}/gu', replace: '/\\p{Cs}/gu' }],
     caughtBy: 'test/operations/terminal-log.test.ts',

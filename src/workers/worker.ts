@@ -1,0 +1,84 @@
+import { Socket } from 'node:net';
+import type { Metrics } from '../operations/metrics/metrics.ts';
+import type { HandedConnections } from '../server.ts';
+import type { SupervisorMessage, WorkerMessage } from './messages.ts';
+
+export type WorkerRole = {
+  /** From 1. A worker that replaces another one has its number. */
+  readonly number: number;
+  /** Of the server. */
+  readonly url: string;
+  /** Whether it is the first process of the installation that serves, which greets the person at the terminal. */
+  readonly greets: boolean;
+};
+
+const COMMAND = 'worker';
+const GREETS = 'greets';
+
+/** The arguments of the process. */
+export function argumentsOf({ number, url, greets }: WorkerRole): string[] {
+  return [COMMAND, String(number), url, ...(greets ? [GREETS] : [])];
+}
+
+/** This process as a worker; null: no supervisor has started it. */
+export function readWorker([command, number, url = '', greets]: readonly string[]): Worker | null {
+  return command === COMMAND ? new Worker({ number: Number(number), url, greets: greets === GREETS }) : null;
+}
+
+/** The worker's side of the channel to its supervisor. */
+export class Worker implements HandedConnections {
+  readonly role: WorkerRole;
+  /** Resolves with the reason when the supervisor wants this worker to stop. */
+  readonly stopRequested: Promise<string>;
+  readonly #ended: Promise<void>;
+  #serve: (socket: Socket) => void = (socket) => socket.destroy();
+  #readMetrics: (id: number) => void = () => {};
+
+  constructor(role: WorkerRole) {
+    this.role = role;
+    const [stop, end] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+    this.stopRequested = stop.promise;
+    this.#ended = end.promise;
+    process.on('message', (message: SupervisorMessage, handle: unknown) => {
+      // Without a socket: the client has closed the connection meanwhile.
+      if (message.kind === 'connection' && handle instanceof Socket) this.#receive(handle);
+      if (message.kind === 'read metrics') this.#readMetrics(message.id);
+      if (message.kind === 'stop') stop.resolve(message.reason);
+      if (message.kind === 'no more connections') end.resolve();
+    });
+    process.once('disconnect', () => end.resolve());
+  }
+
+  onConnection(serve: (socket: Socket) => void): void {
+    this.#serve = serve;
+  }
+
+  end(): Promise<void> {
+    send({ kind: 'leaving' });
+    return this.#ended;
+  }
+
+  /** From now on, the supervisor hands connections over. */
+  reportReady(): void {
+    send({ kind: 'ready' });
+  }
+
+  /** Sends the metrics of this process to the supervisor, which serves them, whenever it asks for them. */
+  reportMetrics(metrics: Metrics, onFailure: (error: unknown) => void): void {
+    this.#readMetrics = (id) => {
+      metrics.read().then((snapshot) => send({ kind: 'metrics', id, snapshot }), onFailure);
+    };
+  }
+
+  /** As Node's HTTP server sets up the connections that it accepts itself. */
+  #receive(socket: Socket): void {
+    socket.allowHalfOpen = true;
+    socket.setNoDelay(true);
+    this.#serve(socket);
+  }
+}
+
+/** The supervisor may have ended. */
+function send(message: WorkerMessage): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+}

@@ -1,0 +1,211 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../operations/logs.ts';
+import { counter, gauge, type Metric } from '../operations/metrics/metric.ts';
+import type { Snapshot } from '../operations/metrics/metrics.ts';
+import type { SupervisorMessage, WorkerMessage } from './messages.ts';
+import { WholeLines } from './whole-lines.ts';
+import { argumentsOf } from './worker.ts';
+
+export type WorkersOptions = {
+  readonly count: number;
+  /** Of the server. */
+  readonly url: string;
+  readonly logger: Logger;
+};
+
+/** Of a worker that ends soon after its start, so that a permanent fault does not keep the machine busy with starts. */
+const BACK_OFF_MS = { first: 100, most: 10_000 };
+/** A worker that has lived for this time had no fault at its start. */
+const STABLE_MS = 30_000;
+/** A worker that does not answer in this time is left out. Prometheus waits for ten seconds by default. */
+const METRICS_MS = 3000;
+/** Connections that wait for a worker while none is ready. */
+const MAX_WAITING = 5000;
+
+type Slot = {
+  /** From 1. */
+  readonly number: number;
+  /** Null: it has ended, and the next one has not been started. */
+  child: ChildProcess | null;
+  isReady: boolean;
+  /** Ends of workers of this number soon after their start, in a row. */
+  earlyEnds: number;
+};
+
+type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly livedMs: number };
+
+/**
+ * Processes that serve the connections which this process accepts. Each gets the next connection in turn, as with the cluster
+ * module of Node. That module is not used, because a shutdown with it loses the connections on their way to the last worker, and its
+ * workers exit at once when their supervisor has died.
+ */
+export class Workers {
+  readonly #options: WorkersOptions;
+  readonly #slots: readonly Slot[];
+  readonly #stopping = new AbortController();
+  readonly #waiting: Socket[] = [];
+  #turn = 0;
+  #ends = 0;
+  #hasFailed = false;
+  #lastQuestion = 0;
+  readonly #questions = new Map<number, (snapshot: Snapshot) => void>();
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+    this.#slots = Array.from({ length: options.count }, (_, i) => ({
+      number: i + 1,
+      child: null,
+      isReady: false,
+      earlyEnds: 0,
+    }));
+  }
+
+  /** Resolves with true when all workers are ready; false: one has ended instead, and has said why. */
+  async start(): Promise<boolean> {
+    const [first, ...others] = this.#slots;
+    if (first === undefined) throw new Error('There must be at least one worker.');
+    // The first one alone, so that migrations run once, and a fault is reported once.
+    if (!(await this.#startFirst(first, { greets: true }))) return false;
+    if (this.#stopping.signal.aborted) return false;
+    const areReady = await Promise.all(others.map((slot) => this.#startFirst(slot, { greets: false })));
+    return !areReady.includes(false);
+  }
+
+  /** Gives the connection, of which nothing has been read, to the next worker in turn. */
+  hand(socket: Socket): void {
+    for (let i = 0; i < this.#slots.length; i += 1) {
+      this.#turn = (this.#turn + 1) % this.#slots.length;
+      const { child, isReady } = this.#slots[this.#turn] ?? { child: null, isReady: false };
+      if (child?.connected !== true || !isReady) continue;
+      child.send({ kind: 'connection' } satisfies SupervisorMessage, socket, {}, (error) => error && socket.destroy());
+      return;
+    }
+    if (this.#waiting.length >= MAX_WAITING || this.#stopping.signal.aborted) socket.destroy();
+    else this.#waiting.push(socket);
+  }
+
+  /** Begins the shutdown of all workers, which go on to accept connections. */
+  requestStop(reason: string): void {
+    this.#stopping.abort();
+    this.#sendToAll({ kind: 'stop', reason });
+  }
+
+  /** After `requestStop` and the last connection. Resolves when all workers have ended: with false if any has failed. */
+  async end(): Promise<boolean> {
+    this.#stopping.abort();
+    for (const socket of this.#waiting.splice(0)) socket.destroy();
+    this.#sendToAll({ kind: 'no more connections' });
+    // After their last log lines have been passed on.
+    await Promise.all(this.#running().map((child) => new Promise((resolve) => child.once('close', resolve))));
+    return !this.#hasFailed;
+  }
+
+  metrics(): Metric[] {
+    return [
+      gauge({ name: 'charter_workers', help: 'Worker processes that run.' }, () => this.#running().length),
+      counter(
+        { name: 'charter_worker_ends_total', help: 'Workers that ended without being asked to, and were replaced.' },
+        () => this.#ends,
+      ),
+    ];
+  }
+
+  /** The metrics of each worker that answers in time. */
+  async snapshots(): Promise<Snapshot[]> {
+    const answers = await Promise.all(this.#running().map((child) => this.#ask(child)));
+    return answers.filter((snapshot) => snapshot !== null);
+  }
+
+  #running(): ChildProcess[] {
+    return this.#slots.flatMap(({ child }) => (child === null ? [] : [child]));
+  }
+
+  #sendToAll(message: SupervisorMessage): void {
+    for (const child of this.#running()) if (child.connected) child.send(message, () => {});
+  }
+
+  /** Resolves with true when the worker is ready; false: it has ended instead. Then on, it is replaced whenever it ends. */
+  async #startFirst(slot: Slot, { greets }: { greets: boolean }): Promise<boolean> {
+    const { ready, ended } = this.#spawn(slot, { greets });
+    const isReady = await Promise.race([ready.then(() => true), ended.then(() => false)]);
+    if (isReady) void this.#watch(slot, ended);
+    return isReady;
+  }
+
+  /** Starts another worker whenever one has ended, until the shutdown. */
+  async #watch(slot: Slot, firstEnd: Promise<Ended>): Promise<void> {
+    const { logger } = this.#options;
+    const { signal: stopping } = this.#stopping;
+    for (let end = firstEnd; ; ) {
+      const { code, signal, livedMs } = await end;
+      if (stopping.aborted) return;
+      this.#ends += 1;
+      slot.earlyEnds = livedMs < STABLE_MS ? slot.earlyEnds + 1 : 0;
+      const waitMs = Math.min(BACK_OFF_MS.first * 2 ** slot.earlyEnds, BACK_OFF_MS.most);
+      logger.error({ worker: slot.number, code, signal, waitMs }, 'a worker ended and will be replaced');
+      await delay(waitMs, undefined, { signal: stopping }).catch(() => undefined);
+      if (stopping.aborted) return;
+      end = this.#spawn(slot, { greets: false }).ended;
+    }
+  }
+
+  #spawn(slot: Slot, { greets }: { greets: boolean }): { ready: Promise<void>; ended: Promise<Ended> } {
+    const { url, logger } = this.#options;
+    // A terminal gets readable rows, which each worker writes by itself.
+    const output = process.stdout.isTTY ? 'inherit' : 'pipe';
+    const startedAt = performance.now();
+    const child = fork(process.argv[1] ?? '', argumentsOf({ number: slot.number, url, greets }), {
+      stdio: ['ignore', output, 'inherit', 'ipc'],
+    });
+    slot.child = child;
+    logger.info({ worker: slot.number, workerPid: child.pid }, 'a worker starts');
+    const lines = new WholeLines((text) => process.stdout.write(text));
+    child.stdout?.on('data', (piece: Buffer) => lines.push(piece)).on('end', () => lines.end());
+    const [ready, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<Ended>()];
+    child.on('message', (message: WorkerMessage) => {
+      if (message.kind === 'metrics') this.#questions.get(message.id)?.(message.snapshot);
+      if (message.kind === 'ready') this.#onReady(slot, ready.resolve);
+      if (message.kind === 'leaving') this.#onLeaving(slot);
+    });
+    const onEnd = (code: number | null, signal: NodeJS.Signals | null) => {
+      slot.child = null;
+      slot.isReady = false;
+      if (this.#stopping.signal.aborted && code !== 0) this.#hasFailed = true;
+      ended.resolve({ code, signal, livedMs: performance.now() - startedAt });
+    };
+    child.once('exit', onEnd);
+    // It could not be started, for example because there are too many processes.
+    child.once('error', () => child.pid === undefined && onEnd(null, null));
+    return { ready: ready.promise, ended: ended.promise };
+  }
+
+  #onReady(slot: Slot, resolve: () => void): void {
+    slot.isReady = true;
+    resolve();
+    for (const socket of this.#waiting.splice(0)) this.hand(socket);
+  }
+
+  /** After an unexpected error. In a shutdown of the whole server, it still gets connections until `end`. */
+  #onLeaving(slot: Slot): void {
+    if (this.#stopping.signal.aborted) return;
+    slot.isReady = false;
+    slot.child?.send({ kind: 'no more connections' } satisfies SupervisorMessage, () => {});
+  }
+
+  async #ask(child: ChildProcess): Promise<Snapshot | null> {
+    this.#lastQuestion += 1;
+    const question: SupervisorMessage = { kind: 'read metrics', id: this.#lastQuestion };
+    const { promise, resolve } = Promise.withResolvers<Snapshot | null>();
+    const timer = setTimeout(resolve, METRICS_MS, null);
+    this.#questions.set(question.id, resolve);
+    child.send(question, (error) => error !== null && resolve(null));
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#questions.delete(question.id);
+    }
+  }
+}

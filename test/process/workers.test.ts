@@ -1,0 +1,213 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Charter, logOf, organizationAt, startCharter, withCharter } from '../support/charter.ts';
+import { Client } from '../support/client.ts';
+import { proxyDatabase } from '../support/database-proxy.ts';
+import { freePort } from '../support/free-port.ts';
+import { parseSeries, type Series } from '../support/metrics.ts';
+import { useScratchDatabase } from '../support/postgres.ts';
+import { startFile } from '../support/process.ts';
+import { until } from '../support/wait.ts';
+
+const WORKERS = 3;
+const HOST = '127.0.0.1';
+const LIST = '/api/parent_programs';
+
+const database = await useScratchDatabase();
+
+type Supervised = Charter & {
+  readonly series: () => Promise<Series>;
+  /** Process ids of the workers that were started, by number. */
+  readonly pids: () => Map<number, number>;
+};
+
+async function withWorkers(
+  work: (charter: Supervised) => Promise<void>,
+  env: Record<string, string> = {},
+): Promise<void> {
+  const all = { DATABASE_URL: database.url, WORKERS: String(WORKERS), METRICS_PORT: '0', ...env };
+  await withCharter(all, async (charter) => {
+    const metricsUrl = logOf(charter).find(({ msg }) => msg === 'metrics are served')?.['url'];
+    await work({
+      ...charter,
+      series: async () => parseSeries(await (await fetch(String(metricsUrl))).text()),
+      pids: () => {
+        const starts = logOf(charter).filter(({ msg }) => msg === 'a worker starts');
+        return new Map(starts.map(({ worker, workerPid }) => [Number(worker), Number(workerPid)]));
+      },
+    });
+  });
+}
+
+function servedBy(series: Series, worker: number): number {
+  const pattern = new RegExp(
+    `^charter_request_duration_seconds_count\\{operation="getKey",status="2xx",worker="${worker}"\\}$`,
+  );
+  return [...series].find(([name]) => pattern.test(name))?.[1] ?? 0;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('all workers serve the same port, and the metrics show each of them', async () => {
+  await withWorkers(async (charter) => {
+    const { client } = await organizationAt(database.url, charter);
+    // Each request opens a connection.
+    const series = await until('every worker to have served', async () => {
+      expect((await client.get('/api/key')).status).toBe(200);
+      const read = await charter.series();
+      return [1, 2, 3].every((worker) => servedBy(read, worker) > 0) ? read : null;
+    });
+    expect(series.get('charter_workers')).toBe(WORKERS);
+    expect(series.get('charter_worker_ends_total')).toBe(0);
+    for (const worker of [1, 2, 3])
+      expect(series.get(`nodejs_eventloop_lag_p99_seconds{worker="${worker}"}`)).toBeDefined();
+    expect(new Set(logOf(charter).map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2, 3]));
+  });
+});
+
+// The attack: a worker that answers from its memory what another one has changed.
+test('each worker shows at once what another one has written', async () => {
+  await withWorkers(async (charter) => {
+    const { client } = await organizationAt(database.url, charter);
+    const { body } = await client.post(LIST, { name: 'First' });
+    for (let i = 0; i < 60; i += 1) {
+      const name = `Name ${i}`;
+      expect((await client.patch(`${LIST}/${body.id}`, { name })).status).toBe(200);
+      expect((await client.get(`${LIST}/${body.id}`)).body.name).toBe(name);
+      expect((await client.get(LIST)).body.data[0].name).toBe(name);
+    }
+  });
+});
+
+test('all workers together keep the rate limit of a key', async () => {
+  await withWorkers(
+    async (charter) => {
+      const { client } = await organizationAt(database.url, charter);
+      const sentFrom = performance.now();
+      const statuses: number[] = [];
+      for (let i = 0; i < 10; i += 1)
+        statuses.push(
+          ...(await Promise.all(Array.from({ length: 60 }, () => client.get('/api/key')))).map(({ status }) => status),
+        );
+      const seconds = (performance.now() - sentFrom) / 1000;
+      const admitted = statuses.filter((status) => status === 200).length;
+      expect(new Set(statuses)).toEqual(new Set([200, 429]));
+      // A second's burst, the rate, and what three processes may spend on credit.
+      expect(admitted).toBeLessThanOrEqual(20 * (seconds + 1) + 20);
+    },
+    { RATE_LIMIT_PER_KEY: '20' },
+  );
+});
+
+test('a killed worker is replaced, and requests go on meanwhile', async () => {
+  await withWorkers(async (charter) => {
+    const { client } = await organizationAt(database.url, charter);
+    const killed = charter.pids().get(2) ?? 0;
+    process.kill(killed, 'SIGKILL');
+    // Until then, connections to the killed worker may break.
+    await until('its end', () => logOf(charter).some(({ msg }) => msg === 'a worker ended and will be replaced'));
+    const statuses: number[] = [];
+    await until('another worker 2 to serve', async () => {
+      statuses.push((await client.get('/api/key')).status);
+      return servedBy(await charter.series(), 2) > 0;
+    });
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+    expect(charter.pids().get(2)).not.toBe(killed);
+    const series = await charter.series();
+    expect(series.get('charter_workers')).toBe(WORKERS);
+    expect(series.get('charter_worker_ends_total')).toBe(1);
+    expect(logOf(charter)).toContainEqual(
+      expect.objectContaining({ msg: 'a worker ended and will be replaced', worker: 2, signal: 'SIGKILL' }),
+    );
+    charter.child.kill('SIGTERM');
+    expect((await charter.ended).code).toBe(0);
+  });
+});
+
+test('a worker that cannot start is tried again until it can', async () => {
+  const proxy = await proxyDatabase(database.url);
+  await withWorkers(
+    async (charter) => {
+      await proxy.stop();
+      process.kill(charter.pids().get(1) ?? 0, 'SIGKILL');
+      const ends = () => logOf(charter).filter(({ msg }) => msg === 'a worker ended and will be replaced').length;
+      await until('a start in vain', () => ends() >= 2);
+      await proxy.start();
+      await until('every worker to run', async () => {
+        const series = await charter.series();
+        return series.has('charter_database_connections_max{worker="1"}');
+      });
+    },
+    { DATABASE_URL: proxy.url },
+  );
+  await proxy.stop();
+});
+
+test('a worker with an unexpected error completes its requests, and is replaced', async () => {
+  const NODE_OPTIONS = `--import=${join(import.meta.dirname, '../support/reject-on-signal.mjs')}`;
+  await withWorkers(
+    async (charter) => {
+      const { client } = await organizationAt(database.url, charter);
+      process.kill(charter.pids().get(3) ?? 0, 'SIGUSR2');
+      const statuses: number[] = [];
+      await until('another worker 3 to serve', async () => {
+        statuses.push((await client.get('/api/key')).status);
+        const read = await charter.series();
+        return read.get('charter_worker_ends_total') === 1 && servedBy(read, 3) > 0;
+      });
+      expect(statuses.filter((status) => status !== 200)).toEqual([]);
+      const ended = logOf(charter).find(({ msg }) => msg === 'a worker ended and will be replaced');
+      expect(ended).toMatchObject({ worker: 3, code: 1, signal: null });
+    },
+    { NODE_OPTIONS, CHARTER_TEST_FAULT: 'rejection', CHARTER_TEST_SECRET: '' },
+  );
+});
+
+test('workers whose supervisor was killed finish their requests and end', async () => {
+  const charter = await startCharter({ DATABASE_URL: database.url, WORKERS: '2' });
+  const pids = logOf(charter)
+    .filter(({ msg }) => msg === 'a worker starts')
+    .map(({ workerPid }) => Number(workerPid));
+  expect(pids.filter(isRunning)).toHaveLength(2);
+  charter.child.kill('SIGKILL');
+  await until('both workers to end', () => !pids.some(isRunning));
+});
+
+test('a start that fails is reported once, and ends with exit code 1', async () => {
+  await withWorkers(async ({ url }) => {
+    const { port } = new URL(url);
+    const again = startFile('src/main.ts', [], { DATABASE_URL: database.url, WORKERS: '2', PORT: port });
+    const { code, stderr } = await again.ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `\nCharter cannot start. Port ${port} of 127.0.0.1 is in use.\n  Stop the program that uses it, or set PORT to another port.\n`,
+    });
+  });
+  const nowhere = `postgresql://postgres:x@${HOST}:${await freePort(HOST)}/charter`;
+  const { code, stderr } = await startFile('src/main.ts', [], { DATABASE_URL: nowhere, WORKERS: '2', PORT: '0' }).ended;
+  expect(code).toBe(1);
+  expect(stderr.match(/Charter cannot start/g)).toHaveLength(1);
+});
+
+test('the embedded PostgreSQL is started once, and stops with the last worker', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'charter-workers-'));
+  try {
+    const charter = await startCharter({ DATA_DIR: dataDir, WORKERS: '2' });
+    const pidFile = join(dataDir, 'postgres/postmaster.pid');
+    expect(existsSync(pidFile)).toBe(true);
+    expect((await new Client(charter.url).get('/readyz')).status).toBe(200);
+    charter.child.kill('SIGTERM');
+    expect((await charter.ended).code).toBe(0);
+    expect(existsSync(pidFile)).toBe(false);
+  } finally {
+    await rm(dataDir, { recursive: true });
+  }
+});
