@@ -10,6 +10,7 @@ const HOST_UNKNOWN = 'The host has no address in DNS.';
 const DNS_SILENT = 'DNS did not respond.';
 const UNREACHABLE = 'The host cannot be reached.';
 const CUT = 'The connection was closed before the response.';
+const UNKNOWN = 'The connection failed.';
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOTFOUND: HOST_UNKNOWN,
@@ -27,9 +28,20 @@ const WORDS: Readonly<Record<string, string>> = {
   EPROTO: 'The host does not accept TLS connections.',
 };
 
-/** Why there was no response, in at most 300 characters. */
+/** The codes of the operating system and of DNS, such as EACCES. The message of such an error names the address. */
+const SYSTEM_CODE = /^E[A-Z0-9]+$/;
+/** The messages of OpenSSL begin with an address in the memory of this process. */
+const OPENSSL_CODE = /^ERR_SSL_/;
+
+/** Why there was no response, in 1 to 300 characters. */
 export function describeFailure({ code = '', message }: Pick<NodeJS.ErrnoException, 'code' | 'message'>): string {
   // After a semicolon, Node gives advice to operators.
-  const [reason = ''] = (WORDS[code] ?? message).split('; ');
-  return reason.replaceAll('\0', '').slice(0, MAX_CHARACTERS).toWellFormed();
+  const [reason = ''] = (WORDS[code] ?? otherWords(code) ?? message).split('; ');
+  return reason.replaceAll('\0', '').slice(0, MAX_CHARACTERS).toWellFormed() || UNKNOWN;
+}
+
+/** Null: the message of the error can be shown. */
+function otherWords(code: string): string | null {
+  if (SYSTEM_CODE.test(code)) return `The connection failed (${code}).`;
+  return OPENSSL_CODE.test(code) ? `The TLS handshake failed (${code}).` : null;
 }

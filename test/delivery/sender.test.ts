@@ -225,6 +225,26 @@ test('the words for each way to get no response', async () => {
   ]);
 });
 
+// A host with several addresses fails with an AggregateError, whose message is empty; the table refuses an empty reason.
+test.each([
+  [{ code: 'EACCES', message: '' }, 'The connection failed (EACCES).'],
+  [
+    { code: 'EMFILE', message: 'connect EMFILE 10.0.0.1:443 - Local (undefined:undefined)' },
+    'The connection failed (EMFILE).',
+  ],
+  [
+    {
+      code: 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME',
+      message: '00C1B3F5227F0000:error:0A000458:SSL routines:ssl3_read_bytes',
+    },
+    'The TLS handshake failed (ERR_SSL_TLSV1_UNRECOGNIZED_NAME).',
+  ],
+  [{ message: '' }, 'The connection failed.'],
+])('the words for the error %j hold no address', async ({ message, ...code }, words) => {
+  const resolve = () => Promise.reject(Object.assign(new Error(message), code));
+  expect((await post(senderWith({ resolve }), 'https://hook.example')).error).toBe(words);
+});
+
 test.each([
   ['HTTP/1.1 999 Strange\r\nContent-Length: 0\r\n\r\n', 'The status 999 of the response does not exist.'],
   ['SSH-2.0-OpenSSH_9.6\r\n', 'Parse Error: Expected HTTP/'],
