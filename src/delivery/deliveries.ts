@@ -238,7 +238,9 @@ class Dispatcher {
   async #write(results: readonly AttemptResult[]): Promise<void> {
     const failing = await recordAttempts(this.#db, results, { failingDays: MAX_FAILING_DAYS });
     for (const result of results) this.#count(result);
-    for (const result of results) if (result.status === GONE) await this.#disable(result, 'gone');
+    // Each once: as many attempts as an endpoint may have in progress can respond with 410 together.
+    const gone = new Map(results.filter(({ status }) => status === GONE).map((result) => [result.endpointId, result]));
+    for (const endpoint of gone.values()) await this.#disable(endpoint, 'gone');
     for (const endpoint of failing) await this.#disable(endpoint, 'failing');
   }
 

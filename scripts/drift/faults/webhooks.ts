@@ -133,7 +133,7 @@ export const WEBHOOK_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a 410 does not disable the endpoint',
-    edits: [{ file: DELIVERIES, find: 'if (result.status === GONE) await', replace: 'if (result.status === 0) await' }],
+    edits: [{ file: DELIVERIES, find: 'status === GONE)', replace: 'status === 0)' }],
     caughtBy: DELIVERY_TESTS,
   },
   {
