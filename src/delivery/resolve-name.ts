@@ -6,9 +6,9 @@ export type ResolveName = (hostname: string) => Promise<string[]>;
 const QUERY = { timeout: 3000, tries: 2 };
 
 /**
- * Asks DNS. Not `dns.lookup`, which blocks one of the four threads that the whole process shares until the name server responds,
- * and whoever adds an endpoint chooses the name server. A new resolver each time reads the current /etc/resolv.conf. `servers`:
- * "127.0.0.1:53"; by default, those of the system.
+ * Asks DNS. Not `dns.lookup`, which blocks one of the four threads of the process until the name server responds: the name
+ * server belongs to the person who adds the endpoint, and may be slow on purpose. A new resolver each time reads the current
+ * /etc/resolv.conf. `servers`: such as "127.0.0.1:53"; by default, those of the system.
  */
 export async function resolveName(hostname: string, servers: readonly string[] = []): Promise<string[]> {
   // RFC 6761 section 6.3: every name under "localhost" is the loopback address.

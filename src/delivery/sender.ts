@@ -52,8 +52,8 @@ function createAgents(): Agents {
 }
 
 /**
- * Sends messages by POST. Redirects are not followed. The address is checked when a connection is made: what a name meant before
- * that says nothing, because a name server may give another answer each time.
+ * Sends messages by POST. Redirects are not followed. The address is checked when a connection is made. An earlier check would
+ * not help, because a name server can give another address each time.
  */
 export function createSender({
   targets: { allowHttp, allowedNetworks },

@@ -6,9 +6,9 @@ import { isForbiddenAddress, type WebhookTargets } from './forbidden-address.ts'
 /** The maximum number of endpoints of an organization. */
 export const MAX_ENDPOINTS = 10;
 export const MAX_URL_CHARACTERS = 2000;
-/** After a rotation, the previous secret also signs for so long. */
+/** How long the previous secret also signs after a rotation. */
 export const PREVIOUS_SECRET_HOURS = 24;
-/** After so many days without a successful attempt, an endpoint is disabled. */
+/** An endpoint is disabled after this number of days without a successful attempt. */
 export const MAX_FAILING_DAYS = 5;
 
 /** What an endpoint can be sent. The contract lists them too; a test compares the two. */

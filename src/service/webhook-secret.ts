@@ -17,7 +17,7 @@ export type WebhookSecretIssued = {
   readonly url: string;
   /** "whsec_..." */
   readonly secret: string;
-  /** When the previous secret stops to sign; null: there is none. */
+  /** When the previous secret stops signing; null: there is none. */
   readonly previousUntil: Date | null;
 };
 

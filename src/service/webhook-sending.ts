@@ -13,7 +13,7 @@ import {
 import { type Conflict, conflict, DONE, type Done, runAction } from './outcome.ts';
 import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery } from './webhook-authority.ts';
 
-/** Sends an event once more, with the same id, whatever became of its earlier attempts. */
+/** Sends an event once more, with the same id, even if an earlier attempt was successful. */
 export async function resendDelivery(
   db: Database,
   actor: Actor,

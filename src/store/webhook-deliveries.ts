@@ -4,7 +4,7 @@ import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.
 import { positionBefore } from './event-position.ts';
 import { withRfc3339 } from './events.ts';
 
-// What sends webhooks, over all organizations. webhook-history.ts is what shows them.
+// The statements that send webhooks, across all organizations. webhook-history.ts has those of the dashboard.
 
 export type EndpointKey = { readonly organizationId: string; readonly endpointId: string };
 

@@ -125,7 +125,7 @@ export type WebhookEndpointDetails = {
   readonly disabledReason: DisabledReason | null;
   /** Null: the last attempt was successful, or there was none. */
   readonly failingSince: Date | null;
-  /** When the previous secret stops to sign; null: there is none. It may be in the past. */
+  /** When the previous secret stops signing; null: there is none. It may be in the past. */
   readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
   /** Null: an operator. */

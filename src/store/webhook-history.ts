@@ -2,7 +2,7 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database, Transaction } from './database.ts';
 import type { Edge } from './list-edge.ts';
 
-// What was sent to the webhook endpoints, for the dashboard. webhook-deliveries.ts is what sends it.
+// The deliveries of an organization, for the dashboard. webhook-deliveries.ts has the statements that send them.
 
 export type WebhookDeliveryState = 'pending' | 'succeeded' | 'failed';
 

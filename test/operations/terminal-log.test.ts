@@ -32,7 +32,7 @@ test('any other line is one row with its members, and an error adds its stack', 
   expect(read()).toMatch(/^\[[\d:]+\] ERROR: a request failed requestId=x\nError: Broken\.\n( +at .*\n)+$/);
 });
 
-// The attack: a path that moves the cursor, or changes the title of the terminal of whoever reads the log.
+// The attack: a path that moves the cursor, or changes the title of the terminal in which somebody reads the log.
 test('a terminal never gets a control character from a request', () => {
   const { logger, read } = useTerminal();
   logger.info({ method: 'GET', path: '/\u001b]0;title\u0007\r\n/x\u009b2J', status: 404, milliseconds: 1 });
