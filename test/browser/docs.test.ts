@@ -134,6 +134,11 @@ test('the first page leads to a key, the first call and the guides, and names no
   for (const { slug, title } of guides.all) {
     expect(await start.locator(`a[href$="#${guidePlace(slug)}"]`, { hasText: title }).count()).toBeGreaterThan(0);
   }
+  // The bug: the summary said what the introduction says, and two guides were linked twice.
+  const words = await start.innerText();
+  expect(
+    [contract.info.summary, 'Getting started', 'Issuing a key'].map((text) => words.split(text).length - 1),
+  ).toEqual([0, 1, 1]);
   await start.getByRole('link', { name: 'Issuing a key' }).first().click();
   await page.waitForURL(/#\/issuing-a-key$/);
 });
@@ -181,6 +186,31 @@ async function findByWord(page: Page): Promise<void> {
 
 test('the search finds an operation, in workers that the policy allows', async () => {
   await findByWord(shared);
+});
+
+test('after a search, the menu marks what was found, also for a part of an operation', async () => {
+  const page = await site.visit();
+  await page.goto('/docs');
+  await page.getByRole('button', { name: 'Search' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Search' });
+  await dialog.getByLabel('Search the documentation').fill('weak tag');
+  await dialog.getByText('Update a parent program').first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  const menu = page.getByRole('navigation', { name: 'Contents' });
+  await menu.locator('[data-active="true"]', { hasText: 'Update a parent program' }).waitFor();
+  await section(page, '/parent-programs/updateparentprogram').first().waitFor();
+});
+
+test('on a phone, the bar above the text names the document', async () => {
+  const page = await site.visit({ viewport: { width: 375, height: 667 } });
+  await page.goto('/docs');
+  await page.getByRole('button', { name: 'Open navigation menu' }).waitFor();
+  const shown = () => page.evaluate<string>('getComputedStyle(document.body, "::before").content');
+  expect(await shown()).toContain(contract.info.title);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect(shown()).resolves.toBe('none');
 });
 
 // The attack on the keyboard: an element that takes the focus and never gives it back (WCAG 2.1.2).

@@ -12,8 +12,9 @@ import { unwrapped } from './unwrapped.ts';
 export function documentOf(contract: Contract, guides: Guides, icon: string): Json {
   const { document } = contract;
   const { introduction, rules } = descriptionOf(contract);
-  // Redoc would show the licence beside the introduction, before anything that a reader needs. The document has it.
-  const { license: _, ...info } = Object(contract.info);
+  // Redoc would show the licence beside the introduction, before anything that a reader needs, and the summary above it, which
+  // says the same. The document has both.
+  const { license: _, summary: _summary, ...info } = Object(contract.info);
   const result = {
     ...document,
     info: {

@@ -93,7 +93,7 @@ ${light}}
 ${dark}}
 ${theme}</style>
 </head>
-<body>
+<body data-title="${escaped(title)}">
 <header class="published"><h1 class="heard">${escaped(title)}</h1>
 <p>Server <code>${escaped(originOf(document))}</code></p>
 <nav aria-label="Dashboard and downloads"><ul><li><a href="${escaped(originOf(document))}/">Dashboard</a></li>${DOWNLOADS.map(({ file, name }) => `<li><a href="${file}">${name}</a></li>`).join('')}<li><a href="plain.html">All on one page</a></li></ul></nav></header>
