@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkPackage } from '@arethetypeswrong/core';
 import { publint } from 'publint';
-import { packClient } from '../support/client-package.ts';
+import { getPackedClient, packClient } from '../support/client-package.ts';
 
 /** `require` in Node before 22 cannot load an ES module; the package declares that it is one. */
 const OF_COMMONJS = new Set(['node10', 'node16-cjs']);
 
-const packed = await packClient();
+const packed = await getPackedClient();
 
 /** The file and all that it imports, packages included. */
 function loadedBy(name: string, found: ReadonlySet<string> = new Set([name])): string[] {

@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SECRET_BYTES, secretText, signatureOf } from '../../src/domain/webhook-signature.ts';
-import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
+import { getPackedClient, installClient, typeCheck, write } from '../support/client-package.ts';
 import { runFile } from '../support/process.ts';
 import { insertPrograms } from '../support/programs.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
 const server = await useServer();
-const scratch = await installClient(await packClient());
+const scratch = await installClient(await getPackedClient());
 afterAll(() => scratch.remove());
 const text = await readFile(join(scratch.folder, 'node_modules/charter-client/README.md'), 'utf8');
 const [first = '', ...others] = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '');

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { secretText } from '../../src/domain/webhook-signature.ts';
-import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
+import { getPackedClient, installClient, typeCheck, write } from '../support/client-package.ts';
 import { insertEndpoint, untilDelivered, whileDelivering, writeEvents } from '../support/deliveries.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Block, blocksOf } from '../support/guides.ts';
@@ -11,7 +11,7 @@ import { createTenant, useDatabase } from '../support/store.ts';
 import { until } from '../support/wait.ts';
 
 const { db } = await useDatabase();
-const scratch = await installClient(await packClient());
+const scratch = await installClient(await getPackedClient());
 afterAll(() => scratch.remove());
 
 const receivers = blocksOf('receiving-events.md').filter(({ options }) => options.has('receiver'));

@@ -4,7 +4,7 @@ import { seed } from '../../prisma/seed.ts';
 import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
 import { deleteExpired } from '../../src/operations/housekeeping.ts';
 import { withCharter } from '../support/charter.ts';
-import { installClient, packClient, typeCheck, write } from '../support/client-package.ts';
+import { getPackedClient, installClient, typeCheck, write } from '../support/client-package.ts';
 import { operations } from '../support/contract.ts';
 import { useDashboard } from '../support/dashboard-server.ts';
 import { length } from '../support/length.ts';
@@ -25,7 +25,7 @@ import { until } from '../support/wait.ts';
 const KEY_OF_WELCOME = /curl -H "Authorization: Bearer (\S+)" "http/;
 
 const dashboard = await useDashboard();
-const scratch = await installClient(await packClient());
+const scratch = await installClient(await getPackedClient());
 afterAll(() => scratch.remove());
 
 test('each operation has samples in four languages', () => {

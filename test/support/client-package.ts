@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
@@ -24,19 +24,34 @@ export type PackedClient = {
   readonly files: ReadonlyMap<string, string>;
 };
 
-/** The client as `npm run client` packs it. */
+/** The client as `npm run client` packs it, packed once for all test files of a run. */
+export async function getPackedClient(): Promise<PackedClient> {
+  const shared = join(process.env['CHARTER_TEST_FOLDER'] ?? '', 'charter-client.tgz');
+  const known = await readFile(shared).catch(() => null);
+  if (known !== null) return contentsOf(known);
+  const packed = await packClient();
+  // Replaced atomically, because another worker may read it or do the same.
+  await writeFile(`${shared}.${process.pid}`, packed.tarball);
+  await rename(`${shared}.${process.pid}`, shared);
+  return packed;
+}
+
+/** The client as `npm run client` packs it, packed anew. */
 export async function packClient(): Promise<PackedClient> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-client-'));
   try {
     await buildPackage(join(folder, 'client'));
-    const tarball = await readFile(await pack(join(folder, 'client'), folder));
-    const contents = createPackageFromTarballData(tarball);
-    const prefix = `/node_modules/${contents.packageName}/`;
-    const paths = contents.listFiles().map((path) => path.slice(prefix.length));
-    return { tarball, contents, files: new Map(paths.map((path) => [path, contents.readFile(prefix + path)])) };
+    return contentsOf(await readFile(await pack(join(folder, 'client'), folder)));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function contentsOf(tarball: Buffer): PackedClient {
+  const contents = createPackageFromTarballData(tarball);
+  const prefix = `/node_modules/${contents.packageName}/`;
+  const paths = contents.listFiles().map((path) => path.slice(prefix.length));
+  return { tarball, contents, files: new Map(paths.map((path) => [path, contents.readFile(prefix + path)])) };
 }
 
 export type Scratch = {
