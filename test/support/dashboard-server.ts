@@ -3,6 +3,7 @@ import { createApp } from '../../src/app.ts';
 import { dashboardRoutes } from '../../src/dashboard/routes.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
+import type { WebhookTargets } from '../../src/domain/forbidden-address.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { logRefusals } from '../../src/operations/overload-log.ts';
 import { openPublication } from '../../src/publication/routes.ts';
@@ -42,6 +43,7 @@ type Options = {
   publicUrl?: string;
   outbox?: Outbox;
   trustedProxies?: readonly string[];
+  webhooks?: WebhookTargets;
 };
 
 /** A dashboard for the tests of a file, closed after them. */
@@ -58,6 +60,7 @@ export async function startDashboard({
   publicUrl,
   outbox,
   trustedProxies = [],
+  webhooks = TARGETS,
 }: Options = {}): Promise<TestDashboard> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const address = scratch?.url ?? databaseUrl ?? '';
@@ -77,7 +80,7 @@ export async function startDashboard({
     outbox: post,
     publicUrl,
     trustedProxies,
-    webhooks: TARGETS,
+    webhooks,
     requestLimits: { ...DEFAULT_LIMITS, perAddress: 0 },
     responseCacheBytes: 64 * 1024 * 1024,
     responseCheck: null,
@@ -92,7 +95,7 @@ export async function startDashboard({
       environment,
       isHttps: false,
       outbox: post,
-      webhooks: TARGETS,
+      webhooks,
       requestLimits: DEFAULT_LIMITS,
       queue: createDatabaseQueues(10).dashboard,
       now,
