@@ -75,7 +75,7 @@ export async function disableWebhookByUser(
   });
 }
 
-/** Its pending deliveries go out, and failures count from now. */
+/** Its pending deliveries are attempted when they are due, and failures count from now. */
 export async function enableWebhookEndpoint(
   db: Database,
   actor: Actor,

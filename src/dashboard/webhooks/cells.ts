@@ -74,12 +74,14 @@ type State = Pick<WebhookDelivery, 'state' | 'attempts' | 'nextAttemptAt'> & {
   readonly isDisabled: boolean;
 };
 
-export function deliveryState({ state, attempts, nextAttemptAt, lastNumber, isDisabled }: State): Html {
+export function deliveryState({ state, attempts, nextAttemptAt, lastNumber, isDisabled }: State, now: Date): Html {
   if (state === 'succeeded') return badge('good', 'Delivered');
   if (state === 'failed') return html`${badge('danger', 'Failed')}<span class="under">No further attempt</span>`;
-  if (attempts > (lastNumber ?? 0)) return badge('neutral', 'Being sent');
+  const isDue = nextAttemptAt === null || nextAttemptAt <= now;
+  // A process that was killed leaves an attempt without a result, which is over when another process may take over.
+  if (attempts > (lastNumber ?? 0) && !isDue) return badge('neutral', 'Being sent');
   if (isDisabled) return html`${badge('neutral', 'Waiting')}<span class="under">Until the endpoint is enabled</span>`;
-  if (attempts === 0 || nextAttemptAt === null) return badge('neutral', 'Waiting');
+  if (attempts === 0 || isDue) return badge('neutral', 'Waiting');
   return html`${badge('warn', 'Retrying')}<span class="under">Next attempt: ${instant(nextAttemptAt)}</span>`;
 }
 

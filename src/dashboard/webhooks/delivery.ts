@@ -22,7 +22,7 @@ const DONE = new Map([
 
 /** What was sent to an endpoint, each attempt, and what its receiver responded. */
 export async function showDelivery(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, formToken, query } = context;
+  const { actor, dashboard, formToken, query, now } = context;
   const ids = { endpointId: endpointIdOf(context), messageId: messageIdOf(context) };
   const delivery = await getDelivery(dashboard.db, actor, ids);
   const url = deliveryUrl(ids.endpointId, ids.messageId);
@@ -37,16 +37,16 @@ export async function showDelivery(context: SignedInContext): Promise<View> {
     action: resend,
   })}
 ${doneNotice(DONE.get(query.get('done') ?? ''))}
-<section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(delivery)}</section>
+<section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(delivery, now)}</section>
 ${attemptSection(delivery)}
 ${sentSection(delivery)}`;
   return page(context, { title: `${title}, webhook delivery`, main });
 }
 
-function about(delivery: DeliveryDetails): Html {
+function about(delivery: DeliveryDetails, now: Date): Html {
   const { messageId, attempts, createdAt, log } = delivery;
   return facts([
-    { name: 'Status', value: deliveryState({ ...delivery, lastNumber: log[0]?.number ?? null }) },
+    { name: 'Status', value: deliveryState({ ...delivery, lastNumber: log[0]?.number ?? null }, now) },
     { name: 'Attempts', value: attempts },
     { name: 'Created', value: instant(createdAt) },
     { name: 'Event id', value: html`<code>${messageId}</code>` },

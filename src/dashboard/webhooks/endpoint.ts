@@ -26,7 +26,9 @@ const DONE: Readonly<Record<string, (endpoint: WebhookEndpointDetails) => string
   disabled: ({ disabledAt }) =>
     disabledAt === null ? undefined : 'The endpoint is disabled. Deliveries that wait are kept.',
   enabled: ({ disabledAt }) =>
-    disabledAt === null ? 'The endpoint is enabled. Deliveries that waited are sent now.' : undefined,
+    disabledAt === null
+      ? 'The endpoint is enabled. Deliveries that are due are sent now, the others at their next attempt.'
+      : undefined,
 };
 
 /** An endpoint's own page: its state, its attempts of a week and its last deliveries. */
@@ -144,7 +146,7 @@ function cells(delivery: ListedWebhookDelivery, endpoint: WebhookEndpointDetails
   const isDisabled = endpoint.disabledAt !== null;
   return [
     html`<a class="key-name" href="${deliveryUrl(endpoint.id, messageId)}">${breakable(eventName(delivery))}</a><span class="under">${instant(createdAt)}</span>`,
-    deliveryState({ ...delivery, isDisabled }),
+    deliveryState({ ...delivery, isDisabled }, now),
     attempts,
     lastAt === null ? '—' : since(lastAt, now),
     lastNumber === null ? '—' : responseWords({ status: lastStatus, error: lastError ?? '' }),

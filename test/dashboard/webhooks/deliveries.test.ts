@@ -82,6 +82,11 @@ test('a delivery whose attempt is under way, and one of a disabled endpoint, are
   for (const path of [endpoint, delivery]) expect(wordsOf(await browser.get(path))).toContain('Being sent');
   const resent = await browser.submit(delivery, {}, `${delivery}/resend`);
   expect([resent.status, wordsOf(resent)]).toEqual([409, expect.stringContaining('under way')]);
+  // The process of this attempt was killed, and its time is over.
+  const nextAttemptAt = new Date(Date.now() - 60_000);
+  await db.prisma.webhookDelivery.updateMany({ where: { endpointId, messageId }, data: { nextAttemptAt } });
+  for (const path of [endpoint, delivery])
+    expect(wordsOf(await browser.get(path))).toContain('Waiting Until the endpoint is enabled');
 });
 
 test('Resend makes a delivery due again, and its page says so', async () => {
