@@ -3,9 +3,11 @@ import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { startDeliveries } from './delivery/deliveries.ts';
 import { createSender } from './delivery/sender.ts';
+import { DeliveryMeasures } from './domain/delivery-measures.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
+import { deliveryMetrics } from './operations/metrics/delivery-metrics.ts';
 import type { Metrics } from './operations/metrics/metrics.ts';
 import { logRefusals } from './operations/overload-log.ts';
 import { endOnUnexpectedError } from './operations/unexpected-error.ts';
@@ -159,7 +161,10 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, worker, me
   shutdown.started();
   warnAboutSettings(config, logger);
   const stopHousekeeping = startHousekeeping(db, logger, { retention: { eventDays: config.eventRetentionDays } });
+  const measures = new DeliveryMeasures();
+  metrics?.add(deliveryMetrics(measures));
   const deliveries = startDeliveries(db, {
+    measures,
     logger,
     sender: createSender({ targets: config.webhooks }),
     outbox,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { DeliveryMeasures } from '../domain/delivery-measures.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import { MAX_FAILING_DAYS } from '../domain/webhook-endpoint.ts';
 import { signatureOf } from '../domain/webhook-signature.ts';
@@ -48,6 +49,7 @@ export type DeliveryOptions = {
   readonly leaseSeconds?: number;
   /** Interval of the lines in the log with numbers of deliveries; 60 except in tests. */
   readonly reportSeconds?: number;
+  readonly measures?: DeliveryMeasures | undefined;
 };
 
 export type Deliveries = {
@@ -245,12 +247,16 @@ class Dispatcher {
   }
 
   #count(result: AttemptResult): void {
-    const { organizationId, endpointId, messageId, number, status, error, retryMs } = result;
+    const { organizationId, endpointId, messageId, number, durationMs, status, error, retryMs } = result;
+    const { measures } = this.#options;
+    measures?.durations.record(durationMs / 1000);
     if (isSuccessful(result)) {
       this.#report.succeeded += 1;
+      measures?.attempts.count('succeeded');
       return;
     }
     this.#report.failed += 1;
+    measures?.attempts.count(retryMs === null ? 'failed' : 'retried');
     if (retryMs !== null) return;
     const line = { organizationId, endpointId, messageId, attempts: number, status, error };
     this.#options.logger.warn(line, 'a webhook delivery has failed for good');
@@ -268,10 +274,11 @@ class Dispatcher {
   async #reportSometimes(): Promise<void> {
     const { since, succeeded, failed } = this.#report;
     const now = performance.now();
-    const { logger, reportSeconds = REPORT_SECONDS } = this.#options;
+    const { logger, reportSeconds = REPORT_SECONDS, measures } = this.#options;
     if (now - since < reportSeconds * 1000) return;
     const backlog = await countPendingDeliveries(this.#db);
     this.#report = { since: now, succeeded: 0, failed: 0 };
+    if (measures !== undefined) measures.backlog = backlog;
     if (succeeded + failed + backlog.pending === 0) return;
     const seconds = Math.round((now - since) / 1000);
     logger.info({ seconds, succeeded, failed, ...backlog }, 'webhook deliveries');

@@ -1,6 +1,9 @@
 import { pino } from 'pino';
 import { createSender } from '../../src/delivery/sender.ts';
+import { DeliveryMeasures } from '../../src/domain/delivery-measures.ts';
 import { Keyring } from '../../src/domain/keyring.ts';
+import { deliveryMetrics } from '../../src/operations/metrics/delivery-metrics.ts';
+import { Metrics } from '../../src/operations/metrics/metrics.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { proxyDatabase } from '../support/database-proxy.ts';
 import {
@@ -16,6 +19,7 @@ import {
 } from '../support/deliveries.ts';
 import { KEYRING } from '../support/encryption.ts';
 import { length } from '../support/length.ts';
+import { byLabel, seriesOf } from '../support/metrics.ts';
 import {
   respondsWith,
   type ScriptedServer,
@@ -74,6 +78,29 @@ test('a change is sent at once: signed, and with the body that GET /api/events/{
     expect(headers['webhook-signature']).toBe(expectedSignature(received, secret));
   }
   expect(types.toSorted()).toEqual(['parent_program.created', 'parent_program.deleted', 'parent_program.updated']);
+});
+
+test('attempts are measured by their outcome, and the deliveries that have not ended are counted', async () => {
+  const { organizationId } = await create(respondsWith(500), FINE);
+  const measures = new DeliveryMeasures();
+  const metrics = new Metrics();
+  metrics.add(deliveryMetrics(measures));
+  const outcomes = async () => byLabel(await seriesOf(metrics), 'charter_webhook_attempts_total', 'outcome');
+  await whileDelivering(
+    db,
+    async () => {
+      await writeEvents(db, organizationId);
+      await until('a failed attempt', async () => (await outcomes())['retried'] === 1);
+      await until('the delivery to be counted', () => measures.backlog.pending === 1);
+      await skipWaits(db);
+      await until('a successful attempt', async () => (await outcomes())['succeeded'] === 1);
+      await until('the delivery to be gone', () => measures.backlog.pending === 0);
+    },
+    { measures, reportSeconds: 0 },
+  );
+  const series = await seriesOf(metrics);
+  expect(await outcomes()).toEqual({ succeeded: 1, retried: 1, failed: 0 });
+  expect(series.get('charter_webhook_attempt_duration_seconds_count')).toBe(2);
 });
 
 test('a failed attempt is repeated with the same webhook-id and body, and a signature of its own', async () => {

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mintKey } from '../../src/domain/api-key.ts';
+import { DeliveryMeasures } from '../../src/domain/delivery-measures.ts';
+import { deliveryMetrics } from '../../src/operations/metrics/delivery-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/operations/metrics/metrics.ts';
 import { revokeKeyByText } from '../../src/service/operator.ts';
 import { Client } from '../support/client.ts';
@@ -12,6 +14,7 @@ const MONITORING = join(import.meta.dirname, '../../src/operations/monitoring');
 const LIST = '/api/parent_programs';
 
 const metrics = new Metrics();
+metrics.add(deliveryMetrics(new DeliveryMeasures()));
 const server = await useServer({ metrics });
 
 /** Waits until the metrics are as expected: a request counts when its response has been sent, which its client may see earlier. */
@@ -174,7 +177,7 @@ test('no label has a value that a request, a key, an organization or an address 
   for (const secret of [id, key, email, body.id, 'odd', 'DELETE', '127.0.0.1', '203.0.113.9'])
     expect(text).not.toContain(secret);
   const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label));
-  for (const label of ['operation', 'status', 'reason', 'queue', 'limit', 'result', 'state', 'le'])
+  for (const label of ['operation', 'status', 'reason', 'outcome', 'queue', 'limit', 'result', 'state', 'le'])
     labels.delete(label);
   // Those of Node: generations of the garbage collector, spaces of the heap, kinds of resources and the version.
   expect([...labels].filter((label) => !/^(kind|space|type|version|major|minor|patch)$/.test(label ?? ''))).toEqual([]);
