@@ -17,9 +17,11 @@ export function canInstallPackages(env = process.env) {
 export function installPackages(packages, env = process.env) {
   const apt = findOnPath(['apt-get'], env);
   const options = { encoding: 'utf8', env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } };
-  const lists = spawnSync(apt, ['update'], options);
+  // One process at a time: apt-get fails while another one runs, such as that of another test.
+  const run = (...parameters) => spawnSync('flock', ['/etc', apt, ...parameters], options);
+  const lists = run('update');
   if (lists.status !== 0) return lists;
-  return spawnSync(apt, ['install', '-y', '--no-install-recommends', ...packages], options);
+  return run('install', '-y', '--no-install-recommends', ...packages);
 }
 
 export function isProgram(path) {

@@ -40,7 +40,7 @@ export function startRequests(url: string, key: string): Requests {
 
 type Sending = { readonly agent: Agent; readonly key: string; readonly name: string | undefined };
 
-/** The status of the complete response, or the code of the error. */
+/** The status of a success, the status and the text of any other response, or the code of the error. */
 function send(url: string, { agent, key, name }: Sending): Promise<number | string> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   const [method, target] = name === undefined ? ['GET', url] : ['POST', url.replace(/\?.*/, '')];
@@ -50,8 +50,14 @@ function send(url: string, { agent, key, name }: Sending): Promise<number | stri
     sent.on('error', fail);
     sent.on('response', (response: IncomingMessage) => {
       response.on('error', fail);
-      response.on('end', () => resolve(response.statusCode ?? 0));
-      response.resume();
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => {
+        const { statusCode: status = 0 } = response;
+        resolve(status < 300 ? status : `${status} ${text.slice(0, 100)}`);
+      });
     });
     sent.end(name === undefined ? undefined : JSON.stringify({ name }));
   });

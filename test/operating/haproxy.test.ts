@@ -1,0 +1,58 @@
+// Two servers behind HAProxy, with the configuration of the artifact.
+import { type Charter, organizationAt, startCharter } from '../support/charter.ts';
+import { freePort } from '../support/free-port.ts';
+import { readGuide } from '../support/guides.ts';
+import { CONFIGURATION, startHaproxy } from '../support/haproxy.ts';
+import { length } from '../support/length.ts';
+import { createScratchDatabase } from '../support/postgres.ts';
+import { kill } from '../support/process.ts';
+import { startRequests } from '../support/requests.ts';
+import { until } from '../support/wait.ts';
+
+const onlyInSoak = length({ short: test.skip, full: test });
+const RESTARTS = length({ short: 0, full: 4, figures: 40 });
+const MINUTES = length({ short: 1, full: 10, figures: 30 });
+
+test('the guide shows the back end of the configuration', () => {
+  const [, backend = ''] = CONFIGURATION.split('\nbackend charter\n');
+  expect(backend).not.toBe('');
+  expect(readGuide('operating.md')).toContain(`backend charter\n${backend}`);
+});
+
+onlyInSoak(
+  'each server is drained and restarted in turn under load, and no request fails',
+  async () => {
+    const database = await createScratchDatabase();
+    const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;
+    const start = (port: number) =>
+      startCharter({
+        DATABASE_URL: database.url,
+        PORT: `${port}`,
+        PUBLIC_URL: 'http://charter.example.org',
+        DRAIN_SECONDS: '3',
+        TRUSTED_PROXIES: 'loopback',
+      });
+    const servers: Charter[] = [await start(ports[0]), await start(ports[1])];
+    const haproxy = await startHaproxy(ports);
+    try {
+      const { key } = await organizationAt(database.url, haproxy);
+      const load = startRequests(haproxy.url, key);
+      for (let i = 0; i < RESTARTS; i += 1) {
+        await load.afterMore(50);
+        const old = servers[i % 2];
+        old?.child.kill('SIGTERM');
+        expect((await old?.ended)?.code).toBe(0);
+        const next = await start(i % 2 === 0 ? ports[0] : ports[1]);
+        servers[i % 2] = next;
+        // Until HAProxy uses it again, the other one must not stop.
+        await until('a request from HAProxy', () => next.printed.stdout.includes('/api/parent_programs'));
+      }
+      expect(await load.end()).toEqual({ failures: [] });
+    } finally {
+      await haproxy.stop();
+      for (const server of servers) await kill(server);
+      await database.drop();
+    }
+  },
+  MINUTES * 60_000,
+);
