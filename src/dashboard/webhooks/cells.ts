@@ -81,8 +81,8 @@ export function deliveryState({ state, attempts, nextAttemptAt, lastNumber, isDi
   // A process that was killed leaves an attempt without a result, which is over when another process may take over.
   if (attempts > (lastNumber ?? 0) && !isDue) return badge('neutral', 'Being sent');
   if (isDisabled) return html`${badge('neutral', 'Waiting')}<span class="under">Until the endpoint is enabled</span>`;
-  if (attempts === 0 || isDue) return badge('neutral', 'Waiting');
-  return html`${badge('warn', 'Retrying')}<span class="under">Next attempt: ${instant(nextAttemptAt)}</span>`;
+  if (attempts === 0) return badge('neutral', 'Waiting');
+  return html`${badge('warn', 'Retrying')}<span class="under">Next attempt: ${isDue ? 'now' : instant(nextAttemptAt)}</span>`;
 }
 
 /** "204 No Content", or why there was no response. */

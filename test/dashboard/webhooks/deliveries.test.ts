@@ -95,7 +95,9 @@ test('Resend makes a delivery due again, and its page says so', async () => {
   const browser = await browserOf(dashboard, people.administrator);
   const response = await browser.submit(delivery, {}, `${delivery}/resend`);
   expect([response.status, response.headers['location']]).toEqual([303, `${delivery}?done=resent`]);
-  expect(wordsOf(await browser.get(response.headers['location'] ?? ''))).toContain('The event is sent again.');
+  const words = wordsOf(await browser.get(response.headers['location'] ?? ''));
+  expect(words).toContain('The event is sent again.');
+  expect(words).toContain('Retrying Next attempt: now');
   expect(await db.prisma.webhookDelivery.findFirst({ where: { messageId } })).toMatchObject({
     state: 'pending',
     failures: 0,
