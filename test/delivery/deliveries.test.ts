@@ -387,8 +387,19 @@ test('while the database is away, the deliveries pause; the result of an attempt
     async () => {
       await until('the attempt', () => receiver.received.length === 1);
       await proxy.stop();
+      const { query } = own.pool;
+      let failedWrites = 0;
+      const counting = async (...parameters: unknown[]) => {
+        const isWrite = JSON.stringify(parameters).includes('record_webhook_attempts');
+        return Promise.resolve(Reflect.apply(query, own.pool, parameters)).catch((error: unknown) => {
+          if (isWrite) failedWrites += 1;
+          throw error;
+        });
+      };
+      Object.assign(own.pool, { query: counting });
       respond();
-      await until('the pause', () => linesWith('deliveries pause') === 1);
+      await until('a write of the result to fail', () => failedWrites > 0);
+      Object.assign(own.pool, { query });
       await proxy.start();
       const [delivery] = await untilDelivered(db, endpoint);
       expect(delivery).toMatchObject({ state: 'succeeded', attempts: 1 });
