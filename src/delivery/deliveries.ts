@@ -14,6 +14,7 @@ import {
   type ClaimedDelivery,
   claimDeliveries,
   countPendingDeliveries,
+  type EndpointAtUrl,
   type EndpointKey,
   FIRST_ENDPOINT,
   listPendingEndpoints,
@@ -159,7 +160,7 @@ class Dispatcher {
 
   /** Null: there is no result, and the delivery is due again when the lease ends. */
   async #attempt(delivery: ClaimedDelivery): Promise<AttemptResult | null> {
-    const { organizationId, endpointId, messageId, number, failures, body } = delivery;
+    const { organizationId, endpointId, messageId, number, failures, url, body } = delivery;
     const at = new Date();
     const startedAt = performance.now();
     const reply = body === null ? NOT_SENT : await this.#send({ ...delivery, body, at });
@@ -171,6 +172,7 @@ class Dispatcher {
       messageId,
       number,
       failures,
+      url,
       wasSent: body !== null,
       at,
       durationMs: performance.now() - startedAt,
@@ -241,7 +243,9 @@ class Dispatcher {
     const failing = await recordAttempts(this.#db, results, { failingDays: MAX_FAILING_DAYS });
     for (const result of results) this.#count(result);
     // Each once: as many attempts as an endpoint may have in progress can respond with 410 together.
-    const gone = new Map(results.filter(({ status }) => status === GONE).map((result) => [result.endpointId, result]));
+    const gone = new Map(
+      results.filter(({ status }) => status === GONE).map((result) => [`${result.endpointId} ${result.url}`, result]),
+    );
     for (const endpoint of gone.values()) await this.#disable(endpoint, 'gone');
     for (const endpoint of failing) await this.#disable(endpoint, 'failing');
   }
@@ -262,10 +266,10 @@ class Dispatcher {
     this.#options.logger.warn(line, 'a webhook delivery has failed for good');
   }
 
-  async #disable({ organizationId, endpointId }: EndpointKey, reason: OwnReason): Promise<void> {
+  async #disable({ organizationId, endpointId, url }: EndpointAtUrl, reason: OwnReason): Promise<void> {
     const { logger, outbox, publicUrl } = this.#options;
     const scope = OrganizationScope.grant(organizationId);
-    const disabled = await transaction(this.#db, (tx) => disableEndpoint(tx, scope, { id: endpointId, reason }));
+    const disabled = await transaction(this.#db, (tx) => disableEndpoint(tx, scope, { id: endpointId, url, reason }));
     if (disabled === null) return;
     logger.warn({ organizationId, endpointId, reason }, 'a webhook endpoint was disabled');
     mailDisabled({ db: this.#db, outbox, publicUrl }, scope, disabled);

@@ -128,6 +128,7 @@ type ExchangeOptions = {
 class Exchange {
   readonly #options: ExchangeOptions;
   readonly #chunks: Buffer[] = [];
+  #bytes = 0;
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -162,8 +163,8 @@ class Exchange {
     request.once('response', (response) => this.#read(response));
     request.on('error', (error: NodeJS.ErrnoException) => {
       // The receiver closed an idle connection while this request was on its way.
-      if (!this.#isSettled && request.reusedSocket && error.code === 'ECONNRESET' && this.#response === undefined)
-        this.#open();
+      const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+      if (!this.#isSettled && request.reusedSocket && isClosed && this.#response === undefined) this.#open();
       else this.#endWith(describeFailure(error));
     });
     request.once('close', () => this.#endWith(describeFailure({ code: 'ECONNRESET', message: '' }), request));
@@ -172,11 +173,10 @@ class Exchange {
 
   #read(response: IncomingMessage): void {
     this.#response = response;
-    let bytes = 0;
     response.on('data', (chunk: Buffer) => {
       this.#chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > MAX_BODY_BYTES) this.#endWith('');
+      this.#bytes += chunk.length;
+      if (this.#bytes > MAX_BODY_BYTES) this.#endWith('');
     });
     // Its status counts, even if the body is incomplete.
     for (const event of ['end', 'error', 'close']) response.once(event, () => this.#endWith(''));
@@ -186,7 +186,9 @@ class Exchange {
   #endWith(error: string, request = this.#request): void {
     if (request !== this.#request) return;
     const status = this.#response?.statusCode;
-    const body = Buffer.concat(this.#chunks).subarray(0, MAX_BODY_BYTES);
+    // A copy with memory of its own: a slice would keep all bytes of the chunks.
+    const body = Buffer.alloc(Math.min(this.#bytes, MAX_BODY_BYTES));
+    Buffer.concat(this.#chunks).copy(body);
     if (status === undefined) this.end(failed(error));
     else if (status < 100 || status > 599) this.end(failed(`The status ${status} of the response does not exist.`));
     else this.end({ status, error: '', body });

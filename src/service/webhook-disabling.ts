@@ -13,17 +13,21 @@ export type OwnReason = Exclude<DisabledReason, 'user'>;
 export type WebhookDisabled = { readonly id: string; readonly url: string; readonly reason: OwnReason };
 
 /**
- * Disables an endpoint whose receiver is gone or only fails, with an event in the audit log. Null: it was disabled before, or
- * is deleted. Once the transaction is committed, call `mailDisabled` with the result. The pages of the organization tell its
+ * Disables an endpoint whose receiver is gone or only fails, with an event in the audit log. Null: it was disabled before, is
+ * deleted, or no longer has the URL that failed, `url`. Once the transaction is committed, call `mailDisabled` with the result. The pages of the organization tell its
  * administrators until the endpoint is enabled or deleted.
  */
 export async function disableEndpoint(
   tx: Transaction,
   scope: OrganizationScope,
-  { id, reason, at = new Date() }: { readonly id: string; readonly reason: OwnReason; readonly at?: Date },
+  {
+    id,
+    url,
+    reason,
+    at = new Date(),
+  }: { readonly id: string; readonly url: string; readonly reason: OwnReason; readonly at?: Date },
 ): Promise<WebhookDisabled | null> {
-  const url = await disableWebhookEndpoint(tx, scope, { id, reason, at });
-  if (url === null) return null;
+  if ((await disableWebhookEndpoint(tx, scope, { id, url, reason, at })) === null) return null;
   await recordAudit(tx, scope, {
     action: 'webhook.disabled',
     actorUserId: null,

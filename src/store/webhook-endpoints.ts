@@ -63,14 +63,19 @@ export async function changeWebhookEndpoint(
   await tx.webhookEndpoint.update({ where, data: change, select: { id: true } });
 }
 
-/** Returns the URL, or null if there is no such endpoint or it was disabled before. */
+/** Returns the URL, or null if there is no such endpoint, it was disabled before, or its URL is another than `url`. */
 export async function disableWebhookEndpoint(
   tx: Transaction,
   scope: OrganizationScope,
-  { id, reason, at }: { readonly id: string; readonly reason: DisabledReason; readonly at: Date },
+  {
+    id,
+    url,
+    reason,
+    at,
+  }: { readonly id: string; readonly url?: string; readonly reason: DisabledReason; readonly at: Date },
 ): Promise<string | null> {
   const [disabled] = await tx.webhookEndpoint.updateManyAndReturn({
-    where: { organizationId: scope.organizationId, id, disabledAt: null },
+    where: { organizationId: scope.organizationId, id, disabledAt: null, ...(url !== undefined && { url }) },
     data: { disabledAt: at, disabledReason: reason },
     select: { url: true },
   });

@@ -256,6 +256,28 @@ test('410 disables the endpoint, which is in the audit log; its deliveries wait 
   expect(events).toMatchObject([{ action: 'webhook.disabled', actorUserId: null, detail: { reason: 'gone' } }]);
 });
 
+// The attack: the administrator corrects the URL while the former receiver is still responding.
+test('an attempt at the former URL that ends after the change leaves the endpoint as it is', async () => {
+  const held = Promise.withResolvers<void>();
+  const { receiver, organizationId, endpoint } = await create(
+    (res) => void held.promise.then(() => res.writeHead(410).end()),
+    FINE,
+  );
+  await writeEvents(db, organizationId);
+  const where = { organizationId_id: { organizationId, id: endpoint.endpointId } };
+  await whileDelivering(db, async () => {
+    await until('the attempt', () => receiver.received.length === 1);
+    await db.prisma.webhookEndpoint.update({ where, data: { url: `${receiver.url}/corrected` } });
+    held.resolve();
+    await until('its result', async () => (await listDeliveries(db, endpoint))[0]?.log.length === 1);
+  });
+  const row = await db.prisma.webhookEndpoint.findUniqueOrThrow({ where });
+  expect(row).toMatchObject({ disabledAt: null, failingSince: null });
+  await skipWaits(db);
+  await whileDelivering(db, () => untilDelivered(db, endpoint));
+  expect(receiver.received.map(({ url }) => url)).toEqual(['/hook', '/corrected']);
+});
+
 const DAY_MS = 86_400_000;
 
 test.each([

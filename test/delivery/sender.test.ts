@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, Agent as HttpAgent } from 'node:http';
+import { type ClientRequest, createServer, Agent as HttpAgent } from 'node:http';
 import { createServer as createTlsServer, Agent as HttpsAgent } from 'node:https';
 import { isIP, Socket, type TcpNetConnectOpts } from 'node:net';
 import { type Agents, createSender, type Reply, type Sender, type SenderOptions } from '../../src/delivery/sender.ts';
@@ -186,6 +186,8 @@ test('the body of a response is read to 1 KiB, and the connection is closed then
   await until('the response to be cut', () => reply, { seconds: 30 });
   const { status, body } = await posted;
   expect({ status, bytes: body.length }).toEqual({ status: 200, bytes: 1024 });
+  // The rest of the response is not kept in memory.
+  expect(body.buffer.byteLength).toBe(1024);
   await until('the connection to be closed', () => isClosed);
 });
 
@@ -271,6 +273,28 @@ test('connections are used again, and one that the receiver has just closed cost
   });
   expect((await post(sender, receiver.url)).status).toBe(200);
   expect(count).toBe(2);
+});
+
+test('a request that could not be written to a connection that the receiver has closed costs no attempt', async () => {
+  let reused = 0;
+  class ClosedAgent extends HttpAgent {
+    override reuseSocket(socket: Socket, request: ClientRequest): void {
+      super.reuseSocket(socket, request);
+      reused += 1;
+      setImmediate(() => socket.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })));
+    }
+  }
+  const agents = { http: new ClosedAgent({ keepAlive: true }), https: new HttpsAgent() };
+  const sender = senderWith({ agents });
+  const sockets: unknown[] = [];
+  receiver.play((res) => {
+    // Only the first request of a connection gets a response.
+    if (!sockets.includes(res.socket)) res.end('fine');
+    sockets.push(res.socket);
+  });
+  expect((await post(sender, receiver.url)).status).toBe(200);
+  expect((await post(sender, receiver.url)).status).toBe(200);
+  expect({ reused, connections: new Set(sockets).size }).toEqual({ reused: 1, connections: 2 });
 });
 
 describe('TLS', () => {

@@ -32,13 +32,14 @@ function claim({ organizationId, endpointId }: EndpointKey, count = 10): Promise
 
 function resultOf(delivery: ClaimedDelivery | undefined, more: Partial<AttemptResult> = {}): AttemptResult {
   if (delivery === undefined) throw new Error('Nothing was claimed.');
-  const { organizationId, endpointId, messageId, number, failures } = delivery;
+  const { organizationId, endpointId, messageId, number, failures, url: sentTo } = delivery;
   return {
     organizationId,
     endpointId,
     messageId,
     number,
     failures,
+    url: sentTo,
     wasSent: true,
     at: new Date(),
     durationMs: 12.3,
@@ -206,9 +207,25 @@ test('an endpoint that has only failed for more than five days is returned after
   await since(5.01);
   const { organizationId, endpointId } = endpoint;
   expect(await recordAttempts(db, [resultOf(first, FAILED)], { failingDays })).toEqual([
-    { organizationId, endpointId },
+    { organizationId, endpointId, url: 'https://hook.example' },
   ]);
   expect(await recordAttempts(db, [resultOf(second)], { failingDays })).toEqual([]);
+});
+
+test('an attempt at a former URL counts among the attempts, but not for the present URL', async () => {
+  const endpoint = await newEndpoint(3);
+  const [failed, succeeded, another] = await claim(endpoint);
+  const FORMER = { url: 'https://former.example' };
+  const failingSince = async () => (await db.prisma.webhookEndpoint.findFirst())?.failingSince;
+  await recordAttempts(db, [resultOf(failed, { ...FAILED, ...FORMER })], { failingDays });
+  expect(await failingSince()).toBeNull();
+  const since = new Date(Date.now() - 6 * 86_400_000);
+  await db.prisma.webhookEndpoint.updateMany({ data: { failingSince: since } });
+  const late = [resultOf(succeeded, FORMER), resultOf(another, { ...FAILED, ...FORMER })];
+  expect(await recordAttempts(db, late, { failingDays })).toEqual([]);
+  expect(await failingSince()).toEqual(since);
+  expect(await db.prisma.webhookDay.findMany()).toMatchObject([{ succeeded: 1n, failed: 2n }]);
+  expect((await listDeliveries(db, endpoint)).map(({ log }) => log.length)).toEqual([1, 1, 1]);
 });
 
 test('deliveries that wait are counted, and those that are due', async () => {

@@ -45,7 +45,7 @@ export async function addRealisticWebhooks(
     url: 'https://reports.northwind.example/events',
     eventTypes: ['parent_program.deleted'],
   });
-  await transaction(db, (tx) => disableEndpoint(tx, scope, { id: disabled.id, reason: 'failing' }));
+  await transaction(db, (tx) => disableEndpoint(tx, scope, { id: disabled.id, url: disabled.url, reason: 'failing' }));
   const failingSince = new Date(Date.now() - 2 * DAY_MS);
   await db.prisma.webhookEndpoint.updateMany({ where: { id: failing.id }, data: { failingSince } });
   orThrow(await rotateWebhookSecret(db, administrator, { endpointId }));

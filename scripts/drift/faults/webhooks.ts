@@ -66,7 +66,7 @@ export const WEBHOOK_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the whole body of a response to a webhook is read',
-    edits: [{ file: SENDER, find: "      if (bytes > MAX_BODY_BYTES) this.#endWith('');\n", replace: '' }],
+    edits: [{ file: SENDER, find: "      if (this.#bytes > MAX_BODY_BYTES) this.#endWith('');\n", replace: '' }],
     caughtBy: SENDER_TESTS,
   },
   {
@@ -135,6 +135,11 @@ export const WEBHOOK_FAULTS: readonly Fault[] = [
     title: 'a 410 does not disable the endpoint',
     edits: [{ file: DELIVERIES, find: 'status === GONE)', replace: 'status === 0)' }],
     caughtBy: DELIVERY_TESTS,
+  },
+  {
+    title: 'a failure at the former URL counts for the present one',
+    edits: [{ file: STORE, find: 'where r.was_sent and r.url = e.url)', replace: 'where r.was_sent)' }],
+    caughtBy: STORE_TESTS,
   },
   {
     title: 'the results of attempts are lost while the database is away',

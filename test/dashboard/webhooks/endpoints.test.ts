@@ -17,8 +17,13 @@ const follow = (browser: Awaited<ReturnType<typeof browserOf>>, page: Page) =>
   browser.get(page.headers['location'] ?? '');
 
 async function endpointOf(people: People) {
-  const { id } = await addEndpoint(db, people.administrator);
-  return { id, url: `${LIST}/${id}`, ids: { organizationId: people.scope.organizationId, endpointId: id } };
+  const { id, url: receiverUrl } = await addEndpoint(db, people.administrator);
+  return {
+    id,
+    url: `${LIST}/${id}`,
+    receiverUrl,
+    ids: { organizationId: people.scope.organizationId, endpointId: id },
+  };
 }
 
 test('the secret of a new endpoint is shown in the first response alone', async () => {
@@ -167,8 +172,8 @@ test.each([
   'every page of the organization tells administrators of an endpoint that was disabled as %s',
   async (reason, why) => {
     const [people, theirs] = [await createPeople(db), await createPeople(db)];
-    const { id, url } = await endpointOf(people);
-    await transaction(db, (tx) => disableEndpoint(tx, people.scope, { id, reason }));
+    const { id, url, receiverUrl } = await endpointOf(people);
+    await transaction(db, (tx) => disableEndpoint(tx, people.scope, { id, url: receiverUrl, reason }));
     const notice = '1 webhook endpoint was disabled because the receiver failed.';
     const administrator = await browserOf(dashboard, people.administrator);
     const manager = await browserOf(dashboard, people.manager);

@@ -32,9 +32,9 @@ test.each([
     await db.prisma.user.updateMany({ where: { id: other.userId }, data: { deactivatedAt: new Date() } });
     const { id, url } = await addEndpoint(db, administrator);
     const at = new Date('2026-05-04T12:00:00.000Z');
-    const disabled = await transaction(db, (tx) => disableEndpoint(tx, scope, { id, reason, at }));
+    const disabled = await transaction(db, (tx) => disableEndpoint(tx, scope, { id, url, reason, at }));
     expect(disabled).toEqual({ id, url, reason });
-    expect(await transaction(db, (tx) => disableEndpoint(tx, scope, { id, reason, at }))).toBeNull();
+    expect(await transaction(db, (tx) => disableEndpoint(tx, scope, { id, url, reason, at }))).toBeNull();
     const row = await db.prisma.webhookEndpoint.findFirst({ where: { id } });
     expect(row).toMatchObject({ disabledAt: at, disabledReason: reason });
     expect(await eventsOf(people)).toMatchObject([
@@ -67,9 +67,20 @@ test('without a mail server or a public URL, nothing fails', async () => {
 test('an endpoint that a user has disabled stays disabled by the user, and an unknown one is no error', async () => {
   const people = await createPeople(db);
   const { administrator, scope } = people;
-  const { id } = await addEndpoint(db, administrator);
+  const { id, url } = await addEndpoint(db, administrator);
   orThrow(await disableWebhookByUser(db, administrator, { endpointId: id }));
   for (const each of [id, crypto.randomUUID()])
-    expect(await transaction(db, (tx) => disableEndpoint(tx, scope, { id: each, reason: 'gone' }))).toBeNull();
+    expect(await transaction(db, (tx) => disableEndpoint(tx, scope, { id: each, url, reason: 'gone' }))).toBeNull();
   expect(await db.prisma.webhookEndpoint.findFirst({ where: { id } })).toMatchObject({ disabledReason: 'user' });
+});
+
+test('an endpoint is not disabled because of its former URL', async () => {
+  const people = await createPeople(db);
+  const { administrator, scope } = people;
+  const { id, url } = await addEndpoint(db, administrator);
+  const disable = (at: string) => transaction(db, (tx) => disableEndpoint(tx, scope, { id, url: at, reason: 'gone' }));
+  expect(await disable(`${url}/former`)).toBeNull();
+  expect(await db.prisma.webhookEndpoint.findFirst({ where: { id } })).toMatchObject({ disabledAt: null });
+  expect(await eventsOf(people)).toEqual([]);
+  expect(await disable(url)).toEqual({ id, url, reason: 'gone' });
 });
