@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../operations/logs.ts';
 import { counter, gauge, type Metric } from '../operations/metrics/metric.ts';
@@ -21,6 +22,8 @@ const BACK_OFF_MS = { first: 100, most: 10_000 };
 const STABLE_MS = 30_000;
 /** A worker that does not answer in this time is left out. Prometheus waits for ten seconds by default. */
 const METRICS_MS = 3000;
+/** The program of a worker. A release starts the server with another file, whose commands do not include a worker. */
+const PROGRAM = join(import.meta.dirname, '../main.ts');
 /** Connections that wait for a worker while none is ready. */
 const MAX_WAITING = 5000;
 
@@ -44,6 +47,8 @@ type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | n
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #slots: readonly Slot[];
+  /** Workers that run, or have ended with log lines that are still to be passed on. */
+  readonly #open = new Set<ChildProcess>();
   readonly #stopping = new AbortController();
   readonly #waiting: Socket[] = [];
   #turn = 0;
@@ -98,7 +103,7 @@ export class Workers {
     for (const socket of this.#waiting.splice(0)) socket.destroy();
     this.#sendToAll({ kind: 'no more connections' });
     // After their last log lines have been passed on.
-    await Promise.all(this.#running().map((child) => new Promise((resolve) => child.once('close', resolve))));
+    await Promise.all([...this.#open].map((child) => new Promise((resolve) => child.once('close', resolve))));
     return !this.#hasFailed;
   }
 
@@ -156,7 +161,7 @@ export class Workers {
     // A terminal gets readable rows, which each worker writes by itself.
     const output = process.stdout.isTTY ? 'inherit' : 'pipe';
     const startedAt = performance.now();
-    const child = fork(process.argv[1] ?? '', argumentsOf({ number: slot.number, url, greets }), {
+    const child = fork(PROGRAM, argumentsOf({ number: slot.number, url, greets }), {
       stdio: ['ignore', output, 'inherit', 'ipc'],
     });
     slot.child = child;
@@ -177,7 +182,9 @@ export class Workers {
     };
     child.once('exit', onEnd);
     // It could not be started, for example because there are too many processes.
-    child.once('error', () => child.pid === undefined && onEnd(null, null));
+    child.on('error', () => child.pid === undefined && onEnd(null, null));
+    if (child.pid !== undefined) this.#open.add(child);
+    child.once('close', () => this.#open.delete(child));
     return { ready: ready.promise, ended: ended.promise };
   }
 

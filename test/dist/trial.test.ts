@@ -105,7 +105,7 @@ onlyInSoak(
       });
 
       const load = startRequests(first.url, key);
-      const second = await serve(next);
+      const second = await serve(next, { WORKERS: '2' });
       await expectToServe(second.url, key);
       await load.afterMore(100);
       expect(await load.end()).toEqual({ failures: [] });

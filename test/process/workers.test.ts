@@ -1,16 +1,19 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Charter, logOf, organizationAt, startCharter, withCharter } from '../support/charter.ts';
+import { promisify } from 'node:util';
+import { type Charter, logOf, organizationAt, SERVES, startCharter, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { proxyDatabase } from '../support/database-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { parseSeries, type Series } from '../support/metrics.ts';
 import { useScratchDatabase } from '../support/postgres.ts';
-import { startFile } from '../support/process.ts';
+import { kill, startFile, untilPrinted } from '../support/process.ts';
 import { until } from '../support/wait.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
 const WORKERS = 3;
 const HOST = '127.0.0.1';
 const LIST = '/api/parent_programs';
@@ -169,6 +172,57 @@ test('a worker with an unexpected error completes its requests, and is replaced'
     },
     { NODE_OPTIONS, CHARTER_TEST_FAULT: 'rejection', CHARTER_TEST_SECRET: '' },
   );
+});
+
+test('a shutdown is complete after the last log lines of a worker that has already ended', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-workers-'));
+  const pipe = join(folder, 'pipe');
+  await promisify(execFile)('mkfifo', [pipe]);
+  const NODE_OPTIONS = `--import=${join(import.meta.dirname, '../support/leave-output-open.mjs')}`;
+  try {
+    await withWorkers(
+      async (charter) => {
+        process.kill(charter.pids().get(2) ?? 0, 'SIGUSR2');
+        await until('its end', () => logOf(charter).some(({ msg }) => msg === 'a worker ended and will be replaced'));
+        charter.child.kill('SIGTERM');
+        // The supervisor has nothing else to wait for.
+        const running = () => [...charter.pids().values()].filter(isRunning);
+        await until('every worker to end', () => running().length === 0);
+        await writeFile(pipe, '{"msg":"the last line"}\n');
+        expect((await charter.ended).code).toBe(0);
+        // A supervisor's lines have no worker. This line has none, either.
+        const messages = logOf(charter).flatMap(({ worker, msg }) => (worker === undefined ? [msg] : []));
+        const last = messages.filter((msg) => msg === 'the last line' || msg === 'stopped');
+        expect(last).toEqual(['the last line', 'stopped']);
+      },
+      { NODE_OPTIONS, CHARTER_TEST_PIPE: pipe },
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+// Its commands are start, admin, workflows and health.
+test('the command of a release starts workers, too', async () => {
+  const release = await mkdtemp(join(tmpdir(), 'charter-workers-'));
+  await copyFile(join(ROOT, 'scripts/dist/charter.mjs'), join(release, 'charter.mjs'));
+  await copyFile(join(ROOT, 'package.json'), join(release, 'package.json'));
+  await symlink(join(ROOT, 'src'), join(release, 'src'));
+  const server = startFile(join(release, 'charter.mjs'), [], {
+    DATABASE_URL: database.url,
+    WORKERS: '2',
+    PORT: '0',
+  });
+  try {
+    const [, url = ''] = await untilPrinted(server, SERVES);
+    expect((await new Client(url).get('/readyz')).status).toBe(200);
+    server.child.kill('SIGTERM');
+    const { code, stderr } = await server.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  } finally {
+    await kill(server);
+    await rm(release, { recursive: true });
+  }
 });
 
 test('workers whose supervisor was killed finish their requests and end', async () => {
