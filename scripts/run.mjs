@@ -1,7 +1,7 @@
 // Runs every command of package.json. It first installs what is missing: Node 24, the dependencies and the generated
 // code. It is plain JavaScript, because it must run on any version of Node.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser, REMEDY } from './browser.mjs';
@@ -85,6 +85,12 @@ function installDependencies() {
   const stamp = join(root, 'node_modules', '.charter-installed');
   const wanted = digest(['package.json', 'package-lock.json', '.npmrc']);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  // npm empties the folder before it installs, and another checkout may use the target of a link.
+  if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
+    fail(
+      'The dependencies must be installed, but node_modules is a symbolic link, whose target npm would empty.\n' +
+        '  Remove the link, or run npm ci in the folder that it leads to, and try again.',
+    );
   step(
     'Dependencies',
     () => npm(['ci', '--include=dev', '--loglevel=error']),

@@ -76,3 +76,17 @@ test('a dry run of a release compares the contract as it is edited, and writes n
   expect(stderr).not.toContain('Generated code');
   expect(await changeTimes()).toEqual(before);
 });
+
+test('dependencies are not installed through a symbolic link, whose target npm would empty', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'charter-linked-'));
+  const [linked, shared] = [join(parent, 'checkout'), join(parent, 'shared')];
+  await mkdir(shared);
+  await writeFile(join(shared, 'package.txt'), '');
+  for (const name of ['scripts', 'package.json', 'package-lock.json', '.npmrc'])
+    await cp(join(ROOT, name), join(linked, name), { recursive: true });
+  await symlink(shared, join(linked, 'node_modules'));
+  const { code, stderr } = await startFile(join(linked, 'scripts/run.mjs'), ['lint']).ended;
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('node_modules is a symbolic link') });
+  expect(await readdir(shared)).toEqual(['package.txt']);
+  await rm(parent, { recursive: true });
+});
