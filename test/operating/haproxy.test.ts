@@ -1,4 +1,6 @@
 // Two servers behind HAProxy, with the configuration of the artifact.
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { type Charter, organizationAt, startCharter } from '../support/charter.ts';
 import { freePort } from '../support/free-port.ts';
 import { readGuide } from '../support/guides.ts';
@@ -19,6 +21,13 @@ test('the guide shows the back end of the configuration', () => {
   expect(readGuide('operating.md')).toContain(`backend charter\n${backend}`);
 });
 
+test('HAProxy ends TLS, as a server with an https PUBLIC_URL needs', () => {
+  expect([...CONFIGURATION.matchAll(/^ +(bind .*|.* X-Forwarded-Proto .*)$/gm)].map(([, line]) => line)).toEqual([
+    'bind :443 ssl crt /etc/haproxy/charter.pem alpn h2,http/1.1',
+    'http-request set-header X-Forwarded-Proto https',
+  ]);
+});
+
 onlyInSoak(
   'each server is drained and restarted in turn under load, and no request fails',
   async () => {
@@ -28,13 +37,18 @@ onlyInSoak(
       startCharter({
         DATABASE_URL: database.url,
         PORT: `${port}`,
-        PUBLIC_URL: 'http://charter.example.org',
+        PUBLIC_URL: 'https://charter.example.org',
         DRAIN_SECONDS: '3',
         TRUSTED_PROXIES: 'loopback',
       });
     const servers: Charter[] = [await start(ports[0]), await start(ports[1])];
     const haproxy = await startHaproxy(ports);
     try {
+      const { statusCode, headers } = await getWithTls(`${haproxy.tlsUrl}/sign-in`, haproxy.certificate);
+      expect({ statusCode, hsts: headers['strict-transport-security'] }).toEqual({
+        statusCode: 200,
+        hsts: expect.stringMatching(/^max-age=\d+/),
+      });
       const { key } = await organizationAt(database.url, haproxy);
       const load = startRequests(haproxy.url, key);
       for (let i = 0; i < RESTARTS; i += 1) {
@@ -56,3 +70,12 @@ onlyInSoak(
   },
   MINUTES * 60_000,
 );
+
+/** Trusts only this certificate. */
+async function getWithTls(url: string, certificate: string): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  get(url, { ca: certificate, agent: false }, resolve).on('error', reject);
+  const response = await promise;
+  response.resume();
+  return response;
+}
