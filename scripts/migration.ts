@@ -21,6 +21,8 @@ Edit prisma/schema.prisma first. Review the written file, and add by hand what P
 partial and trigram indexes). Never edit a migration that a database may have applied: write a new one.
 `;
 const SCHEMA_FILE = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
+/** The migrations up to this one were written before the check of their locks, and are never edited. */
+const LAST_UNCHECKED = '20261123042000_events';
 const NAME = /^[a-z][a-z0-9_]{0,59}$/;
 
 const OPTIONS = {
@@ -71,9 +73,6 @@ function checkArguments(check: boolean, name: string | undefined): void {
     throw new Error(`"${name}" is not a valid name. ${rule}\n\n${HELP}`);
   }
 }
-
-/** They were written before this check. A migration that a database may have applied is never edited. */
-const LAST_UNCHECKED = '20261123042000_events';
 
 /** Statements of the migrations that lock a table for long if it is large; empty if there are none. */
 async function describeLongLocks(): Promise<string> {
