@@ -69,8 +69,8 @@ export const WEBHOOK_PAGE_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: STORE,
-        find: 'where: { organizationId: scope.organizationId, id, disabledAt: null }',
-        replace: 'where: { id, disabledAt: null }',
+        find: 'where: { organizationId: scope.organizationId, id, disabledAt: null,',
+        replace: 'where: { id, disabledAt: null,',
       },
     ],
     caughtBy: ISOLATION_TEST,
