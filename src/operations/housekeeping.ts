@@ -7,7 +7,11 @@ import { deleteOldKeyUses } from '../store/key-uses.ts';
 import { deleteIdleRateLimits } from '../store/rate-limits.ts';
 import { deleteExpiredSessions } from '../store/sessions.ts';
 import { deleteExpiredSignInFailures } from '../store/sign-in-failures.ts';
-import { deleteExpiredDeliveries, deleteOldWebhookDays } from '../store/webhook-deliveries.ts';
+import {
+  deleteExpiredDeliveries,
+  deleteOldWebhookDays,
+  eraseExpiredPreviousSecrets,
+} from '../store/webhook-deliveries.ts';
 import type { Logger } from './logs.ts';
 
 const SCHEDULE = { firstMs: 5000, everyMs: 15 * 60_000 };
@@ -27,6 +31,7 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   // Before the events, because a delivery without its event fails.
   'webhook deliveries': (db, deletion, { eventDays }) => deleteExpiredDeliveries(db, deletion, eventDays),
   'counts of webhooks': deleteOldWebhookDays,
+  'previous webhook secrets': eraseExpiredPreviousSecrets,
   events: (db, deletion, { eventDays }) => deleteExpiredEvents(db, deletion, eventDays),
 };
 

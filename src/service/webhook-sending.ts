@@ -5,6 +5,7 @@ import { TEST_EVENT_TYPE } from '../domain/webhook-endpoint.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 import {
+  countTestDeliveries,
   type DeliveryId,
   insertTestDelivery,
   lockWebhookDelivery,
@@ -40,15 +41,23 @@ export async function resendDelivery(
 
 export type TestSent = { readonly kind: 'test-sent'; readonly messageId: string };
 
-/** Sends an event of the type "webhook.test" to the endpoint alone. */
+const MINUTE_MS = 60_000;
+const MAX_TESTS_PER_MINUTE = 10;
+
+/** Sends an event of the type "webhook.test" to the endpoint alone, at most ten times within a minute. */
 export async function sendTestEvent(
   db: Database,
   actor: Actor,
-  { endpointId }: { readonly endpointId: string },
-): Promise<TestSent> {
+  { endpointId, now = new Date() }: { readonly endpointId: string; readonly now?: Date },
+): Promise<TestSent | Conflict> {
   const { scope, trace } = actor;
   return runAction(db, async (tx) => {
     const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const since = new Date(now.getTime() - MINUTE_MS);
+    if ((await countTestDeliveries(tx, scope, { endpointId: endpoint.id, since })) >= MAX_TESTS_PER_MINUTE)
+      return conflict(
+        `Charter sends an endpoint at most ${MAX_TESTS_PER_MINUTE} test events within a minute. Wait a minute, then send another.`,
+      );
     const messageId = newId();
     await insertTestDelivery(tx, scope, { endpointId: endpoint.id, messageId });
     await recordAudit(tx, scope, {

@@ -319,3 +319,15 @@ export async function deleteOldWebhookDays(db: Database, deletion: Deletion): Pr
         ) old limit ${BATCH_ROWS}::int)`,
   );
 }
+
+/** Erases previous secrets of all organizations that no longer sign, in batches. Returns how many. */
+export async function eraseExpiredPreviousSecrets(db: Database, deletion: Deletion): Promise<number> {
+  return deleteInBatches(
+    deletion,
+    () => db.prisma.$executeRaw`
+      update webhook_endpoints set previous_secret = null, previous_secret_until = null
+      where (organization_id, id) in (
+        select organization_id, id from webhook_endpoints where previous_secret_until <= ${deletion.now}
+        limit ${BATCH_ROWS}::int for no key update skip locked)`,
+  );
+}

@@ -1,5 +1,6 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database, Transaction } from './database.ts';
+import { positionBefore } from './event-position.ts';
 import type { Edge } from './list-edge.ts';
 
 // The deliveries of an organization, for the dashboard. webhook-deliveries.ts has the statements that send them.
@@ -189,4 +190,16 @@ export async function insertTestDelivery(
 ): Promise<void> {
   const data = { organizationId: scope.organizationId, endpointId, messageId, isTest: true };
   await tx.webhookDelivery.create({ data, select: { messageId: true } });
+}
+
+/** The number of test events for the endpoint since the instant. */
+export async function countTestDeliveries(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { endpointId, since }: { readonly endpointId: string; readonly since: Date },
+): Promise<number> {
+  const { organizationId } = scope;
+  // Along the primary key: the ids of test events, too, are in the order of time.
+  const messageId = { gt: positionBefore(since) };
+  return tx.webhookDelivery.count({ where: { organizationId, endpointId, messageId, isTest: true } });
 }

@@ -66,6 +66,25 @@ test('housekeeping deletes webhook deliveries with their events, and the counts 
   expect(days.map(({ day }) => day.toISOString().slice(0, 10))).toEqual(['2026-05-01', '2026-05-31']);
 });
 
+test('housekeeping erases the previous secret of a webhook endpoint once it no longer signs', async () => {
+  const { db } = database;
+  const { organizationId } = (await createTenant(db)).scope;
+  const endsAt = new Date('2026-05-31T12:30:00Z');
+  const row = {
+    url: 'https://hook.example',
+    previousSecret: Buffer.alloc(32, 'previous'),
+    previousSecretUntil: endsAt,
+  };
+  const { endpointId: id } = await insertEndpoint(db, organizationId, row);
+  const where = { organizationId_id: { organizationId, id } };
+  const before = await db.prisma.webhookEndpoint.findUniqueOrThrow({ where });
+  await deleteExpired(db, SILENT, { now: new Date(endsAt.getTime() - 1), retention });
+  expect(await db.prisma.webhookEndpoint.findUniqueOrThrow({ where })).toEqual(before);
+  await deleteExpired(db, SILENT, { now: endsAt, retention });
+  const erased = { ...before, previousSecret: null, previousSecretUntil: null };
+  expect(await db.prisma.webhookEndpoint.findUniqueOrThrow({ where })).toEqual(erased);
+});
+
 const EVENTS = 2500;
 const BATCH = 1000;
 

@@ -66,6 +66,7 @@ const OVER_ALL_ORGANIZATIONS = [
   'webhook-deliveries.ts countPendingDeliveries',
   'webhook-deliveries.ts deleteExpiredDeliveries',
   'webhook-deliveries.ts deleteOldWebhookDays',
+  'webhook-deliveries.ts eraseExpiredPreviousSecrets',
   'webhook-deliveries.ts listPendingEndpoints',
   'webhook-deliveries.ts recordAttempts',
 ];

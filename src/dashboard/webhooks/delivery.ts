@@ -122,6 +122,8 @@ export async function resend(context: SignedInContext): Promise<View> {
 
 export async function sendTest(context: SignedInContext): Promise<View> {
   const endpointId = endpointIdOf(context);
-  const { messageId } = await sendTestEvent(context.dashboard.db, context.actor, { endpointId });
-  return redirect(`${deliveryUrl(endpointId, messageId)}?done=test`);
+  const outcome = await sendTestEvent(context.dashboard.db, context.actor, { endpointId });
+  if (outcome.kind === 'conflict')
+    return conflictPage(context, outcome, { name: 'See the endpoint', href: endpointUrl(endpointId) });
+  return redirect(`${deliveryUrl(endpointId, outcome.messageId)}?done=test`);
 }

@@ -1,3 +1,4 @@
+import { v7 as newId } from 'uuid';
 import { createPeople, type People } from '../../support/actors.ts';
 import { wordsOf } from '../../support/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
@@ -117,6 +118,26 @@ test('a test event has a delivery and a page, also of a disabled endpoint', asyn
     expect(words).toMatch(/"type": "webhook\.test", "timestamp": "20.*", "data": \{\}/);
   }
   expect(wordsOf(await browser.get(endpoint)).match(/webhook\.test/g)).toHaveLength(2);
+});
+
+test('too many test events within a minute are refused with a page that says how long to wait', async () => {
+  const people = await createPeople(db);
+  const { endpoint } = await delivered(people, []);
+  const { organizationId } = people.scope;
+  const endpointId = endpoint.slice(endpoint.lastIndexOf('/') + 1);
+  // They count as those of the last minute for as long as the test runs.
+  const msecs = Date.now() + 3_600_000;
+  const sent = Array.from({ length: 10 }, () => ({
+    organizationId,
+    endpointId,
+    messageId: newId({ msecs }),
+    isTest: true,
+  }));
+  await db.prisma.webhookDelivery.createMany({ data: sent });
+  const browser = await browserOf(dashboard, people.administrator);
+  const refused = await browser.submit(endpoint, {}, `${endpoint}/test`);
+  expect(refused.status).toBe(409);
+  expect(wordsOf(refused)).toContain('at most 10 test events within a minute. Wait a minute, then send another.');
 });
 
 test('the deliveries of an endpoint are paged with the position in the URL', async () => {

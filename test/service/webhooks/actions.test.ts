@@ -243,10 +243,24 @@ test('a delivery whose attempt is under way is not resent, because it would be s
 test('a test event is a delivery to its endpoint alone, and not an event of the feed', async () => {
   const { administrator, scope } = await createPeople(db);
   const [one, two] = [await addEndpoint(db, administrator), await addEndpoint(db, administrator)];
-  const { messageId } = await sendTestEvent(db, administrator, { endpointId: one.id });
+  const { messageId } = orThrow(await sendTestEvent(db, administrator, { endpointId: one.id }));
   expect(await deliveriesOf(one.id)).toMatchObject([{ messageId, isTest: true, state: 'pending', attempts: 0 }]);
   expect(await deliveriesOf(two.id)).toEqual([]);
   expect(await db.prisma.event.count({ where: { organizationId: scope.organizationId } })).toBe(0);
+});
+
+// The attack: a script presses the button to flood a receiver.
+test('an endpoint gets at most ten test events within a minute, however many are sent at the same time', async () => {
+  const { administrator } = await createPeople(db);
+  const [one, two] = [await addEndpoint(db, administrator), await addEndpoint(db, administrator)];
+  const now = new Date();
+  const send = (endpointId: string, at = now) => outcomeOf(sendTestEvent(db, administrator, { endpointId, now: at }));
+  const outcomes = await times(12, () => send(one.id));
+  expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(10);
+  expect(outcomes.filter((outcome) => /^conflict: .* Wait a minute/.test(outcome))).toHaveLength(2);
+  expect(await deliveriesOf(one.id)).toHaveLength(10);
+  expect(await send(two.id)).toBe('done');
+  expect(await send(one.id, new Date(Date.now() + 60_010))).toBe('done');
 });
 
 test('an endpoint is deleted with thousands of deliveries, and a change that is made meanwhile succeeds', async () => {

@@ -1,6 +1,7 @@
 import { parseJson } from '../../../src/domain/json.ts';
 import type { Role } from '../../../src/domain/role.ts';
 import { getEvent } from '../../../src/service/events.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
 import { sendTestEvent } from '../../../src/service/webhook-sending.ts';
 import { getDelivery, getWebhook, listDeliveries, listWebhooks } from '../../../src/service/webhooks.ts';
 import { codeOf, createPeople, NOBODY, type People } from '../../support/actors.ts';
@@ -62,7 +63,7 @@ test('what was sent is the event as the API returns it; of a test event, the sam
   expect((await getDelivery(db, people.manager, ids)).body).toBe(
     (await getEvent(db, people.scope, ids.messageId)).json,
   );
-  const { messageId } = await sendTestEvent(db, people.administrator, ids);
+  const { messageId } = orThrow(await sendTestEvent(db, people.administrator, ids));
   const { body, createdAt } = await getDelivery(db, people.manager, { ...ids, messageId });
   expect(parseJson(body ?? '')).toEqual({
     id: messageId,

@@ -14,6 +14,7 @@ import {
   lockWebhookEndpoint,
 } from '../../../src/store/webhook-endpoints.ts';
 import {
+  countTestDeliveries,
   findWebhookDelivery,
   insertTestDelivery,
   listWebhookDeliveries,
@@ -157,6 +158,15 @@ export const webhookHistoryProofs: Proofs = {
     await insertTestDelivery(db.prisma, ours.scope, foreign);
     const found = await findWebhookDelivery(db, ours.scope, { ...foreign, withBodies });
     expect(found).toMatchObject({ eventType: null, log: [] });
+  },
+
+  async countTestDeliveries({ db, ours, theirs }) {
+    const { endpointId } = await addDelivered(db, theirs);
+    await insertTestDelivery(db.prisma, theirs.scope, { endpointId, messageId: newId() });
+    await addDelivered(db, ours, endpointId);
+    expect(await countTestDeliveries(db.prisma, ours.scope, { endpointId, since: new Date(0) })).toBe(0);
+    await insertTestDelivery(db.prisma, ours.scope, { endpointId, messageId: newId() });
+    expect(await countTestDeliveries(db.prisma, ours.scope, { endpointId, since: new Date(0) })).toBe(1);
   },
 
   async lockWebhookDelivery({ db, ours, theirs }) {
