@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { useMachine } from '../support/artifact.ts';
+import { HIGH_LIMITS } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { length } from '../support/length.ts';
 import { createScratchDatabase, withClient } from '../support/postgres.ts';
@@ -80,7 +81,8 @@ onlyInSoak(
     await mkdir(migration);
     await writeFile(join(migration, 'migration.sql'), 'ALTER TABLE "parent_programs" ADD COLUMN "trial" TEXT;\n');
     const database = await createScratchDatabase('empty');
-    const env = { DATABASE_URL: database.url };
+    // The load must not reach the rate limits, however fast the machine is.
+    const env = { DATABASE_URL: database.url, ...HIGH_LIMITS };
     const servers: Running[] = [];
     const serve = async (artifact: string, more: Record<string, string> = {}) => {
       const server = await machine.serve(artifact, { ...env, ...more });
