@@ -16,7 +16,10 @@ const LAG_MS = 50;
 
 const faultsIn = ({ registers }: History) => [...registers.values()].flatMap(judgeRegister);
 
-/** The history proves something: keys have ended and were refused, and programs were read, changed and deleted. */
+/**
+ * The history proves something: keys have ended and were refused, programs were read, changed and deleted, and less than a
+ * hundredth of the requests failed. The first seconds of a busy machine have more failures.
+ */
 function isEnough({ keyEnds, keyUses, registers }: History): boolean {
   const { ends, refusals, accesses, deletions } = length({
     short: { ends: 2, refusals: 2, accesses: 200, deletions: 10 },
@@ -27,6 +30,7 @@ function isEnough({ keyEnds, keyUses, registers }: History): boolean {
     keyEnds.size > ends &&
     keyUses.filter(({ status }) => status === 401).length > refusals &&
     all.length > accesses &&
+    keyUses.filter(({ status }) => status >= 500).length < keyUses.length / 100 &&
     all.filter(({ value }) => value === 'gone').length > deletions
   );
 }
@@ -41,8 +45,6 @@ test('two processes under 64 clients never return a value older than an acknowle
       expect(faultsIn(history)).toEqual([]);
       expect(judgeKeys(history.keyUses, history.keyEnds)).toEqual([]);
       expect(isEnough(history)).toBe(true);
-      const failed = history.keyUses.filter(({ status }) => status >= 500);
-      expect(failed.length).toBeLessThan(history.keyUses.length / 100);
     } finally {
       await db.close();
       await Promise.all(processes.map(kill));
