@@ -1,4 +1,5 @@
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, Server } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StartUpError } from './domain/start-up-error.ts';
 
 export type ListenAddress = {
@@ -24,6 +25,28 @@ export async function listenOn(server: Server, address: ListenAddress, variables
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const urlHost = reachable.includes(':') ? `[${reachable}]` : reachable;
   return `http://${urlHost}:${addressOf(server).port}`;
+}
+
+/** So that clients which connect without a pause cannot keep the listener open. */
+const MAX_TURNS = 1000;
+
+/**
+ * Closes the listener, but not the connections. Closing it resets the connections that wait in the backlog, so it first accepts
+ * those. Node accepts one connection in each turn of the event loop.
+ */
+export async function stopListening(server: Server): Promise<void> {
+  let isBacklogEmpty = false;
+  const onConnection = () => {
+    isBacklogEmpty = false;
+  };
+  server.on('connection', onConnection);
+  for (let turn = 0; turn < MAX_TURNS && !isBacklogEmpty; turn += 1) {
+    isBacklogEmpty = true;
+    await nextTurn();
+  }
+  server.off('connection', onConnection);
+  // The close() of node:http would also close the idle connections, with a reset if a request is arriving.
+  Server.prototype.close.call(server);
 }
 
 function addressOf(server: Server): AddressInfo {

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
-import { setTimeout as delay, setImmediate as nextCheck } from 'node:timers/promises';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { TimeLimits, Unreadable } from './api/unreadable-request.ts';
 import { type Connections, serveConnections } from './connections.ts';
-import { listenOn } from './listen-on.ts';
+import { listenOn, stopListening } from './listen-on.ts';
 import { apiSecurityHeaders } from './security-headers.ts';
 
 export const LIMITS: TimeLimits = { headersSeconds: 10, requestSeconds: 30 };
@@ -56,10 +56,7 @@ export async function listen(
     async stop({ drainSeconds = 0, idleSeconds = 0 } = {}) {
       connections.drain();
       if (drainSeconds > 0) await delay(drainSeconds * 1000);
-      // Once the connections that wait in the backlog have been accepted: closing the listener resets the others.
-      await nextCheck();
-      // The close() of node:http would also close the idle connections, with a reset if a request is arriving.
-      NetServer.prototype.close.call(server);
+      await stopListening(server);
       await finish(server, connections, idleSeconds);
     },
   };

@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
-import { setTimeout as delay, setImmediate as nextCheck } from 'node:timers/promises';
+import { createServer, type Server } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { listenOn } from '../listen-on.ts';
+import { listenOn, stopListening } from '../listen-on.ts';
 import type { Logger } from '../operations/logs.ts';
 import { joinEmbeddedPostgres } from '../postgres/embedded-postgres.ts';
 import type { Shutdown } from '../shutdown.ts';
@@ -27,10 +27,8 @@ export async function supervise({ config, logger, shutdown }: SuperviseOptions):
     try {
       const metricsServer = await serveMetricsOf(workers, { config, logger });
       try {
-        if (!shutdown.isRequested()) await run(workers, { config, logger, shutdown, url });
+        if (!shutdown.isRequested()) await run(workers, { config, logger, shutdown, listener, url });
       } finally {
-        // Once the connections that wait in the backlog have been accepted: closing the listener resets the others.
-        await nextCheck();
         listener.close();
         if (!(await workers.end())) process.exitCode = 1;
         await metricsServer?.close();
@@ -45,7 +43,7 @@ export async function supervise({ config, logger, shutdown }: SuperviseOptions):
 
 async function run(
   workers: Workers,
-  { config, logger, shutdown, url }: SuperviseOptions & { readonly url: string },
+  { config, logger, shutdown, listener, url }: SuperviseOptions & { readonly listener: Server; readonly url: string },
 ): Promise<void> {
   const started = await Promise.race([workers.start(), shutdown.reason.then(() => 'interrupted' as const)]);
   shutdown.started();
@@ -58,8 +56,13 @@ async function run(
   }
   const reason = await shutdown.reason;
   logger.info({ reason }, 'shutting down, finishing requests in flight');
+  if (started === true && config.drainSeconds > 0) {
+    workers.requestStop(reason);
+    await delay(config.drainSeconds * 1000);
+  }
+  await stopListening(listener);
+  // Not earlier: clients connect again after a response with `Connection: close`.
   workers.requestStop(reason);
-  if (started === true) await delay(config.drainSeconds * 1000);
 }
 
 async function serveMetricsOf(workers: Workers, { config, logger }: Pick<SuperviseOptions, 'config' | 'logger'>) {
