@@ -10,17 +10,19 @@ export type Load = {
 
 /**
  * Clients that each send one request after another over a connection of their own, and open another one after a response with
- * `Connection: close`, until connections are refused. Half of them read, half create programs.
+ * `Connection: close`, until connections are refused. Half of them read, half create programs. Each begins after the first
+ * response of the one before it, so that a server that has just started on a busy machine does not refuse any.
  */
 export function startLoad(url: string, { key, clients }: { key: string; clients: number }): Load {
   const [created, problems]: [string[], string[]] = [[], []];
   const responses = Array.from({ length: clients }, () => 0);
-  const runClient = async (client: number) => {
+  const runClient = async (client: number, onFirstResponse: () => void) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let i = 0; ; i += 1) {
       const name = `Client ${client}, ${i}`;
       const isWrite = client % 2 === 0;
       const outcome = await send(`${url}/api/parent_programs`, { agent, key, name: isWrite ? name : undefined });
+      onFirstResponse();
       if (outcome === 'ECONNREFUSED') return agent.destroy();
       if (outcome === 201) created.push(name);
       if (outcome === 200 || outcome === 201) responses[client] = i + 1;
@@ -29,7 +31,14 @@ export function startLoad(url: string, { key, clients }: { key: string; clients:
       if (client % 4 === 3) await delay(20);
     }
   };
-  const ended = Promise.all(Array.from({ length: clients }, (_, client) => runClient(client)));
+  let turn = Promise.resolve();
+  const runs = responses.map(async (_, client) => {
+    const [own, next] = [turn, Promise.withResolvers<void>()];
+    turn = next.promise;
+    await own;
+    await runClient(client, next.resolve);
+  });
+  const ended = Promise.all(runs);
   return { fewestResponses: () => Math.min(...responses), ended: ended.then(() => ({ created, problems })) };
 }
 
