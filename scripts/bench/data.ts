@@ -82,6 +82,7 @@ async function fill(client: pg.Client): Promise<void> {
 
 /** Each run needs new keys, because only their hashes are stored. The large organization is the first. */
 async function issueKeys(client: pg.Client): Promise<Organization[]> {
+  await client.query('truncate key_uses');
   await client.query('delete from api_keys');
   const found = await client.query<{ id: string }>('select id from organizations order by id');
   const minted = found.rows.map(({ id }) => ({ id, cursorKey: cursorKeyOf(id).toString('hex'), ...mintKey('live') }));
