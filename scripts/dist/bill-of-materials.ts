@@ -16,7 +16,7 @@ type Component = {
 const SPDX = /^(MIT|MIT-0|ISC|0BSD|Unlicense|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|Python-2\.0|CC0-1\.0)$/;
 
 /**
- * The packages of which these files are parts, in the JSON of CycloneDX 1.6. The same files give the same text: it has no
+ * The packages that these files belong to, in the JSON of CycloneDX 1.6. The same files give the same text: it has no
  * time, and its serial number is derived from the rest.
  */
 export function billOfMaterials(files: readonly string[], version: string): string {

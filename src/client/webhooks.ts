@@ -20,7 +20,7 @@ export const TOLERANCE_SECONDS = 300;
 
 /**
  * The event in a request that Charter has signed. `body` is the body as it was received, before any JSON parser. `secret` is
- * that of the endpoint, or a list of secrets, one of which must have signed. Throws an `InvalidEventError` for every other
+ * that of the endpoint, or a list of secrets: one of them must have signed. Throws an `InvalidEventError` for every other
  * request, and a TypeError if `body` or `secret` cannot be right, whatever the request.
  */
 export async function parseEvent(

@@ -78,7 +78,7 @@ export class Workers {
     return !areReady.includes(false);
   }
 
-  /** Gives the connection, of which nothing has been read, to the next worker in turn. */
+  /** Gives the connection to the next worker in turn. Nothing must have been read from it. */
   hand(socket: Socket): void {
     for (let i = 0; i < this.#slots.length; i += 1) {
       this.#turn = (this.#turn + 1) % this.#slots.length;

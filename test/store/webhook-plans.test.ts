@@ -6,7 +6,7 @@ import { findWebhookDelivery, listWebhookDeliveries } from '../../src/store/webh
 import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
 
-// Two organizations, each with an endpoint that has received 20,000 events, half of which wait.
+// Two organizations, each with an endpoint that has 20,000 deliveries. Half of them wait.
 
 const ROWS = 20_000;
 const DAY_MS = 86_400_000;
