@@ -159,7 +159,8 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, worker, me
       ? await listen(app, { ...options, host: config.host, port: config.port, onAcceptError })
       : { ...serveHanded(app, { ...options, handed: worker }), url: worker.role.url };
   shutdown.started();
-  warnAboutSettings(config, logger);
+  const speaksForAll = worker === null || worker.role.isFirst;
+  if (speaksForAll) warnAboutSettings(config, logger);
   const stopHousekeeping = startHousekeeping(db, logger, { retention: { eventDays: config.eventRetentionDays } });
   const measures = new DeliveryMeasures();
   metrics?.add(deliveryMetrics(measures));
@@ -175,8 +176,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, worker, me
   else worker.reportReady();
   const preparing = setTimeout(() => void publication.prepare(publicUrl ?? server.url), PREPARE_AFTER_MS);
   // A failed welcome must not stop the server.
-  const greets = worker === null || worker.role.greets;
-  const welcome = !greets
+  const welcome = !speaksForAll
     ? undefined
     : demonstration?.welcome(db, { url: server.url, environment }).catch((error: unknown) => {
         logger.warn({ err: error }, 'could not print the demonstration sign-ins');

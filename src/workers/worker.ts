@@ -8,21 +8,21 @@ export type WorkerRole = {
   readonly number: number;
   /** Of the server. */
   readonly url: string;
-  /** Whether it is the first process of the installation that serves, which greets the person at the terminal. */
-  readonly greets: boolean;
+  /** Whether it is the first worker to start: it warns about settings and prints the demonstration sign-ins, for all workers. */
+  readonly isFirst: boolean;
 };
 
 const COMMAND = 'worker';
-const GREETS = 'greets';
+const FIRST = 'first';
 
 /** The arguments of the process. */
-export function argumentsOf({ number, url, greets }: WorkerRole): string[] {
-  return [COMMAND, String(number), url, ...(greets ? [GREETS] : [])];
+export function argumentsOf({ number, url, isFirst }: WorkerRole): string[] {
+  return [COMMAND, String(number), url, ...(isFirst ? [FIRST] : [])];
 }
 
 /** This process as a worker; null: no supervisor has started it. */
-export function readWorker([command, number, url = '', greets]: readonly string[]): Worker | null {
-  return command === COMMAND ? new Worker({ number: Number(number), url, greets: greets === GREETS }) : null;
+export function readWorker([command, number, url = '', first]: readonly string[]): Worker | null {
+  return command === COMMAND ? new Worker({ number: Number(number), url, isFirst: first === FIRST }) : null;
 }
 
 /** The worker's side of the channel to its supervisor. */

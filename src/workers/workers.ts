@@ -72,9 +72,9 @@ export class Workers {
     const [first, ...others] = this.#slots;
     if (first === undefined) throw new Error('There must be at least one worker.');
     // The first one alone, so that migrations run once, and a fault is reported once.
-    if (!(await this.#startFirst(first, { greets: true }))) return false;
+    if (!(await this.#startFirst(first, { isFirst: true }))) return false;
     if (this.#stopping.signal.aborted) return false;
-    const areReady = await Promise.all(others.map((slot) => this.#startFirst(slot, { greets: false })));
+    const areReady = await Promise.all(others.map((slot) => this.#startFirst(slot, { isFirst: false })));
     return !areReady.includes(false);
   }
 
@@ -132,8 +132,8 @@ export class Workers {
   }
 
   /** Resolves with true when the worker is ready; false: it has ended instead. Then on, it is replaced whenever it ends. */
-  async #startFirst(slot: Slot, { greets }: { greets: boolean }): Promise<boolean> {
-    const { ready, ended } = this.#spawn(slot, { greets });
+  async #startFirst(slot: Slot, { isFirst }: { isFirst: boolean }): Promise<boolean> {
+    const { ready, ended } = this.#spawn(slot, { isFirst });
     const isReady = await Promise.race([ready.then(() => true), ended.then(() => false)]);
     if (isReady) void this.#watch(slot, ended);
     return isReady;
@@ -152,16 +152,16 @@ export class Workers {
       logger.error({ worker: slot.number, code, signal, waitMs }, 'a worker ended and will be replaced');
       await delay(waitMs, undefined, { signal: stopping }).catch(() => undefined);
       if (stopping.aborted) return;
-      end = this.#spawn(slot, { greets: false }).ended;
+      end = this.#spawn(slot, { isFirst: false }).ended;
     }
   }
 
-  #spawn(slot: Slot, { greets }: { greets: boolean }): { ready: Promise<void>; ended: Promise<Ended> } {
+  #spawn(slot: Slot, { isFirst }: { isFirst: boolean }): { ready: Promise<void>; ended: Promise<Ended> } {
     const { url, logger } = this.#options;
     // A terminal gets readable rows, which each worker writes by itself.
     const output = process.stdout.isTTY ? 'inherit' : 'pipe';
     const startedAt = performance.now();
-    const child = fork(PROGRAM, argumentsOf({ number: slot.number, url, greets }), {
+    const child = fork(PROGRAM, argumentsOf({ number: slot.number, url, isFirst }), {
       stdio: ['ignore', output, 'inherit', 'ipc'],
     });
     slot.child = child;

@@ -76,9 +76,9 @@ const FACTS: readonly Fact[] = [
     KEPT_CONNECTIONS,
     IDLE_SECONDS_OF_POOL / 60,
   ],
-  ['README.md', /after at most (\w+) seconds/, TIMEOUT_MS / 1000],
-  ['README.md', /keeps idle connections for (\w+) second in case/, IDLE_SECONDS_OF_SHUTDOWN],
-  ['README.md', /longer than `DRAIN_SECONDS` and (\d+) seconds are cut off/, STOP_SECONDS],
+  ['openapi/guides/operating.md', /after at most (\w+) seconds/, TIMEOUT_MS / 1000],
+  ['openapi/guides/operating.md', /keeps idle connections for (\w+) second in case/, IDLE_SECONDS_OF_SHUTDOWN],
+  ['openapi/guides/operating.md', /longer than `DRAIN_SECONDS` and (\d+) seconds are cut off/, STOP_SECONDS],
   ['src/server.ts', /waits at most (\d+) seconds for the requests in progress/, STOP_SECONDS],
   ['src/server.ts', /(\d+) and (\d+) seconds by default/, LIMITS.headersSeconds, LIMITS.requestSeconds],
   [

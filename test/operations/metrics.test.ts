@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { DeliveryMeasures } from '../../src/domain/delivery-measures.ts';
+import { createLogger } from '../../src/operations/logs.ts';
 import { deliveryMetrics } from '../../src/operations/metrics/delivery-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/operations/metrics/metrics.ts';
 import { revokeKeyByText } from '../../src/service/operator.ts';
+import { Workers } from '../../src/workers/workers.ts';
 import { Client } from '../support/client.ts';
 import { byLabel, parseSeries, type Series, seriesOf } from '../support/metrics.ts';
 import { createTestOrganization, startServer, useServer } from '../support/server.ts';
@@ -15,6 +17,7 @@ const LIST = '/api/parent_programs';
 
 const metrics = new Metrics();
 metrics.add(deliveryMetrics(new DeliveryMeasures()));
+metrics.add(new Workers({ count: 2, url: '', logger: createLogger('silent') }).metrics());
 const server = await useServer({ metrics });
 
 /** Waits until the metrics are as expected: a request counts when its response has been sent, which its client may see earlier. */

@@ -40,9 +40,10 @@ test('in production on loopback the log warns once of a missing PUBLIC_URL, and 
   const isWarning = ({ level, msg }: Readonly<Record<string, unknown>>) =>
     level === 40 && String(msg).includes('PUBLIC_URL');
   await withScratchDatabase(async (DATABASE_URL) => {
-    await withCharter({ DATABASE_URL }, async (charter) => {
-      expect(logOf(charter).filter(isWarning)).toHaveLength(1);
-    });
+    for (const workers of [{}, { WORKERS: '2' }])
+      await withCharter({ DATABASE_URL, ...workers }, async (charter) => {
+        expect(logOf(charter).filter(isWarning)).toHaveLength(1);
+      });
     await withCharter({ DATABASE_URL, PUBLIC_URL: 'http://localhost:3000' }, async (charter) => {
       await until('the first line', () => logOf(charter).length > 0);
       expect(logOf(charter).filter(isWarning)).toEqual([]);
