@@ -111,24 +111,33 @@ export function withRfc3339(json: string): string {
 }
 
 const DAY_MS = 86_400_000;
+/** Sorts before every organization. */
+const FIRST_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
 /** Deletes events older than so many days of all organizations, in batches. Returns how many. */
 export async function deleteExpiredEvents(db: Database, deletion: Deletion, retentionDays: number): Promise<number> {
   const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);
   const end = positionBefore(cutoff);
   // Organization by organization, along the primary key: an index by time alone would slow down every write. The timestamp
-  // counts too, because the demonstration has a new event with an old id.
-  return deleteInBatches(
-    deletion,
-    () => db.prisma.$executeRaw`
+  // counts too, because the demonstration has a new event with an old id. A batch goes on with the last organization of the
+  // batch before it, which may have more.
+  let from = FIRST_ORGANIZATION;
+  return deleteInBatches(deletion, async () => {
+    const [batch] = await db.prisma.$queryRaw<{ deleted: number; last: string | null }[]>`
       with expired as materialized (
         select oldest.organization_id, oldest.id from organizations cross join lateral (
           select organization_id, id from events
           where organization_id = organizations.id and id <= ${end}::uuid and "timestamp" < ${cutoff}
           order by id limit ${BATCH_ROWS}::int
           for update skip locked
-        ) oldest limit ${BATCH_ROWS}::int)
-      delete from events using expired
-      where events.organization_id = expired.organization_id and events.id = expired.id`,
-  );
+        ) oldest
+        where organizations.id >= ${from}::uuid order by organizations.id limit ${BATCH_ROWS}::int),
+      deleted as (
+        delete from events using expired
+        where events.organization_id = expired.organization_id and events.id = expired.id
+        returning events.organization_id)
+      select count(*)::int as deleted, max(organization_id::text) as last from deleted`;
+    from = batch?.last ?? from;
+    return batch?.deleted ?? 0;
+  });
 }

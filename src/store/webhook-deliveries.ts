@@ -288,9 +288,9 @@ export async function deleteExpiredDeliveries(
   const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);
   const end = positionBefore(cutoff);
   // Endpoint by endpoint, along the primary key, as in deleteExpiredEvents.
-  return deleteInBatches(
-    deletion,
-    () => db.prisma.$executeRaw`
+  let from = FIRST_ENDPOINT;
+  return deleteInBatches(deletion, async () => {
+    const [batch] = await db.prisma.$queryRaw<{ deleted: number; last: EndpointKey | null }[]>`
       with expired as materialized (
         select oldest.* from webhook_endpoints w cross join lateral (
           select organization_id, endpoint_id, message_id from webhook_deliveries
@@ -298,11 +298,21 @@ export async function deleteExpiredDeliveries(
             and created_at < ${cutoff}
           order by message_id limit ${BATCH_ROWS}::int
           for update skip locked
-        ) oldest limit ${BATCH_ROWS}::int)
-      delete from webhook_deliveries d using expired
-      where d.organization_id = expired.organization_id and d.endpoint_id = expired.endpoint_id
-        and d.message_id = expired.message_id`,
-  );
+        ) oldest
+        where (w.organization_id, w.id) >= (${from.organizationId}::uuid, ${from.endpointId}::uuid)
+        order by w.organization_id, w.id limit ${BATCH_ROWS}::int),
+      deleted as (
+        delete from webhook_deliveries d using expired
+        where d.organization_id = expired.organization_id and d.endpoint_id = expired.endpoint_id
+          and d.message_id = expired.message_id
+        returning d.organization_id, d.endpoint_id)
+      select count(*)::int as deleted,
+        (select json_build_object('organizationId', organization_id, 'endpointId', endpoint_id)
+         from deleted order by organization_id desc, endpoint_id desc limit 1) as last
+      from deleted`;
+    from = batch?.last ?? from;
+    return batch?.deleted ?? 0;
+  });
 }
 
 /** Deletes the counts of days of all organizations that are older than 30 days, in batches. Returns how many. */

@@ -1,5 +1,5 @@
 import { FEED_START } from '../../src/store/event-position.ts';
-import { listEvents } from '../../src/store/events.ts';
+import { deleteExpiredEvents, listEvents } from '../../src/store/events.ts';
 import { positionOf, type SortField } from '../../src/store/list.ts';
 import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-list.ts';
 import { PARENT_PROGRAMS } from '../../src/store/parent-programs.ts';
@@ -117,6 +117,28 @@ test('a page of the feed is one index scan, which costs the same at the start an
       }
     }
   }
+});
+
+// The bug: every batch began with the first organization again, so a run with many batches read each of them many times.
+test('the deletion of expired events goes through the organizations once, however many batches it takes', async () => {
+  const { rows } = await database.db.pool.query<{ count: number }>(
+    `with written as (
+       insert into events (organization_id, id, type, "timestamp", data)
+       select id, event_id(old, 1), 'parent_program.created', event_timestamp(old), '{}'
+       from organizations, cast(extract(epoch from timestamptz '2026-01-01') * 1000000 as bigint) old
+       where name = 'Other' returning 1)
+     select count(*)::int as count from written`,
+  );
+  const count = rows[0]?.count ?? 0;
+  expect(count).toBe(5000);
+  let deleted = 0;
+  const plans = await planned.plansOf(async () => {
+    deleted = await deleteExpiredEvents(planned.db, { now: new Date('2026-05-01') }, 30);
+  });
+  expect(deleted).toBe(count);
+  const looks = plans.flatMap(({ text }) => [...text.matchAll(/using events_pkey on events.*loops=(\d+)/g)]);
+  // Once for each organization to find its events, and once to delete each.
+  expect(looks.reduce((sum, [, loops]) => sum + Number(loops), 0)).toBeLessThan(2 * count + 100);
 });
 
 test('one parent program is found by its primary key', async () => {

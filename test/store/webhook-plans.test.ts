@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { placeOfWebhookSecret } from '../../src/store/secrets.ts';
+import { deleteExpiredDeliveries } from '../../src/store/webhook-deliveries.ts';
 import { findWebhookEndpoint, insertWebhookEndpoint, listWebhookEndpoints } from '../../src/store/webhook-endpoints.ts';
 import { findWebhookDelivery, listWebhookDeliveries } from '../../src/store/webhook-history.ts';
 import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
@@ -80,6 +81,33 @@ test('a delivery is found by its key', async () => {
   const [first] = await listWebhookDeliveries(planned.db, ours.scope, { endpointId, from: null, limit: 1 });
   const ids = { endpointId, messageId: first?.messageId ?? '', withBodies: true };
   expect((await planOf(() => findWebhookDelivery(planned.db, ours.scope, ids)))?.blocks).toBeLessThan(60);
+});
+
+// The bug: every batch began with the first endpoint again, so a run with many batches read each of them many times.
+test('the deletion of expired deliveries goes through the endpoints once, however many batches it takes', async () => {
+  const { scope } = await createTenant(database.db);
+  const { rows } = await database.db.pool.query<{ count: number }>(
+    `with made as (
+       insert into webhook_endpoints (organization_id, id, url, event_types, secret)
+       select $1, gen_random_uuid(), url, event_types, secret
+       from webhook_endpoints, generate_series(1, 5000) where id = $2 returning organization_id, id),
+     written as (
+       insert into webhook_deliveries (organization_id, endpoint_id, message_id, created_at)
+       select organization_id, id, '01900000-0000-7000-8000-000000000000', '2026-01-01' from made returning 1)
+     select count(*)::int as count from written`,
+    [scope.organizationId, endpointId],
+  );
+  const count = rows[0]?.count ?? 0;
+  expect(count).toBe(5000);
+  await database.db.pool.query('analyze webhook_endpoints, webhook_deliveries');
+  let deleted = 0;
+  const plans = await planned.plansOf(async () => {
+    deleted = await deleteExpiredDeliveries(planned.db, { now: new Date('2026-05-01') }, 30);
+  });
+  expect(deleted).toBe(count);
+  const looks = plans.flatMap(({ text }) => [...text.matchAll(/on webhook_deliveries.*loops=(\d+)/g)]);
+  // Once for each endpoint to find its deliveries, and once to delete each.
+  expect(looks.reduce((sum, [, loops]) => sum + Number(loops), 0)).toBeLessThan(2 * count + 100);
 });
 
 test('an endpoint and the list of endpoints count waiting deliveries up to a bound', async () => {
