@@ -1,5 +1,6 @@
 /** Imports point one way: api | dashboard | delivery | operations -> service -> store -> domain. */
 const room = (name) => `^src/${name}/`;
+const OPEN_TELEMETRY = '^src/operations/tracing/open-telemetry\\.ts$';
 
 module.exports = {
   forbidden: [
@@ -42,6 +43,19 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: [room('store'), room('postgres')] },
       to: { path: ['^generated/prisma/', 'node_modules/(@prisma|pg)/'] },
+    },
+    {
+      name: 'open-telemetry-in-one-file',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [OPEN_TELEMETRY] },
+      to: { path: ['node_modules/@opentelemetry/'] },
+    },
+    {
+      name: 'open-telemetry-on-demand',
+      comment: 'A server that exports no traces does not load it.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: OPEN_TELEMETRY, dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'scopes-are-granted-in-few-places',

@@ -14,12 +14,14 @@ import { KEY_REFUSAL_REASONS, OVERLOADED, type Overloaded } from './domain/error
 import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { RequestLimits } from './domain/request-limits.ts';
 import { Tally } from './domain/tally.ts';
+import type { Tracing } from './domain/tracing.ts';
 import { logFailures } from './operations/failure-log.ts';
 import { healthRoutes } from './operations/health.ts';
 import { type Logger, logRequests, omitRequestLine } from './operations/logs.ts';
 import { appMetrics, FORBIDDEN_REASONS } from './operations/metrics/app-metrics.ts';
 import type { Metrics } from './operations/metrics/metrics.ts';
 import { RequestDurations } from './operations/metrics/request-durations.ts';
+import { type Handled, startRequestSpan } from './operations/tracing/request-span.ts';
 import type { Publication } from './publication/routes.ts';
 import { apiSecurityHeaders, isHttps, pageSecurityHeaders } from './security-headers.ts';
 import { findKeysIn } from './service/authenticate.ts';
@@ -52,6 +54,8 @@ export type AppDeps = {
   publication: Publication;
   /** Gets the metrics of the application; undefined: nothing is measured. */
   metrics?: Metrics | undefined;
+  /** Records the spans of requests; null: traces are off, and cost nothing. */
+  tracing: Tracing | null;
   /** Called for every refusal under load. */
   countRefusal: (overloaded: Overloaded) => void;
   /** How long a request to the API may wait for its turn; 1,200 by default. */
@@ -79,13 +83,14 @@ export async function createApp({
   responseCheck,
   publication,
   metrics,
+  tracing,
   countRefusal,
   apiWaitMs,
   served,
   now = () => new Date(),
   isStopping,
 }: AppDeps): Promise<RequestListener> {
-  const onFault = logFailures(logger);
+  const onFault = logFailures(logger, tracing);
   const queues = createDatabaseQueues(db.poolSize, { apiWaitMs });
   const [overloads, keyRefusals] = [new Tally(OVERLOADED), new Tally([...KEY_REFUSAL_REASONS, ...FORBIDDEN_REASONS])];
   const onOverload = (overloaded: Overloaded, res: ServerResponse) => {
@@ -94,8 +99,9 @@ export async function createApp({
     omitRequestLine(res);
   };
   const onBrokenResponse = ({ isWithheld, ...broken }: BrokenResponse) => {
-    if (isWithheld) logger.error(broken, 'a response broke the contract and was withheld');
-    else logger.warn(broken, 'a response broke the contract');
+    const line = { ...broken, traceId: tracing?.current()?.traceId };
+    if (isWithheld) logger.error(line, 'a response broke the contract and was withheld');
+    else logger.warn(line, 'a response broke the contract');
   };
   const rooms = express();
   rooms.set('trust proxy', [...trustedProxies]);
@@ -111,7 +117,7 @@ export async function createApp({
     environment,
     now,
     keyUses,
-    findKey: findKeysIn(db, lookUps),
+    findKey: findKeysIn(db, { measures: lookUps, tracing }),
     limiter,
     clientAddressOf: clientAddressIn(rooms.get('trust proxy fn')),
     queue: queues.api,
@@ -149,7 +155,12 @@ export async function createApp({
   // passes it, which costs an API request more than everything else that Express does.
   const app = express.Router({ caseSensitive: true, strict: true });
   const requests = new RequestDurations();
-  app.use(identifyRequests(logger, metrics === undefined ? undefined : requests));
+  const handledBy = (req: express.Request): Handled => {
+    const operation = calledBy(req) ?? NOTHING;
+    const path: unknown = api.router.getOperation(operation)?.path ?? req.route?.path;
+    return { operation, route: typeof path === 'string' ? path : undefined };
+  };
+  app.use(identifyRequests(logger, { durations: metrics && requests, tracing, handledBy }));
   app.use((req, res, next) => (API_PATH.test(req.url) ? api.middleware(req, res, next) : next()));
   app.use((_req, res, next) => {
     res.setHeader('X-Request-Id', res.locals['requestId']);
@@ -183,8 +194,15 @@ function called(name: string): express.RequestHandler {
   };
 }
 
-/** Gives each request its id, and its line in the log once it has been answered or abandoned. */
-function identifyRequests(logger: Logger, durations: RequestDurations | undefined): express.RequestHandler {
+type RequestObservers = {
+  /** Undefined: nothing is measured. */
+  readonly durations: RequestDurations | undefined;
+  readonly tracing: Tracing | null;
+  readonly handledBy: (req: express.Request) => Handled;
+};
+
+/** Gives each request its id, its span, and its line in the log once it has been answered or abandoned. */
+function identifyRequests(logger: Logger, { durations, tracing, handledBy }: RequestObservers): express.RequestHandler {
   const log = logRequests(
     logger,
     durations &&
@@ -198,7 +216,12 @@ function identifyRequests(logger: Logger, durations: RequestDurations | undefine
   return (req, res, next) => {
     const requestId = randomUUID();
     res.locals = { requestId };
-    log(req, res, requestId);
-    next();
+    if (tracing === null) {
+      log(req, res, { requestId });
+      return next();
+    }
+    const span = startRequestSpan(tracing, { req, res, requestId }, handledBy);
+    log(req, res, { requestId, traceId: span.traceId });
+    tracing.run(span, next);
   };
 }

@@ -5,6 +5,7 @@ import { isNetwork, type WebhookTargets } from './domain/forbidden-address.ts';
 import { type Keyring, parseKeyring } from './domain/keyring.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
 import { StartUpError } from './domain/start-up-error.ts';
+import { SAMPLERS, type SamplerName } from './operations/tracing/samplers.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MIB = 1024 * 1024;
@@ -39,6 +40,13 @@ export type Config = {
   readonly drainSeconds: number;
   /** Where the metrics are served. Port 0: any free port. Null: nowhere, and nothing is measured. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
+  /** Where traces are exported to, and which; see TracesOptions. Null: nowhere, and nothing is traced. */
+  readonly traces: {
+    readonly endpoint: string;
+    readonly serviceName: string;
+    readonly sampler: SamplerName;
+    readonly ratio: number;
+  } | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly nodeEnv: (typeof NODE_ENVS)[number];
   readonly environment: Environment;
@@ -88,6 +96,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     drainSeconds: integer('DRAIN_SECONDS', given('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
     metrics: metrics({ host: given('METRICS_HOST'), port: given('METRICS_PORT') }),
+    traces: traces({
+      endpoint: given('OTEL_EXPORTER_OTLP_ENDPOINT'),
+      serviceName: given('OTEL_SERVICE_NAME'),
+      sampler: given('OTEL_TRACES_SAMPLER'),
+      ratio: given('OTEL_TRACES_SAMPLER_ARG'),
+    }),
     logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
     nodeEnv,
     environment: oneOf('CHARTER_ENVIRONMENT', given('CHARTER_ENVIRONMENT'), {
@@ -147,6 +161,37 @@ function metrics({ host, port }: Record<'host' | 'port', string | undefined>): C
     'METRICS_HOST is set, but METRICS_PORT is missing.',
     'Set METRICS_PORT to the port of the metrics, or unset METRICS_HOST.',
   );
+}
+
+type TraceVariable = 'endpoint' | 'serviceName' | 'sampler' | 'ratio';
+
+/** Off by default: nothing leaves the machine. The variables are OpenTelemetry's own, which other programs read, too. */
+function traces({
+  endpoint,
+  serviceName,
+  sampler,
+  ratio,
+}: Record<TraceVariable, string | undefined>): Config['traces'] {
+  if (endpoint === undefined) return null;
+  // The message omits the value, which may contain a password.
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
+    throw new StartUpError(
+      'OTEL_EXPORTER_OTLP_ENDPOINT is not an HTTP URL.',
+      'Set it to the URL of a collector that receives OTLP over HTTP, such as http://127.0.0.1:4318, or unset it.',
+    );
+  }
+  return {
+    endpoint,
+    serviceName: serviceName ?? 'charter',
+    sampler: oneOf('OTEL_TRACES_SAMPLER', sampler, { fallback: 'parentbased_always_on', allowed: SAMPLERS }),
+    ratio: ratioOf('OTEL_TRACES_SAMPLER_ARG', ratio),
+  };
+}
+
+function ratioOf(name: string, text: string | undefined): number {
+  if (text === undefined) return 1;
+  if (/^\d*\.?\d+$/.test(text) && Number(text) <= 1) return Number(text);
+  throw invalid(name, text, 'a number from 0 to 1, such as 0.1');
 }
 
 type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };

@@ -5,11 +5,13 @@ import { startDeliveries } from './delivery/deliveries.ts';
 import { createSender } from './delivery/sender.ts';
 import { DeliveryMeasures } from './domain/delivery-measures.ts';
 import { StartUpError } from './domain/start-up-error.ts';
+import type { Tracing } from './domain/tracing.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { createLogger, type Logger } from './operations/logs.ts';
 import { deliveryMetrics } from './operations/metrics/delivery-metrics.ts';
 import type { Metrics } from './operations/metrics/metrics.ts';
 import { logRefusals } from './operations/overload-log.ts';
+import type { Traces } from './operations/tracing/open-telemetry.ts';
 import { endOnUnexpectedError } from './operations/unexpected-error.ts';
 import { logUnreadable } from './operations/unreadable-log.ts';
 import { connect } from './postgres/connect.ts';
@@ -20,6 +22,7 @@ import { type KeyUses, startKeyUses } from './service/last-used.ts';
 import { createOutbox, type Outbox } from './service/mail.ts';
 import { type Shutdown, watchForShutdown } from './shutdown.ts';
 import type { Database } from './store/database.ts';
+import { traceStatements } from './store/trace-statements.ts';
 import { readWorker, type Worker } from './workers/worker.ts';
 
 /** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */
@@ -62,10 +65,12 @@ async function startAndServe(shutdown: Shutdown, worker: Worker | null): Promise
     const { supervise } = await import('./workers/supervise.ts');
     await supervise({ config, logger, shutdown });
   } else {
+    const tracing = await startTracing(config, logger);
     const measuring = await startMetrics(config, { logger, worker });
     try {
-      await connectAndServe({ config, logger, shutdown, worker, metrics: measuring?.metrics });
+      await connectAndServe({ config, logger, shutdown, worker, metrics: measuring?.metrics, tracing });
     } finally {
+      await tracing?.close();
       await measuring?.close();
     }
   }
@@ -92,6 +97,13 @@ async function startMetrics(
   return { metrics, close };
 }
 
+/** Loads OpenTelemetry only if traces are wanted. Each worker exports its own. */
+async function startTracing({ traces }: Config, logger: Logger): Promise<Traces | null> {
+  if (traces === null) return null;
+  const { startTraces } = await import('./operations/tracing/open-telemetry.ts');
+  return startTraces({ ...traces, logger });
+}
+
 type Running = {
   readonly config: Config;
   readonly logger: Logger;
@@ -99,18 +111,22 @@ type Running = {
   /** Null: the only process of this server. */
   readonly worker: Worker | null;
   readonly metrics: Metrics | undefined;
+  /** Null: traces are off. */
+  readonly tracing: Tracing | null;
 };
 
-async function connectAndServe({ config, logger, shutdown, worker, metrics }: Running): Promise<void> {
+async function connectAndServe(running: Running): Promise<void> {
+  const { config, logger, shutdown, tracing } = running;
   const outbox = createOutbox(config.mail, (error) => logger.warn({ err: error }, 'could not send a mail'));
   const { db, leave } = await connect(config, (error) =>
     logger.warn({ err: error }, 'an idle database connection failed'),
   );
+  if (tracing !== null) traceStatements(db, tracing);
   const keyUses = startKeyUses(db, {
     onFailure: (error) => logger.warn({ err: error }, 'could not write the last uses of API keys; will try again'),
   });
   try {
-    if (!shutdown.isRequested()) await serve({ config, db, logger, keyUses, outbox, shutdown, worker, metrics });
+    if (!shutdown.isRequested()) await serve({ ...running, db, keyUses, outbox });
     await Promise.all([keyUses.stop(), outbox.settle()]);
   } finally {
     await leave();
@@ -123,7 +139,8 @@ type Serving = Running & {
   readonly outbox: Outbox;
 };
 
-async function serve({ config, db, logger, keyUses, outbox, shutdown, worker, metrics }: Serving): Promise<void> {
+async function serve(serving: Serving): Promise<void> {
+  const { config, db, logger, keyUses, outbox, shutdown, worker, metrics, tracing } = serving;
   let isStopping = false;
   const { environment, publicUrl, trustedProxies, webhooks, requestLimits, responseCacheBytes, responseCheck } = config;
   const publication = openPublication();
@@ -142,6 +159,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, worker, me
     responseCheck,
     publication,
     metrics,
+    tracing,
     countRefusal: refusals.log,
     isStopping: () => isStopping,
   });
@@ -166,6 +184,7 @@ async function serve({ config, db, logger, keyUses, outbox, shutdown, worker, me
   metrics?.add(deliveryMetrics(measures));
   const deliveries = startDeliveries(db, {
     measures,
+    tracing,
     logger,
     sender: createSender({ targets: config.webhooks }),
     outbox,

@@ -50,6 +50,7 @@ for (const [name, port] of variants) {
     responseCacheBytes: config.responseCacheBytes,
     responseCheck: config.responseCheck,
     publication: openPublication(),
+    tracing: null,
     countRefusal: logRefusals(logger).log,
     isStopping: () => false,
     ...(await VARIANTS[name]()),

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DeliveryMeasures } from '../domain/delivery-measures.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
+import type { SpanEnd, SpanStart, Tracing } from '../domain/tracing.ts';
 import { MAX_FAILING_DAYS } from '../domain/webhook-endpoint.ts';
 import { signatureOf } from '../domain/webhook-signature.ts';
 import type { Outbox } from '../service/mail.ts';
@@ -51,6 +52,8 @@ export type DeliveryOptions = {
   /** Interval of the lines in the log with numbers of deliveries; 60 except in tests. */
   readonly reportSeconds?: number;
   readonly measures?: DeliveryMeasures | undefined;
+  /** Records a span for each attempt; null: traces are off. */
+  readonly tracing: Tracing | null;
 };
 
 export type Deliveries = {
@@ -185,7 +188,8 @@ class Dispatcher {
 
   async #send(delivery: ClaimedDelivery & { body: string; at: Date }): Promise<Reply | null> {
     const { url, messageId: id, body, at } = delivery;
-    const { sender, userAgent } = this.#options;
+    const { sender, userAgent, tracing } = this.#options;
+    const span = tracing?.startTrace(attemptStep(delivery));
     try {
       const timestamp = Math.floor(at.getTime() / 1000);
       const headers = {
@@ -195,8 +199,11 @@ class Dispatcher {
         'webhook-timestamp': String(timestamp),
         'webhook-signature': signatureOf({ id, timestamp, body }, this.#secretsOf(delivery)),
       };
-      return await sender.send({ url, headers, body });
+      const reply = await sender.send({ url, headers, body });
+      span?.end(endOfAttempt(reply));
+      return reply;
     } catch (error) {
+      span?.end({ error: 'unknown' });
       this.#warn(error, delivery);
       return null;
     }
@@ -307,6 +314,32 @@ class Dispatcher {
 
 const NOT_SENT: Reply = { status: null, error: EVENT_NOT_KEPT, body: Buffer.alloc(0) };
 
-function isSuccessful({ status }: AttemptResult): boolean {
+/**
+ * The span has neither the URL nor the organization. No `traceparent` is sent: the receiver belongs to somebody else, who would
+ * learn how this server numbers and samples its traces, and gain nothing.
+ */
+function attemptStep({ messageId, number }: ClaimedDelivery): SpanStart {
+  return {
+    name: 'POST webhook',
+    kind: 'client',
+    attributes: {
+      'http.request.method': 'POST',
+      'messaging.message.id': messageId,
+      ...(number > 1 && { 'http.request.resend_count': number - 1 }),
+    },
+  };
+}
+
+function endOfAttempt(reply: Reply | null): SpanEnd {
+  if (reply === null) return { error: 'abandoned' };
+  const { status } = reply;
+  if (status === null) return { error: 'no response' };
+  return {
+    attributes: { 'http.response.status_code': status },
+    error: isSuccessful(reply) ? undefined : String(status),
+  };
+}
+
+function isSuccessful({ status }: Pick<AttemptResult, 'status'>): boolean {
   return status !== null && status >= 200 && status < 300;
 }

@@ -1,3 +1,4 @@
+import type { Tracing } from '../domain/tracing.ts';
 import { isOutage } from '../store/database-errors.ts';
 import type { Logger } from './logs.ts';
 
@@ -7,13 +8,17 @@ const EVERY_MS = 10_000;
  * Logs each request that failed, with its error. While the database is unavailable, thousands of requests fail alike: only
  * the first one in ten seconds has its error then.
  */
-export function logFailures(logger: Logger): (error: unknown, requestId: string) => void {
+export function logFailures(
+  logger: Logger,
+  tracing: Pick<Tracing, 'current'> | null,
+): (error: unknown, requestId: string) => void {
   let describedAt = Number.NEGATIVE_INFINITY;
   return (error, requestId) => {
-    if (!isOutage(error)) return logger.error({ err: error, requestId }, 'a request failed');
+    const ids = { requestId, traceId: tracing?.current()?.traceId };
+    if (!isOutage(error)) return logger.error({ err: error, ...ids }, 'a request failed');
     const now = performance.now();
-    if (now - describedAt < EVERY_MS) return logger.error({ requestId, outage: true }, 'a request failed');
+    if (now - describedAt < EVERY_MS) return logger.error({ ...ids, outage: true }, 'a request failed');
     describedAt = now;
-    logger.error({ err: error, requestId, outage: true }, 'a request failed');
+    logger.error({ err: error, ...ids, outage: true }, 'a request failed');
   };
 }

@@ -107,9 +107,15 @@ export function omitRequestLine(res: ServerResponse): void {
 /** Called after the response to a request was sent, or its connection closed. */
 type OnFinished = (req: IncomingMessage, res: ServerResponse, milliseconds: number) => void;
 
+export type RequestIds = {
+  readonly requestId: string;
+  /** Undefined: traces are off, and the line has none. */
+  readonly traceId?: string | undefined;
+};
+
 /** Logs one line for each request, after its response was sent or its connection closed. */
 export function logRequests(logger: Logger, onFinished?: OnFinished) {
-  return (req: IncomingMessage, res: ServerResponse, requestId: string): void => {
+  return (req: IncomingMessage, res: ServerResponse, { requestId, traceId }: RequestIds): void => {
     const startedAt = performance.now();
     const { method, url = '/' } = req;
     res.on('close', () => {
@@ -118,6 +124,7 @@ export function logRequests(logger: Logger, onFinished?: OnFinished) {
       if (res.statusCode === 503 && unlogged.has(res)) return;
       logger.info({
         requestId,
+        traceId,
         method,
         path: pathOf(url),
         status: res.statusCode,

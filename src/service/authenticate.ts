@@ -12,6 +12,7 @@ import { ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
+import { type Tracing, traceStep } from '../domain/tracing.ts';
 import type { Database } from '../store/database.ts';
 import type { RefusedKey } from '../store/key-of-write.ts';
 import { findKeysByHash } from '../store/unscoped.ts';
@@ -23,8 +24,13 @@ export type FindKey = (hash: string) => Promise<KeyRecord | null>;
 
 type AuthenticateOptions = { findKey: FindKey; environment: Environment; now: () => Date; keyUses: KeyUses };
 
-export function findKeysIn(db: Database, measures?: LookUpMeasures): FindKey {
-  return batchLookUps((hashes) => findKeysByHash(db, hashes), { measures });
+export function findKeysIn(
+  db: Database,
+  { measures, tracing = null }: { measures?: LookUpMeasures; tracing?: Tracing | null } = {},
+): FindKey {
+  const find = batchLookUps((hashes) => findKeysByHash(db, hashes), { measures, tracing });
+  if (tracing === null) return find;
+  return (hash) => traceStep(tracing, { name: 'look up API key', kind: 'internal' }, () => find(hash));
 }
 
 const COPY = 'Copy the whole key again.';

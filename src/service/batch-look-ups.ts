@@ -1,5 +1,6 @@
 import { Distribution } from '../domain/distribution.ts';
 import { DomainError, OverloadError } from '../domain/errors.ts';
+import { type Span, type Tracing, traceShared } from '../domain/tracing.ts';
 
 /** Values by key. A missing key was not found. */
 type Found<V> = ReadonlyMap<string, V>;
@@ -20,6 +21,8 @@ export type BatchOptions = {
   /** Maximum number of requests that wait for the next batch. */
   readonly maxWaiting?: number;
   readonly measures?: LookUpMeasures | undefined;
+  /** Null: traces are off. */
+  readonly tracing?: Tracing | null;
 };
 
 /** Batch size that starts a look-up at once: about half of the requests that sixteen busy connections send at once. */
@@ -32,6 +35,8 @@ class Batch<V> {
   readonly #outcome = Promise.withResolvers<Found<V>>();
   /** Requests that wait for this batch. */
   waiting = 0;
+  /** Those of the waiting requests that are recorded. */
+  readonly spans: Span[] = [];
 
   join(key: string): Promise<V | null> {
     this.waiting += 1;
@@ -52,7 +57,13 @@ class Batch<V> {
  */
 export function batchLookUps<V>(
   lookUp: (keys: readonly string[]) => Promise<Found<V>>,
-  { seconds = 5, waitSeconds = 1.5, maxWaiting = 5000, measures = new LookUpMeasures() }: BatchOptions = {},
+  {
+    seconds = 5,
+    waitSeconds = 1.5,
+    maxWaiting = 5000,
+    measures = new LookUpMeasures(),
+    tracing = null,
+  }: BatchOptions = {},
 ): (key: string) => Promise<V | null> {
   let next = new Batch<V>();
   let isInFlight = false;
@@ -64,10 +75,17 @@ export function batchLookUps<V>(
     measures.waiting = 0;
     const batch = next;
     next = new Batch();
-    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUp([...batch.keys])));
+    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUpAll(batch)));
     isInFlight = false;
     // At once, not in the next turn of the event loop, so that pg sends the next look-up without delay.
     void run();
+  }
+
+  function lookUpAll({ keys, spans }: Batch<V>): Promise<Found<V>> {
+    if (tracing === null) return lookUp([...keys]);
+    return traceShared(tracing, { name: 'look up API keys', kind: 'internal', waiting: spans }, () =>
+      lookUp([...keys]),
+    );
   }
 
   /** Each of them has waited for at most `waitSeconds`. Refusing them one by one would take a timer for each. */
@@ -81,6 +99,8 @@ export function batchLookUps<V>(
   return (key) => {
     if (next.waiting >= maxWaiting) return Promise.reject(OVERLOADED);
     const found = next.join(key);
+    const span = tracing?.current();
+    if (span?.isRecording) next.spans.push(span);
     measures.waiting = next.waiting;
     // Deferred, so that requests of other connections in this turn of the event loop join the batch. A full batch starts at
     // once, so that the database works on it while further requests are read.

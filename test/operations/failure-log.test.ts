@@ -24,7 +24,7 @@ test('causes that refer to each other end', () => {
 
 test('each failed request has a line, and in an outage only the first has the error', () => {
   const lines: Record<string, unknown>[] = [];
-  const logFailure = logFailures(pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) }));
+  const logFailure = logFailures(pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) }), null);
   for (const requestId of ['a', 'b', 'c'])
     logFailure(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), requestId);
   logFailure(violation(), 'd');

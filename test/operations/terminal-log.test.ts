@@ -16,7 +16,7 @@ test('a request is one row on a terminal', () => {
   const { logger, read } = useTerminal();
   const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/api/key?search=private' });
   const res = new ServerResponse(req);
-  logRequests(logger)(req, res, 'the-id');
+  logRequests(logger)(req, res, { requestId: 'the-id' });
   res.statusCode = 404;
   res.emit('close');
   expect(read()).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: GET \/api\/key 404 [\d.]+ ms requestId=the-id aborted=true\n$/);

@@ -25,13 +25,14 @@ const DEFAULTS = {
   trustedProxies: [],
   responseCheck: { mode: 'report', sampleRate: 1 },
   metrics: null,
+  traces: null,
   acceptsNewerDatabase: false,
 };
 
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST WORKERS DATABASE_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST WORKERS DATABASE_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -53,6 +54,10 @@ test('every variable is read', () => {
     NEWER_DATABASE: 'accept',
     METRICS_HOST: '::1',
     METRICS_PORT: '65535',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp',
+    OTEL_SERVICE_NAME: 'charter-eu',
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '.25',
     ENCRYPTION_KEY,
     PUBLIC_URL: 'https://charter.example.org',
   };
@@ -67,6 +72,12 @@ test('every variable is read', () => {
     workers: 256,
     acceptsNewerDatabase: true,
     metrics: { host: '::1', port: 65_535 },
+    traces: {
+      endpoint: 'https://collector.example/otlp',
+      serviceName: 'charter-eu',
+      sampler: 'parentbased_traceidratio',
+      ratio: 0.25,
+    },
     keyring: expect.any(Keyring),
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
     responseCheck: { mode: 'report', sampleRate: 0.01 },
@@ -93,6 +104,37 @@ test('metrics are served on loopback if only their port is set, and a host alone
   expect(message).toBe('METRICS_HOST is set, but METRICS_PORT is missing.');
   expect(remedy).toContain('Set METRICS_PORT');
 });
+
+test('traces are off without an endpoint, whatever the other variables of OpenTelemetry say', () => {
+  expect(readConfig({ OTEL_TRACES_SAMPLER: 'jaeger_remote', OTEL_SERVICE_NAME: 'x' }).traces).toBeNull();
+  expect(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }).traces).toEqual({
+    endpoint: 'http://127.0.0.1:4318',
+    serviceName: 'charter',
+    sampler: 'parentbased_always_on',
+    ratio: 1,
+  });
+});
+
+test.each([
+  ['OTEL_TRACES_SAMPLER', 'jaeger_remote', 'one of parentbased_always_on, '],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.5', 'a number from 0 to 1'],
+  ['OTEL_TRACES_SAMPLER_ARG', '10%', 'a number from 0 to 1'],
+])('with an endpoint, %s=%s is refused with the values that are allowed', (name, value, allowed) => {
+  const { message, remedy } = refusalOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', [name]: value });
+  expect(message).toBe(`${name} is invalid: ${JSON.stringify(value)}.`);
+  expect(remedy).toContain(allowed);
+});
+
+// The attack: as below.
+test.each(['127.0.0.1:4318', 'grpc://user:hunter-2@collector.example:4317', 'user:hunter-2@collector.example'])(
+  'OTEL_EXPORTER_OTLP_ENDPOINT %j is refused with an example, and not repeated',
+  (value) => {
+    const { message, remedy } = refusalOf({ OTEL_EXPORTER_OTLP_ENDPOINT: value });
+    expect(message).toBe('OTEL_EXPORTER_OTLP_ENDPOINT is not an HTTP URL.');
+    expect(remedy).toContain('http://127.0.0.1:4318');
+    expect(`${message}${remedy}`).not.toContain('hunter-2');
+  },
+);
 
 test('nothing is enforced on some responses only', () => {
   const { message, remedy } = refusalOf({ RESPONSE_CHECK: 'enforce', RESPONSE_CHECK_SAMPLE_RATE: '0.5' });

@@ -19,6 +19,7 @@ import { exchangeRaw } from '../support/raw.ts';
 import { respondsWith, startScriptedServer } from '../support/scripted-server.ts';
 import { createTestOrganization } from '../support/server.ts';
 import { startSmtp } from '../support/smtp.ts';
+import { useCollector } from '../support/traces.ts';
 import { until } from '../support/wait.ts';
 
 // Servers as an operator starts them: one with every variable unlike its default, and one with none but those that it needs.
@@ -33,6 +34,10 @@ const FORWARDED_IP = '203.0.113.9';
 const DRAIN_SECONDS = 3;
 const BROKEN_RESPONSES = 40;
 const LIST = '/api/parent_programs';
+/** The sampler by trace id combines the four parts of the id by an exclusive or, and records it if the result is low. */
+const LOWEST_TRACE = `${'0'.repeat(31)}1`;
+const LOW_TRACE = `${'0'.repeat(31)}2`;
+const HIGHEST_TRACE = `ffffffff${'0'.repeat(24)}`;
 
 const database = await createScratchDatabase();
 await withClient(database.url, (client) =>
@@ -44,6 +49,7 @@ await withClient(database.url, (client) =>
 const smtp = await startSmtp();
 const receiver = await startScriptedServer();
 receiver.play(respondsWith(202));
+const collector = await useCollector();
 const dataDir = await mkdtemp(join(tmpdir(), 'charter-variables-'));
 const [port, metricsPort] = [await freePort(HOST), await freePort(METRICS_HOST)];
 const environment = {
@@ -67,6 +73,10 @@ const environment = {
   WORKERS: String(WORKERS),
   METRICS_HOST,
   METRICS_PORT: String(metricsPort),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  OTEL_SERVICE_NAME: 'charter-of-this-test',
+  OTEL_TRACES_SAMPLER: 'traceidratio',
+  OTEL_TRACES_SAMPLER_ARG: '0.5',
   LOG_LEVEL: 'warn',
   NODE_ENV: 'production',
   CHARTER_ENVIRONMENT: 'test',
@@ -203,6 +213,24 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
       `charter_database_connections_max{worker="1"} ${POOL_SIZE}\n`,
     );
     expect((await client.get('/metrics')).status).toBe(404);
+  },
+  async OTEL_EXPORTER_OTLP_ENDPOINT() {
+    await collector.untilSpan('a span', ({ kind }) => kind === 'server');
+  },
+  async OTEL_SERVICE_NAME() {
+    const { resource } = await collector.untilSpan('a span', ({ kind }) => kind === 'server');
+    expect(resource['service.name']).toBe('charter-of-this-test');
+  },
+  // The caller has decided otherwise, which the default would follow.
+  async OTEL_TRACES_SAMPLER() {
+    await client.get('/api/key', { headers: { traceparent: `00-${LOWEST_TRACE}-${'1'.repeat(16)}-00` } });
+    await collector.untilSpan('the lowest trace', ({ traceId }) => traceId === LOWEST_TRACE);
+  },
+  async OTEL_TRACES_SAMPLER_ARG() {
+    await client.get('/api/key', { headers: { traceparent: `00-${HIGHEST_TRACE}-${'1'.repeat(16)}-01` } });
+    await client.get('/api/key', { headers: { traceparent: `00-${LOW_TRACE}-${'1'.repeat(16)}-01` } });
+    await collector.untilSpan('the low trace', ({ traceId }) => traceId === LOW_TRACE);
+    expect(collector.spans().filter(({ traceId }) => traceId === HIGHEST_TRACE)).toEqual([]);
   },
   async LOG_LEVEL() {
     expect(new Set(logOf(changed).map(({ level }) => level))).toEqual(new Set([40]));

@@ -85,6 +85,7 @@ export async function startDashboard({
     responseCacheBytes: 64 * 1024 * 1024,
     responseCheck: null,
     publication: openPublication(),
+    tracing: null,
     countRefusal: refusals.log,
     now,
     isStopping: () => false,

@@ -66,6 +66,7 @@ export function startTestDeliveries(db: Database, options: Partial<DeliveryOptio
     outbox: createOutbox(null, () => {}),
     publicUrl: undefined,
     userAgent: 'Charter/test',
+    tracing: null,
     ...options,
   });
 }

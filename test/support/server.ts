@@ -11,6 +11,7 @@ import { type KeyUseWriter, startKeyUses } from '../../src/service/last-used.ts'
 import { createOutbox } from '../../src/service/mail.ts';
 import { createOrganization, issueKeyByEmail } from '../../src/service/operator.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { traceStatements } from '../../src/store/trace-statements.ts';
 import { Client } from './client.ts';
 import { KEYRING } from './encryption.ts';
 import { createScratchDatabase } from './postgres.ts';
@@ -51,7 +52,7 @@ type Options = {
 } & Partial<
   Pick<
     AppDeps,
-    'logger' | 'requestLimits' | 'responseCheck' | 'served' | 'responseCacheBytes' | 'apiWaitMs' | 'metrics'
+    'logger' | 'requestLimits' | 'responseCheck' | 'served' | 'responseCacheBytes' | 'apiWaitMs' | 'metrics' | 'tracing'
   >
 >;
 
@@ -75,11 +76,13 @@ export async function startServer({
   // The machine that runs the tests may be slow.
   apiWaitMs = 30_000,
   metrics,
+  tracing = null,
   timeLimits,
 }: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
   const db = openDatabase({ url, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
+  if (tracing !== null) traceStatements(db, tracing);
   let ahead = 0;
   const now = () => new Date(clock() + ahead);
   const keyUses = startKeyUses(db, { onFailure: () => {} });
@@ -99,6 +102,7 @@ export async function startServer({
     responseCheck,
     apiWaitMs,
     metrics,
+    tracing,
     publication: openPublication(),
     countRefusal: refusals.log,
     served,

@@ -95,10 +95,10 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: AUTHENTICATE,
-        find: 'return batchLookUps((hashes) => findKeysByHash(db, hashes), { measures });',
+        find: 'const find = batchLookUps((hashes) => findKeysByHash(db, hashes), { measures, tracing });',
         replace: `const look = batchLookUps((hashes: readonly string[]) => findKeysByHash(db, hashes));
   const known = new Map<string, Promise<KeyRecord | null>>();
-  return async (hash) => {
+  const find: FindKey = async (hash) => {
     const found = known.get(hash) ?? look(hash);
     known.set(hash, found);
     return found;
@@ -112,9 +112,9 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/service/batch-look-ups.ts',
-        find: '    next = new Batch();\n    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUp([...batch.keys])));\n',
+        find: '    next = new Batch();\n    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUpAll(batch)));\n',
         replace:
-          '    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUp([...batch.keys])));\n    next = new Batch();\n',
+          '    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUpAll(batch)));\n    next = new Batch();\n',
       },
     ],
     caughtBy: 'test/service/batch-look-ups.test.ts',

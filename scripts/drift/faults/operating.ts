@@ -2,12 +2,14 @@ import type { Fault } from '../fault.ts';
 
 const APP = 'src/app.ts';
 const METRICS = 'test/operations/metrics.test.ts';
+const TRACES = 'src/operations/tracing/open-telemetry.ts';
+const TRACES_TEST = 'test/operations/traces.test.ts';
 
 /** Faults in what operators see. */
 export const OPERATING_FAULTS: readonly Fault[] = [
   {
     title: 'the metrics have the path of a request as a label',
-    edits: [{ file: APP, find: 'calledBy(req) ?? NOTHING', replace: 'req.url ?? NOTHING' }],
+    edits: [{ file: APP, find: 'calledBy(req) ?? NOTHING,', replace: 'req.url ?? NOTHING,' }],
     caughtBy: METRICS,
   },
   {
@@ -26,6 +28,73 @@ export const OPERATING_FAULTS: readonly Fault[] = [
     title: 'the metrics leave out the start of the process',
     edits: [{ file: 'src/operations/metrics/metrics.ts', find: ", aggregator: 'first' }", replace: ' }' }],
     caughtBy: METRICS,
+  },
+  {
+    title: 'a request starts a trace although its caller has one',
+    edits: [{ file: TRACES, find: 'parseTraceParent(traceparent)', replace: "parseTraceParent('')" }],
+    caughtBy: TRACES_TEST,
+  },
+  {
+    title: 'a span has the path of the request, which may contain a key',
+    edits: [
+      {
+        file: 'src/operations/tracing/request-span.ts',
+        find: "'charter.operation': operation,",
+        replace: "'charter.operation': operation, 'url.path': Object(res).req.url,",
+      },
+    ],
+    caughtBy: TRACES_TEST,
+  },
+  {
+    title: 'the values of a statement are in its span',
+    edits: [
+      {
+        file: 'src/store/trace-statements.ts',
+        find: "'db.operation.name': operation, 'db.query.summary'",
+        replace:
+          "'db.operation.name': operation, 'db.query.parameter.0': JSON.stringify(statement), 'db.query.summary'",
+      },
+    ],
+    caughtBy: TRACES_TEST,
+  },
+  {
+    title: 'the receiver of a webhook gets the id of its trace',
+    edits: [
+      {
+        file: 'src/delivery/deliveries.ts',
+        find: "        'User-Agent': userAgent,\n",
+        replace: "        'User-Agent': userAgent,\n        traceparent: `00-${span?.traceId}-${span?.spanId}-01`,\n",
+      },
+    ],
+    caughtBy: TRACES_TEST,
+  },
+  {
+    title: 'a statement that waited for a connection is a part of another request',
+    edits: [
+      {
+        file: 'src/store/trace-statements.ts',
+        find: '[AsyncLocalStorage.bind(callback)]',
+        replace: '[callback]',
+      },
+    ],
+    caughtBy: TRACES_TEST,
+  },
+  {
+    title: 'OpenTelemetry is loaded although traces are off',
+    edits: [
+      {
+        file: 'src/run.ts',
+        find: "  if (traces === null) return null;\n  const { startTraces } = await import('./operations/tracing/open-telemetry.ts');\n",
+        replace:
+          "  const { startTraces } = await import('./operations/tracing/open-telemetry.ts');\n  if (traces === null) return null;\n",
+      },
+    ],
+    caughtBy: 'test/process/traces.test.ts',
+  },
+  {
+    title: 'the last spans are lost when the server stops',
+    edits: [{ file: 'src/run.ts', find: '      await tracing?.close();\n', replace: '' }],
+    caughtBy: 'test/process/traces.test.ts',
   },
   {
     title: 'a worker that has ended is not replaced',

@@ -1,0 +1,78 @@
+/** The names are those of OpenTelemetry's semantic conventions. No value may be secret or name an organization. */
+export type SpanAttributes = Readonly<Record<string, string | number | string[]>>;
+
+export type SpanStart = {
+  /** One of few names, which no request chooses. */
+  readonly name: string;
+  /** "server": the handling of a request; "client": a request to another server, or to the database. */
+  readonly kind: 'server' | 'client' | 'internal';
+  readonly attributes?: SpanAttributes;
+  /** Spans of other traces that wait for this one. */
+  readonly links?: readonly Span[];
+};
+
+export type SpanEnd = {
+  /** Replaces the name of the start. */
+  readonly name?: string;
+  readonly attributes?: SpanAttributes;
+  /** One of few words, such as a status. Undefined: there was no error. */
+  readonly error?: string | undefined;
+};
+
+/** A step in the handling of a request, with its start and its end. */
+export type Span = {
+  /** 32 hexadecimal digits, the same for all spans of a trace. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  /** False: sampling has left the trace out, or the span has ended. */
+  readonly isRecording: boolean;
+  link(other: Span): void;
+  end(result?: SpanEnd): void;
+};
+
+/** Records spans. Where traces are off, there is null instead of it. */
+export type Tracing = {
+  /** The span that the caller is a part of. */
+  current(): Span | undefined;
+  /** Runs the work as a part of a span. Undefined: of no span. */
+  run<T>(span: Span | undefined, work: () => T): T;
+  /** Starts a part of the current span. Undefined: there is none that is recording. */
+  start(step: SpanStart): Span | undefined;
+  /** Starts a trace, or continues that of the header `traceparent` (W3C Trace Context). */
+  startTrace(step: SpanStart, traceparent?: string): Span;
+};
+
+/** Runs the work as a part of the current span. */
+export async function traceStep<T>(tracing: Tracing, step: SpanStart, work: () => Promise<T>): Promise<T> {
+  const span = tracing.start(step);
+  if (span === undefined) return work();
+  try {
+    const result = await tracing.run(span, work);
+    span.end();
+    return result;
+  } catch (error) {
+    span.end({ error: error instanceof Error ? error.name : 'unknown' });
+    throw error;
+  }
+}
+
+/**
+ * Runs work that several spans wait for. It becomes a part of the first one. If there are others, it has a span of its own, and
+ * links lead from it to the others and back.
+ */
+export async function traceShared<T>(
+  tracing: Tracing,
+  { waiting, ...step }: SpanStart & { readonly waiting: readonly Span[] },
+  work: () => Promise<T>,
+): Promise<T> {
+  const [first, ...others] = waiting;
+  return tracing.run(first, () => {
+    if (others.length === 0) return work();
+    return traceStep(tracing, { ...step, links: others }, () => {
+      const shared = tracing.current();
+      if (shared !== undefined) for (const other of others) other.link(shared);
+      return work();
+    });
+  });
+}
