@@ -24,8 +24,22 @@ export async function onChange(folder: string, react: () => Promise<void>): Prom
   };
 }
 
+/** Repeats the work only if a file below the folder that `isWatched` accepts has changed since the work last succeeded. */
+export function whenChanged<T>(
+  folder: string,
+  isWatched: (file: string) => boolean,
+  work: () => Promise<T>,
+): () => Promise<T> {
+  let last: { readonly fingerprint: string; readonly result: T } | undefined;
+  return async () => {
+    const fingerprint = await fingerprintOf(folder, isWatched);
+    if (last?.fingerprint !== fingerprint) last = { fingerprint, result: await work() };
+    return last.result;
+  };
+}
+
 /** A text that changes with every file below the folder that `isWatched` accepts. */
-export async function fingerprintOf(
+async function fingerprintOf(
   folder: string,
   isWatched: (file: string) => boolean = () => true,
 ): Promise<string> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { bundleContract } from '../../bundle.ts';
-import { fingerprintOf } from '../../watch.ts';
+import { whenChanged } from '../../watch.ts';
 import { type Contract, contractOf } from '../contract.ts';
 import { readGuides } from '../guides.ts';
 import { renderPlain } from '../plain/page.ts';
@@ -23,7 +23,9 @@ export type Preview = {
  */
 export function createBuilder(root: string): () => Promise<Preview> {
   let page: Promise<string> | undefined;
-  const bundled = bundleWhenChanged(root);
+  const bundled = whenChanged(join(root, 'openapi'), isOfContract, async () =>
+    contractOf(await bundleContract(join(root, 'openapi/openapi.yaml'))),
+  );
   return async () => {
     const [contract, guides, icon] = await Promise.all([bundled(), readGuides(root), readIcon(root)]);
     // It also finds the links that lead nowhere, which are then reported at once.
@@ -39,17 +41,6 @@ export function createBuilder(root: string): () => Promise<Preview> {
       index: () => withDocument(built, document),
       plain: () => renderPlain(root, contract, guides),
     };
-  };
-}
-
-/** Bundles the contract again only if one of its files has changed. */
-function bundleWhenChanged(root: string): () => Promise<Contract> {
-  let last: { readonly files: string; readonly contract: Contract } | undefined;
-  return async () => {
-    const files = await fingerprintOf(join(root, 'openapi'), isOfContract);
-    if (last?.files !== files)
-      last = { files, contract: contractOf(await bundleContract(join(root, 'openapi/openapi.yaml'))) };
-    return last.contract;
   };
 }
 

@@ -2,7 +2,6 @@
 import { watchForShutdown } from '../../../src/shutdown.ts';
 import { readArguments } from '../../arguments.ts';
 import { root } from '../../tool.ts';
-import { startPreview } from './server.ts';
 
 const DEFAULT_PORT = 4020;
 const HELP = `npm run docs:preview -- [--port ${DEFAULT_PORT}]   serves the documentation, and reloads it when a file of openapi/ is saved
@@ -24,11 +23,10 @@ async function main(): Promise<void> {
   const stop = watchForShutdown();
   const { port, help } = readArguments({ port: { type: 'string' }, help: { type: 'boolean', short: 'h' } }, HELP);
   if (help) return void process.stdout.write(HELP);
-  const preview = await startPreview({
-    root,
-    port: portOf(port),
-    print: (line) => process.stdout.write(`${line}\n`),
-  });
+  const options = { root, port: portOf(port), print: (line: string) => process.stdout.write(`${line}\n`) };
+  // It loads Redocly, which takes longer than to refuse a port or to print the help.
+  const { startPreview } = await import('./server.ts');
+  const preview = await startPreview(options);
   process.stdout.write(`\n  ${preview.url} reloads when a file of openapi/ is saved. Ctrl-C ends it.\n\n`);
   stop.started();
   await stop.reason;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Json } from '../../../src/api/document.ts';
 import { onChange } from '../../watch.ts';
 import { createBuilder, type Preview } from './build.ts';
-import { problemsNow } from './problems.ts';
+import { createLinter } from './problems.ts';
 
 export type PreviewServer = { readonly url: string; close(): void };
 export type PreviewOptions = {
@@ -18,6 +18,7 @@ export type PreviewOptions = {
 export async function startPreview({ root, port, print }: PreviewOptions): Promise<PreviewServer> {
   const script = await readFile(join(import.meta.dirname, 'client.js'), 'utf8');
   const build = createBuilder(root);
+  const problemsNow = createLinter(root);
   const readers = new Set<ServerResponse>();
   let preview: Preview | null = null;
   let version = 0;
