@@ -39,10 +39,7 @@ export function whenChanged<T>(
 }
 
 /** A text that changes with every file below the folder that `isWatched` accepts. */
-async function fingerprintOf(
-  folder: string,
-  isWatched: (file: string) => boolean = () => true,
-): Promise<string> {
+async function fingerprintOf(folder: string, isWatched: (file: string) => boolean = () => true): Promise<string> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   const files = entries
     .filter((entry) => entry.isFile())
