@@ -22,6 +22,8 @@ export type Config = {
   readonly workers: number;
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
+  /** PostgreSQL itself, where `databaseUrl` is a connection pooler. Undefined: it is none. */
+  readonly databaseDirectUrl: string | undefined;
   readonly databasePoolSize: number;
   /** Whether to start although a newer version has migrated the database. */
   readonly acceptsNewerDatabase: boolean;
@@ -66,7 +68,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     port: integer('PORT', given('PORT'), { fallback: 3000, min: 0, max: 65535 }),
     host: given('HOST') ?? '127.0.0.1',
     workers: workers(given('WORKERS')),
-    databaseUrl: databaseUrl(given('DATABASE_URL')),
+    databaseUrl: databaseUrl('DATABASE_URL', given('DATABASE_URL')),
+    databaseDirectUrl: databaseUrl('DATABASE_DIRECT_URL', given('DATABASE_DIRECT_URL')),
     databasePoolSize: integer('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1000 }),
     acceptsNewerDatabase:
       oneOf('NEWER_DATABASE', given('NEWER_DATABASE'), { fallback: 'refuse', allowed: NEWER_DATABASE }) === 'accept',
@@ -114,6 +117,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   };
   requirePublicUrl(config);
   requireKeyring(config);
+  requireDatabaseUrl(config);
   return config;
 }
 
@@ -230,13 +234,21 @@ function networks(name: string, text: string | undefined, names: readonly string
   throw invalid(name, text ?? '', `addresses and subnets, separated by commas, such as 10.0.0.0/8${others}`);
 }
 
-function databaseUrl(text: string | undefined): string | undefined {
+function databaseUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   // The message omits the value, which contains a password.
   if (URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)) return text;
   throw new StartUpError(
-    'DATABASE_URL is not a PostgreSQL URL.',
-    'Set it to one such as postgresql://user:password@host:5432/charter, or unset it to use the embedded PostgreSQL.',
+    `${name} is not a PostgreSQL URL.`,
+    `Set it to one such as postgresql://user:password@host:5432/charter, or unset it${name === 'DATABASE_URL' ? ' to use the embedded PostgreSQL' : ''}.`,
+  );
+}
+
+function requireDatabaseUrl({ databaseUrl, databaseDirectUrl }: Omit<Config, 'mail'>): void {
+  if (databaseDirectUrl === undefined || databaseUrl !== undefined) return;
+  throw new StartUpError(
+    'DATABASE_DIRECT_URL is set, but DATABASE_URL is missing.',
+    'Set DATABASE_URL to the URL of the connection pooler, or unset DATABASE_DIRECT_URL.',
   );
 }
 

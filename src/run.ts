@@ -118,9 +118,10 @@ type Running = {
 async function connectAndServe(running: Running): Promise<void> {
   const { config, logger, shutdown, tracing } = running;
   const outbox = createOutbox(config.mail, (error) => logger.warn({ err: error }, 'could not send a mail'));
-  const { db, leave } = await connect(config, (error) =>
+  const { db, pooler, leave } = await connect(config, (error) =>
     logger.warn({ err: error }, 'an idle database connection failed'),
   );
+  if (pooler !== null) logger.info(pooler, 'the database is behind a connection pooler');
   if (tracing !== null) traceStatements(db, tracing);
   const keyUses = startKeyUses(db, {
     onFailure: (error) => logger.warn({ err: error }, 'could not write the last uses of API keys; will try again'),

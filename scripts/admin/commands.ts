@@ -77,7 +77,10 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     .showHelpAfterError('Add --help to see what it takes.')
     .configureHelp({ showGlobalOptions: true });
   const execute: Execute = async (work) => {
-    const { db, leave } = await connect({ ...config, databasePoolSize: 1 }, () => {});
+    // PostgreSQL itself, because a command may hold a lock of its session over several transactions.
+    const databaseUrl = config.databaseDirectUrl ?? config.databaseUrl;
+    const choice = { ...config, databaseUrl, databaseDirectUrl: undefined, databasePoolSize: 1 };
+    const { db, leave } = await connect(choice, () => {});
     try {
       print(await work(db), { isJson: program.opts<{ json?: true }>().json === true, stdout });
     } finally {

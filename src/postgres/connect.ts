@@ -1,12 +1,16 @@
-import { type Database, openDatabase } from '../store/database.ts';
+import { type Database, openDatabase, type Pooler } from '../store/database.ts';
+import { MIGRATION_SETTINGS, withSettings } from '../store/session-settings.ts';
 import { completeMigrations } from './complete-migrations.ts';
 import { joinEmbeddedPostgres } from './embedded-postgres.ts';
 import { migrate } from './migrate.ts';
 import { type KeyringChoice, openKeyring } from './open-keyring.ts';
+import { findPooler } from './pooler.ts';
 
 export type DatabaseChoice = KeyringChoice & {
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
+  /** PostgreSQL itself, where `databaseUrl` is a connection pooler. Undefined: it is none. */
+  readonly databaseDirectUrl: string | undefined;
   readonly databasePoolSize: number;
   /** Whether the database may have been migrated by a newer version. */
   readonly acceptsNewerDatabase: boolean;
@@ -14,27 +18,33 @@ export type DatabaseChoice = KeyringChoice & {
 
 export type Connected = {
   db: Database;
+  /** Null: the database is PostgreSQL itself. */
+  pooler: Pooler | null;
   /** Closes the connections. The last process to leave stops the embedded PostgreSQL. */
   leave(): Promise<void>;
 };
 
 /**
  * Connects to the configured database, embedded or external, and applies every migration. Throws a StartUpError if that is not
- * possible, or if a key that encrypts its secrets is missing.
+ * possible, if a key that encrypts its secrets is missing, or if a connection pooler is not set up for the server.
  */
 export async function connect(
-  { databaseUrl, databasePoolSize, acceptsNewerDatabase, dataDir, keyring: given }: DatabaseChoice,
+  { databaseUrl, databaseDirectUrl, databasePoolSize, acceptsNewerDatabase, dataDir, keyring: given }: DatabaseChoice,
   onIdleError: (error: Error) => void,
 ): Promise<Connected> {
   const embedded = databaseUrl === undefined ? await joinEmbeddedPostgres({ dataDir }) : undefined;
   const url = embedded?.url ?? databaseUrl ?? '';
+  const directUrl = withSettings(databaseDirectUrl ?? url, MIGRATION_SETTINGS);
+  const variable = databaseDirectUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
   try {
-    await migrate(url, undefined, { acceptsNewer: acceptsNewerDatabase });
-    const keyring = await openKeyring(url, { keyring: given, dataDir });
-    await completeMigrations(url, keyring);
-    const db = openDatabase({ url, poolSize: databasePoolSize, keyring, onIdleError });
+    await migrate(directUrl, undefined, { acceptsNewer: acceptsNewerDatabase, variable });
+    const keyring = await openKeyring(directUrl, { keyring: given, dataDir });
+    await completeMigrations(directUrl, keyring);
+    const pooler = databaseDirectUrl === undefined ? null : await findPooler({ url, directUrl });
+    const db = openDatabase({ url, pooler, poolSize: databasePoolSize, keyring, onIdleError });
     return {
       db,
+      pooler,
       async leave() {
         await db.close();
         await embedded?.leave();

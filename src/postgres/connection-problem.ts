@@ -1,10 +1,17 @@
 import pg from 'pg';
 import { StartUpError } from '../domain/start-up-error.ts';
-import { codeOf } from '../store/error-code.ts';
+import { codeOf, memberOf } from '../store/error-code.ts';
+
+/** The environment variable with the URL of the database, for messages. */
+export type UrlVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL';
 
 /** Connects, or throws a StartUpError that explains the problem. Its texts do not contain the password. */
-export async function connectOrExplain(url: string, applicationName: string): Promise<pg.Client> {
-  const client = makeClient(url, applicationName);
+export async function connectOrExplain(
+  url: string,
+  applicationName: string,
+  variable: UrlVariable = 'DATABASE_URL',
+): Promise<pg.Client> {
+  const client = makeClient(url, { applicationName, variable });
   // An idle connection may break; the next query then fails.
   client.on('error', () => undefined);
   try {
@@ -12,23 +19,39 @@ export async function connectOrExplain(url: string, applicationName: string): Pr
     return client;
   } catch (cause) {
     client.end().catch(() => undefined);
-    throw explain(client, cause);
+    throw explain(client, { cause, variable });
   }
 }
 
-function makeClient(url: string, applicationName: string): pg.Client {
+/** Throws a StartUpError if the client is connected to a pooler, which may run each transaction in another session. */
+export async function refusePooler(client: pg.Client, variable: UrlVariable): Promise<void> {
+  if (await isPooled(client)) throw poolerProblem(client, { reason: '', variable });
+}
+
+/** A pooler tells its clients another process id than that of the session, because they may be in any. */
+export async function isPooled(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid !== memberOf(client, 'processID');
+}
+
+type Making = { readonly applicationName: string; readonly variable: UrlVariable };
+
+function makeClient(url: string, { applicationName, variable }: Making): pg.Client {
   try {
     return new pg.Client({ connectionString: url, application_name: applicationName, connectionTimeoutMillis: 10_000 });
   } catch (cause) {
     throw new StartUpError(
-      'DATABASE_URL is not a PostgreSQL URL.',
+      `${variable} is not a PostgreSQL URL.`,
       'Set it to one such as postgresql://user:password@host:5432/database, with special characters percent-encoded.',
       { cause },
     );
   }
 }
 
-function explain({ host, port, user = '', database = '' }: pg.Client, cause: unknown): StartUpError {
+type Failure = { readonly cause: unknown; readonly variable: UrlVariable };
+
+function explain(client: pg.Client, { cause, variable }: Failure): StartUpError {
+  const { host, port, user = '', database = '' } = client;
   const address = `${host}:${port}`;
   const reason = cause instanceof Error ? cause.message : String(cause);
   const code = codeOf(cause);
@@ -37,18 +60,31 @@ function explain({ host, port, user = '', database = '' }: pg.Client, cause: unk
   if (code === '3D000') {
     return problem(
       `The PostgreSQL at ${address} has no database "${database}".`,
-      `Create it (createdb "${database}"), or correct DATABASE_URL.`,
+      `Create it (createdb "${database}"), or correct ${variable}.`,
     );
   }
   if (/^28/.test(code) || /^SASL/.test(reason)) {
-    const remedy = 'Correct the user and the password in DATABASE_URL, or allow the user on the server (pg_hba.conf).';
+    const remedy = `Correct the user and the password in ${variable}, or allow the user on the server (pg_hba.conf).`;
     return problem(`The PostgreSQL at ${address} refuses the user "${user}": ${reason}.`, remedy);
   }
   if (/^(E[A-Z_]+)$/.test(code) || /timeout expired/.test(reason)) {
-    const remedy = 'Start it, make it reachable from this machine, or correct DATABASE_URL.';
+    const remedy = `Start it, make it reachable from this machine, or correct ${variable}.`;
     return problem(`No PostgreSQL answers at ${address} (${code || 'no answer for 10 seconds'}).`, remedy);
   }
   if (/^(57P0|53)/.test(code))
     return problem(`The PostgreSQL at ${address} accepts no connections now: ${reason}.`, 'Try again in a moment.');
-  return problem(`The PostgreSQL at ${address} cannot be used: ${reason}`, 'Correct DATABASE_URL or the server.');
+  if (/unsupported startup parameter/.test(reason)) return poolerProblem(client, { reason: `: ${reason}`, variable });
+  return problem(`The PostgreSQL at ${address} cannot be used: ${reason}`, `Correct ${variable} or the server.`);
+}
+
+/** `reason`: what the pooler said, after a colon, or nothing. */
+function poolerProblem(
+  { host, port }: pg.Client,
+  { reason, variable }: { readonly reason: string; readonly variable: UrlVariable },
+): StartUpError {
+  return new StartUpError(
+    `${host}:${port} in ${variable} is a connection pooler such as PgBouncer, which keeps no session for a client${reason}.`,
+    'Set DATABASE_DIRECT_URL to the URL of PostgreSQL itself, and have no "options" in DATABASE_URL. ' +
+      'See "PgBouncer" in the guide "Operating".',
+  );
 }

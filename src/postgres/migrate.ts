@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { StartUpError } from '../domain/start-up-error.ts';
-import { connectOrExplain } from './connection-problem.ts';
+import { connectOrExplain, refusePooler, type UrlVariable } from './connection-problem.ts';
 import { asMigrationList, hasChecksum, type Migration, readMigrations } from './migrations.ts';
 
 /** Advisory lock: one process migrates at a time. Not the number that Prisma's engine locks while this lock is held. */
@@ -11,19 +11,23 @@ export const OLDEST_VERSION = 14;
 /** Extensions that the migrations create. All are part of PostgreSQL ("contrib"). */
 export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
+type MigrateOptions = { readonly acceptsNewer?: boolean; readonly variable?: UrlVariable };
+
 /**
  * Applies all migrations to the database at `url`. Safe in any number of concurrent processes. Throws a StartUpError if the
- * database cannot be used, is newer than this version, was left half-migrated, or has migrations that were edited since. With
- * `acceptsNewer`, a database that has all migrations of this version may have later ones, too.
+ * database cannot be used, is behind a connection pooler, is newer than this version, was left half-migrated, or has migrations
+ * that were edited since. With `acceptsNewer`, a database that has all migrations of this version may have later ones, too.
+ * `variable` is where `url` comes from.
  */
 export async function migrate(
   url: string,
   migrations?: Migration[],
-  { acceptsNewer = false }: { readonly acceptsNewer?: boolean } = {},
+  { acceptsNewer = false, variable = 'DATABASE_URL' }: MigrateOptions = {},
 ): Promise<{ applied: string[] }> {
   const ours = migrations ?? (await readMigrations());
-  const client = await connectOrExplain(url, 'charter-migrate');
+  const client = await connectOrExplain(url, 'charter-migrate', variable);
   try {
+    await refusePooler(client, variable);
     await checkVersion(client);
     // Usually there is nothing to do, and neither the lock nor the engine is needed.
     const isDone = async () => isComplete(ours, await readHistory(client), acceptsNewer);

@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
 import type { Keyring } from '../domain/keyring.ts';
+import { SESSION_SETTINGS, STATEMENT_SECONDS, withSettings } from './session-settings.ts';
 
 export type Transaction = Prisma.TransactionClient;
 
@@ -17,8 +18,19 @@ export type Database = {
   close(): Promise<void>;
 };
 
+/**
+ * A connection pooler between this process and PostgreSQL, such as PgBouncer in transaction mode. Each transaction may run in
+ * another session of PostgreSQL, whose settings are those of the database user.
+ */
+export type Pooler = {
+  /** Whether a prepared statement can be used again in another session. */
+  readonly keepsStatements: boolean;
+};
+
 export type DatabaseOptions = {
   url: string;
+  /** Null, the default: `url` is PostgreSQL itself. */
+  pooler?: Pooler | null;
   /** Maximum number of connections, 1 to 1000. */
   poolSize: number;
   keyring: Keyring;
@@ -27,7 +39,6 @@ export type DatabaseOptions = {
 };
 
 const CONNECT_SECONDS = 5;
-const STATEMENT_SECONDS = 15;
 /** The first requests after an idle period need no new connection: opening one and preparing its statements takes about 30 ms. */
 export const KEPT_CONNECTIONS = 2;
 /** Connections beyond those are closed after so many idle seconds. */
@@ -35,22 +46,9 @@ export const IDLE_SECONDS = 5 * 60;
 /** Firewalls forget a connection that is silent for some minutes, and a request would wait for its timeout. */
 const KEEP_ALIVE_SECONDS = 60;
 
-/** Timestamps and whole rows are read as text (instant.ts, parent-programs.ts), so their format must not depend on the server. */
-const SERVER_SETTINGS = [
-  'TimeZone=UTC',
-  'DateStyle=ISO',
-  `statement_timeout=${STATEMENT_SECONDS}s`,
-  'idle_in_transaction_session_timeout=30s',
-  // Otherwise a statement that waits for a lock when its connection is lost would still be executed. Not supported on
-  // Windows, where the embedded PostgreSQL may run.
-  ...(process.platform === 'win32' ? [] : ['client_connection_check_interval=500ms']),
-  // For SSDs. With the default, index scans look so expensive that no generic plan of a list page is used.
-  'random_page_cost=1.1',
-];
-
-export function openDatabase({ url, poolSize, keyring, onIdleError }: DatabaseOptions): Database {
+export function openDatabase({ url, pooler = null, poolSize, keyring, onIdleError }: DatabaseOptions): Database {
   const pool = new pg.Pool({
-    connectionString: withOptions(url, SERVER_SETTINGS),
+    connectionString: pooler === null ? withSettings(url, SESSION_SETTINGS) : url,
     max: poolSize,
     min: KEPT_CONNECTIONS,
     idleTimeoutMillis: IDLE_SECONDS * 1000,
@@ -64,6 +62,7 @@ export function openDatabase({ url, poolSize, keyring, onIdleError }: DatabaseOp
   // A client in use has no listener of the pool's, and one that ends between two statements of a transaction would end the
   // process. The next statement fails instead.
   pool.on('connect', (client) => client.on('error', () => {}));
+  if (pooler?.keepsStatements === false) pool.on('connect', sendUnnamed);
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { statementNameGenerator: createNames() }),
     errorFormat: 'minimal',
@@ -105,12 +104,17 @@ function createNames(): (statement: { sql: string }) => string {
   };
 }
 
-/** Adds settings to the "options" of the URL; pg ignores its own parameter if the URL has one. The last setting counts. */
-function withOptions(url: string, settings: readonly string[]): string {
-  const address = new URL(url);
-  const options = [address.searchParams.get('options') ?? '', ...settings.map((setting) => `-c ${setting}`)];
-  address.searchParams.set('options', options.join(' ').trim());
-  return address.href;
+/** Has each statement prepared anew, because the next one may get another session of PostgreSQL from the pooler. */
+function sendUnnamed(client: pg.PoolClient): void {
+  client.query = new Proxy(client.query, {
+    apply: (query, self, [statement, ...others]: unknown[]) =>
+      Reflect.apply(query, self, [withoutName(statement), ...others]),
+  });
+}
+
+function withoutName(statement: unknown): unknown {
+  const isNamed = typeof statement === 'object' && statement !== null && 'name' in statement;
+  return isNamed ? { ...statement, name: undefined } : statement;
 }
 
 /**

@@ -38,7 +38,10 @@ const file = () => join(dataDir, 'encryption-key');
 
 /** Starts as a server does, without the server. */
 function start(databaseUrl: string, keyring?: Keyring): Promise<Connected> {
-  return connect({ databaseUrl, databasePoolSize: 2, acceptsNewerDatabase: false, dataDir, keyring }, () => {});
+  return connect(
+    { databaseUrl, databaseDirectUrl: undefined, databasePoolSize: 2, acceptsNewerDatabase: false, dataDir, keyring },
+    () => {},
+  );
 }
 
 async function using<T>(connecting: Promise<Connected>, work: (connected: Connected) => Promise<T>): Promise<T> {

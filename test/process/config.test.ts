@@ -15,6 +15,7 @@ function refusalOf(env: Record<string, string>): StartUpError {
 
 const DEFAULTS = {
   ...{ port: 3000, host: '127.0.0.1', workers: 1, databaseUrl: undefined, databasePoolSize: 10, dataDir: '.data' },
+  databaseDirectUrl: undefined,
   responseCacheBytes: 64 * 1024 * 1024,
   eventRetentionDays: 30,
   webhooks: { allowHttp: false, allowedNetworks: [] },
@@ -32,7 +33,7 @@ const DEFAULTS = {
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST WORKERS DATABASE_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST WORKERS DATABASE_URL DATABASE_DIRECT_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -40,6 +41,7 @@ test('unset and empty variables get their defaults', () => {
 
 test('every variable is read', () => {
   const databaseUrl = 'postgres://charter:secret@db.example:5433/charter?sslmode=require';
+  const databaseDirectUrl = 'postgres://charter:secret@db.example:5432/charter';
   const env = {
     ...{ PORT: '0', HOST: '0.0.0.0', DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '1000', DATA_DIR: '/var/charter' },
     ...{ LOG_LEVEL: 'silent', NODE_ENV: 'production', CHARTER_ENVIRONMENT: 'test', UNKNOWN: 'x' },
@@ -49,6 +51,7 @@ test('every variable is read', () => {
     EVENT_RETENTION_DAYS: '365',
     WEBHOOKS_ALLOW_HTTP: 'true',
     WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1, 10.1.0.0/16,fd00::/8',
+    DATABASE_DIRECT_URL: databaseDirectUrl,
     DRAIN_SECONDS: '300',
     WORKERS: '256',
     NEWER_DATABASE: 'accept',
@@ -63,6 +66,7 @@ test('every variable is read', () => {
   };
   expect(readConfig(env)).toEqual({
     ...{ port: 0, host: '0.0.0.0', databaseUrl, databasePoolSize: 1000, dataDir: '/var/charter' },
+    databaseDirectUrl,
     ...{ logLevel: 'silent', nodeEnv: 'production', environment: 'test', mail: null },
     ...{ publicUrl: 'https://charter.example.org', responseCacheBytes: 1024 * 1024 },
     requestLimits: { perKey: 0, perOrganization: 1_000_000, perAddress: 7 },
@@ -177,8 +181,16 @@ test.each([
   'postgresql://charter:hunter-2@db.example:54x/charter',
   'charter:hunter-2',
 ])('DATABASE_URL %j is refused with an example, and not repeated', (value) => {
-  const { message, remedy } = refusalOf({ DATABASE_URL: value });
-  expect(message).toMatch(/^DATABASE_URL /);
-  expect(remedy).toContain('postgresql://user:password@host:5432/charter');
-  expect(`${message}${remedy}`).not.toContain('hunter-2');
+  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL']) {
+    const { message, remedy } = refusalOf({ [name]: value });
+    expect(message).toMatch(new RegExp(`^${name} `));
+    expect(remedy).toContain('postgresql://user:password@host:5432/charter');
+    expect(`${message}${remedy}`).not.toContain('hunter-2');
+  }
+});
+
+test('DATABASE_DIRECT_URL alone is refused', () => {
+  const { message, remedy } = refusalOf({ DATABASE_DIRECT_URL: 'postgresql://charter:hunter-2@db.example/charter' });
+  expect(message).toBe('DATABASE_DIRECT_URL is set, but DATABASE_URL is missing.');
+  expect(remedy).toContain('Set DATABASE_URL to the URL of the connection pooler');
 });

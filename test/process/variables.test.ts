@@ -13,8 +13,9 @@ import { Client, type Reply } from '../support/client.ts';
 import { insertEndpoint, listDeliveries } from '../support/deliveries.ts';
 import { ENCRYPTION_KEY, KEYRING } from '../support/encryption.ts';
 import { freePort } from '../support/free-port.ts';
+import { setSessionSettings, startPooler } from '../support/pooler.ts';
 import { createScratchDatabase, untilWaiting, withClient, withScratchDatabase } from '../support/postgres.ts';
-import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';
+import { kill, type Running, runFile, startFile, untilPrinted } from '../support/process.ts';
 import { exchangeRaw } from '../support/raw.ts';
 import { respondsWith, startScriptedServer } from '../support/scripted-server.ts';
 import { createTestOrganization } from '../support/server.ts';
@@ -46,6 +47,8 @@ await withClient(database.url, (client) =>
      values (gen_random_uuid(), 'x', '20991231000000_of_tomorrow', now())`,
   ),
 );
+await setSessionSettings(database.url);
+const pooler = await startPooler(database.url);
 const smtp = await startSmtp();
 const receiver = await startScriptedServer();
 receiver.play(respondsWith(202));
@@ -55,7 +58,8 @@ const [port, metricsPort] = [await freePort(HOST), await freePort(METRICS_HOST)]
 const environment = {
   HOST,
   PORT: String(port),
-  DATABASE_URL: database.url,
+  DATABASE_URL: pooler.url,
+  DATABASE_DIRECT_URL: database.url,
   DATABASE_POOL_SIZE: String(POOL_SIZE),
   NEWER_DATABASE: 'accept',
   // A new one, and the one that encrypts the database of this test.
@@ -113,6 +117,7 @@ afterAll(async () => {
   await db.close();
   smtp.close();
   await receiver.close();
+  await pooler.close();
   await database.drop();
   await rm(dataDir, { recursive: true });
 });
@@ -130,6 +135,12 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
   async DATABASE_URL() {
     expect((await client.get('/readyz')).status).toBe(200);
     expect(await connections()).toBeGreaterThan(0);
+    expect(pooler.clients()).toBeGreaterThan(0);
+  },
+  async DATABASE_DIRECT_URL() {
+    const { DATABASE_URL, NEWER_DATABASE } = environment;
+    const alone = await runFile('src/main.ts', [], { PORT: '0', DATABASE_URL, NEWER_DATABASE });
+    expect(alone).toMatchObject({ code: 1, stderr: expect.stringContaining('Set DATABASE_DIRECT_URL to the URL') });
   },
   async DATABASE_POOL_SIZE() {
     await whileLocked(database.url, async (untilWaitingFor) => {

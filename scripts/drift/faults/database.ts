@@ -233,7 +233,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a write is committed after its connection was lost',
-    edits: [{ file: 'src/store/database.ts', find: 'interval=500ms', replace: 'interval=0' }],
+    edits: [{ file: 'src/store/session-settings.ts', find: "interval: '500ms'", replace: "interval: '0'" }],
     caughtBy: 'test/api/outage.test.ts',
   },
 ];

@@ -11,6 +11,7 @@ import { LIMIT_FAULTS } from './limits.ts';
 import { OPERATING_FAULTS } from './operating.ts';
 import { PAGE_FAULTS } from './pages.ts';
 import { PEOPLE_FAULTS } from './people.ts';
+import { POOLER_FAULTS } from './pooler.ts';
 import { PROMISE_FAULTS } from './promises.ts';
 import { RESOURCE_FAULTS } from './resources.ts';
 import { STOPPING_FAULTS } from './stopping.ts';
@@ -27,6 +28,7 @@ export const FAULTS: readonly Fault[] = [
   ...KEY_FAULTS,
   ...ISOLATION_FAULTS,
   ...DATABASE_FAULTS,
+  ...POOLER_FAULTS,
   ...EVENT_FAULTS,
   ...WEBHOOK_FAULTS,
   ...CLIENT_FAULTS,

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { StartUpError } from '../domain/start-up-error.ts';
+import type { Pooler } from '../store/database.ts';
+import { SESSION_SETTINGS } from '../store/session-settings.ts';
+import { connectOrExplain, isPooled } from './connection-problem.ts';
+
+/** `url`: of the pooler. `directUrl`: of PostgreSQL itself. */
+type Urls = { readonly url: string; readonly directUrl: string };
+
+/**
+ * The connection pooler at `url`; null: it is PostgreSQL itself. Throws a StartUpError if both URLs lead to different databases,
+ * or if the sessions of the pooler lack the settings that the server needs.
+ */
+export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | null> {
+  const client = await connectOrExplain(url, 'charter');
+  try {
+    await refuseOtherDatabase(client, directUrl);
+    if (!(await isPooled(client))) return null;
+    await refuseOtherSettings(client);
+    return { keepsStatements: await keepsStatements(client) };
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+/** Otherwise one database would be migrated, and another one served. A standby is another one, too. */
+async function refuseOtherDatabase(client: pg.Client, directUrl: string): Promise<void> {
+  const direct = await connectOrExplain(directUrl, 'charter-migrate', 'DATABASE_DIRECT_URL');
+  try {
+    if ((await identityOf(client)) === (await identityOf(direct))) return;
+  } finally {
+    direct.end().catch(() => undefined);
+  }
+  throw new StartUpError(
+    'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases.',
+    'Let both lead to the same database of the same PostgreSQL, and not to a standby.',
+  );
+}
+
+/** Unlike that of any other database, and of any other server. */
+async function identityOf(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ identity: string }>(
+    `SELECT oid::text || ' ' || extract(epoch FROM pg_postmaster_start_time())::text AS identity
+       FROM pg_database WHERE datname = current_database()`,
+  );
+  return rows[0]?.identity ?? '';
+}
+
+async function refuseOtherSettings(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string; value: string; role: string; database: string }>(
+    `SELECT name, current_setting(name) AS value, session_user::text AS role, current_database()::text AS database
+       FROM unnest($1::text[]) AS name`,
+    [Object.keys(SESSION_SETTINGS)],
+  );
+  const others = rows.filter(({ name, value }) => value !== SESSION_SETTINGS[name]);
+  const [first] = others;
+  if (first === undefined) return;
+  const [role, database] = [pg.escapeIdentifier(first.role), pg.escapeIdentifier(first.database)];
+  const statements = Object.entries(SESSION_SETTINGS).map(
+    ([name, value]) => `ALTER ROLE ${role} IN DATABASE ${database} SET ${name} = ${pg.escapeLiteral(value)};`,
+  );
+  const found = others.map(({ name, value }) => `${name} is ${JSON.stringify(value)}`).join(', ');
+  throw new StartUpError(
+    `The sessions that the connection pooler at ${client.host}:${client.port} opens lack settings of Charter: ${found}.`,
+    `In PostgreSQL itself, as this user or a superuser:\n  ${statements.join('\n  ')}\n` +
+      '  Then let the pooler open new sessions, such as with the command RECONNECT of PgBouncer, and start again.',
+  );
+}
+
+/**
+ * Whether the pooler prepares a named statement again in a session that lacks it. Such a pooler, such as PgBouncer since 1.21
+ * with `max_prepared_statements`, gives it a name of its own, because several clients use the same session. Any other one passes
+ * the name on.
+ */
+async function keepsStatements(client: pg.Client): Promise<boolean> {
+  const name = `charter_${randomUUID()}`;
+  // In a transaction, all statements run in the same session.
+  await client.query('BEGIN');
+  const { rows } = await client.query<{ isPassedOn: boolean }>({
+    name,
+    text: 'SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = $1) AS "isPassedOn"',
+    values: [name],
+  });
+  const isPassedOn = rows[0]?.isPassedOn !== false;
+  if (isPassedOn) await client.query(`DEALLOCATE ${pg.escapeIdentifier(name)}`);
+  await client.query('COMMIT');
+  return !isPassedOn;
+}

@@ -1,0 +1,31 @@
+/** How long PostgreSQL runs a statement before it cancels it. */
+export const STATEMENT_SECONDS = 15;
+
+/** The settings of every session, as PostgreSQL shows them. */
+export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
+  // Timestamps and whole rows are read as text (instant.ts, parent-programs.ts), so their format must not depend on the server.
+  TimeZone: 'UTC',
+  DateStyle: 'ISO, MDY',
+  statement_timeout: `${STATEMENT_SECONDS}s`,
+  idle_in_transaction_session_timeout: '30s',
+  // Otherwise a statement that waits for a lock when its connection is lost would still be executed. Not supported on
+  // Windows, where the embedded PostgreSQL may run.
+  ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '500ms' }),
+  // For SSDs. With the default, index scans look so expensive that no generic plan of a list page is used.
+  random_page_cost: '1.1',
+};
+
+/** Those of a migration, which may take long. Where a pooler is used, its user has the settings above. */
+export const MIGRATION_SETTINGS: Readonly<Record<string, string>> = {
+  statement_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+};
+
+/** Adds settings to the "options" of the URL; pg ignores its own parameter if the URL has one. The last setting counts. */
+export function withSettings(url: string, settings: Readonly<Record<string, string>>): string {
+  const address = new URL(url);
+  const added = Object.entries(settings).map(([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`);
+  const options = [address.searchParams.get('options') ?? '', ...added];
+  address.searchParams.set('options', options.join(' ').trim());
+  return address.href;
+}

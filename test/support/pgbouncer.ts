@@ -1,0 +1,96 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getPostgresUser, isRoot } from '../../src/postgres/system-user.ts';
+import { findProgram } from './debian.ts';
+import { freePort } from './free-port.ts';
+import { withClient } from './postgres.ts';
+import { until } from './wait.ts';
+
+/** The configuration that is part of the artifact. */
+export const CONFIGURATION = await readFile(
+  join(import.meta.dirname, '../../scripts/dist/deploy/pgbouncer.ini'),
+  'utf8',
+);
+
+/** The first version that knows prepared statements. */
+const FIRST_WITH_STATEMENTS = [1, 21] as const;
+
+export type Pgbouncer = {
+  /** The database URL that leads through it. */
+  readonly url: string;
+  /** Whether this version knows prepared statements. */
+  readonly keepsStatements: boolean;
+  /** Kills it, with all connections. */
+  kill(): Promise<void>;
+  /** Starts it again. */
+  start(): Promise<void>;
+  /** Kills it for good. */
+  remove(): Promise<void>;
+};
+
+/** PgBouncer in front of a database, with so many connections to it. Requires that the URL has a password. */
+export async function startPgbouncer(databaseUrl: string, poolSize: number): Promise<Pgbouncer> {
+  const program = findProgram('pgbouncer', 'pgbouncer');
+  const [, major = '', minor = ''] = /^PgBouncer (\d+)\.(\d+)/.exec(execFileSync(program, ['--version'], UTF8)) ?? [];
+  const keepsStatements = Number(major) > FIRST_WITH_STATEMENTS[0] || Number(minor) >= FIRST_WITH_STATEMENTS[1];
+  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
+  const database = pathname.slice(1);
+  const folder = await mkdtemp(join(tmpdir(), 'charter-pgbouncer-'));
+  const [file, users] = [join(folder, 'pgbouncer.ini'), join(folder, 'userlist.txt')];
+  const ownPort = await freePort('127.0.0.1');
+  const replacements = {
+    'charter = host=127.0.0.1 port=5432 dbname=charter': `${database} = host=${hostname} port=${port} dbname=${database}`,
+    'listen_port = 6432': `listen_port = ${ownPort}`,
+    'auth_file = /etc/pgbouncer/userlist.txt': `auth_file = ${users}`,
+    'default_pool_size = 20': `default_pool_size = ${poolSize}`,
+    ...(keepsStatements && { '; max_prepared_statements': 'max_prepared_statements' }),
+  };
+  const edited = Object.entries(replacements).reduce((text, [from, to]) => text.replace(from, to), CONFIGURATION);
+  await writeFile(file, edited);
+  await writeFile(users, `"${decodeURIComponent(username)}" "${decodeURIComponent(password)}"\n`);
+  // It refuses to run as root.
+  const user = isRoot() ? await getPostgresUser() : null;
+  if (user !== null) for (const path of [folder, file, users]) await chown(path, user.uid, user.gid);
+  await chmod(users, 0o600);
+
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${ownPort}`;
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    const started = spawn(program, [file], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    child = started;
+    let printed = '';
+    started.stderr.on('data', (chunk) => {
+      printed += chunk;
+    });
+    await until('PgBouncer', () => {
+      if (started.exitCode !== null) throw new Error(`PgBouncer does not start: ${printed}`);
+      return withClient(url.href, (client) => client.query('select 1')).then(
+        () => true,
+        () => false,
+      );
+    });
+  };
+  const kill = async () => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  await start();
+  return {
+    url: url.href,
+    keepsStatements,
+    kill,
+    start,
+    async remove() {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const UTF8 = { encoding: 'utf8' } as const;
