@@ -60,6 +60,8 @@ export type AppDeps = {
   countRefusal: (overloaded: Overloaded) => void;
   /** How long a request to the API may wait for its turn; 1,200 by default. */
   apiWaitMs?: number | undefined;
+  /** How long a refusal waits at most if its address sends too many requests without a valid key; 100 ms by default. */
+  refusalPauseMs?: number | undefined;
   /** Another contract than the published one, for measurements. */
   served?: ServerApiDeps['served'];
   now?: () => Date;
@@ -86,6 +88,7 @@ export async function createApp({
   tracing,
   countRefusal,
   apiWaitMs,
+  refusalPauseMs,
   served,
   now = () => new Date(),
   isStopping,
@@ -119,6 +122,7 @@ export async function createApp({
     keyUses,
     findKey: findKeysIn(db, { measures: lookUps, tracing }),
     limiter,
+    refusalPauseMs,
     clientAddressOf: clientAddressIn(rooms.get('trust proxy fn')),
     queue: queues.api,
     cache,

@@ -23,6 +23,7 @@ import { type ContractApi, createContractApi } from './contract-api.ts';
 import { countResponses, recordResponseIn } from './counted-responses.ts';
 import { handlers } from './handlers/index.ts';
 import type { HandlerDeps, Handlers, OperationHandler, OperationId } from './operation.ts';
+import { createPause } from './pause.ts';
 import { applyAdmission, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
 import { createSend, type Send } from './response.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -35,6 +36,8 @@ export type ServerApiDeps = {
   keyUses: KeyUses;
   findKey: FindKey;
   limiter: RequestLimiter;
+  /** How long a refusal waits at most if its address sends too many requests without a valid key; 100 by default. */
+  refusalPauseMs?: number | undefined;
   /** The address of the client, behind trusted proxies too. */
   clientAddressOf: (req: IncomingMessage) => string;
   /** Runs the handlers that need the database; the tenants are organizations. */
@@ -53,6 +56,9 @@ export type ServerApi = ContractApi & {
   /** For errors too: the one place where the API's responses leave. */
   readonly send: Send;
 };
+
+/** The processor time for refusals would otherwise have no limit: a client can send the next request as soon as it is refused. */
+const REFUSAL_PAUSE_MS = 100;
 
 /** Operations whose handlers do not use the database. */
 const WITHOUT_DATABASE: ReadonlySet<string> = new Set<OperationId>(['getKey']);
@@ -79,10 +85,14 @@ export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
   return { ...api, send };
 }
 
-type AuthorizeDeps = Pick<ServerApiDeps, 'findKey' | 'environment' | 'now' | 'keyUses' | 'limiter' | 'clientAddressOf'>;
+type AuthorizeDeps = Pick<
+  ServerApiDeps,
+  'findKey' | 'environment' | 'now' | 'keyUses' | 'limiter' | 'refusalPauseMs' | 'clientAddressOf'
+>;
 
 function authorizeByKey(deps: AuthorizeDeps) {
   const { limiter } = deps;
+  const pause = createPause(deps.refusalPauseMs ?? REFUSAL_PAUSE_MS);
   const accept = async (req: IncomingMessage): Promise<AcceptedKey> => {
     try {
       const known = await findKnownKey(keyOf(req), deps);
@@ -91,6 +101,7 @@ function authorizeByKey(deps: AuthorizeDeps) {
     } catch (error) {
       if (!(error instanceof UnauthenticatedError) || (await limiter.admitAddress(deps.clientAddressOf(req))))
         throw error;
+      await pause();
       throw TOO_MANY_WITHOUT_KEY;
     }
   };

@@ -14,7 +14,27 @@ export type FairQueueOptions = {
   readonly maxWaiting?: number;
   /** A task that waits for longer is refused. */
   readonly maxWaitMs: number;
+  /** Shared by queues whose tasks compete for the same processors. Undefined: no tenant rests. */
+  readonly lightLoad?: LightLoad | undefined;
 };
+
+/** Remembers which tenant last had a task while it used less than its share. */
+export class LightLoad {
+  #tenant: object | undefined;
+  #at = Number.NEGATIVE_INFINITY;
+
+  note(tenant: object, isLight: boolean): void {
+    if (isLight) {
+      this.#tenant = tenant;
+      this.#at = performance.now();
+    } else if (this.#tenant === tenant) this.#tenant = undefined;
+  }
+
+  /** Whether another tenant had such a task within a second. `now`: from `performance.now()`. */
+  isOfAnother(tenant: object, now: number): boolean {
+    return this.#tenant !== undefined && this.#tenant !== tenant && now - this.#at <= ALONE_MS;
+  }
+}
 
 /** The connection of a client, such as a socket: it emits "end" when the client sends no more, and "close". */
 export type ClientConnection = Pick<EventEmitter, 'once' | 'off'> & {
@@ -25,6 +45,10 @@ export type ClientConnection = Pick<EventEmitter, 'once' | 'off'> & {
 type Tenant = {
   readonly name: string;
   running: number;
+  /** No task of the tenant begins while it rests. */
+  isResting: boolean;
+  /** From `performance.now()`. */
+  restsUntil: number;
   /** In order of arrival. */
   readonly waiting: Set<Waiting>;
 };
@@ -34,6 +58,8 @@ type Waiting = { readonly tenant: Tenant; readonly since: number; readonly settl
 const ABANDONED = new AbandonedError();
 const TIMER_MS = 50;
 const ALONE_MS = 1000;
+/** A task that takes longer waits for a lock or a slow disk rather than for a processor. */
+const MAX_REST_MS = 25;
 
 /**
  * Runs a limited number of tasks at the same time. The other tasks wait: those of one tenant in order of arrival, and the
@@ -41,11 +67,17 @@ const ALONE_MS = 1000;
  * does. A task leaves the queue when its client closes the connection. If the client has only closed its sending side, it may
  * have gone or may wait: the task is refused, so that neither waits for the other.
  *
+ * Turns do not protect a tenant that sends one task after another: its tasks compete for the processors with the running
+ * tasks of the others. While there is such a tenant, one that has tasks waiting rests after each task for as long as the task
+ * took, and so uses at most half of the time. It does not rest once its tasks have waited for half of the time after which
+ * they are refused, so that rests cause no refusals.
+ *
  * A task that cannot be run in time keeps its place until its time is over. A refusal at once would be kinder to a client that
  * waits, but a client that repeats its request at once would take more processor time for its refusals than the tasks take.
  */
 export class FairQueue {
-  readonly #options: Required<FairQueueOptions>;
+  readonly #options: Required<Omit<FairQueueOptions, 'lightLoad'>>;
+  readonly #lightLoad: LightLoad | undefined;
   readonly #refusal: OverloadError;
   readonly #tenants = new Map<string, Tenant>();
   /** Tenants with waiting tasks that may have another permit, the next first. */
@@ -57,9 +89,12 @@ export class FairQueue {
   /** When the last task was another tenant's than the one before. */
   #lastChangeAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
+  readonly #resting = new Set<Tenant>();
+  #restTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: FairQueueOptions) {
+  constructor({ lightLoad, ...options }: FairQueueOptions) {
     this.#options = { maxWaiting: 5000, ...options };
+    this.#lightLoad = lightLoad;
     this.#refusal = new OverloadError(options.name);
   }
 
@@ -79,18 +114,20 @@ export class FairQueue {
     if (connection.destroyed) throw ABANDONED;
     const tenant = this.#tenants.get(tenantName) ?? this.#add(tenantName);
     this.#noteArrival(tenantName);
+    this.#lightLoad?.note(tenant, tenant.waiting.size === 0 && tenant.running < this.#options.permitsPerTenant);
     const isNext = tenant.waiting.size === 0 && this.#running < this.#options.permits && this.#mayRun(tenant);
     if (isNext) this.#start(tenant);
     else await this.#wait(tenant, connection);
+    const startedAt = performance.now();
     try {
       return await task();
     } finally {
-      this.#end(tenant);
+      this.#end(tenant, startedAt);
     }
   }
 
   #add(name: string): Tenant {
-    const tenant = { name, running: 0, waiting: new Set<Waiting>() };
+    const tenant = { name, running: 0, isResting: false, restsUntil: 0, waiting: new Set<Waiting>() };
     this.#tenants.set(name, tenant);
     return tenant;
   }
@@ -101,8 +138,9 @@ export class FairQueue {
     this.#lastTenant = tenantName;
   }
 
-  #mayRun({ running }: Tenant): boolean {
+  #mayRun({ running, isResting }: Tenant): boolean {
     const { permitsPerTenant, permitsAlone } = this.#options;
+    if (isResting) return false;
     if (running < permitsPerTenant) return true;
     return running < permitsAlone && performance.now() - this.#lastChangeAt > ALONE_MS;
   }
@@ -112,11 +150,46 @@ export class FairQueue {
     this.#running += 1;
   }
 
-  #end(tenant: Tenant): void {
+  #end(tenant: Tenant, startedAt: number): void {
     tenant.running -= 1;
     this.#running -= 1;
-    if (tenant.waiting.size > 0) this.#turns.add(tenant);
-    else this.#removeIfIdle(tenant);
+    const [oldest] = tenant.waiting;
+    if (oldest !== undefined) {
+      this.#rest(tenant, { oldest, startedAt });
+      this.#turns.add(tenant);
+    } else this.#removeIfIdle(tenant);
+    this.#startNext();
+  }
+
+  /** Lets the tenant rest after a task, if another tenant gains by it and no task of this one has waited for long. */
+  #rest(tenant: Tenant, { oldest, startedAt }: { oldest: Waiting; startedAt: number }): void {
+    const now = performance.now();
+    if (!this.#lightLoad?.isOfAnother(tenant, now) || now - oldest.since > this.#options.maxWaitMs / 2) return;
+    tenant.isResting = true;
+    tenant.restsUntil = Math.max(tenant.restsUntil, now + Math.min(MAX_REST_MS, now - startedAt));
+    this.#resting.add(tenant);
+    this.#restTimer ??= this.#startRestTimer(tenant.restsUntil - now);
+  }
+
+  /** One timer for all tenants. */
+  #startRestTimer(milliseconds: number): NodeJS.Timeout {
+    return setTimeout(() => this.#endRests(), Math.ceil(milliseconds)).unref();
+  }
+
+  #endRests(): void {
+    const now = performance.now();
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const tenant of this.#resting) {
+      const restMs = tenant.restsUntil - now;
+      if (restMs > 0) {
+        nextMs = Math.min(nextMs, restMs);
+        continue;
+      }
+      this.#resting.delete(tenant);
+      tenant.isResting = false;
+      if (tenant.waiting.size > 0) this.#turns.add(tenant);
+    }
+    this.#restTimer = nextMs === Number.POSITIVE_INFINITY ? undefined : this.#startRestTimer(nextMs);
     this.#startNext();
   }
 

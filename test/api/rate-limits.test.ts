@@ -3,7 +3,9 @@ import { changeLimits, suspendOrganization } from '../../src/service/operator.ts
 import { Client } from '../support/client.ts';
 import { checkUnlimitedResponse, operations } from '../support/contract.ts';
 import { prepare, requestFor, sendTo } from '../support/every-operation.ts';
+import { flood, keptRequest } from '../support/flood.ts';
 import { createTestOrganization, startServer, useServer } from '../support/server.ts';
+import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
 const [server, unlimited] = await Promise.all([
@@ -134,6 +136,27 @@ describe('without a valid key', () => {
       }
     },
   );
+
+  // Attack: a client that sends its next request as soon as it is refused. Every refusal costs processor time.
+  test('a refusal beyond the limit of the address waits, and a good key from there does not', async () => {
+    const requestLimits = { perKey: 1000, perOrganization: 1000, perAddress: 1 };
+    const slow = await startServer({ requestLimits, refusalPauseMs: 600_000 });
+    const flooding = await flood(slow.url, {
+      connections: 10,
+      requests: 1,
+      text: () => keptRequest(`GET ${LIST}`, [`Authorization: Bearer ${mintKey('live').key}`]),
+      isEndless: true,
+    });
+    try {
+      const { client } = await createTestOrganization(slow);
+      await until('a request within the limit', () => flooding.statuses.get(401));
+      for (let i = 0; i < 20; i += 1) expect((await client.get(LIST)).status).toBe(200);
+      expect([...flooding.statuses.keys()]).toEqual([401]);
+    } finally {
+      await flooding.stop();
+      await slow.close();
+    }
+  });
 });
 
 test('an outage of the database is a 503 and a 401, and never a 429', async () => {

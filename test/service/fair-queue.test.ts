@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FairQueue, type FairQueueOptions } from '../../src/service/fair-queue.ts';
+import { FairQueue, type FairQueueOptions, LightLoad } from '../../src/service/fair-queue.ts';
 import { outcomeOf } from '../support/actors.ts';
-import { until } from '../support/wait.ts';
+import { microtasks, until } from '../support/wait.ts';
 
 const REFUSED = 'unavailable: Too many requests wait for the database.';
 const ABANDONED = 'unavailable: The client closed its connection or its sending side.';
@@ -46,7 +46,12 @@ function startTasks(options: Partial<FairQueueOptions> = {}) {
     endings.get(name)?.();
     await nextTurn();
   };
-  return { queue, begun, start, end };
+  /** Ends a task, and returns before any timer can fire. */
+  const endWithoutTimers = async (name: string) => {
+    endings.get(name)?.();
+    await microtasks();
+  };
+  return { queue, begun, start, end, endWithoutTimers };
 }
 
 test('a task begins at once while there is a permit, and the others wait for one', async () => {
@@ -164,4 +169,68 @@ test('a later task has its own time, after an earlier one was refused', async ()
   expect(await first).toBe(REFUSED);
   expect(await second).toBe(REFUSED);
   expect(performance.now() - secondAt).toBeGreaterThanOrEqual(299);
+});
+
+// The attack: one organization keeps the processors busy while another sends one request after another.
+test('a tenant with waiting tasks rests after a task while another one uses less than its share', async () => {
+  const { begun, start, end, endWithoutTimers } = startTasks({ lightLoad: new LightLoad() });
+  for (const name of ['a0', 'a1', 'a2', 'b0']) void start(name);
+  await endWithoutTimers('a0');
+  expect(begun).toEqual(['a0', 'b0']);
+  await until('the end of the rest', () => begun.includes('a1'));
+  await end('b0');
+  void start('b1');
+  await endWithoutTimers('a1');
+  expect(begun).toEqual(['a0', 'b0', 'a1', 'b1']);
+  await until('the end of the rest', () => begun.includes('a2'));
+});
+
+test('two tenants that use all permits rest while a third one uses less than its share', async () => {
+  const { begun, start, endWithoutTimers } = startTasks({ lightLoad: new LightLoad() });
+  for (const name of ['a0', 'a1', 'b0', 'b1', 'c0']) void start(name);
+  await endWithoutTimers('a0');
+  await endWithoutTimers('b0');
+  expect(begun).toEqual(['a0', 'b0', 'c0']);
+  // One permit is free again, for the tenant whose rest ends first.
+  await until('the end of a rest', () => begun.length === 4);
+});
+
+test('a tenant that rests has its next task wait, too, even if there is a permit', async () => {
+  const { begun, start, endWithoutTimers } = startTasks({
+    permits: 3,
+    permitsPerTenant: 2,
+    lightLoad: new LightLoad(),
+  });
+  const gone = new TestConnection();
+  for (const name of ['a0', 'a1']) void start(name);
+  void start('a2', gone);
+  void start('b0');
+  await endWithoutTimers('a0');
+  gone.close();
+  void start('a3');
+  await microtasks();
+  expect(begun).toEqual(['a0', 'a1', 'b0']);
+  await until('the end of the rest', () => begun.includes('a3'));
+});
+
+test('no tenant rests while it is alone, or while all others have their share', async () => {
+  const { begun, start, endWithoutTimers } = startTasks({ lightLoad: new LightLoad() });
+  for (const name of ['a0', 'a1', 'a2']) void start(name);
+  await endWithoutTimers('a0');
+  expect(begun).toEqual(['a0', 'a1']);
+  void start('b0');
+  void start('b1');
+  await endWithoutTimers('a1');
+  expect(begun).toEqual(['a0', 'a1', 'b0', 'a2']);
+});
+
+test('a tenant does not rest once its tasks have waited for half of their time', async () => {
+  const maxWaitMs = 4000;
+  const { begun, start, endWithoutTimers } = startTasks({ maxWaitMs, lightLoad: new LightLoad() });
+  const startedAt = performance.now();
+  for (const name of ['a0', 'a1']) void start(name);
+  await until('half of the time', () => performance.now() - startedAt > maxWaitMs / 2 + 1);
+  void start('b0');
+  await endWithoutTimers('a0');
+  expect(begun).toEqual(['a0', 'b0', 'a1']);
 });

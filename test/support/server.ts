@@ -52,7 +52,15 @@ type Options = {
 } & Partial<
   Pick<
     AppDeps,
-    'logger' | 'requestLimits' | 'responseCheck' | 'served' | 'responseCacheBytes' | 'apiWaitMs' | 'metrics' | 'tracing'
+    | 'logger'
+    | 'requestLimits'
+    | 'responseCheck'
+    | 'served'
+    | 'responseCacheBytes'
+    | 'apiWaitMs'
+    | 'refusalPauseMs'
+    | 'metrics'
+    | 'tracing'
   >
 >;
 
@@ -75,6 +83,7 @@ export async function startServer({
   served,
   // The machine that runs the tests may be slow.
   apiWaitMs = 30_000,
+  refusalPauseMs,
   metrics,
   tracing = null,
   timeLimits,
@@ -101,6 +110,7 @@ export async function startServer({
     responseCacheBytes,
     responseCheck,
     apiWaitMs,
+    refusalPauseMs,
     metrics,
     tracing,
     publication: openPublication(),

@@ -16,3 +16,8 @@ export async function until<T>(
   }
   throw new Error(`Waited ${seconds} seconds in vain for: ${awaited}.`);
 }
+
+/** Resolves when no microtask is left, and before any timer can fire. */
+export function microtasks(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}

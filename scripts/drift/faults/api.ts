@@ -315,6 +315,40 @@ export const API_FAULTS: readonly Fault[] = [
     caughtBy: 'test/service/fair-queue.test.ts',
   },
   {
+    title: 'an organization whose requests wait never rests',
+    edits: [
+      { file: 'src/service/fair-queue.ts', find: '      this.#rest(tenant, { oldest, startedAt });\n', replace: '' },
+    ],
+    caughtBy: 'test/service/fair-queue.test.ts',
+  },
+  {
+    title: 'an organization rests although its requests have waited for long',
+    edits: [
+      {
+        file: 'src/service/fair-queue.ts',
+        find: ' || now - oldest.since > this.#options.maxWaitMs / 2',
+        replace: '',
+      },
+    ],
+    caughtBy: 'test/service/fair-queue.test.ts',
+  },
+  {
+    title: 'a flood of the dashboard does not rest for the requests of the API',
+    edits: [
+      {
+        file: 'src/service/database-queues.ts',
+        find: '      lightLoad,\n',
+        replace: '      lightLoad: new LightLoad(),\n',
+      },
+    ],
+    caughtBy: 'test/service/database-queues.test.ts',
+  },
+  {
+    title: 'a refusal beyond the limit of an address does not wait',
+    edits: [{ file: 'src/api/server-api.ts', find: '      await pause();\n', replace: '' }],
+    caughtBy: 'test/api/rate-limits.test.ts',
+  },
+  {
     title: 'a client that half-closes fails the requests that share its response',
     edits: [
       {
