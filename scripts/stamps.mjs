@@ -63,6 +63,7 @@ function contractSources() {
     'package-lock.json',
     'prisma/schema.prisma',
     'redocly.yaml',
+    'scripts/bundle.ts',
     'scripts/tool.ts',
     'openapi/openapi.yaml',
     ...['scripts/generate', 'openapi/paths', 'openapi/webhooks', 'openapi/components'].flatMap(filesIn),

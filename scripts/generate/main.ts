@@ -2,9 +2,10 @@
 // if a committed file is stale and writes none; `--uncommitted` generates only the files that are never committed.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { bundleContract } from '../bundle.ts';
 import { lintContract } from '../lint/contract.ts';
 import { problemsText } from '../lint/problem.ts';
 import { beginStamp } from '../stamps.mjs';
@@ -12,6 +13,8 @@ import { root, runTool } from '../tool.ts';
 
 const COMMITTED = ['openapi.yaml', 'openapi.json', 'openapi.d.ts'];
 const UNCOMMITTED = ['openapi.dereferenced.json', 'postman.json'];
+const SOURCE = join(root, 'openapi/openapi.yaml');
+const REMEDY = 'The contract cannot be bundled. Fix the problem above, in openapi/.';
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean' }, uncommitted: { type: 'boolean' } } });
 /** What this run leaves fresh: with "--check", the files that it finds fresh. */
@@ -45,20 +48,22 @@ async function lint(): Promise<void> {
 }
 
 async function bundle(): Promise<void> {
-  await Promise.all(['openapi.yaml', 'openapi.json'].map((name) => bundleTo(name)));
+  await Promise.all([
+    bundleTo('openapi.json'),
+    runTool('redocly', ['bundle', SOURCE, '-o', join(folder, 'openapi.yaml')], REMEDY),
+  ]);
 }
 
 /** For tools that do not follow a `$ref`. */
 async function dereference(): Promise<void> {
-  await bundleTo('openapi.dereferenced.json', ['--dereferenced']);
+  await bundleTo('openapi.dereferenced.json', { isDereferenced: true });
 }
 
-async function bundleTo(name: string, flags: string[] = []): Promise<void> {
-  await runTool(
-    'redocly',
-    ['bundle', 'openapi/openapi.yaml', '--ext', extname(name).slice(1), '-o', join(folder, name), ...flags],
-    'The contract cannot be bundled. Fix the problem above, in openapi/.',
-  );
+async function bundleTo(name: string, options?: { isDereferenced: boolean }): Promise<void> {
+  const document = await bundleContract(SOURCE, options).catch((error) => {
+    throw new Error(`${error instanceof Error ? error.message : error}\n${REMEDY}`);
+  });
+  await writeFile(join(folder, name), JSON.stringify(document, null, 2));
 }
 
 async function generateTypes(): Promise<void> {

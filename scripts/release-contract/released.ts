@@ -1,10 +1,10 @@
 // The published versions: openapi/released/1.0.0.yaml and so on. A published file never changes.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '../../src/api/document.ts';
+import { bundleContract } from '../bundle.ts';
 import { objectOf } from '../contract-diff/json.ts';
-import { runTool } from '../tool.ts';
+import { root } from '../tool.ts';
 import { byOrder, parseVersion, type Version, written } from './version.ts';
 
 const openapi = join(import.meta.dirname, '../../openapi');
@@ -60,15 +60,12 @@ export async function publish({
   }
 }
 
-/** Reads an OpenAPI document through Redocly, with the files that it refers to. Writes nothing in the checkout. */
+/** Reads an OpenAPI document, with the files that it refers to. Throws with the remedy if it cannot be read. */
 export async function readYaml(file: string, remedy: string): Promise<Json> {
-  const scratch = await mkdtemp(join(tmpdir(), 'charter-release-'));
   try {
-    const json = join(scratch, 'document.json');
-    await runTool('redocly', ['bundle', file, '--ext', 'json', '-o', json], remedy);
-    return objectOf(JSON.parse(await readFile(json, 'utf8')));
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
+    return await bundleContract(join(root, file));
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n${remedy}`);
   }
 }
 

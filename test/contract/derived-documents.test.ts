@@ -1,6 +1,7 @@
 // Documents derived from the contract for other tools: one with every `$ref` resolved, a Postman collection, and the preview's.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseYaml } from '@redocly/openapi-core';
 import { bundleContract } from '../../scripts/bundle.ts';
 import { toPostmanCollection } from '../../scripts/generate/postman.ts';
 import { operations } from '../support/contract.ts';
@@ -45,9 +46,10 @@ describe('openapi.dereferenced.json', () => {
   });
 });
 
-// Another version of Redocly bundles the published document.
+// Another version of Redocly bundles openapi.yaml.
 test('the linter, the mock and the preview of the documentation bundle the contract as npm run generate does', async () => {
   expect(await bundleContract(join(import.meta.dirname, '../../openapi/openapi.yaml'))).toEqual(contract);
+  expect(parseYaml(readFileSync(join(import.meta.dirname, '../../generated/openapi.yaml'), 'utf8'))).toEqual(contract);
 });
 
 describe('postman.json', () => {
