@@ -26,12 +26,7 @@ export async function lintContract(): Promise<Problem[]> {
   return problems;
 }
 
-/** What they find in the workflows. */
-export async function lintWorkflows(files: readonly string[]): Promise<Problem[]> {
-  return (await lintDocuments(files)).flat();
-}
-
-/** The problems of several documents, in the order of `files`. */
+/** The problems of several documents, contracts or workflows, in the order of `files`. */
 export async function lintDocuments(files: readonly string[]): Promise<Problem[][]> {
   const options = ['--config', CONFIG, '--format=json', '--max-problems=1000'];
   const { stdout, printed } = await tryTool('redocly', ['lint', ...files, ...options]);
