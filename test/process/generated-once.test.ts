@@ -23,6 +23,13 @@ await writeFile(join(checkout, 'node_modules/.charter-installed'), installed);
 // What runs after the set-up does not matter here.
 for (const entry of ['scripts/test/main.ts', 'scripts/mock/main.ts', 'src/main.ts'])
   await writeFile(join(checkout, entry), '');
+// What the documentation holds does not matter either, and to build it takes longer than everything else.
+const STUBS = {
+  'scripts/docs/build.ts': `export const buildDocs = async () => ({ 'index.html': '', 'plain.html': '' });`,
+  'scripts/client/build-package.ts': 'export const buildPackage = async () => {};',
+  'scripts/client/pack.ts': 'export const pack = async () => import.meta.filename;',
+};
+for (const [file, text] of Object.entries(STUBS)) await writeFile(join(checkout, file), text);
 
 /** The steps of the set-up that the command printed. */
 async function stepsOf(...command: string[]): Promise<string[]> {
@@ -48,10 +55,10 @@ async function changeTimes(): Promise<Record<string, number>> {
 }
 
 test('nothing is generated twice', async () => {
-  // After the checks of npm test, everything that was copied is fresh, unless the other test has edited it.
+  // After the checks of npm test, what was generated is fresh, unless the other test has edited the contract.
   const { isFresh }: typeof import('../../scripts/stamps.mjs') = await import(join(checkout, 'scripts/stamps.mjs'));
-  const isStale = (['committed', 'uncommitted', 'docs'] as const).some((group) => !isFresh(group));
-  for (const command of isStale ? ['generate', 'docs'] : []) expect(await stepsOf(command)).toEqual([]);
+  if (!isFresh('committed') || !isFresh('uncommitted')) expect(await stepsOf('generate')).toEqual([]);
+  expect(await stepsOf('docs')).toEqual([]);
   for (const command of ['start', 'test']) expect(await stepsOf(command)).toEqual([]);
 
   await edit(CONTRACT, 'Read and manage the parent programs of your organization.', 'Manage parent programs.');
