@@ -4,7 +4,7 @@ import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Charter, logOf, organizationAt, SERVES, startCharter, withCharter } from '../support/charter.ts';
+import { type Charter, logOf, organizationAt, SERVES, startCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { proxyDatabase } from '../support/database-proxy.ts';
 import { freePort } from '../support/free-port.ts';
@@ -17,6 +17,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const WORKERS = 3;
 const HOST = '127.0.0.1';
 const LIST = '/api/parent_programs';
+const REPLACED = 'a worker ended and will be replaced';
 
 const database = await useScratchDatabase();
 
@@ -26,22 +27,47 @@ type Supervised = Charter & {
   readonly pids: () => Map<number, number>;
 };
 
+/** The server of most tests. Each of them leaves three workers behind, which others may have replaced. */
+const shared = await startWorkers({
+  NODE_OPTIONS: `--import=${join(import.meta.dirname, '../support/reject-on-signal.mjs')}`,
+  CHARTER_TEST_FAULT: 'rejection',
+  CHARTER_TEST_SECRET: '',
+});
+afterAll(() => kill(shared));
+// A server whose workers were replaced shuts down like any other.
+afterAll(async () => {
+  shared.child.kill('SIGTERM');
+  expect((await shared.ended).code).toBe(0);
+});
+
+async function startWorkers(env: Record<string, string> = {}): Promise<Supervised> {
+  const all = { DATABASE_URL: database.url, WORKERS: String(WORKERS), METRICS_PORT: '0', ...env };
+  const charter = await startCharter(all);
+  const metricsUrl = logOf(charter).find(({ msg }) => msg === 'metrics are served')?.['url'];
+  return {
+    ...charter,
+    series: async () => parseSeries(await (await fetch(String(metricsUrl))).text()),
+    pids: () => {
+      const starts = logOf(charter).filter(({ msg }) => msg === 'a worker starts');
+      return new Map(starts.map(({ worker, workerPid }) => [Number(worker), Number(workerPid)]));
+    },
+  };
+}
+
 async function withWorkers(
   work: (charter: Supervised) => Promise<void>,
   env: Record<string, string> = {},
 ): Promise<void> {
-  const all = { DATABASE_URL: database.url, WORKERS: String(WORKERS), METRICS_PORT: '0', ...env };
-  await withCharter(all, async (charter) => {
-    const metricsUrl = logOf(charter).find(({ msg }) => msg === 'metrics are served')?.['url'];
-    await work({
-      ...charter,
-      series: async () => parseSeries(await (await fetch(String(metricsUrl))).text()),
-      pids: () => {
-        const starts = logOf(charter).filter(({ msg }) => msg === 'a worker starts');
-        return new Map(starts.map(({ worker, workerPid }) => [Number(worker), Number(workerPid)]));
-      },
-    });
-  });
+  const charter = await startWorkers(env);
+  try {
+    await work(charter);
+  } finally {
+    await kill(charter);
+  }
+}
+
+function endsOf(charter: Supervised) {
+  return logOf(charter).filter(({ msg }) => msg === REPLACED);
 }
 
 function servedBy(series: Series, worker: number): number {
@@ -60,34 +86,30 @@ function isRunning(pid: number): boolean {
 }
 
 test('all workers serve the same port, and the metrics show each of them', async () => {
-  await withWorkers(async (charter) => {
-    const { client } = await organizationAt(database.url, charter);
-    // Each request opens a connection.
-    const series = await until('every worker to have served', async () => {
-      expect((await client.get('/api/key')).status).toBe(200);
-      const read = await charter.series();
-      return [1, 2, 3].every((worker) => servedBy(read, worker) > 0) ? read : null;
-    });
-    expect(series.get('charter_workers')).toBe(WORKERS);
-    expect(series.get('charter_worker_ends_total')).toBe(0);
-    for (const worker of [1, 2, 3])
-      expect(series.get(`nodejs_eventloop_lag_p99_seconds{worker="${worker}"}`)).toBeDefined();
-    expect(new Set(logOf(charter).map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2, 3]));
+  const { client } = await organizationAt(database.url, shared);
+  // Each request opens a connection.
+  const series = await until('every worker to have served', async () => {
+    expect((await client.get('/api/key')).status).toBe(200);
+    const read = await shared.series();
+    return [1, 2, 3].every((worker) => servedBy(read, worker) > 0) ? read : null;
   });
+  expect(series.get('charter_workers')).toBe(WORKERS);
+  expect(series.get('charter_worker_ends_total')).toBe(endsOf(shared).length);
+  for (const worker of [1, 2, 3])
+    expect(series.get(`nodejs_eventloop_lag_p99_seconds{worker="${worker}"}`)).toBeDefined();
+  expect(new Set(logOf(shared).map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2, 3]));
 });
 
 // The attack: a worker that answers from its memory what another one has changed.
 test('each worker shows at once what another one has written', async () => {
-  await withWorkers(async (charter) => {
-    const { client } = await organizationAt(database.url, charter);
-    const { body } = await client.post(LIST, { name: 'First' });
-    for (let i = 0; i < 60; i += 1) {
-      const name = `Name ${i}`;
-      expect((await client.patch(`${LIST}/${body.id}`, { name })).status).toBe(200);
-      expect((await client.get(`${LIST}/${body.id}`)).body.name).toBe(name);
-      expect((await client.get(LIST)).body.data[0].name).toBe(name);
-    }
-  });
+  const { client } = await organizationAt(database.url, shared);
+  const { body } = await client.post(LIST, { name: 'First' });
+  for (let i = 0; i < 60; i += 1) {
+    const name = `Name ${i}`;
+    expect((await client.patch(`${LIST}/${body.id}`, { name })).status).toBe(200);
+    expect((await client.get(`${LIST}/${body.id}`)).body.name).toBe(name);
+    expect((await client.get(LIST)).body.data[0].name).toBe(name);
+  }
 });
 
 test('all workers together keep the rate limit of a key', async () => {
@@ -111,28 +133,23 @@ test('all workers together keep the rate limit of a key', async () => {
 });
 
 test('a killed worker is replaced, and requests go on meanwhile', async () => {
-  await withWorkers(async (charter) => {
-    const { client } = await organizationAt(database.url, charter);
-    const killed = charter.pids().get(2) ?? 0;
-    process.kill(killed, 'SIGKILL');
-    // Until then, connections to the killed worker may break.
-    await until('its end', () => logOf(charter).some(({ msg }) => msg === 'a worker ended and will be replaced'));
-    const statuses: number[] = [];
-    await until('another worker 2 to serve', async () => {
-      statuses.push((await client.get('/api/key')).status);
-      return servedBy(await charter.series(), 2) > 0;
-    });
-    expect(statuses.filter((status) => status !== 200)).toEqual([]);
-    expect(charter.pids().get(2)).not.toBe(killed);
-    const series = await charter.series();
-    expect(series.get('charter_workers')).toBe(WORKERS);
-    expect(series.get('charter_worker_ends_total')).toBe(1);
-    expect(logOf(charter)).toContainEqual(
-      expect.objectContaining({ msg: 'a worker ended and will be replaced', worker: 2, signal: 'SIGKILL' }),
-    );
-    charter.child.kill('SIGTERM');
-    expect((await charter.ended).code).toBe(0);
+  const { client } = await organizationAt(database.url, shared);
+  const killed = shared.pids().get(2) ?? 0;
+  const ends = endsOf(shared).length;
+  process.kill(killed, 'SIGKILL');
+  // Until then, connections to the killed worker may break.
+  await until('its end', () => endsOf(shared).length > ends);
+  const statuses: number[] = [];
+  await until('another worker 2 to serve', async () => {
+    statuses.push((await client.get('/api/key')).status);
+    return servedBy(await shared.series(), 2) > 0;
   });
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  expect(shared.pids().get(2)).not.toBe(killed);
+  const series = await shared.series();
+  expect(series.get('charter_workers')).toBe(WORKERS);
+  expect(series.get('charter_worker_ends_total')).toBe(ends + 1);
+  expect(endsOf(shared).at(-1)).toMatchObject({ worker: 2, signal: 'SIGKILL' });
 });
 
 test('a worker that cannot start is tried again until it can', async () => {
@@ -141,37 +158,30 @@ test('a worker that cannot start is tried again until it can', async () => {
     async (charter) => {
       await proxy.stop();
       process.kill(charter.pids().get(1) ?? 0, 'SIGKILL');
-      const ends = () => logOf(charter).filter(({ msg }) => msg === 'a worker ended and will be replaced').length;
-      await until('a start in vain', () => ends() >= 2);
+      await until('a start in vain', () => endsOf(charter).length >= 2);
       await proxy.start();
       await until('every worker to run', async () => {
         const series = await charter.series();
         return series.has('charter_database_connections_max{worker="1"}');
       });
     },
-    { DATABASE_URL: proxy.url },
+    { DATABASE_URL: proxy.url, WORKERS: '2' },
   );
   await proxy.stop();
 });
 
 test('a worker with an unexpected error completes its requests, and is replaced', async () => {
-  const NODE_OPTIONS = `--import=${join(import.meta.dirname, '../support/reject-on-signal.mjs')}`;
-  await withWorkers(
-    async (charter) => {
-      const { client } = await organizationAt(database.url, charter);
-      process.kill(charter.pids().get(3) ?? 0, 'SIGUSR2');
-      const statuses: number[] = [];
-      await until('another worker 3 to serve', async () => {
-        statuses.push((await client.get('/api/key')).status);
-        const read = await charter.series();
-        return read.get('charter_worker_ends_total') === 1 && servedBy(read, 3) > 0;
-      });
-      expect(statuses.filter((status) => status !== 200)).toEqual([]);
-      const ended = logOf(charter).find(({ msg }) => msg === 'a worker ended and will be replaced');
-      expect(ended).toMatchObject({ worker: 3, code: 1, signal: null });
-    },
-    { NODE_OPTIONS, CHARTER_TEST_FAULT: 'rejection', CHARTER_TEST_SECRET: '' },
-  );
+  const { client } = await organizationAt(database.url, shared);
+  const ends = endsOf(shared).length;
+  process.kill(shared.pids().get(3) ?? 0, 'SIGUSR2');
+  const statuses: number[] = [];
+  await until('another worker 3 to serve', async () => {
+    statuses.push((await client.get('/api/key')).status);
+    const read = await shared.series();
+    return read.get('charter_worker_ends_total') === ends + 1 && servedBy(read, 3) > 0;
+  });
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  expect(endsOf(shared).at(-1)).toMatchObject({ worker: 3, code: 1, signal: null });
 });
 
 test('a shutdown is complete after the last log lines of a worker that has already ended', async () => {
@@ -183,7 +193,7 @@ test('a shutdown is complete after the last log lines of a worker that has alrea
     await withWorkers(
       async (charter) => {
         process.kill(charter.pids().get(2) ?? 0, 'SIGUSR2');
-        await until('its end', () => logOf(charter).some(({ msg }) => msg === 'a worker ended and will be replaced'));
+        await until('its end', () => endsOf(charter).length > 0);
         charter.child.kill('SIGTERM');
         // The supervisor has nothing else to wait for.
         const running = () => [...charter.pids().values()].filter(isRunning);
@@ -195,7 +205,7 @@ test('a shutdown is complete after the last log lines of a worker that has alrea
         const last = messages.filter((msg) => msg === 'the last line' || msg === 'stopped');
         expect(last).toEqual(['the last line', 'stopped']);
       },
-      { NODE_OPTIONS, CHARTER_TEST_PIPE: pipe },
+      { NODE_OPTIONS, CHARTER_TEST_PIPE: pipe, WORKERS: '2' },
     );
   } finally {
     await rm(folder, { recursive: true });
@@ -236,14 +246,11 @@ test('workers whose supervisor was killed finish their requests and end', async 
 });
 
 test('a start that fails is reported once, and ends with exit code 1', async () => {
-  await withWorkers(async ({ url }) => {
-    const { port } = new URL(url);
-    const again = startFile('src/main.ts', [], { DATABASE_URL: database.url, WORKERS: '2', PORT: port });
-    const { code, stderr } = await again.ended;
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: `\nCharter cannot start. Port ${port} of 127.0.0.1 is in use.\n  Stop the program that uses it, or set PORT to another port.\n`,
-    });
+  const { port } = new URL(shared.url);
+  const again = await startFile('src/main.ts', [], { DATABASE_URL: database.url, WORKERS: '2', PORT: port }).ended;
+  expect({ code: again.code, stderr: again.stderr }).toEqual({
+    code: 1,
+    stderr: `\nCharter cannot start. Port ${port} of 127.0.0.1 is in use.\n  Stop the program that uses it, or set PORT to another port.\n`,
   });
   const nowhere = `postgresql://postgres:x@${HOST}:${await freePort(HOST)}/charter`;
   const { code, stderr } = await startFile('src/main.ts', [], { DATABASE_URL: nowhere, WORKERS: '2', PORT: '0' }).ended;
