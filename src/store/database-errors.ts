@@ -16,7 +16,7 @@ const OUTAGE_CODES = [
 /** What a reset connection or a silent PostgreSQL is to Prisma's adapter, which gives these no code. */
 const OUTAGE_KINDS = ['ConnectionClosed', 'SocketTimeout', 'DatabaseNotReachable'];
 const OUTAGE_MESSAGE =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|Can't reach database/i;
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|is a standby|Can't reach database/i;
 
 /** True if the database could not be reached or did not answer in time; false for a bug. */
 export function isOutage(error: unknown): boolean {

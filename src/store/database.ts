@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
 import type { Keyring } from '../domain/keyring.ts';
+import { PrimaryClient } from './primary-client.ts';
 import { SESSION_SETTINGS, STATEMENT_SECONDS, withSettings } from './session-settings.ts';
 
 export type Transaction = Prisma.TransactionClient;
@@ -48,6 +49,10 @@ const KEEP_ALIVE_SECONDS = 60;
 
 export function openDatabase({ url, pooler = null, poolSize, keyring, onIdleError }: DatabaseOptions): Database {
   const pool = new pg.Pool({
+    Client: PrimaryClient,
+    onConnect(client) {
+      if (client instanceof PrimaryClient) client.refuseStandby();
+    },
     connectionString: pooler === null ? withSettings(url, SESSION_SETTINGS) : url,
     max: poolSize,
     min: KEPT_CONNECTIONS,

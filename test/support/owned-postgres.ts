@@ -1,4 +1,5 @@
-import { readdir, readlink } from 'node:fs/promises';
+import { readdir, readlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Cluster, findCluster, getBinariesFor, getCluster } from '../../src/postgres/embedded-cluster.ts';
 import { findPort, startServer } from '../../src/postgres/embedded-server.ts';
 import { run } from '../../src/postgres/system-user.ts';
@@ -12,6 +13,8 @@ export type OwnedPostgres = {
   start(): Promise<void>;
   /** `fast` ends all connections, `immediate` ends as a crash does. */
   stop(mode: 'fast' | 'immediate'): Promise<void>;
+  /** Starts it again as a standby, without a primary. It is one until it is promoted. */
+  restartAsStandby(): Promise<void>;
   /** Resolves when it accepts connections again, after the test or the server has started it. */
   untilRunning(): Promise<void>;
   /** Stops all of its processes without ending them, as a frozen virtual machine does. */
@@ -40,15 +43,22 @@ function ownPostgres(cluster: Cluster): OwnedPostgres {
     return run(pgCtl, [...parameters, '--pgdata', cluster.dir], cluster.user);
   };
   const url = async () => `postgresql://postgres:${cluster.password}@127.0.0.1:${await findPort(cluster.dir)}/postgres`;
+  const start = async () => {
+    const { ok, output } = await startServer(cluster, { fsync: 'off' });
+    if (!ok) throw new Error(output);
+  };
+  const stop = async (mode: 'fast' | 'immediate') => {
+    const { ok, output } = await control('stop', '--mode', mode, '--wait');
+    if (!ok) throw new Error(output);
+  };
   return {
     url,
-    async start() {
-      const { ok, output } = await startServer(cluster, { fsync: 'off' });
-      if (!ok) throw new Error(output);
-    },
-    async stop(mode) {
-      const { ok, output } = await control('stop', '--mode', mode, '--wait');
-      if (!ok) throw new Error(output);
+    start,
+    stop,
+    async restartAsStandby() {
+      await stop('fast');
+      await writeFile(join(cluster.dir, 'standby.signal'), '');
+      await start();
     },
     async untilRunning() {
       await until('PostgreSQL to accept connections', async () => {
@@ -61,8 +71,8 @@ function ownPostgres(cluster: Cluster): OwnedPostgres {
   };
 }
 
-/** PostgreSQL's processes have the data folder as their working directory. */
-async function processesIn(folder: string): Promise<number[]> {
+/** The processes of a PostgreSQL, whose working directory is its data folder. */
+export async function processesIn(folder: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)));
   return pids.filter((_, i) => folders[i] === folder).map(Number);
