@@ -49,6 +49,7 @@ const OWN = {
   'deploy/charter.env': 'deploy/charter.env',
   'deploy/charter.service': 'deploy/charter.service',
   'deploy/haproxy.cfg': 'deploy/haproxy.cfg',
+  'deploy/haproxy-postgresql.cfg': 'deploy/haproxy-postgresql.cfg',
   'deploy/pgbouncer.ini': 'deploy/pgbouncer.ini',
 };
 

@@ -1,6 +1,9 @@
 import { globSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { canInstallPackages, findOnPath, installPackages } from '../../scripts/debian.mjs';
+import { dirname, join } from 'node:path';
+import { canInstallPackages, findOnPath, installPackages, isProgram, unpackPackages } from '../../scripts/debian.mjs';
+
+const DOWNLOADS = join(import.meta.dirname, '../../node_modules/.cache/debian');
+const PYTHON = '/usr/bin/python3';
 
 /** The path of a program, installed from its Debian package if it is missing. Only the long tests need such programs. */
 export function findProgram(name: string, packageName: string): string {
@@ -15,6 +18,21 @@ export function findPostgresPrograms(): string {
     return newest === undefined ? null : dirname(newest);
   };
   return find() ?? installed('postgresql', find);
+}
+
+/** Debian's Python, for which its packages are built, whatever PATH finds first. */
+export function findPython(): string {
+  const find = () => (isProgram(PYTHON) ? PYTHON : null);
+  return find() ?? installed('python3', find);
+}
+
+/** Unpacks packages whose installation would start services, without those that they depend on. */
+export function unpackIn(folder: string, packages: readonly string[]): void {
+  const remedy = 'Run it as root, on Debian.';
+  if (!canInstallPackages()) throw new Error(`This test unpacks the packages ${packages.join(', ')}. ${remedy}`);
+  const { status, stdout, stderr } = unpackPackages(packages, { folder, downloads: DOWNLOADS });
+  if (status === 0) return;
+  throw new Error(`They cannot be unpacked (${status}): ${stdout}${stderr}\nDelete ${DOWNLOADS}, and try again.`);
 }
 
 function installed(packageName: string, find: () => string | null): string {

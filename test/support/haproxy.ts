@@ -1,14 +1,17 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from './debian.ts';
 import { freePort } from './free-port.ts';
+import { withClient } from './postgres.ts';
 import { until } from './wait.ts';
 
-/** The configuration that is part of the artifact. */
-export const CONFIGURATION = await readFile(join(import.meta.dirname, '../../scripts/dist/deploy/haproxy.cfg'), 'utf8');
+const DEPLOY = join(import.meta.dirname, '../../scripts/dist/deploy');
+/** The configurations that are part of the artifact. */
+export const CONFIGURATION = await readFile(join(DEPLOY, 'haproxy.cfg'), 'utf8');
+export const DATABASE_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-postgresql.cfg'), 'utf8');
 
 /** Its line in the configuration. */
 const BIND = /^ +bind .*$/m;
@@ -37,21 +40,14 @@ export async function startHaproxy([first, second]: readonly [number, number]): 
     '127.0.0.1:3001': `127.0.0.1:${first}`,
     '127.0.0.1:3002': `127.0.0.1:${second}`,
   };
-  const edited = Object.entries(replacements).reduce((text, [from, to]) => text.replace(from, to), CONFIGURATION);
-  await writeFile(file, edited);
-  const child = spawn(findProgram('haproxy', 'haproxy'), ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let printed = '';
-  child.stderr.on('data', (chunk) => {
-    printed += chunk;
-  });
   const url = `http://127.0.0.1:${port}`;
-  await until('a server behind HAProxy', () => {
-    if (child.exitCode !== null) throw new Error(`HAProxy does not start: ${printed}`);
-    return fetch(`${url}/readyz`).then(
+  const isReady = () =>
+    fetch(`${url}/readyz`).then(
       ({ ok }) => ok,
       () => false,
     );
-  });
+  await writeFile(file, replaceEach(CONFIGURATION, replacements));
+  const child = await run(file, isReady);
   return {
     url,
     tlsUrl: `https://localhost:${tlsPort}`,
@@ -61,6 +57,53 @@ export async function startHaproxy([first, second]: readonly [number, number]): 
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** HAProxy in front of PostgreSQL. Resolves when it has found the primary. */
+export async function startDatabaseHaproxy(
+  servers: readonly { readonly port: number; readonly checkPort: number }[],
+): Promise<{ readonly port: number; stop(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-haproxy-'));
+  const port = await freePort('127.0.0.1');
+  const file = join(folder, 'haproxy.cfg');
+  const lines = servers.map((server, i) => [
+    `10.0.0.1${i + 1}:5432`,
+    // A machine has one Patroni, the tests' only machine has three.
+    `127.0.0.1:${server.port} port ${server.checkPort}`,
+  ]);
+  const replacements = { '127.0.0.1:5000': `127.0.0.1:${port}`, ...Object.fromEntries(lines) };
+  await writeFile(file, replaceEach(DATABASE_CONFIGURATION, replacements));
+  const isReady = () =>
+    withClient(`postgresql://postgres@127.0.0.1:${port}/postgres`, () => Promise.resolve(true)).catch(() => false);
+  const child = await run(file, isReady);
+  return {
+    port,
+    async stop() {
+      child.kill('SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function replaceEach(text: string, replacements: Readonly<Record<string, string>>): string {
+  return Object.entries(replacements).reduce((edited, [from, to]) => {
+    if (!edited.includes(from)) throw new Error(`The configuration of HAProxy does not contain "${from}".`);
+    return edited.replaceAll(from, to);
+  }, text);
+}
+
+/** Starts HAProxy with this configuration. Resolves when it is ready. */
+async function run(file: string, isReady: () => Promise<boolean>): Promise<ChildProcess> {
+  const child = spawn(findProgram('haproxy', 'haproxy'), ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let printed = '';
+  child.stderr.on('data', (chunk) => {
+    printed += chunk;
+  });
+  await until('a server behind HAProxy', () => {
+    if (child.exitCode !== null) throw new Error(`HAProxy does not start: ${printed}`);
+    return isReady();
+  });
+  return child;
 }
 
 /** Writes a certificate and its key as HAProxy wants them, and returns the certificate. */

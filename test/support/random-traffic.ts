@@ -1,10 +1,12 @@
 import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Actor } from '../../src/domain/actor.ts';
 import { type IssuedKey, issueKey } from '../../src/service/issue-key.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import type { Database } from '../../src/store/database.ts';
+import { isOutage } from '../../src/store/database-errors.ts';
 import { createActor, createScope, READ_WRITE } from './actors.ts';
 import { checkResponse } from './contract.ts';
 import type { Access, KeyUse, Span } from './linearizability.ts';
@@ -14,7 +16,15 @@ export type History = {
   readonly registers: Map<string, Access[]>;
   readonly keyUses: KeyUse[];
   readonly keyEnds: Map<string, Span>;
+  /** Writes of a value with a response that says that they were carried out, in the order of the responses. */
+  readonly acknowledged: (Span & { readonly value: string })[];
+  /** The errors of requests that the server may have closed as idle connections, and that were sent again. */
+  readonly lostConnections: string[];
 };
+
+export function emptyHistory(): History {
+  return { registers: new Map(), keyUses: [], keyEnds: new Map(), acknowledged: [], lostConnections: [] };
+}
 
 const ORGANIZATIONS = 4;
 const PROGRAMS_EACH = 3;
@@ -27,12 +37,22 @@ const LIST = '/api/parent_programs';
 const GONE = 'gone';
 
 const ASK_EVERY_MS = 200;
+/** Pauses of all clients after a 503. */
+const PAUSES_AFTER_503 = 10;
+/** Between two attempts to replace a key that may have ended. */
+const RETRY_MS = 50;
+/** Of a write without a known outcome: it may take effect at any later time. */
+const NEVER = Number.POSITIVE_INFINITY;
 
 type Traffic = {
   readonly urls: readonly string[];
   readonly clients: number;
   readonly seconds: number;
   readonly seed: number;
+  /** Of each client after a request; 0 by default. */
+  readonly pauseMs?: number;
+  /** Filled during the traffic. */
+  readonly history?: History;
   readonly isEnough?: (history: History) => boolean;
 };
 
@@ -45,6 +65,8 @@ type Place = {
   guests: string[];
   /** The most recent temporary programs, deleted or not. */
   lastGuests: string[];
+  /** Creations without a known outcome, by their value. */
+  readonly uncertain: Map<string, Span>;
   key: Held;
   former: Held[];
   isEnding: boolean;
@@ -58,10 +80,10 @@ type Place = {
  */
 export async function sendRandomTraffic(
   db: Database,
-  { urls, clients, seconds, seed, isEnough = () => true }: Traffic,
+  { urls, clients, seconds, seed, pauseMs = 0, history = emptyHistory(), isEnough = () => true }: Traffic,
 ): Promise<History> {
-  const history: History = { registers: new Map(), keyUses: [], keyEnds: new Map() };
-  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  // In turn, so that no connection is idle for long.
+  const agent = new Agent({ keepAlive: true, maxSockets: clients, scheduling: 'fifo' });
   const places = await Promise.all(Array.from({ length: ORGANIZATIONS }, () => createPlace(db, history)));
   const endAt = performance.now() + seconds * 1000;
   let written = 0;
@@ -72,10 +94,12 @@ export async function sendRandomTraffic(
 
   async function send(method: string, url: string, { key, body }: { key: Held; body?: object }) {
     const sent = performance.now();
-    const response = await exchange({ agent, method, url, key: key.key, body });
+    const onLost = (error: Error) => history.lostConnections.push(error.message);
+    const response = await exchange({ agent, method, url, key: key.key, body, onLost });
     const span = { sent, received: performance.now() };
     checkResponse({ method, url: new URL(url).pathname }, response);
     history.keyUses.push({ ...span, key: key.id, status: response.status });
+    if (response.status === 503) pausedUntil = span.received + PAUSES_AFTER_503 * pauseMs;
     return { ...span, ...response };
   }
 
@@ -89,7 +113,9 @@ export async function sendRandomTraffic(
     else if (dice < 0.94) await change(list, id, key);
     else if (dice < 0.96) await create(place, list, key);
     else if (dice < 0.98) await remove(place, list, key);
-    else await endKey(db, place, history, random() < 0.5);
+    else await endKey(db, place, history, { isRotation: random() < 0.5, isOver });
+    const pause = Math.max(pauseMs, pausedUntil - performance.now());
+    if (pause > 0) await delay(pause);
   }
 
   async function readList(place: Place, list: string, key: Held): Promise<void> {
@@ -97,7 +123,15 @@ export async function sendRandomTraffic(
     const { status, text, ...span } = await send('GET', list, { key });
     if (status !== 200) return;
     const rows: { id: string; description: string }[] = JSON.parse(text).data;
-    for (const { id, description } of rows) note(history, id, span, 'read', description);
+    for (const { id, description } of rows) {
+      const creation = place.uncertain.get(description);
+      if (creation !== undefined) {
+        place.uncertain.delete(description);
+        note(history, id, creation, 'write', description);
+        place.guests = [...place.guests, id];
+      }
+      note(history, id, span, 'read', description);
+    }
     // A program that existed before the list was requested and is not on it must have been deleted.
     const missing = known.filter((guest) => rows.every(({ id }) => id !== guest));
     for (const guest of missing) note(history, guest, span, 'read', GONE);
@@ -112,16 +146,29 @@ export async function sendRandomTraffic(
   async function change(list: string, id: string, key: Held): Promise<void> {
     const description = nextValue();
     const { status, ...span } = await send('PATCH', `${list}/${id}`, { key, body: { description } });
-    if (status === 200) note(history, id, span, 'write', description);
+    noteWrite(id, { span, status, success: 200 }, description);
+  }
+
+  /** A response of 503 does not tell whether the write was carried out. */
+  function noteWrite(
+    id: string,
+    { span, status, success }: { span: Span; status: number; success: number },
+    value: string,
+  ): void {
+    if (status === success) {
+      note(history, id, span, 'write', value);
+      if (value !== GONE) history.acknowledged.push({ ...span, value });
+    } else if (status === 503) note(history, id, { ...span, received: NEVER }, 'write', value);
   }
 
   async function create(place: Place, list: string, key: Held): Promise<void> {
     if (place.guests.length >= MAX_GUESTS) return;
     const description = nextValue();
     const { status, text, ...span } = await send('POST', list, { key, body: { name: 'Guest', description } });
+    if (status === 503) place.uncertain.set(description, { ...span, received: NEVER });
     if (status !== 201) return;
     const { id } = JSON.parse(text);
-    note(history, id, span, 'write', description);
+    noteWrite(id, { span, status, success: 201 }, description);
     place.guests = [...place.guests, id];
     place.lastGuests = [...place.lastGuests, id].slice(-LAST_GUESTS);
   }
@@ -131,8 +178,8 @@ export async function sendRandomTraffic(
     if (guest === undefined) return;
     place.guests = others;
     const { status, ...span } = await send('DELETE', `${list}/${guest}`, { key });
-    if (status === 204) note(history, guest, span, 'write', GONE);
-    else place.guests = [...place.guests, guest];
+    noteWrite(guest, { span, status, success: 204 }, GONE);
+    if (status !== 204 && status !== 404) place.guests = [...place.guests, guest];
   }
 
   async function client(number: number): Promise<void> {
@@ -142,6 +189,7 @@ export async function sendRandomTraffic(
     while (!isOver()) await act(place, random);
   }
 
+  let pausedUntil = 0;
   let hasEnded = false;
   let askedAt = 0;
   const isOver = (): boolean => {
@@ -172,7 +220,7 @@ async function createPlace(db: Database, history: History): Promise<Place> {
     });
     note(history, id, { sent, received: performance.now() }, 'write', description);
   }
-  return { actor, ids, guests: [], lastGuests: [], key, former: [], isEnding: false };
+  return { actor, ids, guests: [], lastGuests: [], uncertain: new Map(), key, former: [], isEnding: false };
 }
 
 async function newKey(db: Database, actor: Actor): Promise<Held> {
@@ -180,24 +228,45 @@ async function newKey(db: Database, actor: Actor): Promise<Held> {
   return orThrow(await issueKey(db, actor, { ...request, environment: 'live' }));
 }
 
+type Ending = { readonly isRotation: boolean; readonly isOver: () => boolean };
+
 /** One at a time in each place; meanwhile, the other clients use the key. */
-async function endKey(db: Database, place: Place, { keyEnds }: History, isRotation: boolean): Promise<void> {
+async function endKey(db: Database, place: Place, { keyEnds }: History, { isRotation, isOver }: Ending): Promise<void> {
   if (place.isEnding) return;
   place.isEnding = true;
   const { actor, key: old } = place;
-  const next = isRotation ? null : await newKey(db, actor);
-  const which = { keyId: old.id, userId: actor.userId };
-  const sent = performance.now();
-  // A refusal during the change was sent after the change began.
-  keyEnds.set(old.id, { sent, received: Number.POSITIVE_INFINITY });
-  if (next === null) place.key = orThrow(await rotateKey(db, actor, { ...which, environment: 'live' }));
-  else {
-    orThrow(await revokeKey(db, actor, which));
-    place.key = next;
+  try {
+    const next = isRotation ? null : await newKey(db, actor);
+    const which = { keyId: old.id, userId: actor.userId };
+    const sent = performance.now();
+    // A refusal during the change was sent after the change began.
+    keyEnds.set(old.id, { sent, received: NEVER });
+    if (next === null) place.key = orThrow(await rotateKey(db, actor, { ...which, environment: 'live' }));
+    else {
+      orThrow(await revokeKey(db, actor, which));
+      place.key = next;
+    }
+    keyEnds.set(old.id, { sent, received: performance.now() });
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    // The key has ended, or it has not.
+    place.key = (await newKeyAfterOutage(db, actor, isOver)) ?? old;
   }
-  keyEnds.set(old.id, { sent, received: performance.now() });
   place.former = [...place.former.slice(-3), old];
   place.isEnding = false;
+}
+
+/** Null if the traffic is over before that. */
+async function newKeyAfterOutage(db: Database, actor: Actor, isOver: () => boolean): Promise<Held | null> {
+  while (!isOver()) {
+    try {
+      return await newKey(db, actor);
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      await delay(RETRY_MS);
+    }
+  }
+  return null;
 }
 
 function note({ registers }: History, id: string, span: Span, kind: Access['kind'], value: string): void {
@@ -206,7 +275,14 @@ function note({ registers }: History, id: string, span: Span, kind: Access['kind
   registers.set(id, accesses);
 }
 
-type Sending = { agent: Agent; method: string; url: string; key: string; body: object | undefined };
+type Sending = {
+  agent: Agent;
+  method: string;
+  url: string;
+  key: string;
+  body: object | undefined;
+  onLost: (error: Error) => void;
+};
 type RawResponse = { status: number; headers: Record<string, string | undefined>; text: string };
 
 /** Not fetch: thousands of requests a second, and every header unmodified. */
@@ -233,7 +309,11 @@ function exchange(sending: Sending): Promise<RawResponse> {
       res.on('error', reject);
     });
     // The server may just have closed a connection after its idle timeout; it never started such a request.
-    sent.on('error', (error) => (sent.reusedSocket ? resolve(exchange(sending)) : reject(error)));
+    sent.on('error', (error) => {
+      if (!sent.reusedSocket) return reject(error);
+      sending.onLost(error);
+      resolve(exchange(sending));
+    });
     sent.end(payload);
   });
 }
