@@ -1,5 +1,6 @@
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
+import { openContext } from '../support/browser.ts';
 import { AXE_SCRIPT, look } from '../support/look.ts';
 import { createRealisticTeam } from '../support/realistic-team.ts';
 import { addRealisticWebhooks } from '../support/realistic-webhooks.ts';
@@ -9,6 +10,15 @@ import { useSite } from '../support/site.ts';
 // screenshots go to generated/screenshots.
 
 const site = await useSite({ script: AXE_SCRIPT });
+
+// One page for all tests of the file: in a new one, axe has to be compiled again, which takes longer than to run it.
+const context = await openContext(site.browser, {
+  baseURL: site.server.url,
+  problems: site.problems,
+  script: AXE_SCRIPT,
+});
+afterAll(() => context.close());
+const page = await context.newPage();
 
 const team = await createRealisticTeam(site.server.db);
 const webhooks = await addRealisticWebhooks(site.server.db, team);
@@ -69,7 +79,7 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
 ];
 
 test('every page of an administrator passes the layout checks', async () => {
-  const page = await site.visitAs(team.administrator);
+  await site.switchTo(team.administrator, page);
   const wrong: string[] = [];
   for (const { name, path } of AS_ADMINISTRATOR) {
     await page.goto(path());
@@ -90,7 +100,7 @@ const AS_GUEST: readonly { name: string; path: () => string }[] = [
 ];
 
 test('every page without sign-in passes the layout checks', async () => {
-  const page = await site.visit();
+  await context.clearCookies();
   const wrong: string[] = [];
   for (const { name, path } of AS_GUEST) {
     await page.goto(path());
@@ -119,8 +129,7 @@ test('pages that differ for members, managers and viewers pass the layout checks
       path: `/people/users/${team.administrator.userId}/api-keys`,
     },
   ] as const) {
-    const page = await site.visitAs(role === 'member' ? team.newcomer : team[role]);
-    await page.waitForURL('**/profile');
+    await site.switchTo(role === 'member' ? team.newcomer : team[role], page);
     await page.goto(path);
     wrong.push(...(await look(page, name)));
   }
@@ -130,7 +139,7 @@ test('pages that differ for members, managers and viewers pass the layout checks
 test('pages that a form leads to pass the layout checks', async () => {
   // Uses its own organization, because it changes what the other tests look at.
   const { administrator, member, keyId, usedKeyId, organizationId } = await createRealisticTeam(site.server.db);
-  const page = await site.visitAs(administrator);
+  await site.switchTo(administrator, page);
   const wrong: string[] = [];
   await page.goto('/profile/api-keys/new');
   await page.getByRole('button', { name: 'Create API Key' }).click();
@@ -197,7 +206,7 @@ test('pages that a form leads to pass the layout checks', async () => {
 }, 600_000);
 
 test('a typical row of the key list takes at most two lines at 1280 px', async () => {
-  const page = await site.visitAs(team.administrator);
+  await site.switchTo(team.administrator, page);
   const lines: number[] = [];
   for (const path of ['/profile/api-keys', '/profile/api-keys?state=ended']) {
     await page.goto(path);
@@ -214,7 +223,7 @@ const LINES_OF_ROWS = `[...document.querySelectorAll('tbody tr')].map((row) => M
 })))`;
 
 test('pages with their menus and details open pass the layout checks', async () => {
-  const page = await site.visitAs(team.administrator);
+  await site.switchTo(team.administrator, page);
   const wrong: string[] = [];
   for (const { name, path, opened } of [
     { name: 'open-top-menu', path: '/profile', opened: '.top-menu' },

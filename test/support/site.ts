@@ -14,6 +14,8 @@ export type Site = {
   visit(options?: ContextOptions): Promise<Page>;
   /** The profile page of a signed-in user, through a session that needed no password. */
   visitAs(actor: Actor, options?: ContextOptions): Promise<Page>;
+  /** Replaces the cookie of the page's context by one of the user. The next page that it loads is theirs. */
+  switchTo(actor: Actor, page: Page): Promise<void>;
   team(): Promise<Team>;
 };
 
@@ -37,6 +39,11 @@ export async function useSite({ script }: { script?: string } = {}): Promise<Sit
     contexts.push(context);
     return context.newPage();
   };
+  const switchTo = async (actor: Actor, page: Page) => {
+    const token = await openSession(server.db, actor);
+    await page.context().clearCookies();
+    await page.context().addCookies([{ name: 'charter', value: token, url: server.url }]);
+  };
   return {
     server,
     browser,
@@ -44,11 +51,11 @@ export async function useSite({ script }: { script?: string } = {}): Promise<Sit
     visit,
     async visitAs(actor, options) {
       const page = await visit(options);
-      const token = await openSession(server.db, actor);
-      await page.context().addCookies([{ name: 'charter', value: token, url: server.url }]);
+      await switchTo(actor, page);
       await page.goto('/profile');
       return page;
     },
+    switchTo,
     team: () => createTeam(server.db),
   };
 }
