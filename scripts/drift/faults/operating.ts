@@ -101,7 +101,7 @@ export const OPERATING_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/workers/workers.ts',
-        find: 'end = this.#spawn(slot, { greets: false }).ended;',
+        find: 'end = this.#spawn(slot, { isFirst: false }).ended;',
         replace: 'end = Promise.withResolvers<Ended>().promise;',
       },
     ],
