@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { startTraces } from '../../src/operations/tracing/open-telemetry.ts';
 import type { SamplerName } from '../../src/operations/tracing/samplers.ts';
 import { batchLookUps } from '../../src/service/batch-look-ups.ts';
 import type { LogLine } from '../support/charter.ts';
+import type { Reply } from '../support/client.ts';
 import { insertEndpoint, untilDelivered, whileDelivering, writeEvents } from '../support/deliveries.ts';
 import { freePort } from '../support/free-port.ts';
 import { respondsWith, startScriptedServer, staysSilent, useScriptedServer } from '../support/scripted-server.ts';
@@ -23,8 +25,11 @@ const server = await useServer({ tracing, logger });
 const { client, id: organizationId, email, key } = await createTestOrganization(server);
 
 /** The span of a request, when it has been exported. Its parts are exported before it. */
-function untilRequest(traceId: string): Promise<ExportedSpan> {
-  return collector.untilSpan(`the request of ${traceId}`, (span) => span.traceId === traceId && span.kind === 'server');
+function untilRequest({ headers }: Reply): Promise<ExportedSpan> {
+  const requestId = headers['x-request-id'];
+  return collector.untilSpan(`the request ${requestId}`, ({ attributes }) =>
+    isDeepStrictEqual(attributes['http.response.header.x-request-id'], [requestId]),
+  );
 }
 
 function partsOf({ spanId }: ExportedSpan): ExportedSpan[] {
@@ -34,8 +39,15 @@ function partsOf({ spanId }: ExportedSpan): ExportedSpan[] {
 test('a request continues the trace of its caller, with the look-up of the key and each statement as its parts', async () => {
   const { traceId, spanId, traceparent } = newTraceparent();
   const response = await client.get(`${LIST}?limit=7`, { headers: { traceparent } });
-  const request = await untilRequest(traceId);
-  expect(request).toMatchObject({ name: `GET ${LIST}`, parentSpanId: spanId, isError: false, links: [] });
+  const request = await untilRequest(response);
+  expect(request).toMatchObject({
+    name: `GET ${LIST}`,
+    kind: 'server',
+    traceId,
+    parentSpanId: spanId,
+    isError: false,
+    links: [],
+  });
   expect(request.attributes).toEqual({
     'http.request.method': 'GET',
     'http.route': LIST,
@@ -64,10 +76,10 @@ test('a request continues the trace of its caller, with the look-up of the key a
 });
 
 test('the statements of a transaction are parts of their request', async () => {
-  const { traceId, traceparent } = newTraceparent();
-  const headers = { traceparent, 'Idempotency-Key': crypto.randomUUID() };
-  expect((await client.post(LIST, { name: 'Traced' }, { headers })).status).toBe(201);
-  const request = await untilRequest(traceId);
+  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  const response = await client.post(LIST, { name: 'Traced' }, { headers });
+  expect(response.status).toBe(201);
+  const request = await untilRequest(response);
   const statements = partsOf(request).map(({ name }) => name);
   expect(statements).toEqual(
     expect.arrayContaining(['BEGIN', 'INSERT idempotency_keys', 'INSERT parent_programs', 'COMMIT']),
@@ -91,9 +103,7 @@ test('a statement that waits for a connection is a part of the request that send
 });
 
 test('a request for a page has the route of the page', async () => {
-  const { traceId, traceparent } = newTraceparent();
-  await server.anonymous.get('/sign-in', { headers: { traceparent } });
-  const { name, attributes } = await untilRequest(traceId);
+  const { name, attributes } = await untilRequest(await server.anonymous.get('/sign-in'));
   expect(name).toBe('GET /sign-in');
   expect(attributes).toMatchObject({ 'http.route': '/sign-in', 'charter.operation': 'dashboard' });
 });
@@ -101,11 +111,7 @@ test('a request for a page has the route of the page', async () => {
 test.each(['', '00-0-0-01', `00-${'0'.repeat(32)}-${'1'.repeat(16)}-01`, `ff-${'1'.repeat(32)}-${'1'.repeat(16)}-01`])(
   'a request with the traceparent %j starts a trace',
   async (traceparent) => {
-    const response = await client.get('/api/key', { headers: { traceparent } });
-    const requestId = response.headers['x-request-id'];
-    const request = await collector.untilSpan('the request', ({ attributes }) =>
-      String(attributes['http.response.header.x-request-id']).includes(String(requestId)),
-    );
+    const request = await untilRequest(await client.get('/api/key', { headers: { traceparent } }));
     expect(request.parentSpanId).toBeUndefined();
   },
 );
@@ -117,7 +123,9 @@ test('the log line of a request has the id of its trace, even if the trace is no
     const line = await until('the line', () => log.find(({ requestId }) => requestId === headers['x-request-id']));
     expect(line).toMatchObject({ traceId, path: '/api/key', status: 200 });
   }
-  await untilRequest(recorded.traceId);
+  // Exported after those.
+  await untilRequest(await client.get('/api/key'));
+  expect(collector.text()).toContain(recorded.traceId);
   expect(collector.text()).not.toContain(left.traceId);
 });
 
@@ -126,24 +134,22 @@ test('a failed statement and its request are errors, and the log line of the fai
   try {
     const { client: failing } = await createTestOrganization(own);
     await own.db.pool.query('alter table parent_programs rename to others');
-    const { traceId, traceparent } = newTraceparent();
-    expect((await failing.get(LIST, { headers: { traceparent } })).status).toBe(500);
-    const request = await untilRequest(traceId);
+    const response = await failing.get(LIST);
+    expect(response.status).toBe(500);
+    const request = await untilRequest(response);
     expect(request).toMatchObject({ isError: true, attributes: { 'error.type': '500' } });
     expect(partsOf(request).find(({ name }) => name.startsWith('list_'))).toMatchObject({
       isError: true,
       attributes: { 'error.type': '42P01', 'db.response.status_code': '42P01' },
     });
-    expect(log.filter(({ msg }) => msg === 'a request failed').at(-1)).toMatchObject({ traceId });
+    expect(log.filter(({ msg }) => msg === 'a request failed').at(-1)).toMatchObject({ traceId: request.traceId });
   } finally {
     await own.close();
   }
 });
 
 test('a refused request is no error of the server', async () => {
-  const { traceId, traceparent } = newTraceparent();
-  expect((await server.anonymous.get(LIST, { headers: { traceparent } })).status).toBe(401);
-  const request = await untilRequest(traceId);
+  const request = await untilRequest(await server.anonymous.get(LIST));
   expect(request).toMatchObject({ isError: false, attributes: { 'http.response.status_code': 401 } });
 });
 
@@ -184,9 +190,8 @@ test('no span contains a key, a query, a path, a body, an address or an organiza
   await client.get(`/${key}?key=${key}`, { headers: { 'User-Agent': 'secret-agent', Referer: 'secret-referrer' } });
   await client.post(LIST, { name: key });
   await client.patch(`${LIST}/${body.id}`, { name: 'Secret change' });
-  const { traceId, traceparent } = newTraceparent();
-  await client.get('/api/key', { headers: { traceparent, tracestate: 'vendor=secret-state' } });
-  await untilRequest(traceId);
+  const headers = { traceparent: newTraceparent().traceparent, tracestate: 'vendor=secret-state' };
+  await untilRequest(await client.get('/api/key', { headers }));
   const text = collector.text();
   for (const secret of [key, key.slice(-20), strange.slice(-20), 'ecret', 'SECRET-1', body.id, organizationId, email])
     expect({ secret, isExported: text.includes(secret) }).toEqual({ secret, isExported: false });
@@ -196,9 +201,8 @@ test('no span contains a key, a query, a path, a body, an address or an organiza
 
 test('every span of the server has one of few names', async () => {
   await client.get(`${LIST}?search=${crypto.randomUUID()}`);
-  const { traceId, traceparent } = newTraceparent();
-  await client.delete(`/${crypto.randomUUID()}`, { headers: { traceparent } });
-  expect((await untilRequest(traceId)).name).toBe('DELETE');
+  const request = await untilRequest(await client.delete(`/${crypto.randomUUID()}`));
+  expect(request.name).toBe('DELETE');
   const names = new Set(collector.spans().map(({ name }) => name));
   expect([...names].filter((name) => /[0-9a-f]{8}-|\$\d|'/.test(name))).toEqual([]);
 });
