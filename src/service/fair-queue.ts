@@ -69,8 +69,8 @@ const MAX_REST_MS = 25;
  *
  * Turns do not protect a tenant that sends one task after another: its tasks compete for the processors with the running
  * tasks of the others. While there is such a tenant, one that has tasks waiting rests after each task for as long as the task
- * took, and so uses at most half of the time. It does not rest once its tasks have waited for half of the time after which
- * they are refused, so that rests cause no refusals.
+ * took, and so uses at most half of the time. Rests must cause no refusals: it does not rest once its tasks have waited for
+ * half of the time after which they are refused, or if the newest of them would wait for all of it.
  *
  * A task that cannot be run in time keeps its place until its time is over. A refusal at once would be kinder to a client that
  * waits, but a client that repeats its request at once would take more processor time for its refusals than the tasks take.
@@ -161,12 +161,17 @@ export class FairQueue {
     this.#startNext();
   }
 
-  /** Lets the tenant rest after a task, if another tenant gains by it and no task of this one has waited for long. */
+  /** Lets the tenant rest after a task, if another tenant gains by it and no task of this one is likely to be refused. */
   #rest(tenant: Tenant, { oldest, startedAt }: { oldest: Waiting; startedAt: number }): void {
     const now = performance.now();
-    if (!this.#lightLoad?.isOfAnother(tenant, now) || now - oldest.since > this.#options.maxWaitMs / 2) return;
+    if (!this.#lightLoad?.isOfAnother(tenant, now)) return;
+    const { maxWaitMs, permitsPerTenant } = this.#options;
+    const tookMs = now - startedAt;
+    const restMs = Math.min(MAX_REST_MS, tookMs);
+    const newestWaitsMs = (tenant.waiting.size * (tookMs + restMs)) / permitsPerTenant;
+    if (now - oldest.since > maxWaitMs / 2 || newestWaitsMs > maxWaitMs) return;
     tenant.isResting = true;
-    tenant.restsUntil = Math.max(tenant.restsUntil, now + Math.min(MAX_REST_MS, now - startedAt));
+    tenant.restsUntil = Math.max(tenant.restsUntil, now + restMs);
     this.#resting.add(tenant);
     this.#restTimer ??= this.#startRestTimer(tenant.restsUntil - now);
   }

@@ -234,3 +234,13 @@ test('a tenant does not rest once its tasks have waited for half of their time',
   await endWithoutTimers('a0');
   expect(begun).toEqual(['a0', 'b0', 'a1']);
 });
+
+test('a tenant does not rest if its newest task would wait for too long', async () => {
+  const { begun, start, endWithoutTimers } = startTasks({ maxWaitMs: 20_000, lightLoad: new LightLoad() });
+  const startedAt = performance.now();
+  for (let i = 0; i < 1000; i += 1) void start(`a${i}`);
+  await until('a task of some length', () => performance.now() - startedAt > 100);
+  void start('b0');
+  await endWithoutTimers('a0');
+  expect(begun).toEqual(['a0', 'b0', 'a1']);
+});

@@ -326,10 +326,15 @@ export const API_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/service/fair-queue.ts',
-        find: ' || now - oldest.since > this.#options.maxWaitMs / 2',
-        replace: '',
+        find: 'if (now - oldest.since > maxWaitMs / 2 || newestWaitsMs',
+        replace: 'if (newestWaitsMs',
       },
     ],
+    caughtBy: 'test/service/fair-queue.test.ts',
+  },
+  {
+    title: 'an organization rests although it has too many requests waiting',
+    edits: [{ file: 'src/service/fair-queue.ts', find: ' || newestWaitsMs > maxWaitMs)', replace: ')' }],
     caughtBy: 'test/service/fair-queue.test.ts',
   },
   {
