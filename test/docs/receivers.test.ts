@@ -24,7 +24,12 @@ test('there is one in TypeScript, in JavaScript and in Python', () => {
 test('the receiver in TypeScript compiles', async () => {
   const [{ code } = { code: '' }] = receivers;
   await write(join(scratch.folder, 'compiled.ts'), code);
-  expect(await typeCheck(scratch, ['compiled.ts'])).toEqual({ code: 0, stdout: '', stderr: '' });
+  // The declarations of the client are checked with the samples of its README.
+  expect(await typeCheck(scratch, ['compiled.ts'], { skipLibCheck: true })).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
 });
 
 const COMMANDS: Readonly<Record<string, string>> = { ts: process.execPath, js: process.execPath, python: 'python3' };

@@ -112,7 +112,8 @@ test('the samples in TypeScript compile', async () => {
   const ofOurs = samples.filter(({ label }) => label === 'TypeScript');
   const files = ofOurs.map(({ operationId }) => `compiled/${operationId}.ts`);
   for (const [i, file] of files.entries()) await write(join(scratch.folder, file), ofOurs[i]?.source ?? '');
-  expect(await typeCheck(scratch, files)).toEqual({ code: 0, stdout: '', stderr: '' });
+  // The declarations of the client are checked with the samples of its README.
+  expect(await typeCheck(scratch, files, { skipLibCheck: true })).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
 test('a sample exits with an error if the server refuses its request', async () => {
