@@ -12,7 +12,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
   reporters: ['default', '<rootDir>/test/support/slowest-files.mjs'],
   // Most tests wait for PostgreSQL, a browser or another process for a part of their time.
-  maxWorkers: availableParallelism() + 1,
+  maxWorkers: availableParallelism() + 2,
   randomize: true,
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
 };

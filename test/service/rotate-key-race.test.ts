@@ -3,7 +3,11 @@ import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { createPeople, giveKey, outcomeOf, type People, times } from '../support/actors.ts';
+import { length } from '../support/length.ts';
 import { useDatabase } from '../support/store.ts';
+
+const ROTATIONS = length({ short: 5, full: 20 });
+const RACES = length({ short: 12, full: 30 });
 
 const database = await useDatabase();
 
@@ -27,9 +31,9 @@ async function liveKeys(userId: string) {
 
 // The attack: ten concurrent requests that each find the key active before any other has committed. A read followed by
 // a write left up to ten active keys.
-test('10 concurrent rotations, 20 times: one succeeds, one key is active, and the others learn who won and when', async () => {
+test(`10 concurrent rotations, ${ROTATIONS} times: one succeeds, one key is active, and the others learn who won and when`, async () => {
   const { db } = database;
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < ROTATIONS; round += 1) {
     const { administrator, manager, member } = await createPeople(db);
     const { id } = await giveKey(db, member);
     const by = [administrator, manager, member];
@@ -47,10 +51,10 @@ test('10 concurrent rotations, 20 times: one succeeds, one key is active, and th
 });
 
 // The attack: a person revokes a leaked key and gets a success, while a rotation has just created an active successor.
-test('a rotation and a revocation at once, 30 times: one succeeds, and each response tells whether a key is active', async () => {
+test(`a rotation and a revocation at once, ${RACES} times: one succeeds, and each response tells whether a key is active`, async () => {
   const { db } = database;
   const winners = new Set<string>();
-  for (let round = 0; round < 30; round += 1) {
+  for (let round = 0; round < RACES; round += 1) {
     const { manager, member } = await createPeople(db);
     const { id, key } = await giveKey(db, member);
     const rotation = () => outcomeOf(rotate(member, id));
