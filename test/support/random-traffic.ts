@@ -58,7 +58,7 @@ type Traffic = {
 
 type Held = IssuedKey & { readonly name: string };
 type Place = {
-  readonly actor: Actor;
+  actor: Actor;
   /** Programs that are never deleted. */
   readonly ids: readonly string[];
   /** Programs that currently exist and may be deleted. */
@@ -250,23 +250,24 @@ async function endKey(db: Database, place: Place, { keyEnds }: History, { isRota
   } catch (error) {
     if (!isOutage(error)) throw error;
     // The key has ended, or it has not.
-    place.key = (await newKeyAfterOutage(db, actor, isOver)) ?? old;
+    await replaceActor(db, place, isOver);
   }
   place.former = [...place.former.slice(-3), old];
   place.isEnding = false;
 }
 
-/** Null if the traffic is over before that. */
-async function newKeyAfterOutage(db: Database, actor: Actor, isOver: () => boolean): Promise<Held | null> {
+/** Another user, because nobody knows which keys the user of before has, and there is a maximum. */
+async function replaceActor(db: Database, place: Place, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     try {
-      return await newKey(db, actor);
+      place.actor = await createActor(db, place.actor.scope, 'administrator');
+      place.key = await newKey(db, place.actor);
+      return;
     } catch (error) {
       if (!isOutage(error)) throw error;
       await delay(RETRY_MS);
     }
   }
-  return null;
 }
 
 function note({ registers }: History, id: string, span: Span, kind: Access['kind'], value: string): void {
