@@ -73,6 +73,7 @@ const KEY: KeyRecord = {
   name: 'Mock',
   permissions: PERMISSIONS,
   expiresAt: null,
+  expiredAt: null,
   rotatedAt: null,
   revokedAt: null,
   role: 'administrator',

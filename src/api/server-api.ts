@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Environment } from '../domain/api-key.ts';
+import { type Environment, hasRecordedExpiry } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
 import { clientProductOf } from '../domain/client-product.ts';
 import { UnauthenticatedError } from '../domain/errors.ts';
@@ -11,6 +11,9 @@ import {
   callerOf,
   type FindKey,
   findKnownKey,
+  type KnownKey,
+  type RecordExpiry,
+  recordExpiriesIn,
   requirePermission,
 } from '../service/authenticate.ts';
 import type { FairQueue } from '../service/fair-queue.ts';
@@ -67,6 +70,7 @@ const WITHOUT_DATABASE: ReadonlySet<string> = new Set<OperationId>(['getKey']);
 export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
   const { served, queue, responseCheck, onBrokenResponse, cache, securityHeaders } = deps;
   const definition = served?.definition ?? (await readDocument());
+  const recordExpiry = recordExpiriesIn(deps.db);
   const unchecked = countResponses(createSend(securityHeaders));
   const send =
     responseCheck === null
@@ -74,9 +78,9 @@ export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
       : sendChecked({ ...definition }, { ...responseCheck, send: unchecked, onBroken: onBrokenResponse });
   const api = await createContractApi({
     definition,
-    handlers: bindHandlers(served?.handlers ?? handlers, deps),
+    handlers: bindHandlers(served?.handlers ?? handlers, { ...deps, recordExpiry }),
     permissions: PERMISSIONS,
-    authorize: authorizeByKey(deps),
+    authorize: authorizeByKey({ ...deps, recordExpiry }),
     admit: ({ operation, caller, req }, work) =>
       WITHOUT_DATABASE.has(operation.operationId) ? work() : queue.run(caller.scope.organizationId, req.socket, work),
     send,
@@ -88,17 +92,20 @@ export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
 type AuthorizeDeps = Pick<
   ServerApiDeps,
   'findKey' | 'environment' | 'now' | 'keyUses' | 'limiter' | 'refusalPauseMs' | 'clientAddressOf'
->;
+> & { readonly recordExpiry: RecordExpiry };
 
 function authorizeByKey(deps: AuthorizeDeps) {
   const { limiter } = deps;
   const pause = createPause(deps.refusalPauseMs ?? REFUSAL_PAUSE_MS);
   const accept = async (req: IncomingMessage): Promise<AcceptedKey> => {
+    let known: KnownKey | undefined;
     try {
-      const known = await findKnownKey(keyOf(req), deps);
+      known = await findKnownKey(keyOf(req), deps);
       recordResponseIn(req, known.use);
       return acceptKey(known);
     } catch (error) {
+      if (known !== undefined && isExpiry(error) && !hasRecordedExpiry(known.record))
+        await deps.recordExpiry(known.record);
       if (!(error instanceof UnauthenticatedError) || (await limiter.admitAddress(deps.clientAddressOf(req))))
         throw error;
       await pause();
@@ -123,12 +130,28 @@ function recordClient({ use, at }: AcceptedKey, req: IncomingMessage, { clientAd
   use.usedBy({ network, client: clientProductOf(req.headers['user-agent']) }, at);
 }
 
-function bindHandlers(served: Handlers, deps: HandlerDeps): Record<string, OperationHandler> {
+function bindHandlers(
+  served: Handlers,
+  { recordExpiry, ...deps }: HandlerDeps & { readonly recordExpiry: RecordExpiry },
+): Record<string, OperationHandler> {
   return Object.fromEntries(
     Object.entries(served).map(([operationId, handler]) => {
       // The contract's validators make the input the one of this operation; from here on the types hold.
       const typed = handler as (input: unknown, deps: HandlerDeps) => ReturnType<OperationHandler>;
-      return [operationId, (input) => typed(input, deps)];
+      const bound: OperationHandler = async (input) => {
+        try {
+          return await typed(input, deps);
+        } catch (error) {
+          const { scope, keyId } = input.caller;
+          if (isExpiry(error)) await recordExpiry({ organizationId: scope.organizationId, id: keyId });
+          throw error;
+        }
+      };
+      return [operationId, bound];
     }),
   );
+}
+
+function isExpiry(error: unknown): boolean {
+  return error instanceof UnauthenticatedError && error.reason === 'expired';
 }

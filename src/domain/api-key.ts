@@ -121,6 +121,8 @@ export type KeyRecord = {
   readonly name: string;
   readonly permissions: readonly string[];
   readonly expiresAt: Date | null;
+  /** The expiry for which a request was refused. Null: none was. */
+  readonly expiredAt: Date | null;
   readonly rotatedAt: Date | null;
   readonly revokedAt: Date | null;
   readonly role: Role;
@@ -138,21 +140,33 @@ export type JudgedKey = Pick<
   | 'organizationSuspendedAt'
   | 'permissions'
   | 'expiresAt'
+  | 'expiredAt'
   | 'rotatedAt'
   | 'revokedAt'
   | 'role'
   | 'userDeactivatedAt'
 >;
 
-/** Null: the key is active. */
+/** Null: the key is active. A key that was refused as expired stays expired, even if the clock has been set back since. */
 export function endOf(
-  { revokedAt, rotatedAt, expiresAt }: Pick<KeyRecord, 'revokedAt' | 'rotatedAt' | 'expiresAt'>,
+  {
+    revokedAt,
+    rotatedAt,
+    expiresAt,
+    expiredAt,
+  }: Pick<KeyRecord, 'revokedAt' | 'rotatedAt' | 'expiresAt' | 'expiredAt'>,
   now: Date,
 ): KeyEnd | null {
   if (revokedAt !== null) return { kind: 'revoked', at: revokedAt };
   if (rotatedAt !== null) return { kind: 'rotated', at: rotatedAt };
-  if (expiresAt !== null && expiresAt <= now) return { kind: 'expired', at: expiresAt };
+  if (expiresAt !== null && (expiresAt <= now || hasRecordedExpiry({ expiresAt, expiredAt })))
+    return { kind: 'expired', at: expiresAt };
   return null;
+}
+
+/** Whether a request was refused because of this expiry. An operator may have moved the expiry to a later time since. */
+export function hasRecordedExpiry({ expiresAt, expiredAt }: Pick<KeyRecord, 'expiresAt' | 'expiredAt'>): boolean {
+  return expiresAt !== null && expiredAt !== null && expiresAt <= expiredAt;
 }
 
 export type Verdict =

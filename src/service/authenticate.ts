@@ -13,11 +13,12 @@ import { formatCount } from '../domain/format.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
 import { type Tracing, traceStep } from '../domain/tracing.ts';
+import { recordExpiry } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { RefusedKey } from '../store/key-of-write.ts';
 import { findKeysByHash } from '../store/unscoped.ts';
 import { batchLookUps, type LookUpMeasures } from './batch-look-ups.ts';
-import type { KeyUses, UseRecorder } from './last-used.ts';
+import type { KeyUses, UsedKey, UseRecorder } from './last-used.ts';
 
 /** Looks a key up by its SHA-256 in hexadecimal. Null: unknown key. */
 export type FindKey = (hash: string) => Promise<KeyRecord | null>;
@@ -117,6 +118,24 @@ export function refuseWriter(
   refuseSuspended(key);
   requirePermission(permissions, permission);
   throw new Error('A write was refused to a key that may write.');
+}
+
+/** Records that a request with the key was refused because the key has expired. Call it before the response is sent. */
+export type RecordExpiry = (key: UsedKey) => Promise<void>;
+
+/**
+ * A key that was refused once as expired is never accepted again, even if a clock is set back. That takes one statement in the
+ * life of a key, which concurrent requests with the key share.
+ */
+export function recordExpiriesIn(db: Database): RecordExpiry {
+  const inFlight = new Map<string, Promise<void>>();
+  return ({ organizationId, id }) => {
+    const known = inFlight.get(id);
+    if (known !== undefined) return known;
+    const recorded = recordExpiry(db, OrganizationScope.grant(organizationId), id).finally(() => inFlight.delete(id));
+    inFlight.set(id, recorded);
+    return recorded;
+  };
 }
 
 function unknownKey(): UnauthenticatedError {

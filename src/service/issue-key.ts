@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import { type ActorOrOperator, isOperator } from '../domain/actor.ts';
-import { type Environment, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../domain/api-key.ts';
+import { type Environment, endOf, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../domain/api-key.ts';
 import { parseName } from '../domain/name.ts';
 import { isPermission, type Permission, permissionsOf, type Role } from '../domain/role.ts';
 import { insertApiKey, listCurrentKeys } from '../store/api-keys.ts';
@@ -139,7 +139,7 @@ async function findBeyondLimits(
   const keys = await listCurrentKeys(tx, scope, holder.id);
   const taken = findNameTaken(holder, { name, others: keys });
   if (taken !== null) return taken;
-  const active = keys.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+  const active = keys.filter((key) => endOf(key, now) === null);
   if (active.length < MAX_ACTIVE_KEYS) return null;
   return conflict(`${holder.email} has ${MAX_ACTIVE_KEYS} active keys, the maximum. Revoke one first.`);
 }

@@ -1,7 +1,7 @@
 import { nameKeyOf } from '../domain/name.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
-import type { Transaction } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 
 export type NewApiKey = {
   readonly id: string;
@@ -20,7 +20,7 @@ export type NewApiKey = {
 export async function listCurrentKeys(tx: Transaction, scope: OrganizationScope, userId: string) {
   return tx.apiKey.findMany({
     where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },
-    select: { id: true, name: true, expiresAt: true },
+    select: { id: true, name: true, expiresAt: true, expiredAt: true, rotatedAt: true, revokedAt: true },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
 }
@@ -99,7 +99,7 @@ export async function replaceApiKey(
       update api_keys
       set rotated_at = ${now}::timestamptz, rotated_by_user_id = ${byUserId}::uuid, successor_id = ${successor.id}::uuid
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
-        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)
+        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > greatest(${now}::timestamptz, expired_at))
       returning organization_id, user_id, name, name_key, permissions, expires_at, key_prefix),
     successor as (
       insert into api_keys
@@ -115,6 +115,22 @@ export async function replaceApiKey(
   return row ?? null;
 }
 
+const RECORD_EXPIRY = {
+  name: 'record_expiry',
+  text: `
+    with organization as materialized (select id from organizations where id = $1 for no key update)
+    update api_keys k set expired_at = k.expires_at from organization o
+    where k.organization_id = o.id and k.id = $2 and k.expires_at > coalesce(k.expired_at, '-infinity')`,
+};
+
+/**
+ * Records that a request with the key was refused because the key has expired. Locks the organization first, as every change
+ * that ends a key does. Repeating it changes nothing.
+ */
+export async function recordExpiry(db: Database, { organizationId }: OrganizationScope, id: string): Promise<void> {
+  await db.pool.query({ ...RECORD_EXPIRY, values: [organizationId, id] });
+}
+
 /** Returns the previous name, or null if the user has no such key or the key is not active. */
 export async function renameApiKey(
   tx: Transaction,
@@ -126,7 +142,7 @@ export async function renameApiKey(
     with before as (
       select organization_id, id, name from api_keys
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
-        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)
+        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > greatest(${now}::timestamptz, expired_at))
       for no key update)
     update api_keys k set name = ${name}, name_key = ${nameKeyOf(name)} from before
     where k.organization_id = before.organization_id and k.id = before.id

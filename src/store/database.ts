@@ -94,7 +94,7 @@ export async function transaction<T>(db: Database, work: (tx: Transaction) => Pr
 }
 
 /** The writes of the API. They find rows by their keys only, so that one plan is right for all values. */
-const PREPARED = /\b(key_of_write|idempotency_keys)\b/;
+const PREPARED = /\b(key_and_time_of_write|idempotency_keys)\b/;
 
 /** Names the statements that each connection prepares once, because parsing and planning them takes longer than executing. */
 function createNames(): (statement: { sql: string }) => string {

@@ -12,6 +12,7 @@ export async function findKeyHistory(
     select: {
       name: true,
       expiresAt: true,
+      expiredAt: true,
       rotatedAt: true,
       rotatedBy: { select: { name: true } },
       revokedAt: true,
@@ -35,7 +36,7 @@ export async function findLiveSuccessor(
     select k.name, k.key_prefix as prefix
     from line join api_keys k on k.organization_id = ${scope.organizationId}::uuid and k.id = line.id
     where k.rotated_at is null and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > ${now.toISOString()}::timestamptz)
+      and (k.expires_at is null or k.expires_at > greatest(${now.toISOString()}::timestamptz, k.expired_at))
     limit 1`;
   return row ?? null;
 }

@@ -19,6 +19,8 @@ export type ListedKey = {
   /** The product of the client at the last use, such as "curl/8.5.0". Null: not known. */
   readonly lastUsedClient: string | null;
   readonly expiresAt: Date | null;
+  /** See endOf. */
+  readonly expiredAt: Date | null;
   readonly rotatedAt: Date | null;
   readonly rotatedBy: string | null;
   readonly revokedAt: Date | null;
@@ -32,7 +34,8 @@ export type ListedKey = {
 /** The columns of a ListedKey, of `api_keys k` joined with PEOPLE. */
 export const COLUMNS = `
   k.id, k.name, k.key_prefix as prefix, k.permissions, k.created_at as "createdAt", creator.name as "createdBy",
-  k.last_used_at as "lastUsedAt", k.last_used_network as "lastUsedNetwork", k.last_used_client as "lastUsedClient", k.expires_at as "expiresAt", k.refused_uses as "refusedUses",
+  k.last_used_at as "lastUsedAt", k.last_used_network as "lastUsedNetwork", k.last_used_client as "lastUsedClient",
+  k.expires_at as "expiresAt", k.expired_at as "expiredAt", k.refused_uses as "refusedUses",
   k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
   holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail"`;
 export const PEOPLE = `
@@ -54,7 +57,7 @@ export type KeyPage = {
 };
 
 const CURRENT = 'rotated_at is null and revoked_at is null';
-const UNEXPIRED = '(expires_at is null or expires_at > $3)';
+const UNEXPIRED = '(expires_at is null or expires_at > greatest($3, expired_at))';
 const OF_HOLDER = 'organization_id = $1 and user_id = $2';
 const IS_ENDED = `not (${CURRENT} and ${UNEXPIRED})`;
 const MADE_FOR_OTHERS = 'organization_id = $1 and created_by_user_id = $2 and user_id <> $2';

@@ -13,7 +13,9 @@ export type RefusedKey = { readonly kind: 'refused'; readonly key: JudgedKey | n
 export type Checked<T> = { readonly kind: 'accepted'; readonly value: T } | RefusedKey;
 
 /**
- * A query of one row, "refused": null if the key may write, else its state as JSON. No row: there is no such key.
+ * A query of one row. "refused": null if the key may write, else its state as JSON. "time_of_write": the present time, but
+ * later than every write of the organization before, even if PostgreSQL's clock was set back since. No row: there is no such
+ * key.
  *
  * `isLocked`: locks the organization first, until the end of the transaction. Every change that ends or limits a key takes the
  * same lock, so the key may still write at the commit. Take it before the lock of any other row, as all other code does.
@@ -25,34 +27,36 @@ export function keyOfWrite(
 ): Prisma.Sql {
   return Prisma.sql`
     select case when revoked_at is null and rotated_at is null
-                     and (expires_at is null or expires_at > statement_timestamp())
+                     and (expires_at is null or expires_at > greatest(statement_timestamp(), expired_at))
                      and deactivated_at is null and suspended_at is null
                      and ${permission}::varchar = any(permissions) and role = any(${rolesWith(permission)}::role[])
            then null
            else json_build_object(
              'organizationName', organization_name, 'organizationSuspendedAt', suspended_at, 'permissions', permissions,
-             'expiresAt', expires_at, 'rotatedAt', rotated_at, 'revokedAt', revoked_at, 'role', role,
+             'expiresAt', expires_at, 'expiredAt', expired_at, 'rotatedAt', rotated_at, 'revokedAt', revoked_at, 'role', role,
              'userDeactivatedAt', deactivated_at, 'at', statement_timestamp())
-           end as refused
-    from key_of_write(${organizationId}::uuid, ${keyId}::uuid, ${isLocked})`;
+           end as refused, time_of_write
+    from key_and_time_of_write(${organizationId}::uuid, ${keyId}::uuid, ${isLocked})`;
 }
 
 type StateAsJson = {
   readonly [Name in keyof JudgedKey]: JudgedKey[Name] extends Date | null ? string | null : JudgedKey[Name];
 };
 
-/** The column of the query above. */
+/** A column of the query above. */
 export type RefusedColumn = { readonly refused: (StateAsJson & { readonly at: string }) | null };
 
 /** Undefined: the query found no key. Null: the key may write. */
 export function refusedKey(row: RefusedColumn | undefined): RefusedKey | null {
   if (row === undefined) return { kind: 'refused', key: null, at: new Date() };
   if (row.refused === null) return null;
-  const { at, organizationSuspendedAt, expiresAt, rotatedAt, revokedAt, userDeactivatedAt, ...others } = row.refused;
+  const { at, organizationSuspendedAt, expiresAt, expiredAt, rotatedAt, revokedAt, userDeactivatedAt, ...others } =
+    row.refused;
   const key = {
     ...others,
     organizationSuspendedAt: dateOf(organizationSuspendedAt),
     expiresAt: dateOf(expiresAt),
+    expiredAt: dateOf(expiredAt),
     rotatedAt: dateOf(rotatedAt),
     revokedAt: dateOf(revokedAt),
     userDeactivatedAt: dateOf(userDeactivatedAt),

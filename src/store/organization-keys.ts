@@ -36,9 +36,10 @@ export type OrganizationKeyQuery = {
   readonly limit: number;
 };
 
-const IS_ACTIVE = 'k.rotated_at is null and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)';
+const IS_ACTIVE =
+  'k.rotated_at is null and k.revoked_at is null and (k.expires_at is null or k.expires_at > greatest($2, k.expired_at))';
 /** As isExpiringSoon decides. */
-const EXPIRES_SOON = `k.expires_at > $2 and k.expires_at - $2::timestamptz
+const EXPIRES_SOON = `k.expires_at > greatest($2, k.expired_at) and k.expires_at - $2::timestamptz
   <= least(interval '${SOON_DAYS} days', (k.expires_at - k.created_at) / ${SOON_SHARE})`;
 const USED_AT = "coalesce(k.last_used_at, '-infinity')";
 /** The columns have the collation "C", in which only ASCII letters have a case. */

@@ -50,7 +50,7 @@ export async function readParentProgram(
       from writer, parent_programs
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
       ${isLocked ? Prisma.sql`for update of parent_programs` : Prisma.empty})
-    select * from writer left join found on true`;
+    select refused, found.* from writer left join found on true`;
   return checked(row, (raw) => ({
     program: storedRow(PARENT_PROGRAMS, { id, content: { ...raw, metadata: parseJson(raw.metadata) }, times: raw }),
     row: raw.row,
@@ -58,8 +58,8 @@ export async function readParentProgram(
 }
 
 /**
- * Null: the row has changed since it was read. `updatedAt` becomes the present time, but at least a millisecond later than
- * before. Throws a unique violation if another program of the organization has the external id.
+ * Null: the row has changed since it was read. `updatedAt` becomes the time of the write, but at least a millisecond later
+ * than before. Throws a unique violation if another program of the organization has the external id.
  */
 export async function replaceParentProgram(
   tx: Transaction,
@@ -73,12 +73,12 @@ export async function replaceParentProgram(
       update parent_programs
       set name = ${name}, description = ${description}, external_id = ${externalId},
           metadata = ${JSON.stringify(metadata)}::jsonb,
-          updated_at = greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond')
+          updated_at = greatest(time_of_write::timestamptz(3), updated_at + interval '1 millisecond')
       from writer
       where refused is null
         and organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and parent_programs::text = ${row}
       returning ${Prisma.raw(TIMES)})
-    select * from writer left join written on true`;
+    select refused, written.* from writer left join written on true`;
   return checked(written, (times) => storedRow(PARENT_PROGRAMS, { id: program.id, content, times }));
 }
 
@@ -95,6 +95,6 @@ export async function deleteParentProgram(
       where refused is null
         and organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and parent_programs::text = ${row}
       returning ${Prisma.raw(TIMES)})
-    select * from writer left join deleted on true`;
+    select refused, deleted.* from writer left join deleted on true`;
   return checked(deleted, (times) => times);
 }

@@ -71,9 +71,10 @@ export function defineTable<Row extends Stored>(definition: Definition<Row>): Ta
     },
     insert: [
       'with writer as materialized (',
-      `), written as (insert into ${name} (${['organization_id', 'id', ...columns].join(', ')}) select `,
+      `), written as (insert into ${name} (${['organization_id', 'id', ...columns, 'created_at', 'updated_at'].join(', ')}) select `,
       ...types.slice(0, -1).map((type) => `::${type}, `),
-      `::${types.at(-1)} from writer where refused is null returning ${TIMES}) select * from writer left join written on true`,
+      `::${types.at(-1)}, time_of_write, time_of_write from writer where refused is null returning ${TIMES})
+       select refused, written.* from writer left join written on true`,
     ],
   };
 }

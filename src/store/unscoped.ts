@@ -18,8 +18,8 @@ const FIND_KEYS = {
   text: `
     select json_build_array(
              encode(k.key_hash, 'hex'), k.organization_id, o.name, o.suspended_at, o.version::text,
-             encode(o.cursor_key, 'hex'), k.id, k.name, k.permissions, k.expires_at, k.rotated_at, k.revoked_at,
-             u.role, u.deactivated_at, o.requests_per_key, o.requests_per_organization)
+             encode(o.cursor_key, 'hex'), k.id, k.name, k.permissions, k.expires_at, k.expired_at, k.rotated_at,
+             k.revoked_at, u.role, u.deactivated_at, o.requests_per_key, o.requests_per_organization)
     from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id
     join organizations o on o.id = k.organization_id
@@ -38,6 +38,7 @@ type FoundKey = readonly [
   name: string,
   permissions: readonly string[],
   expiresAt: string | null,
+  expiredAt: string | null,
   rotatedAt: string | null,
   revokedAt: string | null,
   role: Role,
@@ -54,7 +55,8 @@ export async function findKeysByHash(db: Database, hashes: readonly string[]): P
 
 function recordOf(found: FoundKey): KeyRecord {
   const [, organizationId, organizationName, suspendedAt, organizationVersion, cursorKey, ...key] = found;
-  const [id, name, permissions, expiresAt, rotatedAt, revokedAt, role, deactivatedAt, perKey, perOrganization] = key;
+  const [id, name, permissions, expiresAt, expiredAt, rotatedAt, revokedAt, role, ...others] = key;
+  const [deactivatedAt, perKey, perOrganization] = others;
   return {
     organizationId,
     organizationName,
@@ -66,6 +68,7 @@ function recordOf(found: FoundKey): KeyRecord {
     name,
     permissions,
     expiresAt: instantOf(expiresAt),
+    expiredAt: instantOf(expiredAt),
     rotatedAt: instantOf(rotatedAt),
     revokedAt: instantOf(revokedAt),
     role,
@@ -199,6 +202,7 @@ export async function findKeysByPrefix(db: Database, keyPrefix: string) {
       id: true,
       name: true,
       expiresAt: true,
+      expiredAt: true,
       rotatedAt: true,
       revokedAt: true,
       user: { select: { email: true } },

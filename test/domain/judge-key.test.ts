@@ -15,7 +15,7 @@ const ACTIVE: KeyRecord = {
     cursorKey: '',
   },
   ...{ id: 'k', name: 'K', permissions: PERMISSIONS, role: 'administrator', userDeactivatedAt: null },
-  ...{ expiresAt: null, rotatedAt: null, revokedAt: null },
+  ...{ expiresAt: null, expiredAt: null, rotatedAt: null, revokedAt: null },
 };
 
 test('a key without an end or a suspension is active', () => {

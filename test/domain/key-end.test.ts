@@ -8,10 +8,13 @@ test.each([
   ['is active without an expiry', {}, null],
   ['is active a millisecond before its expiry', { expiresAt: at(1) }, null],
   ['has expired at its expiry', { expiresAt: NOW }, 'expired'],
+  ['stays expired once it was refused', { expiresAt: at(1), expiredAt: at(1) }, 'expired'],
+  ['is active if its expiry was moved since', { expiresAt: at(2), expiredAt: at(1) }, null],
+  ['is active if it no longer expires', { expiredAt: at(-1) }, null],
   ['stays rotated after its expiry', { rotatedAt: at(-2), expiresAt: at(-1) }, 'rotated'],
   ['stays revoked after its expiry', { revokedAt: at(-2), expiresAt: at(-1) }, 'revoked'],
 ])('a key %s', (_, times, kind) => {
-  const end = endOf({ rotatedAt: null, revokedAt: null, expiresAt: null, ...times }, NOW);
+  const end = endOf({ rotatedAt: null, revokedAt: null, expiresAt: null, expiredAt: null, ...times }, NOW);
   expect(end?.kind ?? null).toBe(kind);
 });
 

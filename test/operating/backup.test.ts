@@ -1,14 +1,7 @@
 // The commands of the guide "Operating" back up the database of a server and restore it, while the server runs.
-import { execFile } from 'node:child_process';
-import { appendFile, chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { getPostgresUser, isRoot } from '../../src/postgres/system-user.ts';
 import { organizationAt, startCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
-import { findPostgresPrograms } from '../support/debian.ts';
-import { freePort } from '../support/free-port.ts';
+import { withDebianPostgres } from '../support/debian-postgres.ts';
 import { blocksOf } from '../support/guides.ts';
 import { length } from '../support/length.ts';
 import { withClient } from '../support/postgres.ts';
@@ -36,44 +29,16 @@ type Installation = {
   readonly follow: (trial: string, env?: Record<string, string>) => Promise<void>;
 };
 
-/** A PostgreSQL of Debian in a folder of its own, stopped and removed at the end. */
 async function withInstallation(work: (installation: Installation) => Promise<void>): Promise<void> {
-  const user = isRoot() ? await getPostgresUser() : null;
-  const folder = await mkdtemp(join(tmpdir(), 'charter-backup-'));
-  await chmod(folder, 0o755);
-  const [data, backups] = [join(folder, 'data'), join(folder, 'backups')];
-  for (const own of [data, backups, join(backups, 'wal')]) {
-    await mkdir(own, { mode: 0o700 });
-    if (user !== null) await chown(own, user.uid, user.gid);
-  }
-  if (user !== null) await chown(folder, user.uid, user.gid);
-  const port = await freePort('127.0.0.1');
-  const databaseUrl = `postgresql://postgres@127.0.0.1:${port}/charter`;
-  const env = {
-    PATH: `${findPostgresPrograms()}:/usr/bin:/bin`,
-    PGDATA: data,
-    BACKUPS: backups,
-    DATABASE_URL: databaseUrl,
-  };
-  const run = async (script: string, more: Record<string, string> = {}) => {
-    await promisify(execFile)('sh', ['-euc', script], { ...user, cwd: folder, env: { ...env, ...more } });
-  };
-  await run('initdb --auth=trust --username=postgres --encoding=UTF8 --locale=C');
-  await appendFile(join(data, 'postgresql.conf'), `port = ${port}\nunix_socket_directories = '${folder}'\n`);
-  try {
-    await run('pg_ctl start --wait --silent --log="$BACKUPS/log"');
-    await run('createdb --maintenance-db="$(dirname "$DATABASE_URL")/postgres" charter');
+  await withDebianPostgres(async ({ databaseUrl, run }) => {
     await work({
       databaseUrl,
-      async follow(trial, more) {
+      async follow(trial, env) {
         const block = trials.find(({ options }) => options.get('trial') === trial);
-        await run(block?.code ?? '', more);
+        await run(block?.code ?? '', env);
       },
     });
-  } finally {
-    await run('pg_ctl stop --mode=immediate --silent').catch(() => undefined);
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 async function create(client: Client, name: string): Promise<string> {

@@ -35,6 +35,12 @@ export function unpackIn(folder: string, packages: readonly string[]): void {
   throw new Error(`They cannot be unpacked (${status}): ${stdout}${stderr}\nDelete ${DOWNLOADS}, and try again.`);
 }
 
+/** The library that gives a process another time (libfaketime); the one for processes with several threads. */
+export function findFaketimeLibrary(): string {
+  const find = () => globSync('/usr/lib/*/faketime/libfaketimeMT.so.1').at(0) ?? null;
+  return find() ?? installed('libfaketime', find);
+}
+
 function installed(packageName: string, find: () => string | null): string {
   const remedy = `Install it, as root: apt-get install ${packageName}`;
   if (!canInstallPackages()) throw new Error(`This test needs the package ${packageName}. ${remedy}`);

@@ -4,6 +4,7 @@ const INIT = 'prisma/migrations/20261120120000_init/migration.sql';
 const VERSION = 'prisma/migrations/20261120154233_organization_version/migration.sql';
 const NEVER_AGAIN = 'prisma/migrations/20261121204500_a_version_never_comes_again/migration.sql';
 const BUMP_ONCE = 'prisma/migrations/20261121174500_bump_once_an_update/migration.sql';
+const SET_BACK = 'prisma/migrations/20261123110000_clocks_that_are_set_back/migration.sql';
 const KEYS = 'prisma/migrations/20261120131851_people_and_keys/migration.sql';
 const SCHEMA = 'prisma/schema.prisma';
 
@@ -40,6 +41,39 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       },
     ],
     caughtBy: 'migrations',
+  },
+  {
+    title: 'a change after the clock of PostgreSQL was set back has an earlier time',
+    edits: [
+      {
+        file: SET_BACK,
+        find: 'greatest(clock_timestamp(), to_timestamp(o."version" / 1000000.0))',
+        replace: 'clock_timestamp()',
+      },
+    ],
+    caughtBy: 'test/api/clocks.test.ts',
+  },
+  {
+    title: 'a new row has the time of PostgreSQL, not that of the write',
+    edits: [
+      {
+        file: 'src/store/table.ts',
+        find: ', time_of_write, time_of_write from writer',
+        replace: ', clock_timestamp(), clock_timestamp() from writer',
+      },
+    ],
+    caughtBy: 'test/api/clocks.test.ts',
+  },
+  {
+    title: 'an updated row has the time of PostgreSQL, not that of the write',
+    edits: [
+      {
+        file: 'src/store/parent-programs.ts',
+        find: 'greatest(time_of_write::timestamptz(3)',
+        replace: 'greatest(clock_timestamp()::timestamptz(3)',
+      },
+    ],
+    caughtBy: 'test/api/clocks.test.ts',
   },
   {
     title: 'a foreign key does not carry the organization',

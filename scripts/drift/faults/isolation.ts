@@ -39,15 +39,20 @@ const STORE: Readonly<Record<string, Edit>> = {
   },
   checkKeyOfWrite: {
     file: 'key-of-write.ts',
-    find: 'from key_of_write(${organizationId}::uuid, ${keyId}::uuid',
+    find: 'from key_and_time_of_write(${organizationId}::uuid, ${keyId}::uuid',
     replace:
-      'from key_of_write((select organization_id from api_keys where ${organizationId} <> id::text and id = ${keyId}::uuid), ${keyId}::uuid',
+      'from key_and_time_of_write((select organization_id from api_keys where ${organizationId} <> id::text and id = ${keyId}::uuid), ${keyId}::uuid',
   },
   listCurrentKeys: {
     file: 'api-keys.ts',
-    find: 'where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },\n    select: { id: true, name: true, expiresAt: true },',
+    find: 'where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },\n    select: { id: true, name: true, expiresAt: true, expiredAt: true, rotatedAt: true, revokedAt: true },',
     replace:
-      'where: { userId, rotatedAt: null, revokedAt: null },\n    select: { id: true, name: true, expiresAt: true },',
+      'where: { userId, rotatedAt: null, revokedAt: null },\n    select: { id: true, name: true, expiresAt: true, expiredAt: true, rotatedAt: true, revokedAt: true },',
+  },
+  recordExpiry: {
+    file: 'api-keys.ts',
+    find: 'where k.organization_id = o.id and k.id = $2',
+    replace: 'where k.id = $2',
   },
   revokeApiKey: {
     file: 'api-keys.ts',

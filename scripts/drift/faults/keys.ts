@@ -5,6 +5,7 @@ const AUTHENTICATE = 'src/service/authenticate.ts';
 const KEYRING = 'src/domain/keyring.ts';
 const KEY_OF_WRITE = 'src/store/key-of-write.ts';
 const ROLE = 'src/domain/role.ts';
+const CLOCKS = 'test/api/clocks.test.ts';
 
 /** Faults in API keys: who may do what, and until when. */
 export const KEY_FAULTS: readonly Fault[] = [
@@ -32,8 +33,70 @@ export const KEY_FAULTS: readonly Fault[] = [
   },
   {
     title: 'an expired key is accepted for a moment',
-    edits: [{ file: KEY, find: '!== null && expiresAt <= now)', replace: '!== null && expiresAt < now)' }],
+    edits: [{ file: KEY, find: '(expiresAt <= now ||', replace: '(expiresAt < now ||' }],
     caughtBy: 'test/domain/judge-key.test.ts',
+  },
+  {
+    title: 'a key that was refused as expired is accepted again once the clock is set back',
+    edits: [
+      {
+        file: KEY,
+        find: '(expiresAt <= now || hasRecordedExpiry({ expiresAt, expiredAt }))',
+        replace: 'expiresAt <= now',
+      },
+    ],
+    caughtBy: 'test/domain/key-end.test.ts',
+  },
+  {
+    title: 'the refusal of an expired key is not recorded',
+    edits: [
+      {
+        file: 'src/api/server-api.ts',
+        find: 'isExpiry(error) && !hasRecordedExpiry(',
+        replace: '!isExpiry(error) && !hasRecordedExpiry(',
+      },
+    ],
+    caughtBy: CLOCKS,
+  },
+  {
+    title: 'the refusal of a key that expired before its write is not recorded',
+    edits: [
+      {
+        file: 'src/api/server-api.ts',
+        find: 'if (isExpiry(error)) await recordExpiry({',
+        replace: 'if (isExpiry(operationId)) await recordExpiry({',
+      },
+    ],
+    caughtBy: CLOCKS,
+  },
+  {
+    title: 'PostgreSQL accepts the write of a key that was refused as expired',
+    edits: [
+      {
+        file: KEY_OF_WRITE,
+        find: 'expires_at > greatest(statement_timestamp(), expired_at)',
+        replace: 'expires_at > statement_timestamp()',
+      },
+    ],
+    caughtBy: CLOCKS,
+  },
+  {
+    title: 'a key that was refused as expired can be rotated',
+    edits: [
+      {
+        file: 'src/store/api-keys.ts',
+        find: '(expires_at is null or expires_at > greatest(${now}::timestamptz, expired_at))\n      returning',
+        replace: '(expires_at is null or expires_at > ${now}::timestamptz)\n      returning',
+      },
+    ],
+    caughtBy: CLOCKS,
+  },
+  {
+    title: 'the list of active keys shows one that was refused as expired',
+    edits: [
+      { file: 'src/store/key-lists.ts', find: 'expires_at > greatest($3, expired_at)', replace: 'expires_at > $3' },
+    ],
+    caughtBy: CLOCKS,
   },
   {
     title: "a deactivated user's key is accepted",
@@ -189,7 +252,7 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/store/api-keys.ts',
-        find: 'and user_id = ${userId}::uuid\n        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)\n      returning',
+        find: 'and user_id = ${userId}::uuid\n        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > greatest(${now}::timestamptz, expired_at))\n      returning',
         replace: 'and user_id = ${userId}::uuid\n      returning',
       },
     ],

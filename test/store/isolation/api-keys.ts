@@ -3,6 +3,7 @@ import { v7 as newId } from 'uuid';
 import {
   insertApiKey,
   listCurrentKeys,
+  recordExpiry,
   renameApiKey,
   replaceApiKey,
   revokeApiKey,
@@ -45,6 +46,16 @@ export const apiKeyProofs: Proofs = {
     // The same id and name are available.
     await createKeyRow(db, ours, { id, name: 'Same' });
     expect(await listCurrentKeys(db.prisma, theirs.scope, theirs.userId)).toMatchObject([{ id }]);
+  },
+
+  async recordExpiry({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs, { expiresAt: AT });
+    await recordExpiry(db, ours.scope, id);
+    expect(await rowOf(db, theirs, id)).toMatchObject({ expiredAt: null });
+    await createKeyRow(db, ours, { id, expiresAt: AT });
+    await recordExpiry(db, ours.scope, id);
+    expect(await rowOf(db, ours, id)).toMatchObject({ expiredAt: AT });
+    expect(await rowOf(db, theirs, id)).toMatchObject({ expiredAt: null });
   },
 
   async revokeApiKey({ db, ours, theirs }) {

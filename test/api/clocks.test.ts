@@ -1,0 +1,140 @@
+// Clocks that are set back. The clock of the server is an option of the test. That of PostgreSQL is ahead where the version of an
+// organization is, because a version is never less than the time of a change.
+import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import { listKeys } from '../../src/service/list-keys.ts';
+import { rotateKey } from '../../src/service/rotate-key.ts';
+import { createActor } from '../support/actors.ts';
+import { readFeed } from '../support/feed.ts';
+import { untilWaiting } from '../support/postgres.ts';
+import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+import { inTransaction } from '../support/transaction.ts';
+
+const MINUTE_MS = 60_000;
+const LIST = '/api/parent_programs';
+
+const clock = { aheadMs: 0 };
+const server: TestServer = await startServer({ clock: () => Date.now() + clock.aheadMs });
+afterAll(() => server.close());
+beforeEach(() => {
+  clock.aheadMs = 0;
+});
+
+/** An organization with a key that expires at that time from now. */
+async function organizationWithExpiry(inMs: number): Promise<TestOrganization & { keyId: string }> {
+  const organization = await createTestOrganization(server);
+  const { id: keyId } = (await organization.client.get('/api/key')).body;
+  await setExpiry(organization, new Date(Date.now() + inMs));
+  return { ...organization, keyId };
+}
+
+async function setExpiry({ id: organizationId }: TestOrganization, expiresAt: Date): Promise<void> {
+  await server.db.prisma.apiKey.updateMany({ where: { organizationId }, data: { expiresAt } });
+}
+
+async function statusesOf({ client }: TestOrganization) {
+  const [read, write] = [await client.get(LIST), await client.post(LIST, { name: 'Program' })];
+  return { read: read.status, write: write.status };
+}
+
+// The attack: an expired key, after the clock of a server was too far ahead and is corrected, or on another server.
+test('a key that was refused as expired stays expired after the clock was set back', async () => {
+  const organization = await organizationWithExpiry(5 * MINUTE_MS);
+  const other = await organizationWithExpiry(5 * MINUTE_MS);
+  expect(await statusesOf(organization)).toEqual({ read: 200, write: 201 });
+  clock.aheadMs = 10 * MINUTE_MS;
+  const refused = await Promise.all(Array.from({ length: 20 }, () => organization.client.get(LIST)));
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([401]));
+  clock.aheadMs = 0;
+  expect(await statusesOf(organization)).toEqual({ read: 401, write: 401 });
+  expect((await organization.client.get(LIST)).body.message).toMatch(/^This API key expired at 20/);
+  // No request was refused because of the expiry of the other key.
+  expect(await statusesOf(other)).toEqual({ read: 200, write: 201 });
+});
+
+test('the dashboard shows such a key as expired, and does not rotate it', async () => {
+  const organization = await organizationWithExpiry(5 * MINUTE_MS);
+  clock.aheadMs = 10 * MINUTE_MS;
+  expect((await organization.client.get(LIST)).status).toBe(401);
+  clock.aheadMs = 0;
+  const { db } = server;
+  const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email: organization.email } });
+  const actor = await createActor(db, OrganizationScope.grant(organization.id), 'administrator');
+  const [active, ended] = [
+    await listKeys(db, actor, userId, { isActive: true }),
+    await listKeys(db, actor, userId, { isActive: false }),
+  ];
+  expect(active.keys).toEqual([]);
+  expect(ended.keys).toMatchObject([{ id: organization.keyId, state: 'expired', isExpiringSoon: false }]);
+  expect(ended.counts).toEqual({ active: 0, ended: 1 });
+  const rotation = { keyId: organization.keyId, userId, environment: 'live' } as const;
+  expect(await rotateKey(db, actor, rotation)).toMatchObject({
+    kind: 'conflict',
+    message: expect.stringMatching(/^The key "Test" expired on /),
+  });
+});
+
+// The attack: PostgreSQL's clock, which judges writes, is ahead of that of the server, which judges the rest.
+test('a key whose write was refused as expired cannot read either', async () => {
+  const organization = await organizationWithExpiry(-MINUTE_MS);
+  clock.aheadMs = -10 * MINUTE_MS;
+  expect(await statusesOf(organization)).toEqual({ read: 200, write: 401 });
+  expect(await statusesOf(organization)).toEqual({ read: 401, write: 401 });
+  await setExpiry(organization, new Date(Date.now() - MINUTE_MS / 2));
+  expect((await organization.client.get(LIST)).status).toBe(200);
+});
+
+// The race: the write has begun, and another request with the key is refused.
+test('a write that waits while its key is refused as expired is refused as well', async () => {
+  const organization = await organizationWithExpiry(5 * MINUTE_MS);
+  const { id: organizationId, client, keyId } = organization;
+  const outcome = await inTransaction(server.db, async (holder) => {
+    await holder.query('select from organizations where id = $1 for no key update', [organizationId]);
+    const writing = client.post(LIST, { name: 'Late' });
+    await untilWaiting(server.db.pool, 1);
+    await holder.query('update api_keys set expired_at = expires_at where id = $1', [keyId]);
+    await holder.query('commit');
+    return writing;
+  });
+  expect(outcome).toMatchObject({
+    status: 401,
+    body: { message: expect.stringMatching(/^This API key expired at 20/) },
+  });
+});
+
+test('an operator can give such a key a later expiry', async () => {
+  const organization = await organizationWithExpiry(-MINUTE_MS);
+  expect((await organization.client.get(LIST)).status).toBe(401);
+  await setExpiry(organization, new Date(Date.now() + MINUTE_MS));
+  expect(await statusesOf(organization)).toEqual({ read: 200, write: 201 });
+});
+
+/** As after a change while PostgreSQL's clock was ahead. */
+async function moveVersionAhead({ id }: TestOrganization, byMs: number): Promise<void> {
+  await server.db.pool.query('alter table organizations disable trigger organizations_version');
+  const version = BigInt(Date.now() + byMs) * 1000n;
+  await server.db.prisma.organization.update({ where: { id }, data: { version } });
+  await server.db.pool.query('alter table organizations enable always trigger organizations_version');
+}
+
+// The attack: a client that lists what changed since its last list, after PostgreSQL's clock was set back by ten minutes.
+test('updated_since finds the changes after the clock of PostgreSQL was set back', async () => {
+  const { client, ...organization } = await createTestOrganization(server);
+  const { body: first } = await client.post(LIST, { name: 'First' });
+  await moveVersionAhead({ client, ...organization }, 10 * MINUTE_MS);
+  const { body: latest } = await client.post(LIST, { name: 'Latest' });
+  expect(Date.parse(latest.updated_at)).toBeGreaterThan(Date.now() + 9 * MINUTE_MS);
+
+  const { body: created } = await client.post(LIST, { name: 'Created' });
+  const { body: once } = await client.post(LIST, { name: 'Once' }, { headers: { 'Idempotency-Key': 'once' } });
+  const { body: updated } = await client.patch(`${LIST}/${first.id}`, { name: 'Updated' });
+  expect(created.created_at).toBe(created.updated_at);
+  const since = encodeURIComponent(latest.updated_at);
+  for (const sort of ['created_at', 'updated_at', '-updated_at', 'name']) {
+    const { body } = await client.get(`${LIST}?updated_since=${since}&sort=${sort}`);
+    const ids = body.data.map(({ id }: { id: string }) => id).sort();
+    expect(ids).toEqual([latest.id, created.id, once.id, updated.id].sort());
+  }
+  const { events } = await readFeed(client);
+  expect(events.map(({ data }) => data.name)).toEqual(['First', 'Latest', 'Created', 'Once', 'Updated']);
+  for (const { timestamp, data } of events) expect(timestamp >= data.updated_at).toBe(true);
+});
