@@ -45,7 +45,7 @@ export type Servers = {
 };
 
 export const PATH = '/api/parent_programs';
-const PAGE_ROWS = 25;
+export const PAGE_ROWS = 25;
 const DEEP_PAGE = 20_000;
 /** More than one pass requests. */
 const DISTINCT_PAGES = 16_000;
@@ -147,7 +147,7 @@ export function each(
 }
 
 /** Each connection sends a share of its own, so that no two send the same request. */
-function split(server: RunningServer, all: readonly RequestSpec[]): Load {
+export function split(server: RunningServer, all: readonly RequestSpec[]): Load {
   return { server, requests: (connection, connections) => all.filter((_, i) => i % connections === connection) };
 }
 
@@ -155,7 +155,10 @@ async function tagOf({ origin }: RunningServer, organization: Organization): Pro
   return (await fetch(origin + PATH, { headers: authorized(organization) })).headers.get('etag') ?? '';
 }
 
-const seal = ({ cursorKey }: Organization) => ({ key: cursorKey, list: '["/api/parent_programs","created_at"]' });
+export const seal = ({ cursorKey }: Organization) => ({
+  key: cursorKey,
+  list: '["/api/parent_programs","created_at"]',
+});
 
 /** Returns a function from a server to its load: list pages that no two connections share. */
 async function distinctPages({ raw }: Servers, large: Organization, client: pg.Client) {

@@ -60,16 +60,21 @@ async function isFilled(client: pg.Client): Promise<boolean> {
   return (await client.query(mark)).rows[0]?.mark === VERSION;
 }
 
+/** So many organizations, with a user each. */
+export async function fillOrganizations(client: pg.Client, count: number): Promise<void> {
+  await addEncryptionKey(client, KEYRING);
+  const ids = Array.from({ length: count }, (_, i) => organizationId(i));
+  const cursorKeys = ids.map((id) => KEYRING.encrypt(cursorKeyOf(id), placeOfCursorKey(id)));
+  await client.query(FILL_ORGANIZATIONS, [ids, cursorKeys]);
+  await client.query(FILL_USERS);
+}
+
 async function fill(client: pg.Client): Promise<void> {
   // A trigger prevents the deletion of the audit log.
   await client.query('set session_replication_role = replica');
   await client.query('truncate organizations cascade');
   await client.query('reset session_replication_role');
-  await addEncryptionKey(client, KEYRING);
-  const ids = Array.from({ length: SMALL + TINY + 1 }, (_, i) => organizationId(i));
-  const cursorKeys = ids.map((id) => KEYRING.encrypt(cursorKeyOf(id), placeOfCursorKey(id)));
-  await client.query(FILL_ORGANIZATIONS, [ids, cursorKeys]);
-  await client.query(FILL_USERS);
+  await fillOrganizations(client, SMALL + TINY + 1);
   // Silences the triggers that write events: those of three years would not be kept.
   await client.query('set session_replication_role = replica');
   await client.query(FILL_PROGRAMS, WORDS);
@@ -81,7 +86,7 @@ async function fill(client: pg.Client): Promise<void> {
 }
 
 /** Each run needs new keys, because only their hashes are stored. The large organization is the first. */
-async function issueKeys(client: pg.Client): Promise<Organization[]> {
+export async function issueKeys(client: pg.Client): Promise<Organization[]> {
   await client.query('truncate key_uses');
   await client.query('delete from api_keys');
   const found = await client.query<{ id: string }>('select id from organizations order by id');

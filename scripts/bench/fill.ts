@@ -42,14 +42,27 @@ const PERIOD = 19_999 * 25;
 const draw = (_: string, place: number) =>
   `((hashint8(${place} + 10000 * (i % ${PERIOD})::bigint) + 2147483648) / 4294967296.0)`;
 
-/** Programs created over three years, in order of time. One in four was updated, and one name in 50,000 has the rare word. */
-export const FILL_PROGRAMS = `
+/**
+ * The statement that creates programs over three years. One in four was updated. `size`: SQL for the number of programs of the
+ * organization with this `number`. `isRare`: SQL for whether the name of the program `i` of an organization of this `size` has
+ * the rare word. `order`: SQL for the order in which the rows are written; by default, one organization after the other.
+ */
+export function fillPrograms({
+  size,
+  isRare,
+  order = '',
+}: {
+  readonly size: string;
+  readonly isRare: string;
+  readonly order?: string;
+}): string {
+  return `
   insert into parent_programs
     (organization_id, id, name, description, external_id, metadata, created_at, updated_at)
   select
     organization_id,
     uuidv7(created_at - now()),
-    case when i % 50000 = 7777 then $5 else pick($3) end
+    case when ${isRare} then $5 else pick($3) end
       || ' ' || pick($2) || ' ' || pick($1) || ' ' || extract(year from created_at) || '-' || lpad(i::text, 7, '0'),
     case when random() < 0.8
       then pick($4) || case when random() < 0.5 then ' ' || pick($4) else '' end
@@ -63,11 +76,19 @@ export const FILL_PROGRAMS = `
     created_at,
     case when random() < 0.25 then created_at + random() * (now() - created_at) else created_at end
   from (
-    select id as organization_id, i,
+    select id as organization_id, i, size,
            now() - interval '3 years' + (i - random()) * (interval '3 years' / size) as created_at
-    from (select id, case when number = 0 then 1000000 when number <= 100 then 1000 else 10 end as size
+    from (select id, ${size} as size
           from organizations cross join lateral (select right(id::text, 12)::int as number) as numbered) as sizes
     cross join lateral generate_series(1, size) as i
+    ${order}
   ) as created`
-  .replace(/pick\((\$\d)\)/g, '($1::text[])[1 + floor(random() * cardinality($1::text[]))::int]')
-  .replaceAll('random()', draw);
+    .replace(/pick\((\$\d)\)/g, '($1::text[])[1 + floor(random() * cardinality($1::text[]))::int]')
+    .replaceAll('random()', draw);
+}
+
+/** In order of time within an organization. One name in 50,000 has the rare word. */
+export const FILL_PROGRAMS = fillPrograms({
+  size: 'case when number = 0 then 1000000 when number <= 100 then 1000 else 10 end',
+  isRare: 'i % 50000 = 7777',
+});

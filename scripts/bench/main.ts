@@ -1,5 +1,6 @@
 // Measures Charter against a bare server that reads and writes the same rows. See --help.
 import { readFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
@@ -12,17 +13,21 @@ import { checkResponses } from './check.ts';
 import { alternate, compare, type Pair, wake, warmUp } from './compare.ts';
 import { type Data, prepareData, vacuum } from './data.ts';
 import { listFigures } from './figures.ts';
+import { type Grown, measureGrowth } from './growth.ts';
+import { type GrownData, prepareGrownData } from './growth-data.ts';
+import { growthAsText } from './growth-report.ts';
 import type { Drive, Sample } from './load.ts';
 import { HELP, type Options, type Pace, readOptions } from './options.ts';
 import { listTrials, trialsAsText } from './overload.ts';
 import { explainList } from './plans.ts';
-import { writeReadme, writeTrials } from './readme.ts';
+import { writeGrowth, writeReadme, writeTrials } from './readme.ts';
 import { asJson, asTable, machine, type Result } from './report.ts';
 import { type Program, type RunningServer, startServer, startVariants, type Variant } from './servers.ts';
 import { startReceiver } from './webhooks.ts';
 
 const root = join(import.meta.dirname, '../..');
 const DATA_DIR = join(root, '.data', 'bench');
+const GROWTH_DIR = join(root, '.data', 'growth');
 
 /** Stop what was started, in reverse order, however the run ends. */
 const endings: (() => Promise<void>)[] = [];
@@ -36,17 +41,21 @@ try {
 for (const end of endings.reverse()) await end().catch(() => undefined);
 process.exit();
 
-async function main({ help, json, readme, fresh, overload, pace }: Options): Promise<void> {
+async function main(options: Options): Promise<void> {
+  const { help, json, readme, fresh, overload, growth, pace } = options;
   if (help) return console.log(HELP);
-  if (fresh) await removeData();
-  const { url } = await joinDatabase();
+  const dataDir = growth ? GROWTH_DIR : DATA_DIR;
+  if (fresh) await removeData(dataDir);
+  const { url } = await joinDatabase(dataDir);
   await migrate(url);
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined); // When we are interrupted, the database may stop first.
   await client.connect();
   await refuseSecondRun(client);
+  const postgresPid = await postmasterPid(dataDir);
+  if (growth) return measureAllSizes({ admin: client, url, postgresPid }, options);
   const data = await prepareData(client, report);
-  const database = { databaseUrl: url, postgresPid: await postmasterPid() };
+  const database = { databaseUrl: url, postgresPid };
   if (overload) return measureOverload(data, { database, json, readme });
   const servers = await serveAll(database);
   const receiver = await startReceiver();
@@ -73,6 +82,23 @@ async function measureOverload(
   const trials = await listTrials(server, data, report);
   console.log(json ? JSON.stringify({ machine: machine(), trials }) : trialsAsText(trials));
   if (readme) await writeTrials(trials, new Date());
+}
+
+async function measureAllSizes(
+  { admin, url, postgresPid }: { readonly admin: pg.Client; readonly url: string; readonly postgresPid: number },
+  { json, readme }: Options,
+): Promise<void> {
+  const [loadBefore = Number.NaN] = loadavg();
+  const data = await prepareGrownData({ admin, url, dataDir: GROWTH_DIR, report });
+  const serveSize = async (each: GrownData): Promise<Grown> => {
+    const settings = { RESPONSE_CACHE_MIB: '0' };
+    const program = { databaseUrl: each.url, postgresPid, settings, logDir: GROWTH_DIR };
+    return { data: each, server: await serve('src/main.ts', `server-${each.rows}`, program) };
+  };
+  const measured = await measureGrowth(await Promise.all(data.map(serveSize)), report);
+  const run = { ...measured, loadBefore };
+  console.log(json ? JSON.stringify({ machine: machine(), ...run }) : growthAsText(run));
+  if (readme) await writeGrowth(run, new Date());
 }
 
 type DatabaseServer = Pick<Program, 'databaseUrl' | 'postgresPid'>;
@@ -128,22 +154,26 @@ async function refuseSecondRun(client: pg.Client): Promise<void> {
   if (rows[0]?.got !== true) throw new Error('Another bench is running in this checkout. Wait until it ends.');
 }
 
-function joinDatabase(): Promise<EmbeddedPostgres> {
-  const joining = joinEmbeddedPostgres({ dataDir: DATA_DIR });
+function joinDatabase(dataDir: string): Promise<EmbeddedPostgres> {
+  const joining = joinEmbeddedPostgres({ dataDir });
   endings.push(async () => (await joining).leave());
   return joining;
 }
 
 /** Joins first, because the last process to leave stops the server, even if a killed run has left it running. */
-async function removeData(): Promise<void> {
-  await (await joinDatabase()).leave();
-  await removeCluster(DATA_DIR);
+async function removeData(dataDir: string): Promise<void> {
+  await (await joinDatabase(dataDir)).leave();
+  await removeCluster(dataDir);
 }
 
 type ServerProgram = DatabaseServer & Pick<Program, 'settings'>;
 
-function serve(script: string, name: string, program: ServerProgram): Promise<RunningServer> {
-  const starting = startServer({ ...program, script: join(root, script), logFile: join(DATA_DIR, `${name}.log`) });
+function serve(
+  script: string,
+  name: string,
+  { logDir = DATA_DIR, ...program }: ServerProgram & { readonly logDir?: string },
+): Promise<RunningServer> {
+  const starting = startServer({ ...program, script: join(root, script), logFile: join(logDir, `${name}.log`) });
   endings.push(async () => (await starting).stop());
   return starting;
 }
@@ -155,8 +185,8 @@ function serveVariants<Name extends Variant>(name: string, program: ServerProgra
   return starting;
 }
 
-async function postmasterPid(): Promise<number> {
-  return Number((await readFile(join(DATA_DIR, 'postgres', 'postmaster.pid'), 'utf8')).split('\n', 1)[0]);
+async function postmasterPid(dataDir: string): Promise<number> {
+  return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n', 1)[0]);
 }
 
 /** Prints progress to standard error, apart from the result. */

@@ -4,7 +4,11 @@ export const HELP = `npm run bench              measures Charter against a bare 
 npm run bench -- --quick   one pass through the cases that have a goal, about a minute. The servers do not get fully warm,
                            so the result is only an indication
 npm run bench -- --overload  measures one client while others send more than the server can serve, about 4 minutes
-npm run bench -- --readme  also writes the result into the README: the table and its plot, or the table of --overload
+npm run bench -- --growth  measures how requests slow down from 1,000 to 10,000,000 rows and from 10 to 100,000
+                           organizations, about 12 minutes. The first run creates five databases in .data/growth (14 GB),
+                           which takes half an hour; an interrupted run keeps those that are complete
+npm run bench -- --readme  also writes the result into the README: the table and its plot, or the table of --overload;
+                           that of --growth, with its plot, into the guide "Scaling"
 npm run bench -- --fresh   deletes the data of earlier runs first
 npm run --silent bench -- --json   prints one JSON object instead of the table
 
@@ -41,6 +45,7 @@ export type Options = {
   readonly readme: boolean;
   readonly fresh: boolean;
   readonly overload: boolean;
+  readonly growth: boolean;
   readonly pace: Pace;
 };
 
@@ -64,7 +69,7 @@ export function readOptions(): Options {
   const flag = { type: 'boolean', default: false } as const;
   const help = { ...flag, short: 'h' } as const;
   const { quick, ...others } = readArguments(
-    { help, json: flag, readme: flag, fresh: flag, overload: flag, quick: flag },
+    { help, json: flag, readme: flag, fresh: flag, overload: flag, growth: flag, quick: flag },
     HELP,
   );
   return { ...others, pace: quick ? QUICK : FULL };

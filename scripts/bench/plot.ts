@@ -1,3 +1,5 @@
+import { escaped } from './svg.ts';
+
 export type Bar = { readonly title: string; readonly ratio: number; readonly goal: number | null };
 
 /** Narrow, with each title above its bar, so that it is readable on a phone. */
@@ -48,8 +50,4 @@ ${line('raw', 1, top - 2, top + 20)}${goal === null ? '' : line('goal', goal, to
 ${rows.join('\n')}
 </svg>
 `;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,6 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAgainstRaw } from './cases.ts';
+import type { GrowthRun } from './growth.ts';
+import { plotGrowth } from './growth-plot.ts';
+import { costSection, growthSection } from './growth-report.ts';
 import { grouped } from './numbers.ts';
 import type { Trial } from './overload.ts';
 import { plot } from './plot.ts';
@@ -9,6 +12,10 @@ import { machine, type Result, type Run, ratioOf, remarksOf } from './report.ts'
 const root = join(import.meta.dirname, '../..');
 const PLOT = 'scripts/bench/speed.svg';
 const END = '<!-- The end of what it writes -->';
+const README = 'README.md';
+const GUIDES = 'openapi/guides';
+const SCALING = join(GUIDES, 'scaling.md');
+const GROWTH_PLOT = 'images/growth.svg';
 
 /** Replaces the last run in the README, and its plot. */
 export async function writeReadme(run: Run): Promise<void> {
@@ -16,7 +23,8 @@ export async function writeReadme(run: Run): Promise<void> {
     .filter(({ measured }) => isAgainstRaw(measured))
     .map(({ measured: { title, goal }, comparison: { ratio } }) => ({ title, ratio, goal }));
   await writeFile(join(root, PLOT), plot(bars));
-  await replaceSection('<!-- Written by npm run bench -- --readme -->', sectionOf(run));
+  const section = { begin: '<!-- Written by npm run bench -- --readme -->', end: END, text: sectionOf(run) };
+  await replaceSection(README, section);
 }
 
 /** Replaces the last run of the trials under overload in the README. */
@@ -32,17 +40,30 @@ load generator share; without the response cache and without rate limits for key
 ${rows.join('\n')}
 
 `;
-  await replaceSection('<!-- Written by npm run bench -- --overload --readme -->', section);
+  const begin = '<!-- Written by npm run bench -- --overload --readme -->';
+  await replaceSection(README, { begin, end: END, text: section });
 }
 
-/** Replaces the lines between this one and the next end. */
-async function replaceSection(begin: string, section: string): Promise<void> {
-  const path = join(root, 'README.md');
-  const text = await readFile(path, 'utf8');
-  const before = text.indexOf(begin);
-  const after = text.indexOf(END, before);
-  if (before < 0 || after < 0) throw new Error(`README.md lacks the lines "${begin}" and "${END}".`);
-  await writeFile(path, `${text.slice(0, before)}${begin}\n\n${section}${text.slice(after)}`);
+/** Replaces the figures of the guide "Scaling", and its plot. */
+export async function writeGrowth(run: GrowthRun, now: Date): Promise<void> {
+  await writeFile(join(root, GUIDES, GROWTH_PLOT), plotGrowth(run.growths));
+  const growth = growthSection(run, { day: dayOf(now), picture: GROWTH_PLOT });
+  // Between headings, because a guide cannot have comments: the page without JavaScript would show them.
+  await replaceSection(SCALING, { begin: '## How requests grow\n', end: '\n### ', text: growth });
+  await replaceSection(SCALING, { begin: '### Figures\n', end: '\n## ', text: costSection(run) });
+}
+
+type Section = { readonly begin: string; readonly end: string; readonly text: string };
+
+/** Replaces the text between a line and the next end. */
+async function replaceSection(file: string, { begin, end, text }: Section): Promise<void> {
+  const path = join(root, file);
+  const old = await readFile(path, 'utf8');
+  const before = old.indexOf(begin);
+  const after = old.indexOf(end, before + begin.length);
+  if (before < 0 || after < 0) throw new Error(`${file} lacks the lines "${begin.trim()}" and "${end.trim()}".`);
+  const gap = begin.endsWith('\n') ? '\n' : '\n\n';
+  await writeFile(path, `${old.slice(0, before)}${begin}${gap}${text}${old.slice(after)}`);
 }
 
 function dayOf(now: Date): string {

@@ -40,7 +40,7 @@ export type RequestLimiterOptions = {
 };
 
 /** Leases start at least so far apart, so that the needs of many subjects share one statement. */
-const LEASE_INTERVAL_MS = 15;
+export const LEASE_INTERVAL_MS = 15;
 /** A lease that takes longer counts as failed. */
 const LEASE_TIMEOUT_MS = 5000;
 /** After a failed lease, everything is admitted for this time. */

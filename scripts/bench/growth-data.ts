@@ -1,0 +1,136 @@
+import { mkdir, statfs } from 'node:fs/promises';
+import pg from 'pg';
+import { migrate } from '../../src/postgres/migrate.ts';
+import { fillOrganizations, issueKeys, type Organization } from './data.ts';
+import { fillPrograms, WORDS } from './fill.ts';
+import { grouped } from './numbers.ts';
+
+export type Size = {
+  /** Of the large organization. */
+  readonly rows: number;
+  /** The number of small organizations, of 10 rows each. */
+  readonly organizations: number;
+};
+
+export const SIZES: readonly Size[] = [3, 4, 5, 6, 7].map((power) => ({
+  rows: 10 ** power,
+  organizations: 10 ** (power - 2),
+}));
+export const SMALL_ROWS = 10;
+/** Names with the rare word, whatever the size of the organization. */
+export const RARE_ROWS = 20;
+
+/** A database of one size, with a connection to it. */
+export type GrownData = Size & {
+  readonly url: string;
+  readonly client: pg.Client;
+  readonly large: Organization;
+  readonly small: readonly Organization[];
+};
+
+const VERSION = 'charter growth data 1';
+/** What the fill writes, index builds and WAL included. */
+const NEEDED_GIB = 30;
+const GIB = 1024 ** 3;
+
+type Preparing = {
+  /** Connected to the database of `url`. */
+  readonly admin: pg.Client;
+  readonly url: string;
+  readonly dataDir: string;
+  readonly report: (text: string) => void;
+};
+
+/** A database of each size. Fills those that no earlier run has filled, and gives every organization a new key. */
+export async function prepareGrownData({ admin, url, dataDir, report }: Preparing): Promise<GrownData[]> {
+  const grown: GrownData[] = [];
+  for (const size of SIZES) {
+    const name = `growth_${size.rows}`;
+    const own = urlOf(url, name);
+    if (!(await isFilled(admin, name))) {
+      await refuseSmallDisk(dataDir);
+      report(`creating ${grouped(size.rows)} rows, and ${grouped(size.organizations)} organizations`);
+      await admin.query(`drop database if exists ${name} with (force)`);
+      await admin.query(`create database ${name}`);
+      await migrate(own);
+      await withClient(own, (client) => fill(client, size));
+      await admin.query('checkpoint');
+      await admin.query(`comment on database ${name} is '${VERSION}'`);
+    }
+    const client = await connect(own);
+    const [large, ...small] = await issueKeys(client);
+    if (large === undefined || small.length !== size.organizations)
+      throw new Error('The data is not that of this version. Run npm run bench -- --growth --fresh.');
+    grown.push({ ...size, url: own, client, large, small });
+  }
+  return grown;
+}
+
+function urlOf(url: string, database: string): string {
+  const own = new URL(url);
+  own.pathname = `/${database}`;
+  return own.href;
+}
+
+/** A database is commented when its fill is complete, so an interrupted fill does not count. */
+async function isFilled(admin: pg.Client, name: string): Promise<boolean> {
+  const text = `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = $1`;
+  return (await admin.query(text, [name])).rows[0]?.mark === VERSION;
+}
+
+async function refuseSmallDisk(dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true });
+  const { bavail, bsize } = await statfs(dataDir);
+  const free = (bavail * bsize) / GIB;
+  if (free < NEEDED_GIB)
+    throw new Error(`The disk of ${dataDir} has ${free.toFixed(0)} GiB left, and the fill needs ${NEEDED_GIB}.`);
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined); // When we are interrupted, the database may stop first.
+  await client.connect();
+  return client;
+}
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = await connect(url);
+  try {
+    await work(client);
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+const TRIGGERS = `
+  select quote_ident(tgname) as name from pg_trigger
+  where tgrelid = 'parent_programs'::regclass and not tgisinternal and tgenabled = 'A'`;
+/** With the statistics targets of their columns, which are no part of their definition. */
+const INDEXES = `
+  select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) || coalesce((
+    select string_agg(format('; alter index %s alter column %s set statistics %s', indexrelid::regclass, attnum, attstattarget), '')
+    from pg_attribute where attrelid = indexrelid and attstattarget >= 0), '') as definition
+  from pg_index where indrelid = 'parent_programs'::regclass and not indisprimary`;
+
+/** In the order in which the rows of all organizations would have been created, so that those of a small one are not together. */
+async function fill(client: pg.Client, { rows, organizations }: Size): Promise<void> {
+  await fillOrganizations(client, organizations + 1);
+  await client.query('begin');
+  await client.query(`set local work_mem = '512MB'`);
+  await client.query(`set local maintenance_work_mem = '1GB'`);
+  // Silences the triggers that write events, and the checks of foreign keys.
+  await client.query('set local session_replication_role = replica');
+  // Those that are never silent increase the versions of the organizations, which nobody has read yet.
+  const always = (await client.query<{ name: string }>(TRIGGERS)).rows;
+  await client.query('alter table parent_programs disable trigger user');
+  const indexes = (await client.query<{ name: string; definition: string }>(INDEXES)).rows;
+  for (const { name } of indexes) await client.query(`drop index ${name}`);
+  const rare = `size = ${rows} and i % ${rows / RARE_ROWS} = ${rows / RARE_ROWS / 2}`;
+  const size = `case when number = 0 then ${rows} else ${SMALL_ROWS} end`;
+  await client.query(fillPrograms({ size, isRare: rare, order: 'order by created_at' }), WORDS);
+  for (const { definition } of indexes) await client.query(definition);
+  await client.query('alter table parent_programs enable trigger user');
+  for (const { name } of always) await client.query(`alter table parent_programs enable always trigger ${name}`);
+  await client.query('commit');
+  await client.query('vacuum analyze');
+}

@@ -1,0 +1,217 @@
+// How requests slow down as the number of rows and organizations grows: the same requests to databases of five sizes, in turn.
+import { readFile } from 'node:fs/promises';
+import type pg from 'pg';
+import { deleteExpired } from '../../src/operations/housekeeping.ts';
+import { createLogger } from '../../src/operations/logs.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { FIRST_ENDPOINT, listPendingEndpoints } from '../../src/store/webhook-deliveries.ts';
+import { split } from './cases.ts';
+import { quantile } from './compare.ts';
+import { KEYRING } from './encryption.ts';
+import { CONNECTIONS, GROWTH_CASES, type GrowthCase } from './growth-cases.ts';
+import type { GrownData, Size } from './growth-data.ts';
+import { type Drive, prepareWithoutWaking } from './load.ts';
+import { residentBytes } from './resident.ts';
+import type { RunningServer } from './servers.ts';
+
+/** A database of one size, and a server of its own for it, without a response cache. */
+export type Grown = { readonly data: GrownData; readonly server: RunningServer };
+
+/** The best round of one case at one size: whatever else the machine does only slows requests down. */
+export type Point = {
+  readonly p50Ms: number;
+  /** Requests per second. */
+  readonly rate: number;
+  /** Processor time of PostgreSQL for 1,000 requests; NaN if the system does not report it. */
+  readonly sqlMs: number;
+};
+
+export type Growth = Pick<GrowthCase, 'title' | 'of'> & {
+  /** One for each size. */
+  readonly points: readonly Point[];
+};
+
+/** What one size costs, apart from requests. */
+export type SizeCosts = Size & {
+  readonly databaseBytes: number;
+  /** Of one update, right after a checkpoint and so with an image of nearly every page that it writes. */
+  readonly walBytesOfUpdate: number;
+  /** One run of the housekeeping, when nothing is left to delete. */
+  readonly housekeepingMs: number;
+  /** One look for webhook deliveries, when none is pending. */
+  readonly pollMs: number;
+  /** Private memory of a connection of the server; NaN if the system does not report it. */
+  readonly connectionBytes: number;
+  /** Physical memory of the server, without cached responses; NaN if the system does not report it. */
+  readonly processBytes: number;
+};
+
+/** Bytes for each row of the largest database. */
+export type RowCosts = { readonly name: string; readonly bytes: number };
+
+export type GrowthRun = Measured & {
+  /** The load average of the machine over the minute before the run. */
+  readonly loadBefore: number;
+};
+
+type Measured = {
+  readonly growths: readonly Growth[];
+  readonly costs: readonly SizeCosts[];
+  readonly rows: readonly RowCosts[];
+};
+
+const PASSES = 3;
+const ROUNDS = 4;
+const ROUND_SECONDS = 0.5;
+/** Of all passes. */
+export const ALL_ROUNDS = PASSES * ROUNDS;
+/** A case begins with so many seconds that do not count. */
+const RUN_IN_SECONDS = 0.5;
+const WARM_UP_SECONDS = 8;
+const TIMED_RUNS = 5;
+const SILENT = createLogger('silent');
+
+export async function measureGrowth(all: readonly Grown[], report: (text: string) => void): Promise<Measured> {
+  const samples = new Map<GrowthCase, Point[][]>(GROWTH_CASES.map((each) => [each, all.map(() => [])]));
+  const walBytes = all.map((): number[] => []);
+  report('warm-up');
+  for (const grown of all) await warmUp(grown);
+  for (let pass = 1; pass <= PASSES; pass += 1) {
+    await all[0]?.data.client.query('checkpoint');
+    for (const [measured, sampled] of samples) {
+      report(`pass ${pass} of ${PASSES}: ${measured.title}, ${measured.of}`);
+      const drives = await Promise.all(all.map((grown) => driveOf(measured, grown)));
+      for (const [i, { drive }] of drives.entries()) {
+        if (!measured.isWrite) await drive(RUN_IN_SECONDS);
+        else if (measured.of === 'large') walBytes[i]?.push(await walOf(all[i]?.data.client, drive));
+      }
+      for (let round = 0; round < ROUNDS; round += 1) {
+        // In both directions, because the machine can get faster or slower meanwhile.
+        const order = round % 2 === 0 ? drives : drives.toReversed();
+        for (const { drive, place } of order) sampled[place]?.push(await sample(drive));
+      }
+      // Otherwise a search would also read the list of entries that its index has not taken up.
+      if (measured.isWrite)
+        for (const { data } of all) await data.client.query('vacuum organizations, parent_programs, events');
+    }
+  }
+  report('costs');
+  const costs: SizeCosts[] = [];
+  for (const [i, grown] of all.entries()) costs.push(await costsOf(grown, medianOf(walBytes[i] ?? [])));
+  const growths = [...samples].map(([{ title, of }, sampled]) => ({ title, of, points: sampled.map(pointOf) }));
+  const largest = all.at(-1);
+  return { growths, costs, rows: largest === undefined ? [] : await rowCosts(largest.data) };
+
+  async function driveOf(measured: GrowthCase, grown: Grown): Promise<{ drive: Drive; place: number }> {
+    const requests = await measured.requests(grown.data);
+    return {
+      drive: prepareWithoutWaking(split(grown.server, requests), CONNECTIONS),
+      place: all.indexOf(grown),
+    };
+  }
+}
+
+/** With every kind of request, so that each of them is compiled and has its plans. */
+async function warmUp({ data, server }: Grown): Promise<void> {
+  const cases = GROWTH_CASES.filter(({ isWrite }) => !isWrite);
+  for (const each of cases) {
+    const drive = prepareWithoutWaking(split(server, await each.requests(data)), CONNECTIONS);
+    await drive(WARM_UP_SECONDS / cases.length);
+  }
+}
+
+async function sample(drive: Drive): Promise<Point> {
+  const { milliseconds, responses, seconds, postgresCpuSeconds } = await drive(ROUND_SECONDS);
+  return {
+    p50Ms: quantile(milliseconds, 0.5),
+    rate: responses / seconds,
+    sqlMs: (postgresCpuSeconds * 1e6) / milliseconds.length,
+  };
+}
+
+function pointOf(sampled: readonly Point[]): Point {
+  return {
+    p50Ms: Math.min(...sampled.map(({ p50Ms }) => p50Ms)),
+    rate: Math.max(...sampled.map(({ rate }) => rate)),
+    sqlMs: Math.min(...sampled.map(({ sqlMs }) => sqlMs)),
+  };
+}
+
+function medianOf(numbers: readonly number[]): number {
+  return quantile(numbers, 0.5);
+}
+
+/** The WAL of one update. */
+async function walOf(client: pg.Client | undefined, drive: Drive): Promise<number> {
+  const before = await walPosition(client);
+  const { milliseconds } = await drive(RUN_IN_SECONDS);
+  return ((await walPosition(client)) - before) / milliseconds.length;
+}
+
+async function walPosition(client: pg.Client | undefined): Promise<number> {
+  const result = await client?.query<{ bytes: string }>(`select pg_current_wal_insert_lsn() - '0/0' as bytes`);
+  return Number(result?.rows[0]?.bytes);
+}
+
+async function costsOf({ data, server }: Grown, walBytesOfUpdate: number): Promise<SizeCosts> {
+  const { rows, organizations, client, url } = data;
+  const size = await client.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes');
+  const connections = await client.query<{ pid: number }>(
+    `select pid from pg_stat_activity where datname = current_database() and application_name = 'charter'`,
+  );
+  const memory = await Promise.all(connections.rows.map(({ pid }) => privateBytes(pid)));
+  const db = openDatabase({ url, keyring: KEYRING, poolSize: 2, onIdleError: () => undefined });
+  try {
+    return {
+      rows,
+      organizations,
+      databaseBytes: Number(size.rows[0]?.bytes),
+      walBytesOfUpdate,
+      housekeepingMs: await timeOf(() => deleteExpired(db, SILENT, { now: new Date(), retention: { eventDays: 30 } })),
+      pollMs: await timeOf(() => listPendingEndpoints(db, { after: FIRST_ENDPOINT, limit: 200 })),
+      connectionBytes: medianOf(memory),
+      processBytes: await residentBytes(server),
+    };
+  } finally {
+    await db.close();
+  }
+}
+
+/** In milliseconds: the median of some runs, after the first one. */
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const milliseconds: number[] = [];
+  await work();
+  for (let i = 0; i < TIMED_RUNS; i += 1) {
+    const startedAt = performance.now();
+    await work();
+    milliseconds.push(performance.now() - startedAt);
+  }
+  return medianOf(milliseconds);
+}
+
+/** Memory that a process does not share with others, from Linux's /proc; NaN on other systems. */
+async function privateBytes(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+  const kibibytes = [...text.matchAll(/^Private_\w+: +(\d+) kB$/gm)].map(([, number]) => Number(number));
+  return kibibytes.length === 0 ? Number.NaN : kibibytes.reduce((sum, each) => sum + each, 0) * 1024;
+}
+
+const RELATIONS = `
+  select name, pg_relation_size(relation)::float8 / $1 as bytes from (
+    select 'the row' as name, 'parent_programs'::regclass::oid as relation, 0 as place
+    union all
+    select indexrelid::regclass::text, indexrelid, 1 from pg_index where indrelid = 'parent_programs'::regclass
+  ) each order by place, bytes desc`;
+const WHOLE_ROWS = `
+  select 'an event, with its indexes' as name, pg_total_relation_size('events')::float8 / greatest(count(*), 1) as bytes from events
+  union all
+  select 'an organization with a user and a key, with their indexes',
+         (pg_total_relation_size('organizations') + pg_total_relation_size('users') + pg_total_relation_size('api_keys'))::float8
+         / count(*) from organizations`;
+
+async function rowCosts({ client }: GrownData): Promise<RowCosts[]> {
+  await client.query('vacuum analyze organizations, users, api_keys, events');
+  const programs = await client.query<{ count: string }>('select count(*) from parent_programs');
+  const relations = await client.query<RowCosts>(RELATIONS, [Number(programs.rows[0]?.count)]);
+  return [...relations.rows, ...(await client.query<RowCosts>(WHOLE_ROWS)).rows];
+}

@@ -1,0 +1,47 @@
+// The numbers of statements in the guide "Scaling" are those that the server sends.
+import { readGuide } from '../support/guides.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
+import { recordStatements } from '../support/statements.ts';
+
+const LOOK_UP = 'find_keys_by_hash';
+const LIST = '/api/parent_programs';
+
+const server = await useServer();
+const { client } = await createTestOrganization(server);
+
+/** Statements besides the look-up of the key. A transaction counts as one. */
+async function statementsOf(send: () => Promise<{ status: number }>): Promise<number> {
+  const statements = await recordStatements(server.db, async () => expect((await send()).status).toBeLessThan(300));
+  const lookUps = statements.filter(({ name }) => name === LOOK_UP);
+  expect(lookUps).toHaveLength(1);
+  return statements.length - lookUps.length;
+}
+
+/** In the order of the table. */
+const REQUESTS: readonly (() => Promise<number>)[] = [
+  async () => {
+    await client.post(LIST, { name: 'An empty list is not kept' });
+    await client.get(LIST);
+    return statementsOf(() => client.get(LIST));
+  },
+  async () => {
+    await client.post(LIST, { name: 'Changes the version' });
+    return statementsOf(() => client.get(LIST));
+  },
+  () => statementsOf(() => client.get(`${LIST}?search=nordic&updated_since=2026-01-01T00:00:00Z`)),
+  async () => {
+    const { body } = await client.post(LIST, { name: 'Before' });
+    const updates = await statementsOf(() => client.patch(`${LIST}/${body.id}`, { name: 'After' }));
+    expect(await statementsOf(() => client.delete(`${LIST}/${body.id}`))).toBe(updates);
+    return updates;
+  },
+  () => statementsOf(() => client.post(LIST, { name: 'Another' })),
+  () => statementsOf(() => client.post(LIST, { name: 'Once' }, { headers: { 'Idempotency-Key': 'scaling-1' } })),
+];
+
+test('each request sends the statements that the guide says', async () => {
+  const told = [...readGuide('scaling.md').matchAll(/^\| .* \| (\d+) (?:transaction of \d+ )?more \|$/gm)];
+  const sent: number[] = [];
+  for (const count of REQUESTS) sent.push(await count());
+  expect(told.map(([, number]) => Number(number))).toEqual(sent);
+});
