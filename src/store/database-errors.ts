@@ -9,7 +9,7 @@ const OUTAGE_CODES = [
   /^57P0/, // shutting down, crashed or starting
   /^57014$/, // statement_timeout
   /^(28|3D)/, // refuses the password or the database, which were right at the start
-  /^25006$/, // read-only: a standby after a failover
+  /^25(006|P03)$/, // read-only: a standby after a failover; idle_in_transaction_session_timeout
   /^40(001|P01)$/, // serialization failure, deadlock
   /^P(1001|1002|1008|1017|2024|2028|2034|2037)$/, // Prisma's codes for the same
 ];

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
 import type { Keyring } from '../domain/keyring.ts';
 import { PrimaryClient } from './primary-client.ts';
-import { SESSION_SETTINGS, STATEMENT_SECONDS, withSettings } from './session-settings.ts';
+import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS, STATEMENT_SECONDS, withSettings } from './session-settings.ts';
 
 export type Transaction = Prisma.TransactionClient;
 
@@ -53,7 +53,7 @@ export function openDatabase({ url, pooler = null, poolSize, keyring, onIdleErro
     onConnect(client) {
       if (client instanceof PrimaryClient) client.refuseStandby();
     },
-    connectionString: pooler === null ? withSettings(url, SESSION_SETTINGS) : url,
+    connectionString: pooler === null ? withSettings(url, { ...SESSION_SETTINGS, ...KEEP_ALIVE_SETTINGS }) : url,
     max: poolSize,
     min: KEPT_CONNECTIONS,
     idleTimeoutMillis: IDLE_SECONDS * 1000,

@@ -7,13 +7,20 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
   statement_timeout: `${STATEMENT_SECONDS}s`,
-  idle_in_transaction_session_timeout: '30s',
+  // Shorter than the statement timeout: a write that waits for a transaction of a process that is gone then succeeds.
+  idle_in_transaction_session_timeout: '10s',
   // Otherwise a statement that waits for a lock when its connection is lost would still be executed. Not supported on
   // Windows, where the embedded PostgreSQL may run.
   ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '500ms' }),
   // For SSDs. With the default, index scans look so expensive that no generic plan of a list page is used.
   random_page_cost: '1.1',
 };
+
+/** Those of a connection. PostgreSQL ends one whose process is gone within two minutes; by default, within two hours. */
+export const KEEP_ALIVE_SETTINGS: Readonly<Record<string, string>> =
+  process.platform === 'win32'
+    ? {}
+    : { tcp_keepalives_idle: '60', tcp_keepalives_interval: '10', tcp_keepalives_count: '6' };
 
 /** Those of a migration, which may take long. Where a pooler is used, its user has the settings above. */
 export const MIGRATION_SETTINGS: Readonly<Record<string, string>> = {

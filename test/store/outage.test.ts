@@ -129,6 +129,16 @@ test('a statement without a response is cut after 17 seconds, an idle connection
   });
 });
 
+// The attack: the process, or the network to it, is gone between two statements of a transaction.
+test('PostgreSQL ends the transactions and the connections of a process that is gone', async () => {
+  const { rows } = await db.pool.query(`
+    select current_setting('idle_in_transaction_session_timeout')::interval
+             < current_setting('statement_timeout')::interval as "isBeforeAWriteGivesUp",
+           current_setting('tcp_keepalives_idle')::int
+             + current_setting('tcp_keepalives_interval')::int * current_setting('tcp_keepalives_count')::int as seconds`);
+  expect(rows).toEqual([{ isBeforeAWriteGivesUp: true, seconds: 120 }]);
+});
+
 test('two connections stay open while the server is idle', async () => {
   await withDatabase(database.url, async (wide) => {
     wide.pool.options.max = 5;
@@ -169,7 +179,7 @@ test('a pool without a free connection within the time limit is an outage', asyn
 
 test('a deadlock, a serialization failure and a read-only standby are outages', async () => {
   const raise = (code: string) => db.prisma.$executeRawUnsafe(`do $$ begin raise sqlstate '${code}'; end $$`);
-  await expectOutages(...['40P01', '40001', '25006', '53300', '57P01', '57P03', '08006'].map(raise));
+  await expectOutages(...['40P01', '40001', '25006', '53300', '57P01', '57P03', '08006', '25P03'].map(raise));
 });
 
 test('an error of ours is a bug, not an outage', async () => {

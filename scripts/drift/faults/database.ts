@@ -266,6 +266,29 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     caughtBy: 'test/api/conditional.test.ts',
   },
   {
+    title: 'a transaction of a process that is gone keeps its locks until writes give up',
+    edits: [
+      { file: 'src/store/session-settings.ts', find: "session_timeout: '10s'", replace: "session_timeout: '30s'" },
+    ],
+    caughtBy: 'test/store/outage.test.ts',
+  },
+  {
+    title: 'PostgreSQL keeps the connections of a process that is gone for two hours',
+    edits: [
+      {
+        file: 'src/store/database.ts',
+        find: '{ ...SESSION_SETTINGS, ...KEEP_ALIVE_SETTINGS }',
+        replace: '{ ...SESSION_SETTINGS, ...{} }',
+      },
+    ],
+    caughtBy: 'test/store/outage.test.ts',
+  },
+  {
+    title: 'a transaction that PostgreSQL has ended is an unexpected error',
+    edits: [{ file: 'src/store/database-errors.ts', find: '/^25(006|P03)$/', replace: '/^25006$/' }],
+    caughtBy: 'test/store/outage.test.ts',
+  },
+  {
     title: 'a write is committed after its connection was lost',
     edits: [{ file: 'src/store/session-settings.ts', find: "interval: '500ms'", replace: "interval: '0'" }],
     caughtBy: 'test/api/outage.test.ts',
