@@ -6,7 +6,8 @@ export class PrimaryClient extends pg.Client {
 
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    // Reported by PostgreSQL 14 and newer while they accept the connection, so it takes no statement. PgBouncer does not report it.
+    // Reported by PostgreSQL 14 and newer while they accept the connection, so it takes no statement. PgBouncer does not report it,
+    // and has a query of its own for it (deploy/pgbouncer.ini).
     this.connection.on('parameterStatus', ({ parameterName, parameterValue }: Status) => {
       if (parameterName === 'in_hot_standby') this.#isStandby = parameterValue === 'on';
     });

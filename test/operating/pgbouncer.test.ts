@@ -1,11 +1,15 @@
 // Two servers behind PgBouncer in transaction mode, with the configuration of the artifact and the statements of the guide.
 import { randomUUID } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { workflowFiles } from '../../scripts/workflows/files.ts';
 import { runWorkflows } from '../../scripts/workflows/run.ts';
+import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { SESSION_SETTINGS } from '../../src/store/session-settings.ts';
 import { PASSWORD } from '../support/accounts.ts';
-import { type Charter, logOf, organizationAt, startCharter } from '../support/charter.ts';
+import { type Charter, logOf, organizationAt, startCharter, withCharter } from '../support/charter.ts';
 import { Client, type Reply } from '../support/client.ts';
 import { Browser, keysIn } from '../support/dashboard.ts';
 import { insertEndpoint } from '../support/deliveries.ts';
@@ -13,7 +17,9 @@ import { KEYRING } from '../support/encryption.ts';
 import { readFeed } from '../support/feed.ts';
 import { blocksOf, readGuide } from '../support/guides.ts';
 import { length } from '../support/length.ts';
+import { startOwnedPostgres } from '../support/owned-postgres.ts';
 import { CONFIGURATION, type Pgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
+import { setSessionSettings } from '../support/pooler.ts';
 import { serverUrl, TIME_ZONE, withClient } from '../support/postgres.ts';
 import { kill, runFile } from '../support/process.ts';
 import { idsOf, walk } from '../support/programs.ts';
@@ -137,6 +143,50 @@ onlyInSoak(
         await receiver.close();
       }
     });
+  },
+  MINUTES * 60_000,
+);
+
+// PgBouncer does not tell its clients whether it leads to a standby.
+onlyInSoak(
+  'PgBouncer does not use a standby, not even for a read, until it is promoted',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'charter-pgbouncer-standby-'));
+    // If the tests run as root, PostgreSQL runs as another user, who must be able to reach the folder.
+    await chmod(folder, 0o755);
+    const postgres = await startOwnedPostgres(folder);
+    try {
+      const directUrl = await postgres.url();
+      await setSessionSettings(directUrl);
+      const pgbouncer = await startPgbouncer(directUrl, POOL_SIZE);
+      try {
+        const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
+        await withCharter(urls, async (charter) => {
+          const { client } = await organizationAt(directUrl, charter);
+          const { body: program } = await client.post(LIST, { name: 'Kept' });
+          await postgres.restartAsStandby();
+          await withClient(directUrl, async (asking) => {
+            const { rows } = await asking.query('select pg_is_in_recovery() as is_standby');
+            expect(rows).toEqual([{ is_standby: true }]);
+            const refused = await Promise.all([
+              client.get(LIST),
+              client.get(`${LIST}/${program.id}`),
+              client.get('/readyz'),
+            ]);
+            expect(refused.map(({ status }) => status)).toEqual([503, 503, 503]);
+            await asking.query('select pg_promote()');
+          });
+          await untilReady(charter.url, 200);
+          expect((await client.get(LIST)).body.data).toEqual([program]);
+        });
+      } finally {
+        await pgbouncer.remove();
+      }
+    } finally {
+      await postgres.stop('immediate');
+      await removeCluster(folder);
+      await rm(folder, { recursive: true, force: true });
+    }
   },
   MINUTES * 60_000,
 );
