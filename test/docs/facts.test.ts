@@ -270,7 +270,8 @@ const variables = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*) \|$/gm)]
 /** The values that the server allows for a variable, as it says itself. */
 function allowedFor(name: string): string {
   try {
-    readConfig({ [name]: '?' });
+    // The other variables of the traces are read only with this one.
+    readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', [name]: '?' });
   } catch (error) {
     if (error instanceof StartUpError) return error.remedy;
     throw error;
