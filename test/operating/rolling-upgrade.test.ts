@@ -4,7 +4,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { HIGH_LIMITS, organizationAt, SERVES, startCharter } from '../support/charter.ts';
+import { HIGH_LIMITS, SERVES, startCharter } from '../support/charter.ts';
 import { freePort } from '../support/free-port.ts';
 import { startHaproxy } from '../support/haproxy.ts';
 import { length } from '../support/length.ts';
@@ -62,7 +62,7 @@ onlyInSoak(
       }
       const haproxy = await startHaproxy(ports);
       try {
-        const { key, id } = await organizationAt(database.url, haproxy);
+        const { key, id } = await createOrganization(previous, env(0));
         await fill(database.url, id);
         const before = await migrationsOf(database.url);
         const load = startRequests(haproxy.url, key);
@@ -88,6 +88,24 @@ onlyInSoak(
   },
   MINUTES * 60_000,
 );
+
+/** By the commands of the previous version, because those of this one need its migrations. */
+async function createOrganization(
+  previous: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly id: string; readonly key: string }> {
+  const admin = async (...parameters: readonly string[]) => {
+    const file = join(previous, 'scripts/admin/main.ts');
+    const { code, stdout, stderr } = await runFile(file, ['--json', ...parameters], { ...env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(stdout);
+  };
+  const email = 'ada@acme.example';
+  const administrator = ['--admin-email', email, '--admin-name', 'Ada'];
+  const { organization_id: id } = await admin('create-organization', '--name', 'Acme', ...administrator);
+  const { key } = await admin('issue-key', '--user', email, '--name', 'Upgrade');
+  return { id, key };
+}
 
 /** Programs of one organization, so that a lock that is held long would be noticed. */
 async function fill(url: string, organizationId: string): Promise<void> {
