@@ -77,9 +77,10 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     .showHelpAfterError('Add --help to see what it takes.')
     .configureHelp({ showGlobalOptions: true });
   const execute: Execute = async (work) => {
-    // PostgreSQL itself, because a command may hold a lock of its session over several transactions.
+    // PostgreSQL itself, because a command may hold a lock of its session over several transactions. With
+    // `databaseDirectUrl` unchanged, an error names the variable that the URL comes from.
     const databaseUrl = config.databaseDirectUrl ?? config.databaseUrl;
-    const choice = { ...config, databaseUrl, databaseDirectUrl: undefined, databasePoolSize: 1 };
+    const choice = { ...config, databaseUrl, databasePoolSize: 1 };
     const { db, leave } = await connect(choice, () => {});
     try {
       print(await work(db), { isJson: program.opts<{ json?: true }>().json === true, stdout });

@@ -1,4 +1,5 @@
 import { runAdminCommand } from '../support/admin.ts';
+import { startPooler } from '../support/pooler.ts';
 import { createScratchDatabase, type ScratchDatabase, serverUrl } from '../support/postgres.ts';
 import { type Ended, runFile } from '../support/process.ts';
 import { createTenant, useDatabase } from '../support/store.ts';
@@ -87,6 +88,31 @@ test('an unusable database is refused in one line without the password', async (
   const refusal = await refusalOf(runFile('scripts/admin/main.ts', ['list-organizations'], env));
   expect(refusal).toContain('has no database "missing"');
   expect(refusal).not.toContain(password);
+});
+
+// Otherwise the operator corrects the variable that is right.
+test('an unusable DATABASE_DIRECT_URL is refused under its own name', async () => {
+  const refuse = (databaseDirectUrl: string) =>
+    refusalOf(runAdminCommand(database.url, ['list-organizations'], { databaseDirectUrl }));
+  expect(await refuse(await serverUrl('missing'))).toMatch(/Create it .*, or correct DATABASE_DIRECT_URL\.$/m);
+  const pooler = await startPooler(database.url, { acceptsOptions: true });
+  try {
+    const { host } = new URL(pooler.url);
+    expect(await refuse(pooler.url)).toContain(`${host} in DATABASE_DIRECT_URL is a connection pooler`);
+  } finally {
+    await pooler.close();
+  }
+});
+
+test('a command does not use the connection pooler', async () => {
+  const pooler = await startPooler(database.url);
+  try {
+    const options = { databaseDirectUrl: database.url };
+    const { code, stderr } = await runAdminCommand(pooler.url, ['list-organizations'], options);
+    expect({ code, stderr, clients: pooler.clients() }).toEqual({ code: 0, stderr: '', clients: 0 });
+  } finally {
+    await pooler.close();
+  }
 });
 
 test('an empty database is migrated, so that either command can come first', async () => {

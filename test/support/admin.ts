@@ -5,10 +5,14 @@ import { ENCRYPTION_KEY } from './encryption.ts';
 import type { Ended } from './process.ts';
 
 /** Runs an operator's command as `scripts/admin/main.ts` does, but in this process, because to start one takes longest. */
-export async function runAdminCommand(databaseUrl: string, parameters: readonly string[]): Promise<Ended> {
+export async function runAdminCommand(
+  databaseUrl: string,
+  parameters: readonly string[],
+  { databaseDirectUrl }: { databaseDirectUrl?: string } = {},
+): Promise<Ended> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([text(stdout), text(stderr)]);
-  const env = { DATABASE_URL: databaseUrl, ENCRYPTION_KEY };
+  const env = { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: databaseDirectUrl, ENCRYPTION_KEY };
   const code = await runAdmin(parameters, { env, stdout, stderr }).finally(() => {
     stdout.end();
     stderr.end();
