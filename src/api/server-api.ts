@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Environment, hasRecordedExpiry } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
 import { clientProductOf } from '../domain/client-product.ts';
-import { UnauthenticatedError } from '../domain/errors.ts';
+import { ExpiredKeyError, UnauthenticatedError } from '../domain/errors.ts';
 import { networkOf } from '../domain/network.ts';
 import { PERMISSIONS } from '../domain/role.ts';
 import {
@@ -104,8 +104,8 @@ function authorizeByKey(deps: AuthorizeDeps) {
       recordResponseIn(req, known.use);
       return acceptKey(known);
     } catch (error) {
-      if (known !== undefined && isExpiry(error) && !hasRecordedExpiry(known.record))
-        await deps.recordExpiry(known.record);
+      if (known !== undefined && error instanceof ExpiredKeyError && !hasRecordedExpiry(known.record))
+        await deps.recordExpiry(known.record, error.expiresAt);
       if (!(error instanceof UnauthenticatedError) || (await limiter.admitAddress(deps.clientAddressOf(req))))
         throw error;
       await pause();
@@ -143,15 +143,12 @@ function bindHandlers(
           return await typed(input, deps);
         } catch (error) {
           const { scope, keyId } = input.caller;
-          if (isExpiry(error)) await recordExpiry({ organizationId: scope.organizationId, id: keyId });
+          if (error instanceof ExpiredKeyError)
+            await recordExpiry({ organizationId: scope.organizationId, id: keyId }, error.expiresAt);
           throw error;
         }
       };
       return [operationId, bound];
     }),
   );
-}
-
-function isExpiry(error: unknown): boolean {
-  return error instanceof UnauthenticatedError && error.reason === 'expired';
 }

@@ -69,6 +69,17 @@ export class UnauthenticatedError extends DomainError {
   }
 }
 
+/** The key has expired. */
+export class ExpiredKeyError extends UnauthenticatedError {
+  /** The expiry that the refusal is based on. An operator may have moved it since. */
+  readonly expiresAt: Date;
+
+  constructor(message: string, expiresAt: Date) {
+    super(message, 'expired');
+    this.expiresAt = expiresAt;
+  }
+}
+
 /** The queue that is full: that of the API, that of the dashboard, the look-ups of keys, or the leases of rate limits. */
 export const OVERLOADED = ['api', 'dashboard', 'keys', 'rate limits'] as const;
 export type Overloaded = (typeof OVERLOADED)[number];

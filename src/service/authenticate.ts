@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
-import { ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
+import { ExpiredKeyError, ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
@@ -89,6 +89,7 @@ export function callerOf({ record, permissions, at, use }: AcceptedKey): Caller 
 function permissionsOfActive(state: JudgedKey, { at, use }: Pick<KnownKey, 'at' | 'use'>): readonly Permission[] {
   const verdict = judgeKey(state, at);
   if (verdict.kind === 'rotated' || verdict.kind === 'revoked') use.ended();
+  if (verdict.kind === 'expired') throw new ExpiredKeyError(wordsOf(verdict), verdict.at);
   if (verdict.kind !== 'active') throw new UnauthenticatedError(wordsOf(verdict), verdict.kind);
   return verdict.permissions;
 }
@@ -120,20 +121,24 @@ export function refuseWriter(
   throw new Error('A write was refused to a key that may write.');
 }
 
-/** Records that a request with the key was refused because the key has expired. Call it before the response is sent. */
-export type RecordExpiry = (key: UsedKey) => Promise<void>;
+/**
+ * Records that a request with the key was refused because the key expired at `expiresAt`. Call it before the response is sent.
+ */
+export type RecordExpiry = (key: UsedKey, expiresAt: Date) => Promise<void>;
 
 /**
  * A key that was refused once as expired is never accepted again, even if a clock is set back. That takes one statement in the
- * life of a key, which concurrent requests with the key share.
+ * life of a key, which concurrent requests with the key share. A later expiry, which an operator can set, takes another one.
  */
 export function recordExpiriesIn(db: Database): RecordExpiry {
   const inFlight = new Map<string, Promise<void>>();
-  return ({ organizationId, id }) => {
-    const known = inFlight.get(id);
+  return ({ organizationId, id }, expiresAt) => {
+    const expiry = `${id} ${expiresAt.getTime()}`;
+    const known = inFlight.get(expiry);
     if (known !== undefined) return known;
-    const recorded = recordExpiry(db, OrganizationScope.grant(organizationId), id).finally(() => inFlight.delete(id));
-    inFlight.set(id, recorded);
+    const scope = OrganizationScope.grant(organizationId);
+    const recorded = recordExpiry(db, scope, { id, expiresAt }).finally(() => inFlight.delete(expiry));
+    inFlight.set(expiry, recorded);
     return recorded;
   };
 }

@@ -120,15 +120,20 @@ const RECORD_EXPIRY = {
   text: `
     with organization as materialized (select id from organizations where id = $1 for no key update)
     update api_keys k set expired_at = k.expires_at from organization o
-    where k.organization_id = o.id and k.id = $2 and k.expires_at > coalesce(k.expired_at, '-infinity')`,
+    where k.organization_id = o.id and k.id = $2 and k.expires_at = $3
+      and k.expires_at > coalesce(k.expired_at, '-infinity')`,
 };
 
 /**
- * Records that a request with the key was refused because the key has expired. Locks the organization first, as every change
- * that ends a key does. Repeating it changes nothing.
+ * Records that a request with the key was refused because the key expired at `expiresAt`. Changes nothing if that is already
+ * recorded, or if an operator has moved the expiry since. Locks the organization first, as every change that ends a key does.
  */
-export async function recordExpiry(db: Database, { organizationId }: OrganizationScope, id: string): Promise<void> {
-  await db.pool.query({ ...RECORD_EXPIRY, values: [organizationId, id] });
+export async function recordExpiry(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  { id, expiresAt }: { id: string; expiresAt: Date },
+): Promise<void> {
+  await db.pool.query({ ...RECORD_EXPIRY, values: [organizationId, id, expiresAt] });
 }
 
 /** Returns the previous name, or null if the user has no such key or the key is not active. */

@@ -1,5 +1,6 @@
 // Clocks that are set back. The clock of the server is an option of the test. That of PostgreSQL is ahead where the version of an
 // organization is, because a version is never less than the time of a change.
+import type { PoolClient } from 'pg';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { listKeys } from '../../src/service/list-keys.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
@@ -11,6 +12,10 @@ import { inTransaction } from '../support/transaction.ts';
 
 const MINUTE_MS = 60_000;
 const LIST = '/api/parent_programs';
+/** Less than the 10 seconds after which PostgreSQL ends an idle transaction. */
+const PATIENCE = { seconds: 8 };
+/** Every change that ends a key takes this lock. */
+const LOCK = 'select from organizations where id = $1 for no key update';
 
 const clock = { aheadMs: 0 };
 const server: TestServer = await startServer({ clock: () => Date.now() + clock.aheadMs });
@@ -29,6 +34,11 @@ async function organizationWithExpiry(inMs: number): Promise<TestOrganization & 
 
 async function setExpiry({ id: organizationId }: TestOrganization, expiresAt: Date): Promise<void> {
   await server.db.prisma.apiKey.updateMany({ where: { organizationId }, data: { expiresAt } });
+}
+
+/** In the transaction of an operator. */
+async function moveExpiry(operator: PoolClient, { keyId }: { keyId: string }, inMs: number): Promise<void> {
+  await operator.query('update api_keys set expires_at = $2 where id = $1', [keyId, new Date(Date.now() + inMs)]);
 }
 
 async function statusesOf({ client }: TestOrganization) {
@@ -88,7 +98,7 @@ test('a write that waits while its key is refused as expired is refused as well'
   const organization = await organizationWithExpiry(5 * MINUTE_MS);
   const { id: organizationId, client, keyId } = organization;
   const outcome = await inTransaction(server.db, async (holder) => {
-    await holder.query('select from organizations where id = $1 for no key update', [organizationId]);
+    await holder.query(LOCK, [organizationId]);
     const writing = client.post(LIST, { name: 'Late' });
     await untilWaiting(server.db.pool, 1);
     await holder.query('update api_keys set expired_at = expires_at where id = $1', [keyId]);
@@ -99,6 +109,62 @@ test('a write that waits while its key is refused as expired is refused as well'
     status: 401,
     body: { message: expect.stringMatching(/^This API key expired at 20/) },
   });
+});
+
+// The race: an operator sets a later expiry after the key was judged, and before the refusal is recorded.
+test('a refusal does not end a key whose expiry an operator has moved since', async () => {
+  const organization = await organizationWithExpiry(-MINUTE_MS);
+  const refused = await inTransaction(server.db, async (operator) => {
+    await operator.query(LOCK, [organization.id]);
+    const refusing = organization.client.get(LIST);
+    await untilWaiting(server.db.pool, 1, PATIENCE);
+    await moveExpiry(operator, organization, 5 * MINUTE_MS);
+    await operator.query('commit');
+    return refusing;
+  });
+  expect(refused.status).toBe(401);
+  expect(await statusesOf(organization)).toEqual({ read: 200, write: 201 });
+});
+
+// The race: an operator sets an earlier expiry after the key was accepted, and before PostgreSQL judges its write.
+test('a key whose write was refused for an earlier expiry cannot read either', async () => {
+  const organization = await organizationWithExpiry(5 * MINUTE_MS);
+  clock.aheadMs = -10 * MINUTE_MS;
+  const refused = await inTransaction(server.db, async (operator) => {
+    await operator.query(LOCK, [organization.id]);
+    const writing = organization.client.post(LIST, { name: 'Late' });
+    await untilWaiting(server.db.pool, 1, PATIENCE);
+    await moveExpiry(operator, organization, -MINUTE_MS);
+    await operator.query('commit');
+    return writing;
+  });
+  expect(refused.status).toBe(401);
+  expect(await statusesOf(organization)).toEqual({ read: 401, write: 401 });
+});
+
+// The race: an operator sets a later expiry, and a request is refused for it while the refusal for the earlier one waits.
+test('a refusal for a moved expiry is recorded beside that for the earlier one', async () => {
+  const organization = await organizationWithExpiry(5 * MINUTE_MS);
+  clock.aheadMs = 10 * MINUTE_MS;
+  const refused = await inTransaction(server.db, (next) =>
+    inTransaction(server.db, async (operator) => {
+      await operator.query(LOCK, [organization.id]);
+      const locking = next.query(LOCK, [organization.id]);
+      await untilWaiting(server.db.pool, 1, PATIENCE);
+      const refusing = [organization.client.get(LIST)];
+      await untilWaiting(server.db.pool, 2, PATIENCE);
+      await moveExpiry(operator, organization, 6 * MINUTE_MS);
+      await operator.query('commit');
+      await locking;
+      refusing.push(organization.client.get(LIST));
+      await untilWaiting(server.db.pool, 2, PATIENCE);
+      await next.query('commit');
+      return Promise.all(refusing);
+    }),
+  );
+  expect(refused.map(({ status }) => status)).toEqual([401, 401]);
+  clock.aheadMs = 0;
+  expect(await statusesOf(organization)).toEqual({ read: 401, write: 401 });
 });
 
 test('an operator can give such a key a later expiry', async () => {

@@ -52,8 +52,8 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/api/server-api.ts',
-        find: 'isExpiry(error) && !hasRecordedExpiry(',
-        replace: '!isExpiry(error) && !hasRecordedExpiry(',
+        find: 'error instanceof ExpiredKeyError && !hasRecordedExpiry(',
+        replace: 'error instanceof ExpiredKeyError && hasRecordedExpiry(',
       },
     ],
     caughtBy: CLOCKS,
@@ -63,8 +63,19 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/api/server-api.ts',
-        find: 'if (isExpiry(error)) await recordExpiry({',
-        replace: 'if (isExpiry(operationId)) await recordExpiry({',
+        find: 'if (error instanceof ExpiredKeyError)\n',
+        replace: "if (error instanceof ExpiredKeyError && operationId === 'getKey')\n",
+      },
+    ],
+    caughtBy: CLOCKS,
+  },
+  {
+    title: 'a refusal for an expiry is recorded for the later one that an operator has set since',
+    edits: [
+      {
+        file: 'src/store/api-keys.ts',
+        find: 'k.id = $2 and k.expires_at = $3\n',
+        replace: 'k.id = $2 and k.expires_at >= $3\n',
       },
     ],
     caughtBy: CLOCKS,

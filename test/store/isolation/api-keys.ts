@@ -50,10 +50,10 @@ export const apiKeyProofs: Proofs = {
 
   async recordExpiry({ db, ours, theirs }) {
     const { id } = await createKeyRow(db, theirs, { expiresAt: AT });
-    await recordExpiry(db, ours.scope, id);
+    await recordExpiry(db, ours.scope, { id, expiresAt: AT });
     expect(await rowOf(db, theirs, id)).toMatchObject({ expiredAt: null });
     await createKeyRow(db, ours, { id, expiresAt: AT });
-    await recordExpiry(db, ours.scope, id);
+    await recordExpiry(db, ours.scope, { id, expiresAt: AT });
     expect(await rowOf(db, ours, id)).toMatchObject({ expiredAt: AT });
     expect(await rowOf(db, theirs, id)).toMatchObject({ expiredAt: null });
   },
