@@ -95,7 +95,7 @@ function pages(organization: Organization, parameters: Record<string, string>): 
   });
 }
 
-/** At most 10,000, in an order of no meaning. */
+/** At most 10,000, in a scattered order. */
 function sampleOf(small: readonly Organization[]): Organization[] {
   const all = Array.from({ length: small.length }, (_, i) => small[(i * STEP) % small.length]);
   return all.filter((each) => each !== undefined).slice(0, MOST_ORGANIZATIONS);
@@ -124,7 +124,7 @@ async function ofSmall(
   });
 }
 
-/** At most 5,000 rows of the large organization, evenly over the time in which they were created, in an order of no meaning. */
+/** At most 5,000 rows of the large organization, evenly over the time in which they were created, in a scattered order. */
 async function spreadRows({ client, large, rows: count }: GrownData): Promise<Row[]> {
   const wanted = Math.min(count, MOST_ROWS);
   const { rows } = await client.query<Row>(

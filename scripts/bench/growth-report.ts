@@ -34,7 +34,7 @@ export function growthSection(
 ): string {
   const columns = SIZES.map(({ rows }) => grouped(rows));
   return `${day}, on \`${machine()}\`, which the servers, PostgreSQL and the load
-generator share. The load average of the machine was ${loadBefore.toFixed(1)} when the run began.
+generator share. The load average of the machine was ${loadBefore.toFixed(1)} when the run began; a quiet machine has less than 1.
 
 There are five databases. Each has one large organization and, beside it, small ones of ${SMALL_ROWS} rows: one for each
 hundred rows of the large one. All rows were written in the order of their creation, so those of a small organization

@@ -60,7 +60,7 @@ type Measured = {
   readonly rows: readonly RowCosts[];
 };
 
-const PASSES = 3;
+const PASSES = 2;
 const ROUNDS = 4;
 const ROUND_SECONDS = 0.5;
 /** Of all passes. */

@@ -38,7 +38,7 @@ async function refuseOtherDatabase(client: pg.Client, directUrl: string): Promis
   );
 }
 
-/** Unlike that of any other database, and of any other server. */
+/** A text that differs between any two databases, and between any two servers. */
 async function identityOf(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ identity: string }>(
     `SELECT oid::text || ' ' || extract(epoch FROM pg_postmaster_start_time())::text AS identity

@@ -87,7 +87,7 @@ export function openDatabase({ url, pooler = null, poolSize, keyring, onIdleErro
 
 /**
  * Runs `work` in one transaction, which is rolled back if it throws. Every statement in it must be sent by `tx`. It waits at
- * most 5 seconds for a connection and lasts at most 15.
+ * most 5 seconds for a connection, lasts at most 15, and is idle between two statements for at most 10.
  */
 export async function transaction<T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return db.prisma.$transaction(work);

@@ -16,7 +16,7 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   random_page_cost: '1.1',
 };
 
-/** Those of a connection. PostgreSQL ends one whose process is gone within two minutes; by default, within two hours. */
+/** Of TCP. PostgreSQL closes a connection two minutes after its client has become unreachable; by default, two hours after. */
 export const KEEP_ALIVE_SETTINGS: Readonly<Record<string, string>> =
   process.platform === 'win32'
     ? {}
