@@ -57,6 +57,11 @@ test('with JavaScript off, every guide, operation, sample, schema and response i
   expect(schemas).toEqual(Object.keys(contract.schemas));
 });
 
+test('a picture in SVG is shown', async () => {
+  const picture = plain.getByRole('img', { name: 'How the latency of each request grows' });
+  expect(await picture.evaluate((image) => Reflect.get(image, 'naturalWidth'))).toBe(480);
+});
+
 test('every link on the page has a target, on the server and in the built folder', async () => {
   const built = await site.visit({ javaScriptEnabled: false });
   await built.goto(`${BUILT}plain.html`);

@@ -52,6 +52,12 @@ test('every guide is shown, and the anchor of each heading works', async () => {
   expect((await headingsShown()).map(({ place }) => place)).toEqual(places);
 }, 120_000);
 
+test('a picture in SVG is shown', async () => {
+  await open(shared, guidePlace('scaling', 'how-requests-grow'), 'How requests grow');
+  const picture = shared.getByRole('img', { name: 'How the latency of each request grows' });
+  expect(await picture.evaluate((image) => Reflect.get(image, 'naturalWidth'))).toBe(480);
+});
+
 test('every operation is shown with samples in four languages', async () => {
   const page = shared;
   for (const operation of visited.operations) {

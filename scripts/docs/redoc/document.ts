@@ -62,7 +62,7 @@ function guideText(guide: Guide, contract: Contract, guides: Guides): string {
     const line = guide.text.slice(0, at).split('\n').length;
     throw errorOf([{ file: guide.file, line, message: 'Redoc reads "{%" as a tag. Write "{ %" instead.' }]);
   }
-  return placed(guide, { contract, guides, heading });
+  return withSvgAsHtml(placed(guide, { contract, guides, heading }));
 }
 
 /** A heading with its anchor, because Redoc's own anchors differ. */
@@ -84,4 +84,9 @@ function withSamples({ document, operations }: Contract): Json {
 
 function keyOf({ path, method }: Pick<Operation, 'path' | 'method'>): string {
   return `${method} ${path}`;
+}
+
+/** Redoc shows SVG as data only in HTML; in Markdown, it takes the address for text. */
+function withSvgAsHtml(markdown: string): string {
+  return markdown.replaceAll(/!\[([^\]"]*)\]\((data:image\/svg\+xml;base64,[^)]+)\)/g, '<img alt="$1" src="$2">');
 }
