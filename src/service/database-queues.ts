@@ -1,4 +1,5 @@
-import { FairQueue, type FairQueueOptions, LightLoad } from './fair-queue.ts';
+import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+import { LightLoad } from './light-load.ts';
 
 export type DatabaseQueues = {
   /** The tenants are organizations. */

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { AbandonedError, OverloadError, type Overloaded } from '../domain/errors.ts';
+import type { LightLoad } from './light-load.ts';
 
 export type FairQueueOptions = {
   /** Named in the refusal. */
@@ -17,24 +18,6 @@ export type FairQueueOptions = {
   /** Shared by queues whose tasks compete for the same processors. Undefined: no tenant rests. */
   readonly lightLoad?: LightLoad | undefined;
 };
-
-/** Remembers which tenant last had a task while it used less than its share. */
-export class LightLoad {
-  #tenant: object | undefined;
-  #at = Number.NEGATIVE_INFINITY;
-
-  note(tenant: object, isLight: boolean): void {
-    if (isLight) {
-      this.#tenant = tenant;
-      this.#at = performance.now();
-    } else if (this.#tenant === tenant) this.#tenant = undefined;
-  }
-
-  /** Whether another tenant had such a task within a second. `now`: from `performance.now()`. */
-  isOfAnother(tenant: object, now: number): boolean {
-    return this.#tenant !== undefined && this.#tenant !== tenant && now - this.#at <= ALONE_MS;
-  }
-}
 
 /** The connection of a client, such as a socket: it emits "end" when the client sends no more, and "close". */
 export type ClientConnection = Pick<EventEmitter, 'once' | 'off'> & {

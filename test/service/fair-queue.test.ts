@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FairQueue, type FairQueueOptions, LightLoad } from '../../src/service/fair-queue.ts';
+import { FairQueue, type FairQueueOptions } from '../../src/service/fair-queue.ts';
+import { LightLoad } from '../../src/service/light-load.ts';
 import { outcomeOf } from '../support/actors.ts';
 import { microtasks, until } from '../support/wait.ts';
 
