@@ -72,8 +72,6 @@ export class FairQueue {
   /** When the last task was another tenant's than the one before. */
   #lastChangeAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
-  readonly #resting = new Set<Tenant>();
-  #restTimer: NodeJS.Timeout | undefined;
 
   constructor({ lightLoad, ...options }: FairQueueOptions) {
     this.#options = { maxWaiting: 5000, ...options };
@@ -153,31 +151,24 @@ export class FairQueue {
     const restMs = Math.min(MAX_REST_MS, tookMs);
     const newestWaitsMs = (tenant.waiting.size * (tookMs + restMs)) / permitsPerTenant;
     if (now - oldest.since > maxWaitMs / 2 || newestWaitsMs > maxWaitMs) return;
-    tenant.isResting = true;
     tenant.restsUntil = Math.max(tenant.restsUntil, now + restMs);
-    this.#resting.add(tenant);
-    this.#restTimer ??= this.#startRestTimer(tenant.restsUntil - now);
+    if (!tenant.isResting) this.#startRestTimer(tenant, restMs);
+    tenant.isResting = true;
   }
 
-  /** One timer for all tenants. */
-  #startRestTimer(milliseconds: number): NodeJS.Timeout {
-    return setTimeout(() => this.#endRests(), Math.ceil(milliseconds)).unref();
+  #startRestTimer(tenant: Tenant, milliseconds: number): void {
+    setTimeout(() => this.#endRest(tenant), Math.ceil(milliseconds)).unref();
   }
 
-  #endRests(): void {
-    const now = performance.now();
-    let nextMs = Number.POSITIVE_INFINITY;
-    for (const tenant of this.#resting) {
-      const restMs = tenant.restsUntil - now;
-      if (restMs > 0) {
-        nextMs = Math.min(nextMs, restMs);
-        continue;
-      }
-      this.#resting.delete(tenant);
-      tenant.isResting = false;
-      if (tenant.waiting.size > 0) this.#turns.add(tenant);
+  /** Starts the timer again if it fired early, or if another task has ended and extended the rest. */
+  #endRest(tenant: Tenant): void {
+    const restMs = tenant.restsUntil - performance.now();
+    if (restMs > 0) {
+      this.#startRestTimer(tenant, restMs);
+      return;
     }
-    this.#restTimer = nextMs === Number.POSITIVE_INFINITY ? undefined : this.#startRestTimer(nextMs);
+    tenant.isResting = false;
+    if (tenant.waiting.size > 0) this.#turns.add(tenant);
     this.#startNext();
   }
 

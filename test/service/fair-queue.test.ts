@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FairQueue, type FairQueueOptions } from '../../src/service/fair-queue.ts';
 import { LightLoad } from '../../src/service/light-load.ts';
@@ -53,6 +54,27 @@ function startTasks(options: Partial<FairQueueOptions> = {}) {
     await microtasks();
   };
   return { queue, begun, start, end, endWithoutTimers };
+}
+
+type Advance = (milliseconds: number) => Promise<void>;
+
+/** Stops the clock and the timers of the queue while the test runs. `advance` moves both. */
+async function withStoppedClock(run: (advance: Advance) => Promise<void>): Promise<void> {
+  let now = 0;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    await run(async (milliseconds) => {
+      for (let i = 0; i < milliseconds; i += 1) {
+        now += 1;
+        mock.timers.tick(1);
+        await microtasks();
+      }
+    });
+  } finally {
+    mock.timers.reset();
+    clock.mockRestore();
+  }
 }
 
 test('a task begins at once while there is a permit, and the others wait for one', async () => {
@@ -224,6 +246,43 @@ test('no tenant rests while it is alone, or while all others have their share', 
   await endWithoutTimers('a1');
   expect(begun).toEqual(['a0', 'a1', 'b0', 'a2']);
 });
+
+test('a tenant rests for as long as its task took while another one rests for longer', () =>
+  withStoppedClock(async (advance) => {
+    const { begun, start, endWithoutTimers } = startTasks({ permits: 3, lightLoad: new LightLoad() });
+    for (const name of ['a0', 'a1']) void start(name);
+    await advance(20);
+    for (const name of ['b0', 'b1', 'c0']) void start(name);
+    await advance(2);
+    await endWithoutTimers('a0');
+    await endWithoutTimers('b0');
+    await advance(1);
+    expect(begun).toEqual(['a0', 'b0', 'c0']);
+    await advance(1);
+    expect(begun).toEqual(['a0', 'b0', 'c0', 'b1']);
+    await advance(19);
+    expect(begun).toEqual(['a0', 'b0', 'c0', 'b1']);
+    await advance(1);
+    expect(begun).toEqual(['a0', 'b0', 'c0', 'b1', 'a1']);
+  }));
+
+test('a rest is extended by the next task of the tenant that ends', () =>
+  withStoppedClock(async (advance) => {
+    const { begun, start, endWithoutTimers } = startTasks({
+      permits: 3,
+      permitsPerTenant: 2,
+      lightLoad: new LightLoad(),
+    });
+    for (const name of ['a0', 'a1', 'a2', 'b0']) void start(name);
+    await advance(10);
+    await endWithoutTimers('a0');
+    await advance(5);
+    await endWithoutTimers('a1');
+    await advance(14);
+    expect(begun).toEqual(['a0', 'a1', 'b0']);
+    await advance(1);
+    expect(begun).toEqual(['a0', 'a1', 'b0', 'a2']);
+  }));
 
 test('a tenant does not rest once its tasks have waited for half of their time', async () => {
   const maxWaitMs = 4000;
