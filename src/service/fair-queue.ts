@@ -15,7 +15,10 @@ export type FairQueueOptions = {
   readonly maxWaiting?: number;
   /** A task that waits for longer is refused. */
   readonly maxWaitMs: number;
-  /** Shared by queues whose tasks compete for the same processors. Undefined: no tenant rests. */
+  /**
+   * Shared by queues whose tasks compete for the same processors. Tenants of the same name are one tenant to it. Undefined: no
+   * tenant rests.
+   */
   readonly lightLoad?: LightLoad | undefined;
 };
 
@@ -95,7 +98,7 @@ export class FairQueue {
     if (connection.destroyed) throw ABANDONED;
     const tenant = this.#tenants.get(tenantName) ?? this.#add(tenantName);
     this.#noteArrival(tenantName);
-    this.#lightLoad?.note(tenant, tenant.waiting.size === 0 && tenant.running < this.#options.permitsPerTenant);
+    this.#lightLoad?.note(tenantName, tenant.waiting.size === 0 && tenant.running < this.#options.permitsPerTenant);
     const isNext = tenant.waiting.size === 0 && this.#running < this.#options.permits && this.#mayRun(tenant);
     if (isNext) this.#start(tenant);
     else await this.#wait(tenant, connection);
@@ -145,7 +148,7 @@ export class FairQueue {
   /** Lets the tenant rest after a task, if another tenant gains by it and no task of this one is likely to be refused. */
   #rest(tenant: Tenant, { oldest, startedAt }: { oldest: Waiting; startedAt: number }): void {
     const now = performance.now();
-    if (!this.#lightLoad?.isOfAnother(tenant, now)) return;
+    if (!this.#lightLoad?.isOfAnother(tenant.name, now)) return;
     const { maxWaitMs, permitsPerTenant } = this.#options;
     const tookMs = now - startedAt;
     const restMs = Math.min(MAX_REST_MS, tookMs);

@@ -1,19 +1,29 @@
+/** A tenant counts for this long after its last task arrived. */
 const RECENT_MS = 1000;
 
-/** Remembers which tenant last had a task while it used less than its share. */
+/** The tenants that had a task within the last second while they used less than their share. */
 export class LightLoad {
-  #tenant: object | undefined;
-  #at = Number.NEGATIVE_INFINITY;
+  /** By name, when the last task of the tenant arrived, from `performance.now()`. The longest ago is first. */
+  readonly #arrivedAt = new Map<string, number>();
 
-  note(tenant: object, isLight: boolean): void {
-    if (isLight) {
-      this.#tenant = tenant;
-      this.#at = performance.now();
-    } else if (this.#tenant === tenant) this.#tenant = undefined;
+  /** Notes that a task arrived. `isLight`: its tenant uses less than its share. */
+  note(tenantName: string, isLight: boolean): void {
+    const now = performance.now();
+    this.#forgetOld(now);
+    this.#arrivedAt.delete(tenantName);
+    if (isLight) this.#arrivedAt.set(tenantName, now);
   }
 
-  /** Whether another tenant had such a task within a second. `now`: from `performance.now()`. */
-  isOfAnother(tenant: object, now: number): boolean {
-    return this.#tenant !== undefined && this.#tenant !== tenant && now - this.#at <= RECENT_MS;
+  /** Whether there is such a tenant with another name. `now`: from `performance.now()`. */
+  isOfAnother(tenantName: string, now: number): boolean {
+    this.#forgetOld(now);
+    return this.#arrivedAt.size > (this.#arrivedAt.has(tenantName) ? 1 : 0);
+  }
+
+  #forgetOld(now: number): void {
+    for (const [tenantName, arrivedAt] of this.#arrivedAt) {
+      if (now - arrivedAt <= RECENT_MS) return;
+      this.#arrivedAt.delete(tenantName);
+    }
   }
 }

@@ -284,6 +284,38 @@ test('a rest is extended by the next task of the tenant that ends', () =>
     expect(begun).toEqual(['a0', 'a1', 'b0', 'a2']);
   }));
 
+// The attack: an organization whose requests come in bursts, so that each burst begins with less than its share.
+test('tenants whose queues were empty rest for one that had a task within a second', () =>
+  withStoppedClock(async (advance) => {
+    const { begun, start, endWithoutTimers } = startTasks({ permits: 3, lightLoad: new LightLoad() });
+    void start('a0');
+    await endWithoutTimers('a0');
+    await advance(990);
+    for (const name of ['b0', 'c0', 'b1', 'b2', 'c1', 'c2']) void start(name);
+    await advance(10);
+    await endWithoutTimers('b0');
+    await endWithoutTimers('c0');
+    expect(begun).toEqual(['a0', 'b0', 'c0']);
+    await advance(10);
+    expect(begun).toEqual(['a0', 'b0', 'c0', 'b1', 'c1']);
+    await endWithoutTimers('b1');
+    expect(begun).toEqual(['a0', 'b0', 'c0', 'b1', 'c1', 'b2']);
+  }));
+
+test('no tenant rests for itself', async () => {
+  const { begun, start, endWithoutTimers } = startTasks({
+    permits: 3,
+    permitsPerTenant: 2,
+    permitsAlone: 2,
+    lightLoad: new LightLoad(),
+  });
+  void start('b0');
+  await endWithoutTimers('b0');
+  for (const name of ['a0', 'a1', 'a2', 'b1', 'b2']) void start(name);
+  await endWithoutTimers('b1');
+  expect(begun).toEqual(['b0', 'a0', 'a1', 'b1', 'b2']);
+});
+
 test('a tenant does not rest once its tasks have waited for half of their time', async () => {
   const maxWaitMs = 4000;
   const { begun, start, endWithoutTimers } = startTasks({ maxWaitMs, lightLoad: new LightLoad() });
