@@ -1,7 +1,14 @@
+import type { PoolClient } from 'pg';
 import type { Database } from '../../src/store/database.ts';
 
-/** `name` is empty for a statement that is not prepared. */
-export type Statement = { readonly name: string; readonly text: string };
+export type Statement = {
+  /** Empty for a statement that is not prepared. */
+  readonly name: string;
+  /** Empty for a transaction, which counts as one statement. */
+  readonly text: string;
+  /** The texts of the statements of a transaction, without those that begin and end it. */
+  readonly transaction: readonly string[];
+};
 
 /** The number of statements that the pool runs during the work. Each call through Prisma counts at least once as well. */
 export async function countStatements(db: Database, work: () => Promise<unknown>): Promise<number> {
@@ -9,8 +16,8 @@ export async function countStatements(db: Database, work: () => Promise<unknown>
 }
 
 /**
- * The statements that the pool runs during the work. The text of one on a connection of its own, as in a transaction, is empty.
- * Leases of the rate limits are left out: many requests share one, and it begins after them, at a time of its own.
+ * The statements that the pool runs during the work. Leases of the rate limits are left out: many requests share one, and it
+ * begins after them, at a time of its own.
  */
 export async function recordStatements(db: Database, work: () => Promise<unknown>): Promise<Statement[]> {
   const statements: Statement[] = [];
@@ -18,15 +25,16 @@ export async function recordStatements(db: Database, work: () => Promise<unknown
   const { query, connect } = pool;
   Object.assign(pool, {
     query: (...parameters: unknown[]) => {
-      const [first] = parameters;
-      const { name = '', text = '' } = Object(typeof first === 'string' ? { text: first } : first);
-      statements.push({ name, text });
+      statements.push({ ...statementOf(parameters), transaction: [] });
       return Reflect.apply(query, pool, parameters);
     },
     connect: (...parameters: unknown[]) => {
+      const connected = Reflect.apply(connect, pool, parameters);
       // The pool's own query() checks out a connection with a callback; a caller that keeps a connection does not.
-      if (parameters.length === 0) statements.push({ name: '', text: '' });
-      return Reflect.apply(connect, pool, parameters);
+      if (parameters.length > 0) return connected;
+      const transaction: string[] = [];
+      statements.push({ name: '', text: '', transaction });
+      return connected.then((client: PoolClient) => recordUntilRelease(client, transaction));
     },
   });
   try {
@@ -35,4 +43,28 @@ export async function recordStatements(db: Database, work: () => Promise<unknown
     Object.assign(pool, { query, connect });
   }
   return statements.filter(({ name }) => name !== 'lease_tokens');
+}
+
+const BEGINS_OR_ENDS = /^(BEGIN|COMMIT|ROLLBACK)$/;
+
+/** Adds the text of each statement that the connection runs until the pool has it back. */
+function recordUntilRelease(client: PoolClient, texts: string[]): PoolClient {
+  const { query, release } = client;
+  return Object.assign(client, {
+    query: (...parameters: unknown[]) => {
+      const { text } = statementOf(parameters);
+      if (!BEGINS_OR_ENDS.test(text)) texts.push(text);
+      return Reflect.apply(query, client, parameters);
+    },
+    release: (...parameters: unknown[]) => {
+      Object.assign(client, { query, release });
+      return Reflect.apply(release, client, parameters);
+    },
+  });
+}
+
+/** Of the parameters of query(): a text, or an object with it. */
+function statementOf([first]: readonly unknown[]): { readonly name: string; readonly text: string } {
+  const { name = '', text = '' } = Object(typeof first === 'string' ? { text: first } : first);
+  return { name, text };
 }
