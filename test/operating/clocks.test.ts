@@ -77,10 +77,10 @@ onlyInSoak.each(['a server', 'PostgreSQL'])(
             for (const client of clients)
               expect((await client.post(LIST, { name: 'Once' }, once)).body).toEqual(created);
           }
-          const { violations, unavailable, events } = await integrations.end();
+          const { violations, outages, events } = await integrations.end();
           expect(violations).toEqual([]);
           // PostgreSQL ends transactions that seem to have been idle for ten minutes.
-          if (whose === 'a server') expect(unavailable).toEqual([]);
+          if (whose === 'a server') expect(outages).toEqual([]);
           await until('the webhooks', () => {
             const sent = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
             return events.every(({ id }) => sent.has(id));

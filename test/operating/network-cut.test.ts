@@ -83,7 +83,7 @@ onlyInSoak.each([
       expect(violations).toEqual([]);
       expect(unavailable).not.toEqual([]);
       expect(longestMs).toBeLessThan(MOST_SECONDS_OF_A_RESPONSE * 1000);
-      expect(await others.end()).toMatchObject({ violations: [], unavailable: [] });
+      expect(await others.end()).toMatchObject({ violations: [], outages: [] });
       expect([cut.child.exitCode, whole.child.exitCode]).toEqual([null, null]);
     } finally {
       await db.close();

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Reply, Sending } from './client.ts';
 import { applied, type FeedEvent, feedUrl, type Program } from './feed.ts';
+import { isLoadRefusal } from './load-refusal.ts';
 import { until } from './wait.ts';
 
 const LIST = '/api/parent_programs';
@@ -23,6 +24,8 @@ export type Observed = {
   readonly violations: readonly string[];
   /** The responses that were 503. These requests were sent again. */
   readonly unavailable: readonly string[];
+  /** Those of them that were not refusals under load. */
+  readonly outages: readonly string[];
   /** From the sending of a request to its response. */
   readonly longestMs: number;
   readonly events: readonly FeedEvent[];
@@ -57,6 +60,7 @@ class Run implements Observed {
   readonly violations: string[] = [];
   readonly events: FeedEvent[] = [];
   readonly unavailable: string[] = [];
+  readonly outages: string[] = [];
   longestMs = 0;
   writes = 0;
   isEnding = false;
@@ -173,7 +177,9 @@ class Run implements Observed {
         this.#noteTag(url, reply);
         return reply;
       }
-      this.unavailable.push(`${method} ${url}: ${reply.text}`);
+      const what = `${method} ${url}: ${reply.text}`;
+      this.unavailable.push(what);
+      if (!isLoadRefusal({ status: reply.status, retryAfter: reply.headers['retry-after'] })) this.outages.push(what);
     }
   }
 

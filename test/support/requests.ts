@@ -1,12 +1,16 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isLoadRefusal } from './load-refusal.ts';
 import { until } from './wait.ts';
 
 const CLIENTS = 8;
+const RETRY_MS = 50;
+const LOAD_REFUSAL = Symbol('a refusal under load');
 
 export type Requests = {
-  /** Resolves after so many more responses, or a failure. */
+  /** Resolves after so many more successes, or a failure. */
   readonly afterMore: (count: number) => Promise<void>;
-  /** Every response that was not a success, and every connection that was lost. */
+  /** Every response that was neither a success nor a refusal under load, and every connection that was lost. */
   readonly end: () => Promise<{ readonly failures: readonly string[] }>;
 };
 
@@ -20,6 +24,7 @@ export function startRequests(url: string, key: string): Requests {
     while (!isEnding) {
       const outcome = await send(`${url}/api/parent_programs?limit=5`, { agent, key, name });
       if (outcome === 200 || outcome === 201) responses += 1;
+      else if (outcome === LOAD_REFUSAL) await delay(RETRY_MS);
       else failures.push(`${name === undefined ? 'GET' : 'POST'}: ${outcome}`);
     }
     agent.destroy();
@@ -40,8 +45,8 @@ export function startRequests(url: string, key: string): Requests {
 
 type Sending = { readonly agent: Agent; readonly key: string; readonly name: string | undefined };
 
-/** The status of a success, the status and the text of any other response, or the code of the error. */
-function send(url: string, { agent, key, name }: Sending): Promise<number | string> {
+/** The status of a success, LOAD_REFUSAL, the status and the text of any other response, or the code of the error. */
+function send(url: string, { agent, key, name }: Sending): Promise<number | string | typeof LOAD_REFUSAL> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   const [method, target] = name === undefined ? ['GET', url] : ['POST', url.replace(/\?.*/, '')];
   return new Promise((resolve) => {
@@ -56,7 +61,8 @@ function send(url: string, { agent, key, name }: Sending): Promise<number | stri
       });
       response.on('end', () => {
         const { statusCode: status = 0 } = response;
-        resolve(status < 300 ? status : `${status} ${text.slice(0, 100)}`);
+        if (isLoadRefusal({ status, retryAfter: response.headers['retry-after'] })) resolve(LOAD_REFUSAL);
+        else resolve(status < 300 ? status : `${status} ${text.slice(0, 100)}`);
       });
     });
     sent.end(name === undefined ? undefined : JSON.stringify({ name }));
