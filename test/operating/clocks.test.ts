@@ -23,6 +23,7 @@ const onlyInSoak = length({ short: test.skip, full: test });
 /** Acknowledged between two jumps. */
 const WRITES = length({ short: 0, full: 40, figures: 1000 });
 const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
 const JUMP_SECONDS = 600;
 /** Of the clock, from the time of the machine. The last is ahead, so that nothing waits for it any more. */
 const JUMPS = [JUMP_SECONDS, 0, -JUMP_SECONDS, 0, JUMP_SECONDS];
@@ -43,12 +44,15 @@ onlyInSoak.each(['a server', 'PostgreSQL'])(
     const [ofServer, ofPostgres] = whose === 'a server' ? [clock.env, {}] : [{}, clock.env];
     await withDebianPostgres(
       async ({ databaseUrl }) => {
-        const first = await startCharter({ DATABASE_URL: databaseUrl, ...SERVER, ...ofServer });
-        const second = await startCharter({ DATABASE_URL: databaseUrl, ...SERVER });
+        const servers: Charter[] = [];
         const db = openDatabase({ url: databaseUrl, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
         const receiver = await startScriptedServer();
         receiver.play(respondsWith(200));
         try {
+          const first = await startCharter({ DATABASE_URL: databaseUrl, ...SERVER, ...ofServer }, LIFE);
+          servers.push(first);
+          const second = await startCharter({ DATABASE_URL: databaseUrl, ...SERVER }, LIFE);
+          servers.push(second);
           const organization = await organizationAt(databaseUrl, first);
           await insertEndpoint(db, organization.id, { url: receiver.url });
           const keys = await issueKeys(db, organization);
@@ -89,13 +93,11 @@ onlyInSoak.each(['a server', 'PostgreSQL'])(
         } finally {
           await receiver.close();
           await db.close();
-          await kill(first);
-          await kill(second);
+          for (const server of servers) await kill(server);
         }
       },
       { env: ofPostgres },
-    );
-    await clock.remove();
+    ).finally(() => clock.remove());
   },
   MINUTES * 60_000,
 );

@@ -21,6 +21,7 @@ const FAILURES = length<Failure[]>({
   figures: Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? 'PostgreSQL' : 'machine')),
 });
 const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
 const CLIENTS = 16;
 const PAUSE_MS = 20;
 /** Acknowledged writes before each failure, and after the last one. */
@@ -77,7 +78,7 @@ async function end({ child, ended }: Charter): Promise<void> {
 onlyInSoak(
   'the primary is killed under load: no acknowledged write is lost, nothing stale is read, and no server ends',
   async () => {
-    const cluster = await startPatroni();
+    const cluster = await startPatroni(LIFE);
     const servers: Charter[] = [];
     try {
       const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;
@@ -86,9 +87,8 @@ onlyInSoak(
         PUBLIC_URL: 'http://charter.example.org',
         TRUSTED_PROXIES: 'loopback',
       };
-      const life = { lifeSeconds: MINUTES * 60 };
-      for (const port of ports) servers.push(await startCharter({ ...env, PORT: `${port}` }, life));
-      const haproxy = await startHaproxy(ports);
+      for (const port of ports) servers.push(await startCharter({ ...env, PORT: `${port}` }, LIFE));
+      const haproxy = await startHaproxy(ports, LIFE);
       const db = openDatabase({ url: cluster.url, keyring: KEYRING, poolSize: 4, onIdleError: () => {} });
       const history = emptyHistory();
       let isOver = false;

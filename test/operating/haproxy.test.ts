@@ -14,6 +14,7 @@ import { until } from '../support/wait.ts';
 const onlyInSoak = length({ short: test.skip, full: test });
 const RESTARTS = length({ short: 0, full: 4, figures: 40 });
 const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
 
 test('the guide shows the back end of the configuration', () => {
   const [, backend = ''] = CONFIGURATION.split('\nbackend charter\n');
@@ -34,15 +35,18 @@ onlyInSoak(
     const database = await createScratchDatabase();
     const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;
     const start = (port: number) =>
-      startCharter({
-        DATABASE_URL: database.url,
-        PORT: `${port}`,
-        PUBLIC_URL: 'https://charter.example.org',
-        DRAIN_SECONDS: '3',
-        TRUSTED_PROXIES: 'loopback',
-      });
+      startCharter(
+        {
+          DATABASE_URL: database.url,
+          PORT: `${port}`,
+          PUBLIC_URL: 'https://charter.example.org',
+          DRAIN_SECONDS: '3',
+          TRUSTED_PROXIES: 'loopback',
+        },
+        LIFE,
+      );
     const servers: Charter[] = [await start(ports[0]), await start(ports[1])];
-    const haproxy = await startHaproxy(ports);
+    const haproxy = await startHaproxy(ports, LIFE);
     try {
       const { statusCode, headers } = await getWithTls(`${haproxy.tlsUrl}/sign-in`, haproxy.certificate);
       expect({ statusCode, hsts: headers['strict-transport-security'] }).toEqual({

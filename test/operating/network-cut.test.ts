@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { organizationAt, startCharter } from '../support/charter.ts';
+import { type Charter, organizationAt, startCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { KEYRING } from '../support/encryption.ts';
 import { startIntegrations } from '../support/integrations.ts';
@@ -20,6 +20,7 @@ const MOST_MS = length({ short: 0, full: 10_000, figures: 2000 });
 const MOST_SECONDS_OF_A_RESPONSE = 30;
 const WRITES = length({ short: 0, full: 40, figures: 200 });
 const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
 const LIST = '/api/parent_programs';
 
 onlyInSoak.each([
@@ -30,10 +31,13 @@ onlyInSoak.each([
   async (_, end) => {
     const database = await createScratchDatabase();
     const network = await networkTo(database.url);
-    const cut = await startCharter({ DATABASE_URL: network.url });
-    const whole = await startCharter({ DATABASE_URL: database.url });
+    const servers: Charter[] = [];
     const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
     try {
+      const cut = await startCharter({ DATABASE_URL: network.url }, LIFE);
+      servers.push(cut);
+      const whole = await startCharter({ DATABASE_URL: database.url }, LIFE);
+      servers.push(whole);
       const organization = await organizationAt(database.url, cut);
       const [elsewhere, waiting] = [await organizationAt(database.url, whole), await organizationAt(database.url, cut)];
       const through = { cut: organization.client, whole: new Client(whole.url, organization.key) };
@@ -55,6 +59,7 @@ onlyInSoak.each([
         await holder.query('select from organizations where id = $1 for no key update', [waiting.id]);
         const headers = { 'Idempotency-Key': 'orphan' };
         const request = waiting.client.post(LIST, { name: 'Orphan' }, { headers });
+        suppressUnhandledRejection(request);
         await until('the transaction to wait', async () => {
           const text = 'select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))';
           return (await db.pool.query(text, [rows[0].pid])).rowCount === 1;
@@ -87,8 +92,7 @@ onlyInSoak.each([
       expect([cut.child.exitCode, whole.child.exitCode]).toEqual([null, null]);
     } finally {
       await db.close();
-      await kill(cut);
-      await kill(whole);
+      for (const server of servers) await kill(server);
       await network.close();
       await database.drop();
     }
@@ -105,6 +109,7 @@ function useAgain(client: Client) {
     return statuses;
   };
   const running = run();
+  suppressUnhandledRejection(running);
   return {
     untilRefused: () => until('the refusal of the key', () => statuses.has(401)),
     end() {
@@ -112,4 +117,12 @@ function useAgain(client: Client) {
       return running;
     },
   };
+}
+
+/**
+ * For a promise that the test awaits later. If the test fails before, it kills its servers, and the promise rejects. That must
+ * not hide the cause.
+ */
+function suppressUnhandledRejection(promise: Promise<unknown>): void {
+  promise.catch(() => {});
 }

@@ -31,6 +31,7 @@ import { until } from '../support/wait.ts';
 const onlyInSoak = length({ short: test.skip, full: test });
 const RESTARTS = length({ short: 0, full: 2, figures: 20 });
 const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
 const LIST = '/api/parent_programs';
 /** Fewer than the clients, each server's own connections, and its requests in progress. */
 const POOL_SIZE = 4;
@@ -67,7 +68,7 @@ async function withInstallation(work: (installation: Installation) => Promise<vo
   const direct = new URL(server);
   Object.assign(direct, { username: name, password: 'a password', pathname: `/${name}` });
   try {
-    const pgbouncer = await startPgbouncer(direct.href, POOL_SIZE);
+    const pgbouncer = await startPgbouncer(direct.href, POOL_SIZE, LIFE);
     try {
       await work({ directUrl: direct.href, pgbouncer });
     } finally {
@@ -103,8 +104,9 @@ onlyInSoak(
       const receiver = await startScriptedServer();
       receiver.play(respondsWith(204));
       const env = { ...urls, WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1' };
-      const servers: Charter[] = [await startCharter(env), await startCharter(env)];
+      const servers: Charter[] = [];
       try {
+        for (let i = 0; i < 2; i += 1) servers.push(await startCharter(env, LIFE));
         for (const server of servers) {
           expect(logOf(server)).toContainEqual(
             expect.objectContaining({
@@ -158,10 +160,10 @@ onlyInSoak(
     try {
       const directUrl = await postgres.url();
       await setSessionSettings(directUrl);
-      const pgbouncer = await startPgbouncer(directUrl, POOL_SIZE);
+      const pgbouncer = await startPgbouncer(directUrl, POOL_SIZE, LIFE);
       try {
         const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
-        await withCharter(urls, async (charter) => {
+        const serve = async (charter: Charter) => {
           const { client } = await organizationAt(directUrl, charter);
           const { body: program } = await client.post(LIST, { name: 'Kept' });
           await postgres.restartAsStandby();
@@ -178,7 +180,8 @@ onlyInSoak(
           });
           await untilReady(charter.url, 200);
           expect((await client.get(LIST)).body.data).toEqual([program]);
-        });
+        };
+        await withCharter(urls, serve, LIFE);
       } finally {
         await pgbouncer.remove();
       }

@@ -17,6 +17,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const onlyInSoak = length({ short: test.skip, full: test });
 const ROWS = length({ short: 0, full: 100_000, figures: 1_000_000 });
 const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
 
 async function git(...parameters: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('git', parameters, { cwd: ROOT });
@@ -55,12 +56,12 @@ onlyInSoak(
     try {
       const old: Running[] = [];
       for (const port of ports) {
-        const server = startFile(join(previous, 'src/main.ts'), [], env(port));
+        const server = startFile(join(previous, 'src/main.ts'), [], env(port), LIFE);
         servers.push(server);
         old.push(server);
         await untilPrinted(server, SERVES);
       }
-      const haproxy = await startHaproxy(ports);
+      const haproxy = await startHaproxy(ports, LIFE);
       try {
         const { key, id } = await createOrganization(previous, env(0));
         await fill(database.url, id);
@@ -70,7 +71,7 @@ onlyInSoak(
           await load.afterMore(50);
           old[i]?.child.kill('SIGTERM');
           expect((await old[i]?.ended)?.code).toBe(0);
-          const server = await startCharter(env(port));
+          const server = await startCharter(env(port), LIFE);
           servers.push(server);
           await until('a request from HAProxy', () => server.printed.stdout.includes('/api/parent_programs'));
         }

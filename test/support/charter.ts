@@ -1,6 +1,6 @@
 import { openDatabase } from '../../src/store/database.ts';
 import { KEYRING } from './encryption.ts';
-import { kill, type Running, startFile, untilPrinted } from './process.ts';
+import { kill, type Life, type Running, startFile, untilPrinted } from './process.ts';
 import { createTestOrganization, type TestOrganization } from './server.ts';
 
 export type Charter = Running & { readonly url: string };
@@ -15,16 +15,25 @@ export const HIGH_LIMITS = {
 };
 
 /** The server as an operator starts it, on any free port, in production and so without demonstration data. */
-export async function startCharter(env: Record<string, string>, life: { lifeSeconds?: number } = {}): Promise<Charter> {
+export async function startCharter(env: Record<string, string>, life: Life = {}): Promise<Charter> {
   const defaults = { PORT: '0', NODE_ENV: 'production', ...HIGH_LIMITS };
   const running = startFile('src/main.ts', [], { ...defaults, ...env }, life);
-  const [, url = ''] = await untilPrinted(running, SERVES);
-  return { ...running, url };
+  try {
+    const [, url = ''] = await untilPrinted(running, SERVES);
+    return { ...running, url };
+  } catch (error) {
+    await kill(running);
+    throw error;
+  }
 }
 
 /** Starts a server, runs the work and stops the server. */
-export async function withCharter<T>(env: Record<string, string>, work: (charter: Charter) => Promise<T>): Promise<T> {
-  const charter = await startCharter(env);
+export async function withCharter<T>(
+  env: Record<string, string>,
+  work: (charter: Charter) => Promise<T>,
+  life: Life = {},
+): Promise<T> {
+  const charter = await startCharter(env, life);
   try {
     return await work(charter);
   } finally {

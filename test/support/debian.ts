@@ -26,13 +26,14 @@ export function findPython(): string {
   return find() ?? installed('python3', find);
 }
 
-/** Unpacks packages whose installation would start services, without those that they depend on. */
+/** Unpacks packages of Debian 12 whose installation would start services, without those that they depend on. */
 export function unpackIn(folder: string, packages: readonly string[]): void {
-  const remedy = 'Run it as root, on Debian.';
+  const remedy = 'Run it as root, on Debian 12.';
   if (!canInstallPackages()) throw new Error(`This test unpacks the packages ${packages.join(', ')}. ${remedy}`);
   const { status, stdout, stderr } = unpackPackages(packages, { folder, downloads: DOWNLOADS });
   if (status === 0) return;
-  throw new Error(`They cannot be unpacked (${status}): ${stdout}${stderr}\nDelete ${DOWNLOADS}, and try again.`);
+  const failed = `The packages ${packages.join(', ')} of Debian 12 cannot be unpacked (${status})`;
+  throw new Error(`${failed}: ${stdout}${stderr}\n${remedy} Delete ${DOWNLOADS}, and try again.`);
 }
 
 /** The library that gives a process another time (libfaketime); the one for processes with several threads. */

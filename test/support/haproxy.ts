@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { findProgram } from './debian.ts';
 import { freePort } from './free-port.ts';
 import { withClient } from './postgres.ts';
-import { until } from './wait.ts';
+import { kill, type Life, limitOf, runningOf, untilReady } from './process.ts';
+import { replaceEach } from './replace-each.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../scripts/dist/deploy');
 /** The configurations that are part of the artifact. */
@@ -28,11 +29,10 @@ export type Haproxy = {
 };
 
 /** HAProxy in front of two servers on these ports of 127.0.0.1. Resolves when one of them is ready. */
-export async function startHaproxy([first, second]: readonly [number, number]): Promise<Haproxy> {
+export async function startHaproxy([first, second]: readonly [number, number], life: Life = {}): Promise<Haproxy> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-haproxy-'));
   const [port, tlsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
   const certificate = await writeCertificate(folder);
-  const file = join(folder, 'haproxy.cfg');
   const bind = BIND.exec(CONFIGURATION)?.[0] ?? '';
   const used = bind.replace(' :443 ', ` 127.0.0.1:${tlsPort} `).replace('/etc/haproxy/charter.pem', join(folder, PEM));
   const replacements = {
@@ -46,64 +46,51 @@ export async function startHaproxy([first, second]: readonly [number, number]): 
       ({ ok }) => ok,
       () => false,
     );
-  await writeFile(file, replaceEach(CONFIGURATION, replacements));
-  const child = await run(file, isReady);
-  return {
-    url,
-    tlsUrl: `https://localhost:${tlsPort}`,
-    certificate,
-    async stop() {
-      child.kill('SIGKILL');
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  const stop = await run(replaceEach(CONFIGURATION, replacements), { folder, life, isReady });
+  return { url, tlsUrl: `https://localhost:${tlsPort}`, certificate, stop };
 }
 
 /** HAProxy in front of PostgreSQL. Resolves when it has found the primary. */
 export async function startDatabaseHaproxy(
   servers: readonly { readonly port: number; readonly checkPort: number }[],
+  life: Life = {},
 ): Promise<{ readonly port: number; stop(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-haproxy-'));
   const port = await freePort('127.0.0.1');
-  const file = join(folder, 'haproxy.cfg');
   const lines = servers.map((server, i) => [
     `10.0.0.1${i + 1}:5432`,
     // A machine has one Patroni, the tests' only machine has three.
     `127.0.0.1:${server.port} port ${server.checkPort}`,
   ]);
   const replacements = { '127.0.0.1:5000': `127.0.0.1:${port}`, ...Object.fromEntries(lines) };
-  await writeFile(file, replaceEach(DATABASE_CONFIGURATION, replacements));
   const isReady = () =>
     withClient(`postgresql://postgres@127.0.0.1:${port}/postgres`, () => Promise.resolve(true)).catch(() => false);
-  const child = await run(file, isReady);
-  return {
-    port,
-    async stop() {
-      child.kill('SIGKILL');
-      await rm(folder, { recursive: true, force: true });
-    },
+  return { port, stop: await run(replaceEach(DATABASE_CONFIGURATION, replacements), { folder, life, isReady }) };
+}
+
+type Run = {
+  /** For the configuration. */
+  readonly folder: string;
+  readonly life: Life;
+  readonly isReady: () => Promise<boolean>;
+};
+
+/** Starts HAProxy with this configuration. Resolves when it is ready, with a function that stops it and removes the folder. */
+async function run(configuration: string, { folder, life, isReady }: Run): Promise<() => Promise<void>> {
+  const file = join(folder, 'haproxy.cfg');
+  await writeFile(file, configuration);
+  const running = runningOf(spawn(findProgram('haproxy', 'haproxy'), ['-db', '-f', file], limitOf(life)));
+  const stop = async () => {
+    await kill(running);
+    await rm(folder, { recursive: true, force: true });
   };
-}
-
-function replaceEach(text: string, replacements: Readonly<Record<string, string>>): string {
-  return Object.entries(replacements).reduce((edited, [from, to]) => {
-    if (!edited.includes(from)) throw new Error(`The configuration of HAProxy does not contain "${from}".`);
-    return edited.replaceAll(from, to);
-  }, text);
-}
-
-/** Starts HAProxy with this configuration. Resolves when it is ready. */
-async function run(file: string, isReady: () => Promise<boolean>): Promise<ChildProcess> {
-  const child = spawn(findProgram('haproxy', 'haproxy'), ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let printed = '';
-  child.stderr.on('data', (chunk) => {
-    printed += chunk;
-  });
-  await until('a server behind HAProxy', () => {
-    if (child.exitCode !== null) throw new Error(`HAProxy does not start: ${printed}`);
-    return isReady();
-  });
-  return child;
+  try {
+    await untilReady(running, { name: 'HAProxy', isReady });
+    return stop;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /** Writes a certificate and its key as HAProxy wants them, and returns the certificate. */

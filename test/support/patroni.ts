@@ -11,6 +11,7 @@ import { freePort } from './free-port.ts';
 import { startDatabaseHaproxy } from './haproxy.ts';
 import { processesIn } from './owned-postgres.ts';
 import { withClient } from './postgres.ts';
+import { type Life, limitOf } from './process.ts';
 import { until } from './wait.ts';
 
 /** Patroni, etcd, and the Python packages that Patroni needs. */
@@ -72,22 +73,26 @@ type Member = {
 };
 
 /** Three PostgreSQL of Debian with synchronous replication, managed by Patroni and etcd, behind HAProxy. */
-export async function startPatroni(): Promise<PatroniCluster> {
+export async function startPatroni(life: Life = {}): Promise<PatroniCluster> {
   const user = isRoot() ? await getPostgresUser() : null;
   const folder = await mkdtemp(join(tmpdir(), 'charter-patroni-'));
   await chmod(folder, 0o755);
   if (user !== null) await chown(folder, user.uid, user.gid);
   const processes = new Processes(folder, user);
   const members: Member[] = [];
-  for (const name of NAMES) members.push(await createMember(folder, name, user));
   const end = async () => {
+    clearTimeout(limit);
     await processes.killAll();
     for (const { data } of members) await killProcessesIn(data);
     await rm(folder, { recursive: true, force: true });
   };
+  // A test that exceeds its time limit must not leave processes behind. PostgreSQL outlives a Patroni that is killed.
+  const limit = setTimeout(() => void end(), limitOf(life).timeout);
   try {
+    for (const name of NAMES) members.push(await createMember(folder, name, user));
     await startMembers(members, processes);
-    const haproxy = await startDatabaseHaproxy(members.map(({ port, apiPort }) => ({ port, checkPort: apiPort })));
+    const backends = members.map(({ port, apiPort }) => ({ port, checkPort: apiPort }));
+    const haproxy = await startDatabaseHaproxy(backends, life);
     return {
       url: urlOf(haproxy, 'charter'),
       killPrimary: (failure) => killPrimary(failure, { members, processes }),

@@ -1,5 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,8 @@ import { getPostgresUser, isRoot } from '../../src/postgres/system-user.ts';
 import { findProgram } from './debian.ts';
 import { freePort } from './free-port.ts';
 import { withClient } from './postgres.ts';
-import { until } from './wait.ts';
+import { kill, type Life, limitOf, type Running, runningOf, untilReady } from './process.ts';
+import { replaceEach } from './replace-each.ts';
 
 /** The configuration that is part of the artifact. */
 export const CONFIGURATION = await readFile(
@@ -32,7 +32,7 @@ export type Pgbouncer = {
 };
 
 /** PgBouncer in front of a database, with so many connections to it. Requires that the URL has a password. */
-export async function startPgbouncer(databaseUrl: string, poolSize: number): Promise<Pgbouncer> {
+export async function startPgbouncer(databaseUrl: string, poolSize: number, life: Life = {}): Promise<Pgbouncer> {
   const program = findProgram('pgbouncer', 'pgbouncer');
   const [, major = '', minor = ''] = /^PgBouncer (\d+)\.(\d+)/.exec(execFileSync(program, ['--version'], UTF8)) ?? [];
   const keepsStatements = Number(major) > FIRST_WITH_STATEMENTS[0] || Number(minor) >= FIRST_WITH_STATEMENTS[1];
@@ -48,8 +48,7 @@ export async function startPgbouncer(databaseUrl: string, poolSize: number): Pro
     'default_pool_size = 20': `default_pool_size = ${poolSize}`,
     ...(keepsStatements && { '; max_prepared_statements': 'max_prepared_statements' }),
   };
-  const edited = Object.entries(replacements).reduce((text, [from, to]) => text.replace(from, to), CONFIGURATION);
-  await writeFile(file, edited);
+  await writeFile(file, replaceEach(CONFIGURATION, replacements));
   await writeFile(users, `"${decodeURIComponent(username)}" "${decodeURIComponent(password)}"\n`);
   // It refuses to run as root.
   const user = isRoot() ? await getPostgresUser() : null;
@@ -58,39 +57,34 @@ export async function startPgbouncer(databaseUrl: string, poolSize: number): Pro
 
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${ownPort}`;
-  let child: ChildProcess | undefined;
-  const start = async () => {
-    const started = spawn(program, [file], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-    child = started;
-    let printed = '';
-    started.stderr.on('data', (chunk) => {
-      printed += chunk;
-    });
-    await until('PgBouncer', () => {
-      if (started.exitCode !== null) throw new Error(`PgBouncer does not start: ${printed}`);
-      return withClient(url.href, (client) => client.query('select 1')).then(
-        () => true,
-        () => false,
-      );
-    });
-  };
-  const kill = async () => {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  };
-  await start();
-  return {
+  const isReady = () =>
+    withClient(url.href, (client) => client.query('select 1')).then(
+      () => true,
+      () => false,
+    );
+  let running: Running | undefined;
+  const pgbouncer: Pgbouncer = {
     url: url.href,
     keepsStatements,
-    kill,
-    start,
+    async kill() {
+      if (running !== undefined) await kill(running);
+    },
+    async start() {
+      running = runningOf(spawn(program, [file], { ...user, cwd: folder, ...limitOf(life) }));
+      await untilReady(running, { name: 'PgBouncer', isReady });
+    },
     async remove() {
-      await kill();
+      await pgbouncer.kill();
       await rm(folder, { recursive: true, force: true });
     },
   };
+  try {
+    await pgbouncer.start();
+    return pgbouncer;
+  } catch (error) {
+    await pgbouncer.remove();
+    throw error;
+  }
 }
 
 const UTF8 = { encoding: 'utf8' } as const;

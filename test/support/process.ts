@@ -14,6 +14,11 @@ const INHERITED = {
 /** Some processes serve all tests of a file, which takes minutes on a slow machine. */
 const LIFE_SECONDS = 900;
 
+export type Life = {
+  /** A process that still runs is then killed. */
+  readonly lifeSeconds?: number;
+};
+
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 export type Running = {
@@ -29,16 +34,14 @@ export function startFile(
   file: string,
   parameters: readonly string[],
   env: Record<string, string> = {},
-  { lifeSeconds = LIFE_SECONDS }: { lifeSeconds?: number } = {},
+  life: Life = {},
 ): Running {
   const command = ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters];
   const child = spawn(process.execPath, command, {
     cwd: ROOT,
     env: { ...INHERITED, ...keyOf(env), ...env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
-    // A test that exceeds its time limit must not leave a process behind.
-    timeout: lifeSeconds * 1000,
-    killSignal: 'SIGKILL',
+    ...limitOf(life),
   });
   return runningOf(child);
 }
@@ -49,12 +52,17 @@ export function startNpm(folder: string, env: Record<string, string>): Running {
     cwd: folder,
     env: { ...INHERITED, ...keyOf(env), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
-    timeout: LIFE_SECONDS * 1000,
-    killSignal: 'SIGKILL',
+    ...limitOf({}),
   });
   return runningOf(child);
 }
 
+/** Options of spawn(): a test that exceeds its time limit must not leave a process behind. */
+export function limitOf({ lifeSeconds = LIFE_SECONDS }: Life) {
+  return { timeout: lifeSeconds * 1000, killSignal: 'SIGKILL' } as const;
+}
+
+/** Requires that standard output and standard error are pipes. */
 export function runningOf(child: ChildProcess): Running {
   const printed = { stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk) => {
@@ -93,6 +101,18 @@ export async function untilPrinted({ child, printed }: Running, pattern: RegExp)
   };
   // A start takes a second on an idle machine, and a dozen beside the other tests.
   return until(`${pattern} to be printed`, ask, { seconds: 120 });
+}
+
+/** Waits until a program is ready; throws with its output if it ends first. */
+export async function untilReady(
+  { child, printed }: Running,
+  { name, isReady }: { readonly name: string; readonly isReady: () => Promise<boolean> },
+): Promise<void> {
+  await until(`${name} to be ready`, () => {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`${name} does not start: ${printed.stdout}${printed.stderr}`);
+    return isReady();
+  });
 }
 
 /** Kills the process, as a crash would, if it still runs. */
