@@ -2,7 +2,6 @@ import { access } from 'node:fs/promises';
 import { originOf } from '../../scripts/docs/contract.ts';
 import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
-import { openContext } from '../support/browser.ts';
 import { BUILT, contract, guides } from '../support/docs.ts';
 import { AXE_SCRIPT, look } from '../support/look.ts';
 import { useSite } from '../support/site.ts';
@@ -10,13 +9,7 @@ import { useSite } from '../support/site.ts';
 const site = await useSite({ script: AXE_SCRIPT });
 
 // A page that is not changed serves several tests, because it is long.
-const context = await openContext(site.browser, {
-  baseURL: site.server.url,
-  problems: site.problems,
-  javaScriptEnabled: false,
-});
-afterAll(() => context.close());
-const plain = await context.newPage();
+const plain = await site.sharedPage({ javaScriptEnabled: false });
 await plain.goto('/docs');
 await plain.getByRole('link', { name: 'version without JavaScript' }).click();
 await plain.waitForURL('**/docs/plain.html');

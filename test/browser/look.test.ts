@@ -1,6 +1,5 @@
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
-import { openContext } from '../support/browser.ts';
 import { AXE_SCRIPT, look } from '../support/look.ts';
 import { createRealisticTeam } from '../support/realistic-team.ts';
 import { addRealisticWebhooks } from '../support/realistic-webhooks.ts';
@@ -12,13 +11,7 @@ import { useSite } from '../support/site.ts';
 const site = await useSite({ script: AXE_SCRIPT });
 
 // One page for all tests of the file: in a new one, axe has to be compiled again, which takes longer than to run it.
-const context = await openContext(site.browser, {
-  baseURL: site.server.url,
-  problems: site.problems,
-  script: AXE_SCRIPT,
-});
-afterAll(() => context.close());
-const page = await context.newPage();
+const page = await site.sharedPage();
 
 const team = await createRealisticTeam(site.server.db);
 const webhooks = await addRealisticWebhooks(site.server.db, team);
@@ -100,7 +93,7 @@ const AS_GUEST: readonly { name: string; path: () => string }[] = [
 ];
 
 test('every page without sign-in passes the layout checks', async () => {
-  await context.clearCookies();
+  await page.context().clearCookies();
   const wrong: string[] = [];
   for (const { name, path } of AS_GUEST) {
     await page.goto(path());

@@ -12,6 +12,8 @@ export type Site = {
   readonly problems: string[];
   /** A page in a new browser context. */
   visit(options?: ContextOptions): Promise<Page>;
+  /** A page for all tests of the file, because a new one takes long to load. */
+  sharedPage(options?: ContextOptions): Promise<Page>;
   /** The profile page of a signed-in user, through a session that needed no password. */
   visitAs(actor: Actor, options?: ContextOptions): Promise<Page>;
   /** Replaces the cookie of the page's context by one of the user. The next page that it loads is theirs. */
@@ -34,8 +36,10 @@ export async function useSite({ script }: { script?: string } = {}): Promise<Sit
     contexts = [];
     expect(problems.splice(0)).toEqual([]);
   });
-  const visit = async (options: ContextOptions = {}) => {
-    const context = await openContext(browser, { baseURL: server.url, problems, script, ...options });
+  const open = (options: ContextOptions = {}) =>
+    openContext(browser, { baseURL: server.url, problems, script, ...options });
+  const visit = async (options?: ContextOptions) => {
+    const context = await open(options);
     contexts.push(context);
     return context.newPage();
   };
@@ -49,6 +53,11 @@ export async function useSite({ script }: { script?: string } = {}): Promise<Sit
     browser,
     problems,
     visit,
+    async sharedPage(options) {
+      const context = await open(options);
+      afterAll(() => context.close());
+      return context.newPage();
+    },
     async visitAs(actor, options) {
       const page = await visit(options);
       await switchTo(actor, page);
