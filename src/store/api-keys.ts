@@ -1,7 +1,14 @@
+import { Prisma } from '../../generated/prisma/client.ts';
 import { nameKeyOf } from '../domain/name.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
 import type { Database, Transaction } from './database.ts';
+
+/** Whether a row of api_keys is an active key, as `endOf` decides. */
+export function isActiveAt(at: Date): Prisma.Sql {
+  return Prisma.sql`rotated_at is null and revoked_at is null
+    and (expires_at is null or expires_at > greatest(${at.toISOString()}::timestamptz, expired_at))`;
+}
 
 export type NewApiKey = {
   readonly id: string;
@@ -99,7 +106,7 @@ export async function replaceApiKey(
       update api_keys
       set rotated_at = ${now}::timestamptz, rotated_by_user_id = ${byUserId}::uuid, successor_id = ${successor.id}::uuid
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
-        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > greatest(${now}::timestamptz, expired_at))
+        and ${isActiveAt(at)}
       returning organization_id, user_id, name, name_key, permissions, expires_at, key_prefix),
     successor as (
       insert into api_keys
@@ -142,12 +149,11 @@ export async function renameApiKey(
   scope: OrganizationScope,
   { id, userId, at, name }: Omit<KeyChange, 'byUserId'> & { name: string },
 ): Promise<{ oldName: string } | null> {
-  const now = at.toISOString();
   const [row] = await tx.$queryRaw<{ oldName: string }[]>`
     with before as (
       select organization_id, id, name from api_keys
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
-        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > greatest(${now}::timestamptz, expired_at))
+        and ${isActiveAt(at)}
       for no key update)
     update api_keys k set name = ${name}, name_key = ${nameKeyOf(name)} from before
     where k.organization_id = before.organization_id and k.id = before.id

@@ -1,3 +1,4 @@
+import { NIL } from 'uuid';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
@@ -111,8 +112,6 @@ export function withRfc3339(json: string): string {
 }
 
 const DAY_MS = 86_400_000;
-/** Sorts before every organization. */
-const FIRST_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
 /** Deletes events older than so many days of all organizations, in batches. Returns how many. */
 export async function deleteExpiredEvents(db: Database, deletion: Deletion, retentionDays: number): Promise<number> {
@@ -121,7 +120,7 @@ export async function deleteExpiredEvents(db: Database, deletion: Deletion, rete
   // Organization by organization, along the primary key: an index by time alone would slow down every write. The timestamp
   // counts too, because the demonstration has a new event with an old id. A batch goes on with the last organization of the
   // batch before it, which may have more.
-  let from = FIRST_ORGANIZATION;
+  let from: string = NIL;
   return deleteInBatches(deletion, async () => {
     const [batch] = await db.prisma.$queryRaw<{ deleted: number; last: string | null }[]>`
       with expired as materialized (

@@ -1,4 +1,5 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
+import { isActiveAt } from './api-keys.ts';
 import type { Transaction } from './database.ts';
 
 /** When and by whom a key of the user was rotated or revoked, and when it expires. Null: the user has no such key. */
@@ -35,8 +36,7 @@ export async function findLiveSuccessor(
       where k.organization_id = ${scope.organizationId}::uuid)
     select k.name, k.key_prefix as prefix
     from line join api_keys k on k.organization_id = ${scope.organizationId}::uuid and k.id = line.id
-    where k.rotated_at is null and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > greatest(${now.toISOString()}::timestamptz, k.expired_at))
+    where ${isActiveAt(now)}
     limit 1`;
   return row ?? null;
 }

@@ -1,3 +1,4 @@
+import { NIL } from 'uuid';
 import { testEventBody } from '../domain/webhook-message.ts';
 import type { Database } from './database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
@@ -17,8 +18,8 @@ export type PendingEndpoint = EndpointKey & {
 
 /** Sorts before every endpoint. */
 export const FIRST_ENDPOINT: EndpointKey = {
-  organizationId: '00000000-0000-0000-0000-000000000000',
-  endpointId: '00000000-0000-0000-0000-000000000000',
+  organizationId: NIL,
+  endpointId: NIL,
 };
 
 /** In the order of the index, so that no plan uses the primary key, which also has the deliveries that are not pending. */

@@ -96,8 +96,8 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/store/api-keys.ts',
-        find: '(expires_at is null or expires_at > greatest(${now}::timestamptz, expired_at))\n      returning',
-        replace: '(expires_at is null or expires_at > ${now}::timestamptz)\n      returning',
+        find: 'expires_at > greatest(${at.toISOString()}::timestamptz, expired_at)',
+        replace: 'expires_at > ${at.toISOString()}::timestamptz',
       },
     ],
     caughtBy: CLOCKS,
@@ -263,7 +263,7 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/store/api-keys.ts',
-        find: 'and user_id = ${userId}::uuid\n        and rotated_at is null and revoked_at is null and (expires_at is null or expires_at > greatest(${now}::timestamptz, expired_at))\n      returning',
+        find: 'and user_id = ${userId}::uuid\n        and ${isActiveAt(at)}\n      returning',
         replace: 'and user_id = ${userId}::uuid\n      returning',
       },
     ],
