@@ -41,6 +41,21 @@ async function moveExpiry(operator: PoolClient, { keyId }: { keyId: string }, in
   await operator.query('update api_keys set expires_at = $2 where id = $1', [keyId, new Date(Date.now() + inMs)]);
 }
 
+/** The outcome of a request that waits while an operator moves the expiry. */
+async function sendWhileExpiryMoves(
+  organization: TestOrganization & { keyId: string },
+  { inMs, send }: { inMs: number; send: () => ReturnType<TestOrganization['client']['get']> },
+) {
+  return inTransaction(server.db, async (operator) => {
+    await operator.query(LOCK, [organization.id]);
+    const sending = send();
+    await untilWaiting(server.db.pool, 1, PATIENCE);
+    await moveExpiry(operator, organization, inMs);
+    await operator.query('commit');
+    return sending;
+  });
+}
+
 async function statusesOf({ client }: TestOrganization) {
   const [read, write] = [await client.get(LIST), await client.post(LIST, { name: 'Program' })];
   return { read: read.status, write: write.status };
@@ -114,14 +129,8 @@ test('a write that waits while its key is refused as expired is refused as well'
 // The race: an operator sets a later expiry after the key was judged, and before the refusal is recorded.
 test('a refusal does not end a key whose expiry an operator has moved since', async () => {
   const organization = await organizationWithExpiry(-MINUTE_MS);
-  const refused = await inTransaction(server.db, async (operator) => {
-    await operator.query(LOCK, [organization.id]);
-    const refusing = organization.client.get(LIST);
-    await untilWaiting(server.db.pool, 1, PATIENCE);
-    await moveExpiry(operator, organization, 5 * MINUTE_MS);
-    await operator.query('commit');
-    return refusing;
-  });
+  const send = () => organization.client.get(LIST);
+  const refused = await sendWhileExpiryMoves(organization, { inMs: 5 * MINUTE_MS, send });
   expect(refused.status).toBe(401);
   expect(await statusesOf(organization)).toEqual({ read: 200, write: 201 });
 });
@@ -130,14 +139,8 @@ test('a refusal does not end a key whose expiry an operator has moved since', as
 test('a key whose write was refused for an earlier expiry cannot read either', async () => {
   const organization = await organizationWithExpiry(5 * MINUTE_MS);
   clock.aheadMs = -10 * MINUTE_MS;
-  const refused = await inTransaction(server.db, async (operator) => {
-    await operator.query(LOCK, [organization.id]);
-    const writing = organization.client.post(LIST, { name: 'Late' });
-    await untilWaiting(server.db.pool, 1, PATIENCE);
-    await moveExpiry(operator, organization, -MINUTE_MS);
-    await operator.query('commit');
-    return writing;
-  });
+  const send = () => organization.client.post(LIST, { name: 'Late' });
+  const refused = await sendWhileExpiryMoves(organization, { inMs: -MINUTE_MS, send });
   expect(refused.status).toBe(401);
   expect(await statusesOf(organization)).toEqual({ read: 401, write: 401 });
 });

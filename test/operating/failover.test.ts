@@ -1,7 +1,7 @@
 // The primary is killed again and again under load: three PostgreSQL with synchronous replication that Patroni manages, and two
 // servers, each behind the HAProxy of the artifact.
 import { openDatabase } from '../../src/store/database.ts';
-import { type Charter, startCharter } from '../support/charter.ts';
+import { type Charter, endCharter, startCharter } from '../support/charter.ts';
 import { KEYRING } from '../support/encryption.ts';
 import { freePort } from '../support/free-port.ts';
 import { readGuide } from '../support/guides.ts';
@@ -68,13 +68,6 @@ async function lostWrites({ url }: PatroniCluster, { acknowledged }: History): P
   return acknowledged.map(({ value }) => value).filter((value) => !kept.has(value));
 }
 
-/** As an operator ends it; a server that had ended before would have no such status. */
-async function end({ child, ended }: Charter): Promise<void> {
-  expect({ code: child.exitCode, signal: child.signalCode }).toEqual({ code: null, signal: null });
-  child.kill('SIGTERM');
-  expect((await ended).code).toBe(0);
-}
-
 onlyInSoak(
   'the primary is killed under load: no acknowledged write is lost, nothing stale is read, and no server ends',
   async () => {
@@ -129,7 +122,7 @@ onlyInSoak(
       expect([...statuses].filter((status) => status >= 500)).toEqual([503]);
       expect(waits).toHaveLength(FAILURES.length);
       expect(Math.max(...waits)).toBeLessThan(MAX_WAIT_MS);
-      for (const server of servers) await end(server);
+      for (const server of servers) await endCharter(server);
     } finally {
       for (const server of servers) await kill(server);
       await cluster.stop();

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
-import { type Charter, organizationAt, startCharter } from '../support/charter.ts';
+import { type Charter, endCharter, organizationAt, startCharter } from '../support/charter.ts';
 import type { Client } from '../support/client.ts';
 import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
 import { ENCRYPTION_KEY } from '../support/encryption.ts';
@@ -101,13 +101,6 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Ends the server as an operator does; a process that had ended before would have no such status. */
-async function end({ child, ended }: Charter): Promise<void> {
-  expect({ code: child.exitCode, signal: child.signalCode }).toEqual({ code: null, signal: null });
-  child.kill('SIGTERM');
-  expect((await ended).code).toBe(0);
-}
-
 test(
   'a server with an external PostgreSQL outlives its stops, crashes, freezes and resets, and responds with 503 meanwhile',
   async () => {
@@ -123,7 +116,7 @@ test(
       const { statuses, longestMs } = await survive({ charter, postgres, databaseUrl: proxy.url }, outages);
       expect(statuses).toEqual([200, 201, 503]);
       console.log(`external: a success at most ${longestMs.toFixed(0)} ms after PostgreSQL was back`);
-      await end(charter);
+      await endCharter(charter);
     } finally {
       charter.child.kill('SIGKILL');
       await proxy.stop();
@@ -151,7 +144,7 @@ test(
       ]);
       expect(statuses).toEqual([200, 201, 503]);
       console.log(`embedded: a success at most ${longestMs.toFixed(0)} ms after PostgreSQL was back`);
-      await end(charter);
+      await endCharter(charter);
     } finally {
       charter.child.kill('SIGKILL');
     }

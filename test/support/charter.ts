@@ -27,6 +27,13 @@ export async function startCharter(env: Record<string, string>, life: Life = {})
   }
 }
 
+/** Ends the server as an operator does. A process that had ended before would have no such status. */
+export async function endCharter({ child, ended }: Charter): Promise<void> {
+  expect({ code: child.exitCode, signal: child.signalCode }).toEqual({ code: null, signal: null });
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+}
+
 /** Starts a server, runs the work and stops the server. */
 export async function withCharter<T>(
   env: Record<string, string>,

@@ -11,14 +11,21 @@ export type DatabaseProxy = {
   reset(): void;
 };
 
-/** A proxy between a server and its database, so that one test can stop "the database" while others go on using it. */
-export async function proxyDatabase(databaseUrl: string): Promise<DatabaseProxy> {
+/**
+ * A proxy between a server and its database, so that one test can stop "the database" while others go on using it. `join` passes
+ * on what one side sends to the other.
+ */
+export async function proxyDatabase(
+  databaseUrl: string,
+  join: (inward: Socket, outward: Socket) => void = pipeBothWays,
+): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const open = new Set<Socket>();
   const server = createServer((inward) => {
     const outward = connect({ host: target.hostname, port: Number(target.port) });
-    pass(inward, outward, open);
-    pass(outward, inward, open);
+    endTogether(inward, outward, open);
+    endTogether(outward, inward, open);
+    join(inward, outward);
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   await listen(0);
@@ -39,12 +46,16 @@ export async function proxyDatabase(databaseUrl: string): Promise<DatabaseProxy>
   };
 }
 
-function pass(from: Socket, to: Socket, open: Set<Socket>): void {
+function pipeBothWays(inward: Socket, outward: Socket): void {
+  inward.pipe(outward);
+  outward.pipe(inward);
+}
+
+function endTogether(from: Socket, to: Socket, open: Set<Socket>): void {
   open.add(from);
   from.on('error', () => to.destroy());
   from.on('close', () => {
     open.delete(from);
     to.destroy();
   });
-  from.pipe(to);
 }

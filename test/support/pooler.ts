@@ -1,7 +1,7 @@
 // What a client sees of a connection pooler, without PgBouncer, which only the long tests need.
-import { connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { SESSION_SETTINGS } from '../../src/store/session-settings.ts';
-import { portOf } from './port.ts';
+import { proxyDatabase } from './database-proxy.ts';
 import { withClient } from './postgres.ts';
 
 export type TestPooler = {
@@ -31,23 +31,9 @@ export async function startPooler(
   databaseUrl: string,
   { keepsStatements = false, acceptsOptions = false }: PoolerOptions = {},
 ): Promise<TestPooler> {
-  const target = new URL(databaseUrl);
-  const open = new Set<Socket>();
   let clients = 0;
-  const server = createServer((inward) => {
+  const { url, stop } = await proxyDatabase(databaseUrl, (inward, outward) => {
     clients += 1;
-    const outward = connect({ host: target.hostname, port: Number(target.port) });
-    for (const [from, to] of [
-      [inward, outward],
-      [outward, inward],
-    ] as const) {
-      open.add(from);
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        open.delete(from);
-        to.destroy();
-      });
-    }
     onMessage(inward, { isFirstTyped: false }, (message, type) => {
       if (type === null && !acceptsOptions && message.includes('\0options\0')) return void inward.end(REFUSAL);
       outward.write(keepsStatements ? renamed(message, type) : message);
@@ -56,18 +42,7 @@ export async function startPooler(
       inward.write(type === 'K' ? withOtherProcess(message) : message);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = new URL(databaseUrl);
-  url.port = String(portOf(server.address()));
-  return {
-    url: url.href,
-    clients: () => clients,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of open) socket.destroy();
-      }),
-  };
+  return { url, clients: () => clients, close: stop };
 }
 
 /** Calls `use` with each message of PostgreSQL's protocol. The first one of a client has no type, which is null then. */
