@@ -3,7 +3,7 @@ import { readArguments } from '../arguments.ts';
 export const HELP = `npm run bench              measures Charter against a bare node:http + pg server ("raw"), about 25 minutes
 npm run bench -- --quick   one pass through the cases that have a goal, about a minute. The servers do not get fully warm,
                            so the result is only an indication
-npm run bench -- --overload  measures one client while others send more than the server can serve, about 4 minutes
+npm run bench -- --overload  measures one client while others send more than the server can serve, about 7 minutes
 npm run bench -- --growth  measures how requests slow down from 1,000 to 10,000,000 rows and from 10 to 100,000
                            organizations, about 12 minutes. The first run creates five databases in .data/growth (14 GB),
                            which takes half an hour; an interrupted run keeps those that are complete
