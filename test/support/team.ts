@@ -1,9 +1,8 @@
 import type { Actor } from '../../src/domain/actor.ts';
 import { ROLES, type Role } from '../../src/domain/role.ts';
 import { createOrganization } from '../../src/service/operator.ts';
-import { hashPassword } from '../../src/service/password.ts';
 import type { Database } from '../../src/store/database.ts';
-import { newTrace, PASSWORD } from './accounts.ts';
+import { cheapPasswordHash, newTrace } from './accounts.ts';
 
 export const NAMES: Record<Role, string> = {
   administrator: 'Adaeze Okafor',
@@ -16,16 +15,14 @@ export const ORGANIZATION = 'Northwind Learning Alliance';
 /** One user of each role, who signs in with PASSWORD. */
 export type Team = { readonly organizationId: string } & Readonly<Record<Role, Actor>>;
 
-let passwordHash: Promise<string> | undefined;
 let made = 0;
 
 /** A typical organization. Its e-mails are unique, so that the tests of a file can share a server. */
 export async function createTeam(db: Database): Promise<Team> {
   made += 1;
-  passwordHash ??= hashPassword(PASSWORD);
-  const hash = await passwordHash;
+  const passwordHash = await cheapPasswordHash();
   const domain = made === 1 ? 'northwind.example' : `northwind-${made}.example`;
-  const users = ROLES.map((role) => ({ email: `${role}@${domain}`, name: NAMES[role], role, passwordHash: hash }));
+  const users = ROLES.map((role) => ({ email: `${role}@${domain}`, name: NAMES[role], role, passwordHash }));
   const scope = await createOrganization(db, { name: ORGANIZATION, users });
   const rows = await db.prisma.user.findMany({ where: { organizationId: scope.organizationId } });
   const actorOf = (role: Role): Actor => {
