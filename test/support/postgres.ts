@@ -41,19 +41,28 @@ export async function useScratchDatabase(): Promise<ScratchDatabase> {
   return scratch;
 }
 
+let administration: Promise<pg.Pool> | undefined;
+
+/** One connection of this process for all files that it runs. It does not keep the process from ending. */
+async function openAdministration(): Promise<pg.Pool> {
+  const pool = new pg.Pool({ connectionString: await serverUrl(), max: 1, allowExitOnIdle: true });
+  // PostgreSQL may end first.
+  pool.on('error', () => {});
+  return pool;
+}
+
 /** A new database: with every migration applied, or empty. The caller drops it. */
 export async function createScratchDatabase(contents: 'migrated' | 'empty' = 'migrated'): Promise<ScratchDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const template = contents === 'empty' ? 'template0' : new URL(await sharedUrl('postgres')).pathname.slice(1);
-  const server = await serverUrl();
-  await withClient(server, async (client) => {
-    // Copies the files. By default, PostgreSQL writes each page to its log as well.
-    await client.query(`create database ${name} template ${template} strategy file_copy`);
-    await client.query(`alter database ${name} set timezone = '${TIME_ZONE}'`);
-  });
+  administration ??= openAdministration();
+  const pool = await administration;
+  // Copies the files. By default, PostgreSQL writes each page to its log as well.
+  await pool.query(`create database ${name} template ${template} strategy file_copy`);
+  await pool.query(`alter database ${name} set timezone = '${TIME_ZONE}'`);
   return {
     url: await serverUrl(name),
-    drop: () => withClient(server, async (client) => void (await client.query(`drop database ${name} with (force)`))),
+    drop: async () => void (await pool.query(`drop database ${name} with (force)`)),
   };
 }
 
