@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +21,21 @@ const PATHS = [...TEXTS, '/charter-client.tgz'];
 const EXAMPLE = 'http://127.0.0.1:3000';
 
 const server = await useServer();
+
+const FILES = [
+  'docs/index.html',
+  'docs/plain.html',
+  'docs/postman.json',
+  'docs/charter-client.tgz',
+  'openapi.json',
+  'openapi.yaml',
+];
+
+/** Writes every published file, with its name as its text. */
+async function writeBuilt(folder: string): Promise<void> {
+  await mkdir(join(folder, 'docs'), { recursive: true });
+  for (const name of FILES) await writeFile(join(folder, name), name);
+}
 
 const OPTIONS = { setPageHeaders() {}, publicUrl: undefined };
 
@@ -150,8 +165,9 @@ test('the page says how to build missing documentation, and shows it once it is 
   expect(missing.status).toBe(503);
   expect(missing.headers.get('cache-control')).toBe('no-store');
   expect(await missing.text()).toContain('<code>npm run docs</code>');
-  await cp(join(GENERATED, 'docs'), join(folder, 'docs'), { recursive: true });
-  expect((await fetch(`${unbuilt.url}/docs`)).status).toBe(200);
+  await writeBuilt(folder);
+  const built = await fetch(`${unbuilt.url}/docs`);
+  expect([built.status, await built.text()]).toEqual([200, 'docs/index.html']);
   await unbuilt.stop();
   await rm(folder, { recursive: true });
 });
@@ -164,9 +180,7 @@ test('a file that cannot be read is a failed request, not missing documentation;
     res.status(500).end();
   };
   // Also for root, who may read every file: a folder cannot be read as a file.
-  for (const name of ['docs/index.html', 'docs/plain.html', 'docs/postman.json', 'docs/charter-client.tgz'])
-    await mkdir(join(folder, name), { recursive: true });
-  for (const name of ['openapi.json', 'openapi.yaml']) await mkdir(join(folder, name));
+  for (const name of FILES) await mkdir(join(folder, name), { recursive: true });
   const publication = openPublication(pathToFileURL(`${folder}/`));
   await publication.prepare(EXAMPLE);
   const unreadable = await listen(express().use(publication.routes(OPTIONS)).use(refuse), {
@@ -176,16 +190,17 @@ test('a file that cannot be read is a failed request, not missing documentation;
   for (const path of PATHS) expect([path, (await fetch(`${unreadable.url}${path}`)).status]).toEqual([path, 500]);
   expect(failures).toMatchObject(PATHS.map(() => ({ code: 'EISDIR' })));
   await rm(join(folder, 'docs'), { recursive: true });
-  await cp(join(GENERATED, 'docs'), join(folder, 'docs'), { recursive: true });
-  expect((await fetch(`${unreadable.url}/docs`)).status).toBe(200);
+  for (const name of ['openapi.json', 'openapi.yaml']) await rm(join(folder, name), { recursive: true });
+  await writeBuilt(folder);
+  const readable = await fetch(`${unreadable.url}/docs`);
+  expect([readable.status, await readable.text()]).toEqual([200, 'docs/index.html']);
   await unreadable.stop();
   await rm(folder, { recursive: true });
 });
 
 test('the server reads and compresses the prepared files at its start, before the first request', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-prepared-'));
-  for (const name of ['docs', 'openapi.json', 'openapi.yaml'])
-    await cp(join(GENERATED, name), join(folder, name), { recursive: true });
+  await writeBuilt(folder);
   const publication = openPublication(pathToFileURL(`${folder}/`));
   const prepared = await listen(express().use(publication.routes(OPTIONS)), { host: '127.0.0.1', port: 0 });
   await publication.prepare(prepared.url);

@@ -48,13 +48,24 @@ export function sendTo(
   });
 }
 
+export type Prepared = {
+  readonly ours: TestOrganization;
+  readonly client: Client;
+  readonly request: ValidRequest;
+  readonly references: References;
+};
+
 /** A valid request, and an organization that may send it. */
 export async function prepare(
   server: TestServer,
   operation: Operation,
   options?: Parameters<typeof createTestOrganization>[1],
-): Promise<{ ours: TestOrganization; client: Client; request: ValidRequest; references: References }> {
-  const ours = await createTestOrganization(server, options);
+): Promise<Prepared> {
+  return prepareFor(await createTestOrganization(server, options), operation);
+}
+
+/** A valid request of the organization. */
+export async function prepareFor(ours: TestOrganization, operation: Operation): Promise<Prepared> {
   const { client } = ours;
   const [id, references] = [await createItem(client, operation), await createReferences(client, operation)];
   return { ours, client, request: requestFor(operation, { id, references }), references };
