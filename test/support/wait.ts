@@ -1,18 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-const EVERY_MS = 10;
+const SHORTEST_MS = 10;
+const LONGEST_MS = 100;
 
 /**
- * Polls until the value is not null, false or undefined, and returns it; throws with what was awaited after the limit.
+ * Polls, at intervals that grow with the time waited, until the value is not null, false or undefined, and returns it; throws with what was awaited after the limit.
  */
 export async function until<T>(
   awaited: string,
   ask: () => Promise<T | null | false | undefined> | T | null | false | undefined,
   { seconds = 90 }: { seconds?: number } = {},
 ): Promise<T> {
-  for (const giveUpAt = Date.now() + seconds * 1000; Date.now() < giveUpAt; await delay(EVERY_MS)) {
+  const startedAt = performance.now();
+  for (let waited = 0; waited < seconds * 1000; waited = performance.now() - startedAt) {
     const value = await ask();
     if (value !== null && value !== undefined && value !== false) return value;
+    await delay(Math.min(Math.max(SHORTEST_MS, waited / 10), LONGEST_MS));
   }
   throw new Error(`Waited ${seconds} seconds in vain for: ${awaited}.`);
 }
