@@ -1,5 +1,5 @@
 import { memberOf } from '../../src/store/error-code.ts';
-import { logOf, organizationAt, startCharter, withCharter } from '../support/charter.ts';
+import { type Charter, type LogLine, logOf, organizationAt, startCharter, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { flood, keptRequest } from '../support/flood.ts';
 import { useScratchDatabase, withClient } from '../support/postgres.ts';
@@ -95,41 +95,60 @@ test('a flood of malformed requests does not write a line for each', async () =>
   expect(lines.length).toBeLessThan(sent / 2);
 });
 
-test('a shutdown loses none of the counted malformed requests', async () => {
-  await withCharter({ DATABASE_URL: database.url }, async (stopped) => {
-    const sent = 30;
-    await Promise.all(Array.from({ length: sent }, () => exchangeRaw(stopped.url, 'no HTTP\r\n\r\n')));
-    stopped.child.kill('SIGTERM');
-    await stopped.ended;
-    const numbers = logOf(stopped).map(({ msg, statuses }) => {
-      if (msg === 'malformed HTTP request') return 1;
-      return msg === 'further malformed HTTP requests' ? Number(memberOf(statuses, '400')) : 0;
-    });
-    expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(sent);
+const MALFORMED = 30;
+
+/** The log of a server that is stopped after malformed requests and refusals, and the number of refusals. */
+type Stopped = { readonly log: readonly LogLine[]; readonly refused: number };
+
+let stopped: Promise<Stopped> | undefined;
+
+/** Stops one server for several tests. */
+function stoppedServer(): Promise<Stopped> {
+  stopped ??= stopServer();
+  return stopped;
+}
+
+function stopServer(): Promise<Stopped> {
+  return withCharter({ DATABASE_URL: database.url }, async (stopping) => {
+    const refused = await refusedAt(stopping);
+    await Promise.all(Array.from({ length: MALFORMED }, () => exchangeRaw(stopping.url, 'no HTTP\r\n\r\n')));
+    stopping.child.kill('SIGTERM');
+    await stopping.ended;
+    return { log: logOf(stopping), refused };
   });
+}
+
+/** Sends requests while the database does not answer. Returns how many the server refused. */
+async function refusedAt({ url }: Charter): Promise<number> {
+  const text = (i: number) =>
+    keptRequest(`GET /api/parent_programs?search=refused${i}`, [`Authorization: Bearer ${ours.key}`]);
+  return withClient(database.url, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('lock table parent_programs');
+    const flooding = await flood(url, { connections: 40, requests: 1, text });
+    const count = (status: number) => flooding.statuses.get(status) ?? 0;
+    await until('some refusals', () => count(503) > 20, { seconds: 20 });
+    await blocker.query('rollback');
+    await until('the other responses', () => count(503) + count(200) === 40, { seconds: 20 });
+    await flooding.stop();
+    return count(503);
+  });
+}
+
+test('a shutdown loses none of the counted malformed requests', async () => {
+  const { log } = await stoppedServer();
+  const numbers = log.map(({ msg, statuses }) => {
+    if (msg === 'malformed HTTP request') return 1;
+    return msg === 'further malformed HTTP requests' ? Number(memberOf(statuses, '400')) : 0;
+  });
+  expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(MALFORMED);
 });
 
 test('a shutdown loses none of the counted refusals under load', async () => {
-  const text = (i: number) =>
-    keptRequest(`GET /api/parent_programs?search=refused${i}`, [`Authorization: Bearer ${ours.key}`]);
-  await withCharter({ DATABASE_URL: database.url }, async (stopped) => {
-    const refused = await withClient(database.url, async (blocker) => {
-      await blocker.query('begin');
-      await blocker.query('lock table parent_programs');
-      const flooding = await flood(stopped.url, { connections: 40, requests: 1, text });
-      const count = (status: number) => flooding.statuses.get(status) ?? 0;
-      await until('some refusals', () => count(503) > 20, { seconds: 20 });
-      await blocker.query('rollback');
-      await until('the other responses', () => count(503) + count(200) === 40, { seconds: 20 });
-      await flooding.stop();
-      return count(503);
-    });
-    stopped.child.kill('SIGTERM');
-    await stopped.ended;
-    const lines = logOf(stopped).filter(({ msg }) => msg === 'refused requests under load');
-    const numbers = lines.map((line) => Number(memberOf(line['refused'], 'api')));
-    expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(refused);
-  });
+  const { log, refused } = await stoppedServer();
+  const lines = log.filter(({ msg }) => msg === 'refused requests under load');
+  const numbers = lines.map((line) => Number(memberOf(line['refused'], 'api')));
+  expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(refused);
 });
 
 test('a request aborted by its client is logged as aborted', async () => {

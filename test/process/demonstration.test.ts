@@ -71,6 +71,18 @@ test('in development, two processes that start on an empty database both serve a
   }, 'empty');
 });
 
+/** Runs the work on a database as a first start leaves it, with one key of the demonstration. */
+async function withDemonstration(work: (databaseUrl: string) => Promise<void>): Promise<void> {
+  const { db, url, close } = await openTestDatabase();
+  try {
+    await seed(db, 'live');
+    expect(await issueDemonstrationKey(db, 'live')).not.toBeNull();
+    await work(url);
+  } finally {
+    await close();
+  }
+}
+
 /** Creates this many keys for the demonstration's administrator, numbered after this name. */
 function addKeys(url: string, count: number, name: string) {
   return withClient(url, (client) =>
@@ -86,9 +98,8 @@ function addKeys(url: string, count: number, name: string) {
 
 // A developer starts it many times a day. Keys are never stored, so each start makes one and must make room for it.
 test("every start prints a key, except where a user's own ten keys leave no room, and it serves in both cases", async () => {
-  await withScratchDatabase(async (DATABASE_URL) => {
+  await withDemonstration(async (DATABASE_URL) => {
     const env = { DATABASE_URL, NODE_ENV: 'development' };
-    await welcomeOf(env);
     await addKeys(DATABASE_URL, 9, 'Demonstration ');
     await welcomeOf(env);
     const ofAdministrator = `api_keys k join users u on u.id = k.user_id where u.email = 'administrator@northwind.example'`;
@@ -112,9 +123,8 @@ test('of five processes that start with ten keys present, each gets a working ke
 });
 
 test("where a user's own keys leave no room, the server starts and prints no command to paste", async () => {
-  await withScratchDatabase(async (DATABASE_URL) => {
+  await withDemonstration(async (DATABASE_URL) => {
     const env = { DATABASE_URL, NODE_ENV: 'development' };
-    await welcomeOf(env);
     await withClient(DATABASE_URL, (client) => client.query('update api_keys set revoked_at = now()'));
     await addKeys(DATABASE_URL, 10, 'Own ');
     await withCharter(env, async ({ url, printed }) => {

@@ -2,9 +2,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mintKey } from '../../src/domain/api-key.ts';
-import { type Charter, logOf, organizationAt, withCharter } from '../support/charter.ts';
+import { type Charter, type LogLine, logOf, organizationAt, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { createScratchDatabase } from '../support/postgres.ts';
+import type { Ended } from '../support/process.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { until } from '../support/wait.ts';
 
@@ -28,38 +29,55 @@ const isStopping = ({ printed }: Charter) => printed.stdout.includes('finishing 
 test.each(['exception', 'rejection'])(
   'after an unhandled %s, the server completes requests and exits with 1',
   async (fault) => {
-    await withCharter({ ...envOf(fault), DRAIN_SECONDS: '1' }, async (charter) => {
-      const { key } = await organizationAt(database.url, charter);
-      charter.child.kill('SIGUSR2');
-      await until('it to stop', () => isStopping(charter));
-      expect((await new Client(charter.url).get('/readyz')).status).toBe(503);
-      const response = parseRaw(
-        await exchangeRaw(charter.url, rawRequest('GET /api/key', [`Authorization: Bearer ${key}`])),
-      );
-      expect(response.status).toBe(200);
-      const { code, stderr } = await charter.ended;
-      expect(code).toBe(1);
-      expect(stderr).toMatch(
-        /^\nCharter is stopping because of an unexpected error.*\n.*\n {2}Start Charter again \(npm start\)/,
-      );
-      const fatal = logOf(charter).filter(({ level }) => level === 60);
-      expect(fatal).toEqual([
-        expect.objectContaining({ error: expect.stringMatching(/^Error: Planted\.[\s\S]*\n +at /) }),
-      ]);
-      expect(logOf(charter).at(-1)).toMatchObject({ reason: 'an unexpected error', msg: 'stopped' });
-    });
+    const { ready, status, log, ended } = await after(fault);
+    expect({ ready, status, code: ended.code }).toEqual({ ready: 503, status: 200, code: 1 });
+    expect(ended.stderr).toMatch(
+      /^\nCharter is stopping because of an unexpected error.*\n.*\n {2}Start Charter again \(npm start\)/,
+    );
+    const fatal = log.filter(({ level }) => level === 60);
+    expect(fatal).toEqual([
+      expect.objectContaining({ error: expect.stringMatching(/^Error: Planted\.[\s\S]*\n +at /) }),
+    ]);
+    expect(log.at(-1)).toMatchObject({ reason: 'an unexpected error', msg: 'stopped' });
   },
 );
 
 test.each(['exception', 'rejection'])('an unhandled %s reveals no key and no password', async (fault) => {
-  await withCharter(envOf(fault), async (charter) => {
-    charter.child.kill('SIGUSR2');
-    const { stdout, stderr } = await charter.ended;
-    expect(stdout).toContain('Planted');
-    expect(`${stdout}${stderr}`).not.toMatch(/hunter2/);
-    expect(`${stdout}${stderr}`).not.toContain(SECRET.slice(20));
-  });
+  const { stdout, stderr } = (await after(fault)).ended;
+  expect(stdout).toContain('Planted');
+  expect(`${stdout}${stderr}`).not.toMatch(/hunter2/);
+  expect(`${stdout}${stderr}`).not.toContain(SECRET.slice(20));
 });
+
+/** The statuses of /readyz and of a request after the error, and what the server printed until its end. */
+type After = {
+  readonly ready: number;
+  readonly status: number;
+  readonly log: readonly LogLine[];
+  readonly ended: Ended;
+};
+
+const runs = new Map<string, Promise<After>>();
+
+/** Runs one server with the fault for several tests. */
+function after(fault: string): Promise<After> {
+  const run = runs.get(fault) ?? runUntilEnd(fault);
+  runs.set(fault, run);
+  return run;
+}
+
+function runUntilEnd(fault: string): Promise<After> {
+  return withCharter({ ...envOf(fault), DRAIN_SECONDS: '1' }, async (charter) => {
+    const { key } = await organizationAt(database.url, charter);
+    charter.child.kill('SIGUSR2');
+    await until('it to stop', () => isStopping(charter));
+    const { status: ready } = await new Client(charter.url).get('/readyz');
+    const request = rawRequest('GET /api/key', [`Authorization: Bearer ${key}`]);
+    const { status } = parseRaw(await exchangeRaw(charter.url, request));
+    const ended = await charter.ended;
+    return { ready, status, log: logOf(charter), ended };
+  });
+}
 
 test('further errors during the shutdown are not logged and do not end it', async () => {
   await withCharter({ ...envOf('rejection'), DRAIN_SECONDS: '1' }, async (charter) => {
