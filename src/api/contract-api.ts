@@ -72,7 +72,7 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
     api.register(operationId, (_context: Context, request: ApiRequest) => {
       // Validation sees one value of each field.
       if (request.repeatedFields.length > 0) refuseInvalid(request, []);
-      return respond(request, { handler, admit, cache });
+      return request.cached ?? respond(request, { handler, admit, cache });
     });
     // Compiles the validators now, so that the first request does not wait for it.
     api.validator.getRequestValidatorsForOperation(operationId);
@@ -185,8 +185,7 @@ type Responding = {
 };
 
 async function respond(request: ApiRequest, { handler, admit, cache }: Responding): Promise<RenderedResponse> {
-  const { operation, cached, caller, url } = request;
-  if (cached !== undefined) return cached;
+  const { operation, caller, url } = request;
   const handle = async () => {
     const { params: path, query, headers, requestBody: body } = request;
     const result = await handler({ path, query, headers, body, caller });

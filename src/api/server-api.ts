@@ -20,7 +20,7 @@ import type { FairQueue } from '../service/fair-queue.ts';
 import type { KeyUses } from '../service/last-used.ts';
 import type { RequestLimiter } from '../service/request-limiter.ts';
 import type { Database } from '../store/database.ts';
-import { keyOf } from './authentication.ts';
+import { keyHashOf } from './authentication.ts';
 import { type Document, readDocument } from './contract.ts';
 import { type ContractApi, createContractApi } from './contract-api.ts';
 import { countResponses, recordResponseIn } from './counted-responses.ts';
@@ -100,7 +100,7 @@ function authorizeByKey(deps: AuthorizeDeps) {
   const accept = async (req: IncomingMessage): Promise<AcceptedKey> => {
     let known: KnownKey | undefined;
     try {
-      known = await findKnownKey(keyOf(req), deps);
+      known = await findKnownKey(keyHashOf(req, deps.environment), deps);
       recordResponseIn(req, known.use);
       return acceptKey(known);
     } catch (error) {

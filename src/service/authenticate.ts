@@ -39,7 +39,13 @@ const REPLACE = 'Create another key in the dashboard, or ask an administrator fo
 
 /** The caller of a key. Throws if the key is not accepted, or if its organization is suspended. */
 export async function authenticate(key: string, options: AuthenticateOptions): Promise<Caller> {
-  return callerOf(acceptKey(await findKnownKey(key, options)));
+  return callerOf(acceptKey(await findKnownKey(hashOfKey(key, options.environment), options)));
+}
+
+/** The hash by which a key is looked up. Throws unless the text is a key of this environment. */
+export function hashOfKey(key: string, environment: Environment): string {
+  refuseByFormat(key, environment);
+  return hashKey(key);
 }
 
 /** A key that is in the database. It may have ended. */
@@ -52,13 +58,12 @@ export type KnownKey = {
 /** A key that has not ended. Its organization may be suspended. */
 export type AcceptedKey = KnownKey & { readonly permissions: readonly Permission[] };
 
-/** Throws if there is no such key. */
+/** Throws if no key has this hash. */
 export async function findKnownKey(
-  key: string,
-  { findKey, environment, now, keyUses }: AuthenticateOptions,
+  hash: string,
+  { findKey, now, keyUses }: Omit<AuthenticateOptions, 'environment'>,
 ): Promise<KnownKey> {
-  refuseByFormat(key, environment);
-  const record = await findKey(hashKey(key));
+  const record = await findKey(hash);
   if (record === null) throw unknownKey();
   const at = now();
   return { record, at, use: keyUses.of(record, at) };

@@ -53,6 +53,32 @@ test('401 for two Authorization headers, one valid and one not in either order, 
   }
 });
 
+// Attack: a proxy sends the requests of several clients over one connection, and one of them uses the key of another.
+test('judges each request of a connection by its own key', async () => {
+  const theirs = await createTestOrganization(server);
+  const [good, other] = [`Authorization: Bearer ${ours.key}`, `Authorization: Bearer ${theirs.key}`];
+  const unknown = `Authorization: Bearer ${mintKey('live').key}`;
+  const cut = good.slice(0, -1);
+  const sent = [[good], [good], [other], [], [good], [unknown], [good, good], [cut], [good]];
+  const requests = sent.map((headers, i) => {
+    const request = rawRequest('GET /api/key', headers);
+    return i < sent.length - 1 ? request.replace('Connection: close\r\n', '') : request;
+  });
+  const received = await exchangeRaw(server.url, requests.join(''));
+  const responses = received.split(/(?=HTTP\/1\.1 )/).map(parseRaw);
+  expect(responses.map(({ status, text }) => (status === 200 ? JSON.parse(text).organization.id : status))).toEqual([
+    ours.id,
+    ours.id,
+    theirs.id,
+    401,
+    ours.id,
+    401,
+    401,
+    401,
+    ours.id,
+  ]);
+});
+
 // Attack: a key in the URL, which logs and browser histories record (RFC 6750 section 2.3), or in a form field.
 test('401 for a key in the query', async () => {
   const response = await server.anonymous.get(`/api/key?access_token=${ours.key}`);
