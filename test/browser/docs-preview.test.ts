@@ -1,8 +1,9 @@
 import { cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { connectBrowser, openContext } from '../support/browser.ts';
+import { createPagePool } from '../support/page-pool.ts';
 import { kill, startFile, untilPrinted } from '../support/process.ts';
 
 // Previews a private copy of the checkout, so that the test can break its files.
@@ -23,17 +24,12 @@ afterAll(() => expect(problems).toEqual([]));
 const browser = await connectBrowser();
 afterAll(() => browser.close());
 
-let contexts: BrowserContext[] = [];
+const pool = createPagePool(url, (options) => openContext(browser, { baseURL: url, problems, ...options }));
 // Every open page would render each later change.
-afterEach(async () => {
-  await Promise.all(contexts.map((context) => context.close()));
-  contexts = [];
-});
+afterEach(() => pool.reset());
 
 async function visit(path: string): Promise<Page> {
-  const context = await openContext(browser, { baseURL: url, problems });
-  contexts.push(context);
-  const page = await context.newPage();
+  const page = await pool.take();
   await page.goto(path);
   return page;
 }

@@ -3,6 +3,7 @@ import { createOutbox } from '../../src/service/mail.ts';
 import { PASSWORD } from '../support/accounts.ts';
 import { launchOptions, openContext } from '../support/browser.ts';
 import { useDashboard } from '../support/dashboard-server.ts';
+import { createPagePool } from '../support/page-pool.ts';
 import { signIn } from '../support/site.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { createTeam } from '../support/team.ts';
@@ -24,14 +25,17 @@ const { args, ...options } = launchOptions();
 const resolver = `MAP charter.localhost:80 ${new URL(dashboard.url).host}`;
 const browser = await chromium.launch({ ...options, args: [...args, `--host-resolver-rules=${resolver}`] });
 afterAll(() => browser.close());
-afterEach(() => {
+const pool = createPagePool(PUBLIC_URL, (options) =>
+  openContext(browser, { baseURL: PUBLIC_URL, problems, ...options }),
+);
+afterEach(async () => {
+  await pool.reset();
   smtp.mails.length = 0;
   expect({ problems: problems.splice(0), failures: failures.splice(0) }).toEqual({ problems: [], failures: [] });
 });
 
 async function visit(): Promise<Page> {
-  const context = await openContext(browser, { baseURL: PUBLIC_URL, problems });
-  const page = await context.newPage();
+  const page = await pool.take();
   await page.goto('/sign-in');
   return page;
 }

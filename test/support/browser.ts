@@ -1,4 +1,11 @@
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type ViewportSize,
+} from 'playwright-core';
 import { findBrowser, findHeadlessShell, REMEDY } from '../../scripts/browser.mjs';
 import { sharedUrl } from './shared.ts';
 
@@ -23,10 +30,20 @@ export async function connectBrowser(): Promise<Browser> {
   return chromium.connect(await sharedUrl('browser'));
 }
 
-export type ContextOptions = Pick<
-  BrowserContextOptions,
-  'javaScriptEnabled' | 'colorScheme' | 'viewport' | 'timezoneId'
->;
+export type ContextOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | 'colorScheme' | 'timezoneId'> & {
+  readonly viewport?: ViewportSize;
+};
+
+export const VIEWPORT: ViewportSize = { width: 1280, height: 720 };
+
+/** The preferences of a user who has set none, except for less motion, which spares the tests a wait. */
+export const MEDIA = {
+  media: null,
+  colorScheme: 'light',
+  reducedMotion: 'reduce',
+  forcedColors: 'none',
+  contrast: 'no-preference',
+} as const;
 
 /** A browser context with its own cookies. Everything that must never happen in it is added to `problems`. */
 export async function openContext(
@@ -42,7 +59,8 @@ export async function openContext(
     script?: string | undefined;
   },
 ): Promise<BrowserContext> {
-  const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', locale: 'en-GB', ...options });
+  const { reducedMotion } = MEDIA;
+  const context = await browser.newContext({ baseURL, viewport: VIEWPORT, reducedMotion, locale: 'en-GB', ...options });
   // Shorter than a test's time limit, so that the failure names the step that was awaited.
   context.setDefaultTimeout(90_000);
   guard(context, baseURL, problems);

@@ -18,9 +18,9 @@ type Sight = { readonly width: number; readonly colorScheme: 'light' | 'dark'; r
  */
 const SIGHTS = length<readonly Sight[]>({
   short: [
+    { width: 1280, colorScheme: 'light', isSearched: true },
     { width: 1600, colorScheme: 'light', isSearched: false },
     { width: 768, colorScheme: 'light', isSearched: false },
-    { width: 1280, colorScheme: 'light', isSearched: true },
     { width: 320, colorScheme: 'dark', isSearched: true },
   ],
   full: [

@@ -1,7 +1,8 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { Actor } from '../../src/domain/actor.ts';
 import { openSession, PASSWORD } from './accounts.ts';
 import { type ContextOptions, connectBrowser, openContext } from './browser.ts';
+import { createPagePool } from './page-pool.ts';
 import { type TestServer, useServer } from './server.ts';
 import { createTeam, type Team } from './team.ts';
 
@@ -10,7 +11,7 @@ export type Site = {
   readonly browser: Browser;
   /** Problems found in the background; a test that ends with any of them fails. */
   readonly problems: string[];
-  /** A page in a new browser context. */
+  /** A page in a browser context without a trace of other tests. */
   visit(options?: ContextOptions): Promise<Page>;
   /** A page for all tests of the file, because a new one takes long to load. */
   sharedPage(options?: ContextOptions): Promise<Page>;
@@ -22,27 +23,20 @@ export type Site = {
 };
 
 /**
- * One server and one Chromium for the tests of a file; each test's browser contexts close with it. `script`: a file that
- * each page runs first.
+ * One server and one Chromium for the tests of a file. `script`: a file that each page runs first.
  */
 export async function useSite({ script }: { script?: string } = {}): Promise<Site> {
   const server = await useServer();
   const browser = await connectBrowser();
   afterAll(() => browser.close());
-  let contexts: BrowserContext[] = [];
   const problems: string[] = [];
-  afterEach(async () => {
-    await Promise.all(contexts.map((context) => context.close()));
-    contexts = [];
-    expect(problems.splice(0)).toEqual([]);
-  });
   const open = (options: ContextOptions = {}) =>
     openContext(browser, { baseURL: server.url, problems, script, ...options });
-  const visit = async (options?: ContextOptions) => {
-    const context = await open(options);
-    contexts.push(context);
-    return context.newPage();
-  };
+  const pool = createPagePool(server.url, open);
+  afterEach(async () => {
+    await pool.reset();
+    expect(problems.splice(0)).toEqual([]);
+  });
   const switchTo = async (actor: Actor, page: Page) => {
     const token = await openSession(server.db, actor);
     await page.context().clearCookies();
@@ -52,14 +46,14 @@ export async function useSite({ script }: { script?: string } = {}): Promise<Sit
     server,
     browser,
     problems,
-    visit,
+    visit: pool.take,
     async sharedPage(options) {
       const context = await open(options);
       afterAll(() => context.close());
       return context.newPage();
     },
     async visitAs(actor, options) {
-      const page = await visit(options);
+      const page = await pool.take(options);
       await switchTo(actor, page);
       await page.goto('/profile');
       return page;
