@@ -68,6 +68,12 @@ export type AppDeps = {
   isStopping: () => boolean;
 };
 
+export type App = {
+  readonly listener: RequestListener;
+  /** Does, in the background, what a later request would otherwise wait for. Not needed before the first request. */
+  prepare(): Promise<void>;
+};
+
 const API_PATH = /^\/api(?:[/?]|$)/;
 
 /** Everything that answers requests, in the order in which a request meets it. */
@@ -92,7 +98,7 @@ export async function createApp({
   served,
   now = () => new Date(),
   isStopping,
-}: AppDeps): Promise<RequestListener> {
+}: AppDeps): Promise<App> {
   const onFault = logFailures(logger, tracing);
   const queues = createDatabaseQueues(db.poolSize, { apiWaitMs });
   const [overloads, keyRefusals] = [new Tally(OVERLOADED), new Tally([...KEY_REFUSAL_REASONS, ...FORBIDDEN_REASONS])];
@@ -176,7 +182,7 @@ export async function createApp({
   app.use(errorHandler({ send: api.send, onFault, onOverload, onRefusedKey: (reason) => keyRefusals.count(reason) }));
   const { pool, poolSize } = db;
   metrics?.add(appMetrics({ requests, keyRefusals, overloads, queues, limiter, lookUps, cache, pool, poolSize }));
-  return (req, res) => {
+  const listener: RequestListener = (req, res) => {
     const giveUp = (error: unknown) => {
       onFault(error, String(Object(res).locals?.requestId));
       res.destroy();
@@ -185,6 +191,7 @@ export async function createApp({
     // Express adds its own members to both, in the application that the routers belong to.
     app(req as express.Request, res as express.Response, giveUp);
   };
+  return { listener, prepare: api.prepare };
 }
 
 /** For metrics: requests that no operation and no other part of the server handles. */

@@ -27,7 +27,7 @@ import { readWorker, type Worker } from './workers/worker.ts';
 
 /** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */
 export const IDLE_SECONDS = 1;
-/** The requests that waited for the start come first, and a process that ends sooner compresses nothing. */
+/** The requests that waited for the start come first, and a process that ends sooner prepares nothing. */
 const PREPARE_AFTER_MS = 5000;
 /** For what follows the last response of a shutdown: last uses of keys, mails, the database. */
 const LEAVE_SECONDS = 60;
@@ -175,8 +175,8 @@ async function serve(serving: Serving): Promise<void> {
   const onAcceptError = (error: Error) => logger.warn({ err: error }, 'could not accept a connection');
   const server =
     worker === null
-      ? await listen(app, { ...options, host: config.host, port: config.port, onAcceptError })
-      : { ...serveHanded(app, { ...options, handed: worker }), url: worker.role.url };
+      ? await listen(app.listener, { ...options, host: config.host, port: config.port, onAcceptError })
+      : { ...serveHanded(app.listener, { ...options, handed: worker }), url: worker.role.url };
   shutdown.started();
   const speaksForAll = worker === null || worker.role.isFirst;
   if (speaksForAll) warnAboutSettings(config, logger);
@@ -194,7 +194,10 @@ async function serve(serving: Serving): Promise<void> {
   });
   if (worker === null) logger.info({ url: server.url, environment }, 'Charter is listening');
   else worker.reportReady();
-  const preparing = setTimeout(() => void publication.prepare(publicUrl ?? server.url), PREPARE_AFTER_MS);
+  const preparing = setTimeout(() => {
+    void app.prepare();
+    void publication.prepare(publicUrl ?? server.url);
+  }, PREPARE_AFTER_MS);
   // A failed welcome must not stop the server.
   const welcome = !speaksForAll
     ? undefined

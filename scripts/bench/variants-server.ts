@@ -37,7 +37,7 @@ const db = openDatabase({ url, keyring: KEYRING, poolSize: config.databasePoolSi
 const keyUses = startKeyUses(db, { onFailure: () => undefined });
 const variants: [Variant, number][] = JSON.parse(process.env['VARIANTS'] ?? '[]');
 for (const [name, port] of variants) {
-  const app = await createApp({
+  const { listener } = await createApp({
     db,
     logger,
     environment: config.environment,
@@ -55,7 +55,7 @@ for (const [name, port] of variants) {
     isStopping: () => false,
     ...(await VARIANTS[name]()),
   });
-  await listen(app, { ...config, port });
+  await listen(listener, { ...config, port });
 }
 process.once('disconnect', () => process.exit());
 process.once('SIGTERM', () => process.exit());

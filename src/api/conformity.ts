@@ -47,22 +47,16 @@ const OF_TRANSPORT = new Set([
 /** Errors reported at most: one wrong schema can fail in a hundred rows. */
 const MOST_ERRORS = 5;
 
-/** Compiles the schemas of every response once. */
+/** Compiles the schemas of a response when it is first checked. */
 export function createConformityCheck(document: Json): ConformityCheck {
-  const validatorOf = compiler();
+  const compiledOf = responseCompiler();
   const names = propertyNamesIn(document);
-  const allOf = (responses: Record<string, Response>) =>
-    new Map(Object.entries(responses).map(([status, response]) => [Number(status), compile(response, validatorOf)]));
-  const operations = operationsOf(document).map((operation) => ({
-    operation,
-    template: operation.path.split('/'),
-    responses: allOf(operation.responses),
-  }));
-  const unknownPath = allOf({
+  const operations = operationsOf(document).map((operation) => ({ operation, template: operation.path.split('/') }));
+  const unknownPath: Record<string, Response> = {
     404: resolve(document, { $ref: '#/components/responses/NotFoundException' }),
     408: resolve(document, { $ref: '#/components/responses/RequestTimeoutException' }),
     414: resolve(document, { $ref: '#/components/responses/UriTooLongException' }),
-  });
+  };
 
   return (request, response) => {
     const path = segmentsOf(request.url.split('?', 1)[0] ?? '');
@@ -71,11 +65,11 @@ export function createConformityCheck(document: Json): ConformityCheck {
     const own = here.filter(({ operation }) => operation.method === method);
     // The contract shows the 405 for another method at each operation of the path.
     const shownBy = own.length > 0 ? own : here;
-    if (here.length === 0 && !unknownPath.has(response.status))
+    if (here.length === 0 && unknownPath[response.status] === undefined)
       return { operations: [], disagreements: ['the contract does not show this path.'] };
-    const responses = here.length === 0 ? [unknownPath] : shownBy.map((each) => each.responses);
+    const responses = here.length === 0 ? [unknownPath] : shownBy.map(({ operation }) => operation.responses);
     const found = responses.flatMap((each) =>
-      disagreementsWith(each.get(response.status), { ...response, isHead: isHead(request), names }),
+      disagreementsWith(compiledOf(each[response.status]), { ...response, isHead: isHead(request), names }),
     );
     return { operations: shownBy.map(({ operation }) => operation), disagreements: [...new Set(found)] };
   };
@@ -97,8 +91,20 @@ type Judged = CheckedResponse & { readonly isHead: boolean; readonly names: Read
 
 type Compile = (schema: Json | false) => ValidateFunction;
 
+/** Undefined for a response that the contract does not show. */
+function responseCompiler(): (response: Response | undefined) => Compiled | undefined {
+  const validatorOf = schemaCompiler();
+  const known = new Map<Response, Compiled>();
+  return (response) => {
+    if (response === undefined) return undefined;
+    const compiled = known.get(response) ?? compile(response, validatorOf);
+    known.set(response, compiled);
+    return compiled;
+  };
+}
+
 /** Operations share many equal schemas; each is compiled once. */
-function compiler(): Compile {
+function schemaCompiler(): Compile {
   // As in contract.ts: lint has checked the schemas themselves.
   const ajv = new Ajv2020({ allErrors: true, strict: false, validateSchema: false });
   formats.default(ajv);

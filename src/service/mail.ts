@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 
 export type Mail = {
   readonly to: { readonly name: string; readonly address: string };
@@ -30,25 +30,14 @@ const SMTP_TIMEOUT_MS = 10_000;
 
 /** `onFailure` gets only the error: the mail contains a link, which must not be logged. */
 export function createOutbox(config: MailConfig | null, onFailure: (error: unknown) => void): Outbox {
-  const transport =
-    config === null
-      ? null
-      : createTransport(
-          {
-            url: config.smtpUrl,
-            disableFileAccess: true,
-            disableUrlAccess: true,
-            connectionTimeout: SMTP_TIMEOUT_MS,
-            greetingTimeout: SMTP_TIMEOUT_MS,
-            socketTimeout: SMTP_TIMEOUT_MS,
-          },
-          { from: config.mailFrom },
-        );
+  let transport: Promise<Transporter> | undefined;
   const inBackground = new Set<Promise<void>>();
   const outbox: Outbox = {
-    canSend: transport !== null,
+    canSend: config !== null,
     async send({ to, subject, text }) {
-      await transport?.sendMail({ to: { name: to.name, address: to.address }, subject, text });
+      if (config === null) return;
+      transport ??= createTransport(config);
+      await (await transport).sendMail({ to: { name: to.name, address: to.address }, subject, text });
     },
     post(mail) {
       outbox.later(() => outbox.send(mail));
@@ -64,4 +53,20 @@ export function createOutbox(config: MailConfig | null, onFailure: (error: unkno
     },
   };
   return outbox;
+}
+
+/** Loads nodemailer with the first mail: it takes a twentieth of the start, and many servers send none. */
+async function createTransport({ smtpUrl, mailFrom }: MailConfig): Promise<Transporter> {
+  const nodemailer = await import('nodemailer');
+  return nodemailer.createTransport(
+    {
+      url: smtpUrl,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      connectionTimeout: SMTP_TIMEOUT_MS,
+      greetingTimeout: SMTP_TIMEOUT_MS,
+      socketTimeout: SMTP_TIMEOUT_MS,
+    },
+    { from: mailFrom },
+  );
 }

@@ -72,7 +72,7 @@ export async function startDashboard({
   const keyUses = startKeyUses(db, { onFailure: (error) => logger.warn({ err: error }) });
   const post = outbox ?? createOutbox(null, () => {});
   const refusals = logRefusals(logger);
-  const app = await createApp({
+  const { listener } = await createApp({
     db,
     logger,
     environment,
@@ -105,7 +105,7 @@ export async function startDashboard({
       setPageHeaders: () => {},
     }),
   );
-  const listening = await listen(app, { host: '127.0.0.1', port: 0 });
+  const listening = await listen(listener, { host: '127.0.0.1', port: 0 });
   const client = new Client(listening.url);
   return {
     db,

@@ -97,7 +97,7 @@ export async function startServer({
   const keyUses = startKeyUses(db, { onFailure: () => {} });
   const outbox = createOutbox(null, () => {});
   const refusals = logRefusals(logger);
-  const app = await createApp({
+  const { listener } = await createApp({
     db,
     logger,
     environment,
@@ -119,7 +119,7 @@ export async function startServer({
     now,
     isStopping: () => false,
   });
-  const listening = await listen(app, { host: '127.0.0.1', port: 0, limits: timeLimits });
+  const listening = await listen(listener, { host: '127.0.0.1', port: 0, limits: timeLimits });
   return {
     db,
     databaseUrl: url,

@@ -218,9 +218,9 @@ export const API_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/api/contract-api.ts',
-        find: 'api.validator.getRequestValidatorsForOperation(operationId);',
+        find: 'api.register(operationId, ',
         replace:
-          'const checks = api.validator.getRequestValidatorsForOperation(operationId) ?? [];\n    if (checks.length > 1) checks.shift();',
+          'const checks = api.validator.getRequestValidatorsForOperation(operationId) ?? [];\n    if (checks.length > 1) checks.shift();\n    api.register(operationId, ',
       },
     ],
     caughtBy: 'test/contract/every-operation-body.test.ts',
