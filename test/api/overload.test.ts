@@ -11,7 +11,7 @@ import { createTestOrganization, startServer, useServer } from '../support/serve
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
-const OTHERS_REQUESTS = 45;
+const OTHERS_REQUESTS = length({ short: 15, full: 45 });
 /** Requests of an organization that run at the same time while it is alone; three if it is not. */
 const MOST = 5;
 const PATIENCE = { seconds: 20 };

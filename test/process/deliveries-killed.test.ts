@@ -9,7 +9,7 @@ import { createTestOrganization, type TestOrganization, useServer } from '../sup
 import { until } from '../support/wait.ts';
 
 const CHANGES = length({ short: 200, full: 10_000 });
-const KILLS = length({ short: 2, full: 20 });
+const KILLS = length({ short: 1, full: 20 });
 const RECEIVERS = 3;
 const WRITERS = 4;
 const MINUTES = length({ short: 10, full: 60 });

@@ -12,7 +12,6 @@ import { length } from '../support/length.ts';
 import { findOwnedPostgres, type OwnedPostgres, startOwnedPostgres } from '../support/owned-postgres.ts';
 import { until } from '../support/wait.ts';
 
-const STOPS = length({ short: 4, full: 100 });
 const CLIENTS = 16;
 /** How long a freeze lasts: a time of its own, not a wait for something. */
 const FROZEN_MS = 300;
@@ -67,9 +66,10 @@ async function survive(
   outages: readonly (() => Promise<void>)[],
 ): Promise<{ statuses: number[]; longestMs: number }> {
   const load = await startLoad((await organizationAt(databaseUrl, charter)).client);
+  const stops = length({ short: outages.length, full: 100 });
   let longestMs = 0;
   try {
-    for (let stop = 0; stop < STOPS; stop += 1) {
+    for (let stop = 0; stop < stops; stop += 1) {
       await load.nextSuccess();
       await outages[stop % outages.length]?.();
       const backAt = performance.now();
