@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MAX_BODY_BYTES } from '../../src/api/request-body.ts';
 import { MAX_URL_BYTES } from '../../src/api/request-target.ts';
-import { isTemporary, waitMsAfter } from '../../src/client/retrying.ts';
+import { isNotExecuted, isTemporary, waitMsAfter } from '../../src/client/retrying.ts';
 import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
 import { readConfig } from '../../src/config.ts';
 import { retryMsAfter } from '../../src/delivery/schedule.ts';
@@ -338,16 +338,55 @@ test('the README names the extensions and the oldest Node that the code requires
   expect(await read('scripts/run.mjs')).toContain(`OLDEST_NODE = [${oldest?.replace('.', ', ')}]`);
 });
 
+const ERROR_STATUSES = Array.from({ length: 200 }, (_, i) => 400 + i);
+const RETRIED = ERROR_STATUSES.filter(isTemporary);
+const ALWAYS_RETRIED = ERROR_STATUSES.filter(isNotExecuted);
+
+/** The error statuses in a text. */
+const statusesIn = (text = '') => (text.match(/\b[45]\d\d\b/g) ?? []).map(Number);
+
 test('the guide on retries repeats the statuses that charter-client repeats, and no others', async () => {
   const guide = await read('openapi/guides/retries-and-idempotency.md');
   const rows = [...guide.matchAll(/^\| ((?:\d{3}).*?) \| (.*?) \|$/gm)];
-  const advice = rows.flatMap(([, result = '', words = '']) =>
-    (result.match(/\b[45]\d\d\b/g) ?? []).map((status) => ({ status, isRepeated: /^(yes|the same)\b/.test(words) })),
+  const advice = rows.flatMap(([, result, words = '']) =>
+    statusesIn(result).map((status) => ({ status, isRepeated: /^(yes|the same)\b/.test(words) })),
   );
-  expect(advice.map(({ status }) => status)).toEqual(
-    expect.arrayContaining(['409', '412', '500', '502', '503', '504']),
+  expect(advice.map(({ status }) => status)).toEqual(expect.arrayContaining([...RETRIED, 409, 412, 500]));
+  expect(advice).toEqual(advice.map(({ status }) => ({ status, isRepeated: isTemporary(status) })));
+});
+
+test('the guide on errors repeats the statuses that charter-client repeats, and no others', async () => {
+  const guide = await read('openapi/guides/errors.md');
+  const rows = [...guide.matchAll(/^\| (\d{3}) \| \[\w+\]\(.*?\) \| (.*?) \|$/gm)].map(
+    ([, status = '', words = '']) => ({ status: Number(status), words }),
   );
-  expect(advice).toEqual(advice.map(({ status }) => ({ status, isRepeated: isTemporary(Number(status)) })));
+  const sections = guide.split(/^## (?=\d{3} )/m).slice(1);
+  const actions = sections.map((section) => ({
+    status: Number(section.slice(0, 3)),
+    words: /^\*\*What to do\.\*\* (.*)$/m.exec(section)?.[1] ?? '',
+  }));
+  const items = Object.values<Record<string, { readonly responses?: object }>>(contract.paths);
+  const declared = items
+    .flatMap((item) => Object.values(item))
+    .flatMap(({ responses = {} }) => statusesIn(Object.keys(responses).join(' ')));
+  for (const advice of [rows, actions]) {
+    expect(new Set(advice.map(({ status }) => status))).toEqual(new Set(declared));
+    expect(advice.filter(({ words }) => words === '')).toEqual([]);
+    expect(advice.map(({ status, words }) => ({ status, isRepeated: /^(retry|repeat)\b/i.test(words) }))).toEqual(
+      advice.map(({ status }) => ({ status, isRepeated: isTemporary(status) })),
+    );
+  }
+});
+
+test("the client's README names the statuses that the client repeats, and those that it does not", async () => {
+  const text = (await read('src/client/README.md')).replaceAll('\n', ' ');
+  const [, always] = /The client retries every request after (.*?), because/.exec(text) ?? [];
+  expect(statusesIn(always)).toEqual(ALWAYS_RETRIED);
+  const [, ifSafe] = /After a broken connection, a timeout, and (.*?), it retries a request if/.exec(text) ?? [];
+  expect(statusesIn(ifSafe)).toEqual(RETRIED.filter((status) => !ALWAYS_RETRIED.includes(status)));
+  const [, never] = /The client does not retry after (.*?), because/.exec(text) ?? [];
+  expect(statusesIn(never)).toEqual([500]);
+  expect(isTemporary(500)).toBe(false);
 });
 
 /** Each command of package.json with the source of its entry and of the files beside it. */
