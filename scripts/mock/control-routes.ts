@@ -1,10 +1,11 @@
 import express, { type ErrorRequestHandler, type Request, type Response } from 'express';
 import { isObject, type Json, type Operation } from '../../src/api/document.ts';
+import { HttpError } from '../../src/api/exceptions.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { parseJson } from '../../src/domain/json.ts';
 import { readControlPage } from './control-page.ts';
 import { ALL_OPERATIONS, MAX_OVERRIDES, type NewOverride, type Overrides } from './overrides.ts';
-import { responseOf } from './prefer.ts';
+import { type Choice, type ChoiceWords, responseOf } from './prefer.ts';
 import { MAX_DELAY_MS } from './preferences.ts';
 import type { Store } from './store.ts';
 
@@ -20,6 +21,7 @@ const PAGE = '/__mock';
 const BODY_BYTES = '16kb';
 const MAX_TIMES = 10_000;
 const FORM = 'application/x-www-form-urlencoded';
+const JSON_AS_FORM = `The body is JSON, but its Content-Type is ${FORM}. Send Content-Type: application/json.`;
 
 /** The document, and what controls the mock from outside of the app that calls it. Not part of the contract. */
 export async function controlRoutes({ document, operations, overrides, store }: ControlDeps): Promise<express.Router> {
@@ -80,10 +82,17 @@ function finish(req: Request, res: Response, { status, body }: { status: number;
   else respond(res, status, body);
 }
 
-/** JSON, whatever its Content-Type, or a form. Throws a 422 for anything else than an object. */
+/**
+ * JSON, or a form if the Content-Type says so. Throws a 415 for JSON that is sent as a form, and a 422 for anything else than
+ * an object.
+ */
 function bodyOf(req: Request): Json {
   const text = typeof req.body === 'string' ? req.body : '';
-  if (req.is(FORM)) return Object.fromEntries(new URLSearchParams(text));
+  if (req.is(FORM)) {
+    // curl sends -d as a form, and so its only field would be the JSON.
+    if (/^\s*[{[]/.test(text)) throw new HttpError('unsupported_media_type', JSON_AS_FORM);
+    return Object.fromEntries(new URLSearchParams(text));
+  }
   if (text.trim() === '') return {};
   const value = jsonOf(text);
   if (isObject(value)) return value;
@@ -134,15 +143,14 @@ function given(value: unknown): string | undefined {
   return value === undefined || value === null || value === '' ? undefined : String(value);
 }
 
+const OF_FIELDS: ChoiceWords = { code: ['status', 'is'], example: ['example', 'is'] };
+
 /** Null: none is named. Throws if none of the operations has the response. */
-function statusOf(
-  operations: readonly Operation[],
-  chosen: { readonly code: string | undefined; readonly example: string | undefined },
-): number | null {
+function statusOf(operations: readonly Operation[], chosen: Choice): number | null {
   let refusal: unknown;
   for (const operation of operations) {
     try {
-      const response = responseOf(chosen, operation);
+      const response = responseOf(chosen, operation, OF_FIELDS);
       return chosen.code === undefined ? null : (response?.status ?? null);
     } catch (error) {
       refusal ??= error;

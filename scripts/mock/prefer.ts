@@ -1,6 +1,6 @@
 import { clip } from '../../src/api/clip.ts';
 import type { Operation } from '../../src/api/document.ts';
-import { DomainError } from '../../src/domain/errors.ts';
+import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { examplesOf, statusesOf, successOf } from './declared-responses.ts';
 import { type Preferences, readPreferences } from './preferences.ts';
 
@@ -20,17 +20,29 @@ export function preferenceOf(header: string | string[] | undefined, operation: O
   return responseOf(readPreferences(header), operation);
 }
 
+export type Choice = Pick<Preferences, 'code' | 'example'>;
+
+/** How a refusal begins: with the field that names the status or the example, and the words before its value. */
+export type ChoiceWords = Readonly<Record<keyof Choice, readonly [field: string, words: string]>>;
+
+const OF_HEADER: ChoiceWords = {
+  code: ['Prefer', 'asks for the status'],
+  example: ['Prefer', 'asks for the example'],
+};
+
 /** `code` and `example` as a `Prefer` header names them. Throws a 422 for a response that the operation does not have. */
 export function responseOf(
-  { code, example }: Pick<Preferences, 'code' | 'example'>,
+  choice: Choice,
   operation: Operation,
+  words: ChoiceWords = OF_HEADER,
 ): Preference | undefined {
-  if (code !== undefined && !statusesOf(operation).includes(Number(code))) throw unknownStatus(code, operation);
+  const { code, example } = choice;
+  if (code !== undefined && !statusesOf(operation).includes(Number(code))) throw unknownStatus(code, operation, words);
   if (example === undefined) return code === undefined ? undefined : { status: Number(code), example };
   const status = statusesToSearch(code, operation).find((each) =>
     examplesOf(operation, each).some(([name]) => name === example),
   );
-  if (status === undefined) throw unknownExample(example, code, operation);
+  if (status === undefined) throw unknownExample({ code, example }, operation, words);
   return { status, example };
 }
 
@@ -38,13 +50,16 @@ function statusesToSearch(code: string | undefined, operation: Operation): numbe
   return code === undefined ? [successOf(operation), ...statusesOf(operation)] : [Number(code)];
 }
 
-function unknownStatus(code: string, operation: Operation): DomainError {
-  const problem = `asks for the status ${clip(code, MAX_QUOTED_CHARACTERS)}, which ${operation.operationId} does not have.`;
-  const message = `${problem} It has: ${statusesOf(operation).join(', ')}.`;
-  return new DomainError('invalid', `Prefer ${message}`, { Prefer: [message] });
+function unknownStatus(code: string, operation: Operation, { code: [field, words] }: ChoiceWords): DomainError {
+  const problem = `${words} ${clip(code, MAX_QUOTED_CHARACTERS)}, which ${operation.operationId} does not have.`;
+  return invalidField(field, `${problem} It has: ${statusesOf(operation).join(', ')}.`);
 }
 
-function unknownExample(example: string, code: string | undefined, operation: Operation): DomainError {
+function unknownExample(
+  { code, example }: { readonly code: string | undefined; readonly example: string },
+  operation: Operation,
+  { example: [field, words] }: ChoiceWords,
+): DomainError {
   const statuses = code === undefined ? statusesOf(operation) : [Number(code)];
   const available = statuses.flatMap((status) => {
     const names = examplesOf(operation, status).map(([name]) => name);
@@ -52,10 +67,10 @@ function unknownExample(example: string, code: string | undefined, operation: Op
   });
   const where = code === undefined ? '' : ` with the status ${code}`;
   const quoted = clip(example, MAX_QUOTED_CHARACTERS);
-  const message = `asks for the example ${quoted}, which ${operation.operationId} does not have${where}.`;
+  const message = `${words} ${quoted}, which ${operation.operationId} does not have${where}.`;
   const lines =
     available.length === 0 ? ['It has none.'] : joined(available, MAX_MESSAGES - 1).map((line) => `It has ${line}.`);
-  return new DomainError('invalid', `Prefer ${message} ${lines[0]}`, { Prefer: [message, ...lines] });
+  return new DomainError('invalid', `${field} ${message} ${lines[0]}`, { [field]: [message, ...lines] });
 }
 
 /** Joins neighbours until at most `maxLines` are left. */

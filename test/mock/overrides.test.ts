@@ -4,10 +4,14 @@ import { useMock } from '../support/mock.ts';
 const LIST = '/api/parent_programs';
 const mock = await useMock();
 
-type Controlled = { status: number; body: { id?: number; message?: string; overrides?: unknown } };
+type Controlled = {
+  status: number;
+  body: { id?: number; message?: string; errors?: Record<string, string[]>; overrides?: unknown };
+};
 
-async function control(method: string, path: string, body?: unknown): Promise<Controlled> {
-  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+async function control(method: string, path: string, body?: unknown, type = 'application/json'): Promise<Controlled> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const sent = body === undefined ? {} : { body: text, headers: { 'Content-Type': type } };
   const response = await fetch(`${mock.url}/__mock${path}`, { method, ...sent });
   return { status: response.status, body: JSON.parse(await response.text()) };
 }
@@ -72,8 +76,9 @@ test('a request that chooses its response itself leaves the override for the nex
 
 test.each([
   [{ operation: 'getNothing', status: 503 }, /^operation is not an operation\. Choose one of: \*, listParentPrograms/],
-  [{ operation: 'getKey', status: 409 }, /asks for the status 409, which getKey does not have\. It has: 200, /],
-  [{ operation: 'getKey', example: 'nope' }, /asks for the example nope, which getKey does not have/],
+  [{ operation: 'getKey', status: 409 }, /^status is 409, which getKey does not have\. It has: 200, /],
+  [{ operation: 'getKey', example: 'nope' }, /^example is nope, which getKey does not have\. It has with 200: /],
+  [{ operation: 'getKey', status: 401, example: 'read_only' }, /^example is read_only, .* the status 401\. It has /],
   [{ operation: 'getKey' }, /^status is missing/],
   [{ operation: 'getKey', status: 503, times: 0 }, /^times must be an integer from 1 to 10000/],
   [{ operation: 'getKey', status: 503, times: 'x' }, /^times must be/],
@@ -86,6 +91,27 @@ test.each([
   const refused = await add(body);
   expect([refused.status, refused.body.message]).toEqual([422, expect.stringMatching(message)]);
   expect((await control('GET', '/overrides')).body).toEqual({ overrides: [] });
+});
+
+test.each([
+  [{ operation: 'getKey', status: 409 }, 'status'],
+  [{ operation: 'getKey', example: 'nope' }, 'example'],
+])('the errors of %j name the field %s', async (body, field) => {
+  expect(Object.keys((await add(body)).body.errors ?? {})).toEqual([field]);
+});
+
+// The command "curl -d" sends JSON as a form, unless the Content-Type is set.
+test.each(['/overrides', '/clear'])('415 for JSON that is sent as a form to %s', async (path) => {
+  const { status, body } = await control('POST', path, { status: 503 }, 'application/x-www-form-urlencoded');
+  expect([status, body.message]).toEqual([
+    415,
+    'The body is JSON, but its Content-Type is application/x-www-form-urlencoded. Send Content-Type: application/json.',
+  ]);
+  expect((await control('GET', '/overrides')).body).toEqual({ overrides: [] });
+});
+
+test('JSON without a Content-Type of its own is accepted', async () => {
+  expect((await control('POST', '/overrides', { operation: 'getKey', status: 503 }, 'text/plain')).status).toBe(201);
 });
 
 test('there are at most 100 overrides', async () => {
