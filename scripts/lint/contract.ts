@@ -9,7 +9,7 @@ const CONFIG = 'openapi/lint/redocly.yaml';
 
 type Position = { readonly line: number; readonly col: number };
 /** A problem as "redocly lint --format=json" prints it. */
-type Found = {
+export type Found = {
   readonly ruleId: string;
   readonly message: string;
   readonly suggest: readonly string[];
@@ -31,8 +31,7 @@ export async function lintDocuments(files: readonly string[]): Promise<Problem[]
   const options = ['--config', CONFIG, '--format=json', '--max-problems=1000'];
   const { stdout, printed } = await tryTool('redocly', ['lint', ...files, ...options]);
   const reports = reportsIn(stdout);
-  if (reports.length === files.length)
-    return reports.map(({ problems }) => withoutRepeats(inOrder(withoutEchoes(problems).map(problemOf))));
+  if (reports.length === files.length) return reports.map(({ problems }) => problemsOf(problems));
   // Redocly makes no report of a document whose first file it cannot read; it prints an error.
   const {
     message,
@@ -44,6 +43,11 @@ export async function lintDocuments(files: readonly string[]): Promise<Problem[]
   const start = { line: Number(line), col: Number(col) };
   const source = { ref: relative(root, file) };
   return [[problemOf({ ruleId: 'yaml', message, suggest: [], location: [{ source, start }] })]];
+}
+
+/** In our own words, with paths from the root of the checkout, and each mistake once. */
+export function problemsOf(found: readonly Found[]): Problem[] {
+  return withoutRepeats(inOrder(withoutEchoes(found).map(problemOf)));
 }
 
 const UNREADABLE = /^ {2}- (?<message>.+?) in "(?<file>.+)" \((?<line>\d+):(?<col>\d+)\)$/m;

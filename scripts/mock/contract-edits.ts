@@ -1,7 +1,8 @@
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import type { Document } from '../../src/api/contract.ts';
 import { lintDocuments } from '../lint/contract.ts';
 import type { Problem } from '../lint/problem.ts';
+import { root } from '../tool.ts';
 import { onChange } from '../watch.ts';
 
 export type EditOptions = {
@@ -15,7 +16,7 @@ export type EditOptions = {
 export function followEdits(mainFile: string, { serve, print }: EditOptions): Promise<() => void> {
   return onChange(dirname(mainFile), async () => {
     const problems = await serveEdited(mainFile, serve).catch((error) => [
-      `${mainFile}: ${error instanceof Error ? error.message : error}`,
+      `${relative(root, mainFile)}: ${error instanceof Error ? error.message : error}`,
     ]);
     for (const problem of problems) print(problem);
     print(
@@ -29,9 +30,15 @@ async function serveEdited(mainFile: string, serve: EditOptions['serve']): Promi
   const [problems = []] = await lintDocuments([mainFile]);
   if (problems.length > 0) return problems.map(lineOf);
   // Loaded here, because it takes longer than the start of the mock.
-  const { bundleContract } = await import('../bundle.ts');
-  await serve(await bundleContract(mainFile));
-  return [];
+  const { bundleContract, UnbundledError } = await import('../bundle.ts');
+  try {
+    await serve(await bundleContract(mainFile));
+    return [];
+  } catch (error) {
+    // A file has changed since it was linted.
+    if (error instanceof UnbundledError) return error.problems.map(lineOf);
+    throw error;
+  }
 }
 
 function lineOf({ file, line, column, message, remedy }: Problem): string {

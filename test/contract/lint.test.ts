@@ -6,6 +6,7 @@ import { type LinkTargets, readLinkTargets } from '../../openapi/lint/link-targe
 import { pageRules } from '../../openapi/lint/pages/index.ts';
 import type { Mistake } from '../../openapi/lint/rule.ts';
 import { workflowRules } from '../../openapi/lint/workflows/index.ts';
+import { bundleContract, UnbundledError } from '../../scripts/bundle.ts';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
 import { lintDocuments } from '../../scripts/lint/contract.ts';
 import { lintTexts } from '../../scripts/lint/pages.ts';
@@ -194,6 +195,20 @@ describe('the contract', () => {
     const [problems = []] = await lintSamples([{ find, replace }]);
     expect(reported(problems)).toEqual([`yaml: ${message}`]);
     expect(problems[0]?.line).toBeGreaterThan(2);
+  });
+
+  test.each([
+    ['a file that is not YAML', '"#/components/examples/Created"', 'Broken.yaml'],
+    ['a file that does not exist', '"#/components/examples/Created"', 'Missing.yaml'],
+    ['a reference without a target', '#/components/examples/Created"', '#/components/examples/Creatd"'],
+    ['a main file that is not YAML', '  version: 1.0.0', '   version: 1.0.0'],
+  ])('%s is reported by the bundler once, as by the linter', async (_, find, replace) => {
+    await writeFile(join(folder, 'Broken.yaml'), 'summary: Created\n value: 1\n');
+    const [linted = []] = await lintSamples([{ find, replace }]);
+    const error: unknown = await bundleContract(join(folder, '0.yaml')).catch((reason) => reason);
+    const problems = error instanceof UnbundledError ? error.problems : error;
+    expect(problems).toEqual(linted.filter(({ rule }) => ['yaml', 'no-unresolved-refs'].includes(rule)));
+    expect(problems).toHaveLength(1);
   });
 
   test.each([

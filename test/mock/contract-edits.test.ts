@@ -125,6 +125,14 @@ test('an example that violates its schema is reported with its file and line, an
   expect((await invalid.get('/api/key')).text).toContain('Nightly sync');
 });
 
+test('invalid YAML in an example is reported once, with its place', async () => {
+  const invalid = await startEditedMock();
+  expect(await invalid.edit([KEY, 'value:', 'value: ['])).toEqual([
+    expect.stringMatching(/^\.\.\/\S+\/examples\/KeyReadWrite\.yaml:\d+:\d+ {2}This is not valid YAML: [^/]+$/),
+    KEPT,
+  ]);
+});
+
 test('invalid YAML is reported with its line, and the corrected file is served', async () => {
   const invalid = await startEditedMock();
   const problems = await invalid.edit(['openapi.yaml', 'info:', '  info:']);
