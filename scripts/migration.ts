@@ -2,7 +2,7 @@
 // Downloads nothing and touches no other database.
 import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StartUpError } from '../src/domain/start-up-error.ts';
 import { removeCluster } from '../src/postgres/embedded-cluster.ts';
@@ -62,7 +62,8 @@ async function main(): Promise<number> {
     console.error(check ? 'Write the migration: npm run migration -- --name add_something' : '');
     return 1;
   }
-  console.log(`Written: ${await write(name, sql)}\nReview it before you commit it.\n${await describeLongLocks()}`);
+  const file = relative(process.cwd(), await write(name, sql));
+  console.log(`Written: ${file}\nReview it before you commit it.\n${await describeLongLocks()}`);
   return 0;
 }
 

@@ -27,11 +27,17 @@ const JSON_AS_FORM = `The body is JSON, but its Content-Type is ${FORM}. Send Co
 export async function controlRoutes({ document, operations, overrides, store }: ControlDeps): Promise<express.Router> {
   const renderPage = await readControlPage({ operations, isStateful: store !== undefined });
   const text = JSON.stringify(document);
+  let yaml: Promise<string> | undefined;
   const router = express.Router({ caseSensitive: true, strict: true });
   const body = express.text({ type: () => true, limit: BODY_BYTES });
 
   router.get('/openapi.json', (_req, res) => {
     res.set({ 'Content-Type': 'application/vnd.oai.openapi+json;version=3.1', 'Cache-Control': 'no-cache' }).send(text);
+  });
+  router.get('/openapi.yaml', async (_req, res) => {
+    yaml ??= yamlOf(document);
+    const sent = await yaml;
+    res.set({ 'Content-Type': 'application/vnd.oai.openapi+yaml;version=3.1', 'Cache-Control': 'no-cache' }).send(sent);
   });
   router.get(PAGE, (_req, res) => {
     res.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
@@ -62,6 +68,12 @@ export async function controlRoutes({ document, operations, overrides, store }: 
   });
   router.use(refuseUnreadable);
   return router;
+}
+
+async function yamlOf(document: Json): Promise<string> {
+  // Loaded here, because it takes longer than the start of the mock.
+  const { stringifyYaml } = await import('@redocly/openapi-core');
+  return stringifyYaml(document);
 }
 
 /** A body that express.text refuses: too large, compressed or in an unknown charset. */

@@ -20,7 +20,7 @@ export const HELP = `npm run mock -- [options]   responds as the server would, f
 
 The mock accepts every well-formed key of the environment; each has all permissions. It allows any origin (CORS), which
 a server does not. It serves edits of openapi/ as soon as they are saved, and while the contract has problems, it prints
-them instead. The document is at /openapi.json.
+them instead. The document is at /openapi.json and /openapi.yaml.
 
 The header Prefer (RFC 7240) selects a response:
   Prefer: code=422                    the example of this status that fits best

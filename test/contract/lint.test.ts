@@ -287,6 +287,26 @@ describe('pages', () => {
   });
 
   test.each([
+    ['after a missing comma', '{\n  "a": 1,\n  "b": 2\n  "c": 3\n}', 3, "Expected ',' or '}' after property value"],
+    [
+      'of a stray character',
+      '{\n  "a": 1,\n  "b": }\n}',
+      2,
+      'Unexpected token \'}\', ..."1,   "b": } }" is not valid JSON',
+    ],
+    ['of a comma before a bracket', '{\n  "a": 1,\n}', 2, 'Expected double-quoted property name'],
+    ['of an open string', '{\n  "a": "1\n}', 1, 'Bad control character in string literal'],
+    ['where JSON ends too early', '{\n  "a": {\n}', 2, "Expected ',' or '}' after property value"],
+  ])('JSON in a page that cannot be read is reported at the line %s', async (_, json, below, reason) => {
+    const sample = await readFile(join(LINT, 'sample.md'), 'utf8');
+    const opening = sample.slice(0, sample.indexOf('\n{}')).split('\n').length;
+    const problems = await lintSample({ find: '\n{}', replace: `\n${json}` });
+    expect(problems.map(({ line, message }) => ({ line, message }))).toEqual([
+      { line: opening + 1 + below, message: `This is not JSON: ${reason}.` },
+    ]);
+  });
+
+  test.each([
     [
       'a level that is skipped',
       '## Keys',

@@ -3,6 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseYaml } from '@redocly/openapi-core';
 import { startTestMock } from '../support/mock.ts';
 import { until } from '../support/wait.ts';
 
@@ -99,11 +100,15 @@ test('an example of another operation is the response for its own id', async () 
   });
 });
 
-test('the edited document is at /openapi.json', async () => {
+test('the edited document is at /openapi.json and at /openapi.yaml', async () => {
   const published = JSON.parse(await readFile(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
   expect(before).toEqual(published);
   const edited = JSON.parse((await get('/openapi.json')).text);
   expect(edited.components.examples.KeyReadWrite.value.name).toBe('Edited');
+  const yaml = await get('/openapi.yaml');
+  expect(yaml.status).toBe(200);
+  expect(yaml.text).toMatch(/^openapi: /);
+  expect(parseYaml(yaml.text)).toEqual(edited);
 });
 
 test('a saved bound applies to the next request', async () => {

@@ -92,8 +92,14 @@ function faultsOfJson(code: string, options: Options, { examples, ajv }: Contrac
   try {
     value = JSON.parse(code);
   } catch (error) {
-    const reason = error instanceof Error ? error.message.replaceAll('\n', ' ') : '';
-    return [{ message: `This is not JSON: ${reason}.`, remedy: 'Correct the quotation marks, commas and brackets.' }];
+    const reason = error instanceof Error ? withoutPlace(error.message) : '';
+    return [
+      {
+        line: code.slice(0, endOfReadable(code)).split('\n').length,
+        message: `This is not JSON: ${reason}.`,
+        remedy: 'Correct the quotation marks, commas and brackets.',
+      },
+    ];
   }
   const example = examples[options.get('example') ?? ''];
   if (example !== undefined) {
@@ -118,6 +124,32 @@ function faultsOfJson(code: string, options: Options, { examples, ajv }: Contrac
       remedy: `Correct it; see openapi/components/schemas/${name}.yaml.`,
     },
   ];
+}
+
+/** The place in a message of JSON.parse is one of the code, not of the page. */
+function withoutPlace(message: string): string {
+  return message.replaceAll('\n', ' ').replace(/ in JSON at position \d+(?: \(line \d+ column \d+\))?/, '');
+}
+
+/** How much of a text that is not JSON can be its beginning. JSON.parse does not always say where it failed. */
+function endOfReadable(text: string): number {
+  for (let end = 1; end <= text.length; end += 1) {
+    if (isRefusedBeforeItsEnd(text.slice(0, end))) return end - 1;
+  }
+  return text.length;
+}
+
+/** Whether JSON.parse refuses a character of the text, rather than its end. */
+function isRefusedBeforeItsEnd(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    const position = / at position (\d+)/.exec(message)?.[1];
+    if (position !== undefined) return Number(position) < text.length;
+    return !message.startsWith('Unexpected end of JSON input');
+  }
 }
 
 /** The path of the first difference, such as "errors.name"; "" for the whole value, and null where both are equal. */
