@@ -1,7 +1,7 @@
 // A workflow for each resource, derived from the contract: creates a row, retries that, gets, lists and deletes it.
 import { firstExample, isObject, successOf } from '../../src/api/document.ts';
 import { type Operation, operations } from './contract.ts';
-import { type Resource, referredBy } from './resources.ts';
+import { type Resource, referencesOf } from './resources.ts';
 
 type Step = { readonly stepId: string; readonly [member: string]: unknown };
 
@@ -58,7 +58,7 @@ function stepsOf(resource: Resource): Step[] {
 
 /** Creates the rows to which the resource refers, and then one of its own, with the step `create-<table>`. */
 function creationOf(resource: Resource, parameters: readonly unknown[]): Step[] {
-  const before = referencesOf(resource).flatMap(([, referred]) => creationOf(referred, []));
+  const before = referencesOf(resource.creation).flatMap(([, referred]) => creationOf(referred, []));
   const step = stepOf(resource.creation, {
     stepId: `create-${resource.table}`,
     parameters,
@@ -97,17 +97,8 @@ function stepOf(operation: Operation, { stepId, parameters, payload, conditions 
 /** The contract's first example, which refers to the rows of earlier steps. */
 function payloadOf(resource: Resource): unknown {
   const example = firstExample(resource.creation.requestBody?.content['application/json']?.examples ?? {});
-  const ids = referencesOf(resource).map(([field, { table }]) => [field, `$steps.create-${table}.outputs.id`]);
+  const ids = referencesOf(resource.creation).map(([field, { table }]) => [field, `$steps.create-${table}.outputs.id`]);
   return isObject(example) ? { ...example, ...Object.fromEntries(ids) } : example;
-}
-
-/** The fields of the creation that refer to rows of other resources. */
-function referencesOf({ creation }: Resource): [string, Resource][] {
-  const { properties = {} } = creation.requestBody?.content['application/json']?.schema ?? {};
-  return Object.keys(properties).flatMap((field): [string, Resource][] => {
-    const referred = referredBy(field);
-    return referred === undefined ? [] : [[field, referred]];
-  });
 }
 
 function parameterIn(operation: Operation, name: string, value: unknown): unknown[] {

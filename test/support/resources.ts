@@ -48,17 +48,22 @@ export function referredBy(name: string): Resource | undefined {
   return name.endsWith('_id') ? byTable.get(`${name.slice(0, -'_id'.length)}s`) : undefined;
 }
 
+/** The fields of the operation's body that refer to rows, and the resources of these rows. */
+export function referencesOf({ requestBody }: Pick<Operation, 'requestBody'>): [string, Resource][] {
+  const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
+  return Object.keys(properties).flatMap((field): [string, Resource][] => {
+    const referred = referredBy(field);
+    return referred === undefined ? [] : [[field, referred]];
+  });
+}
+
 /** Ids of existing rows, by the name of the field that refers to them. */
 export type References = Readonly<Record<string, string>>;
 
 /** Creates a row for each reference in the body of the operation. */
-export async function createReferences(client: Client, { requestBody }: Operation): Promise<References> {
-  const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
+export async function createReferences(client: Client, operation: Operation): Promise<References> {
   const created: [string, string][] = [];
-  for (const name of Object.keys(properties)) {
-    const resource = referredBy(name);
-    if (resource !== undefined) created.push([name, await createRow(client, resource)]);
-  }
+  for (const [name, resource] of referencesOf(operation)) created.push([name, await createRow(client, resource)]);
   return Object.fromEntries(created);
 }
 
