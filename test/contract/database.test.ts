@@ -7,7 +7,10 @@ import { useDatabase } from '../support/store.ts';
 type Property = {
   type?: string | string[];
   format?: string;
+  minLength?: number;
   maxLength?: number;
+  minimum?: number;
+  maximum?: number;
   maxItems?: number;
   enum?: string[];
   $ref?: string;
@@ -56,14 +59,16 @@ describe.each(Object.entries(TABLES))('%s', (name, { table, without = {} }) => {
       expect({ isNullable: column?.isNullable }).toEqual({ isNullable: types.includes('null') });
       if (column?.type === 'character varying')
         expect({ maxLength: schema.maxLength }).toEqual({ maxLength: column.maxLength });
-      expect(TYPES[column?.type ?? '']).toBe(schema.format ?? schema.$ref ?? types[0]);
+      expect(TYPES[column?.type ?? '']).toBe(kindOf(schema));
     },
   );
 });
 
-/** The bounds of a column, in the terms of the contract. */
+/** The types of columns, in the terms of the contract. */
 const TYPES: Record<string, string> = {
+  boolean: 'boolean',
   'character varying': 'string',
+  integer: 'integer',
   uuid: 'uuid',
   'timestamp with time zone': 'date-time',
   jsonb: '#/components/schemas/Metadata',
@@ -71,15 +76,106 @@ const TYPES: Record<string, string> = {
   ARRAY: 'array',
 };
 
+/** The format of a string, such as "uuid"; otherwise the schema or the type. */
+function kindOf({ type, format, $ref }: Property): string | undefined {
+  const [first] = [type].flat();
+  return $ref ?? (first === 'string' ? (format ?? first) : first);
+}
+
+test.each(resources)('the CHECKs of $table accept exactly the bounds of the contract', async (resource) => {
+  const found: string[] = [];
+  for (const [property, schema] of propertiesOf(schemaCreatedAt(resource.path)))
+    found.push(...(await differencesOf(`${resource.table}.${property}`, schema)));
+  expect(found).toEqual([]);
+});
+
+test('a CHECK with other bounds than the contract is noticed, and a missing one', async () => {
+  const { pool } = database.db;
+  await pool.query(
+    'create table trial (narrow integer check (narrow between 1 and 9), wide integer check (wide <= 10), name text)',
+  );
+  try {
+    const bounds = { type: ['integer', 'null'], minimum: 0, maximum: 10 };
+    expect(await differencesOf('trial.narrow', bounds)).toEqual([
+      'trial.narrow: the contract accepts 0, and the CHECK does not. Correct the CHECK in the migration, or the contract.',
+      'trial.narrow: the contract accepts 10, and the CHECK does not. Correct the CHECK in the migration, or the contract.',
+    ]);
+    expect(await differencesOf('trial.wide', bounds)).toEqual([
+      'trial.wide: the contract refuses -1, and no CHECK does. Add a CHECK to the migration, or correct the contract.',
+    ]);
+    expect(await differencesOf('trial.name', { type: 'string', minLength: 1 })).toEqual([
+      'trial.name: the contract refuses "", and no CHECK does. Add a CHECK to the migration, or correct the contract.',
+    ]);
+  } finally {
+    await pool.query('drop table trial');
+  }
+});
+
+/** Where the CHECKs of a column and the bounds of its field differ, with a remedy. */
+async function differencesOf(column: string, schema: Property): Promise<string[]> {
+  const found: string[] = [];
+  for (const { value, isValid } of valuesAtBounds(schema)) {
+    if ((await isAccepted(column, value)) === isValid) continue;
+    const said = `${column}: the contract ${isValid ? 'accepts' : 'refuses'} ${JSON.stringify(value)}`;
+    found.push(
+      isValid
+        ? `${said}, and the CHECK does not. Correct the CHECK in the migration, or the contract.`
+        : `${said}, and no CHECK does. Add a CHECK to the migration, or correct the contract.`,
+    );
+  }
+  return found;
+}
+
+type AtBound = { readonly value: string | number; readonly isValid: boolean };
+
+const [LEAST_INTEGER, LARGEST_INTEGER] = [-(2 ** 31), 2 ** 31 - 1];
+
+/** The type of the column holds the length at most, and the values of an enumeration and of a format. */
+function valuesAtBounds(schema: Property): AtBound[] {
+  const { minLength = 0, minimum = LEAST_INTEGER, maximum = LARGEST_INTEGER } = schema;
+  if (kindOf(schema) === 'integer')
+    return [
+      { value: minimum - 1, isValid: false },
+      { value: minimum, isValid: true },
+      { value: maximum, isValid: true },
+      { value: maximum + 1, isValid: false },
+    ];
+  if (kindOf(schema) !== 'string' || schema.enum !== undefined) return [];
+  return minLength === 0 ? [{ value: '', isValid: true }] : [{ value: 'x'.repeat(minLength - 1), isValid: false }];
+}
+
+/** Whether a column of this type and with these CHECKs accepts the value. CHECKs of several columns do not count. */
+async function isAccepted(column: string, value: string | number): Promise<boolean> {
+  if (typeof value === 'number' && (value < LEAST_INTEGER || value > LARGEST_INTEGER)) return false;
+  const { pool } = database.db;
+  const [table = '', name = ''] = column.split('.');
+  const { rows: checks } = await pool.query<{ condition: string }>(
+    `select pg_get_expr(conbin, conrelid) as condition
+     from pg_constraint join pg_attribute on attrelid = conrelid and conkey = array[attnum]
+     where contype = 'c' and conrelid = $1::regclass and attname = $2`,
+    [table, name],
+  );
+  const conditions = ['true', ...checks.map(({ condition }) => `(${condition}) is not false`)];
+  const type = typeof value === 'number' ? 'integer' : 'text';
+  const { rows } = await pool.query<{ isAccepted: boolean }>(
+    `select ${conditions.join(' and ')} as "isAccepted" from (select $1::${type} as "${name}") as written`,
+    [value],
+  );
+  return rows[0]?.isAccepted === true;
+}
+
 test.each(resources)('the request schemas of $path have the same bounds as the response schema', ({ path }) => {
   const schema = schemaCreatedAt(path);
   const shown = Object.fromEntries(propertiesOf(schema));
   for (const name of [`${schema}Create`, `${schema}Update`]) {
-    for (const [property, { maxLength }] of propertiesOf(name)) {
-      expect({ name, property, maxLength }).toEqual({ name, property, maxLength: shown[property]?.maxLength });
-    }
+    for (const [property, own] of propertiesOf(name))
+      expect({ name, property, ...boundsOf(own) }).toEqual({ name, property, ...boundsOf(shown[property]) });
   }
 });
+
+function boundsOf({ minLength, maxLength, minimum, maximum }: Property = {}) {
+  return { minLength, maxLength, minimum, maximum };
+}
 
 test('the code, the database and every place of the contract have exactly the same permissions', async () => {
   const permissions = [...PERMISSIONS].sort();
