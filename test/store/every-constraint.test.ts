@@ -1,52 +1,53 @@
 import { KEYRING } from '../support/encryption.ts';
-import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
+import { createRow, resources } from '../support/resources.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
 // constraints.test.ts says what some constraints mean. Here the database itself lists them, so that none is without a proof.
 
-const { db } = await useDatabase();
-const tenant = await createTenant(db);
-const { organizationId } = tenant.scope;
-const foreign = await createTenant(db);
-const [key, foreignKey] = [await createKeyRow(db, tenant), await createKeyRow(db, foreign)];
+const server = await useServer();
+const { db } = server;
+const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
+const organizationId = ours.id;
+const userId = (await rowIn('users', ours.id))['id'];
+const keyId = (await rowIn('api_keys', ours.id))['id'];
 
 const [endpointId, foreignEndpointId, messageId] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
 const ENCRYPTED = KEYRING.encrypt(Buffer.alloc(32), { column: '', ids: [] });
 const bytes = () => crypto.getRandomValues(Buffer.alloc(32));
 const owned = () => ({ organization_id: organizationId, id: crypto.randomUUID() });
 
-/** A valid row of each table, with a value for every column of a unique index. */
+/** A valid row of each table that is not of a resource, with a value for every column of a unique index. */
 const ROWS: Record<string, () => Record<string, unknown>> = {
   organizations: () => ({ id: crypto.randomUUID(), name: 'Test', cursor_key: ENCRYPTED }),
   users: () => ({ ...owned(), name: 'Test', role: 'viewer', email: `${crypto.randomUUID()}@example.test` }),
   api_keys: () => ({
     ...owned(),
-    user_id: tenant.userId,
+    user_id: userId,
     name: crypto.randomUUID(),
     name_key: bytes(),
     key_hash: bytes(),
     key_prefix: 'charter_live_0000',
     permissions: ['parent_programs:read'],
   }),
-  parent_programs: () => ({ ...owned(), name: 'Test', external_id: crypto.randomUUID() }),
   events: () => ({ ...owned(), type: 'parent_program.created', timestamp: new Date(), data: '{}' }),
   idempotency_keys: () => ({ organization_id: organizationId, key: crypto.randomUUID(), request_hash: bytes() }),
   sessions: () => ({
     organization_id: organizationId,
     token_hash: bytes(),
-    user_id: tenant.userId,
+    user_id: userId,
     is_complete: true,
   }),
   access_links: () => ({
     organization_id: organizationId,
     token_hash: bytes(),
-    user_id: tenant.userId,
+    user_id: userId,
     kind: 'invitation',
     expires_at: new Date(),
   }),
   audit_events: () => ({ ...owned(), act: 'key.created' }),
   key_uses: () => ({
     organization_id: organizationId,
-    key_id: key.id,
+    key_id: keyId,
     period: 'hour',
     starts_at: new Date(Math.floor(Math.random() * 1e12)),
     successful: 1,
@@ -85,7 +86,7 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
   sign_in_failures: () => ({ key: crypto.randomUUID(), points: 1 }),
 };
 
-/** For each CHECK, values that violate it alone. */
+/** For each CHECK, values that violate it alone. A resource's needs an entry only if it refuses no value of `UNUSUAL`. */
 const VIOLATIONS: Record<string, Record<string, unknown>> = {
   organizations_cursor_key_check: { cursor_key: ENCRYPTED.subarray(0, -1) },
   organizations_max_key_life_days_check: { max_key_life_days: 3651 },
@@ -97,9 +98,6 @@ const VIOLATIONS: Record<string, Record<string, unknown>> = {
   api_keys_name_key_check: { name_key: null },
   api_keys_permissions_check: { permissions: ['everything'] },
   api_keys_state_check: { rotated_at: new Date(), revoked_at: new Date() },
-  parent_programs_name_check: { name: '' },
-  parent_programs_external_id_check: { external_id: '' },
-  parent_programs_metadata_check: { metadata: '[]' },
   sessions_token_hash_check: { token_hash: Buffer.alloc(31) },
   access_links_token_hash_check: { token_hash: Buffer.alloc(31) },
   audit_events_detail_check: { detail: '[]' },
@@ -125,28 +123,45 @@ const VIOLATIONS: Record<string, Record<string, unknown>> = {
   webhook_days_failed_check: { failed: -1 },
 };
 
-for (const [id, owner] of [
-  [endpointId, tenant],
-  [foreignEndpointId, foreign],
-] as const) {
-  await insertRow('webhook_endpoints', {
-    ...rowOf('webhook_endpoints'),
-    id,
-    organization_id: owner.scope.organizationId,
-  });
-}
-await insertRow('webhook_deliveries', { ...rowOf('webhook_deliveries'), message_id: messageId });
+/** Most CHECKs of a single column refuse one of these values. */
+const UNUSUAL = ['', ' ', '[]', -1, 2 ** 31 - 1];
 
 type Constraint = { readonly table: string; readonly name: string; readonly columns: readonly string[] };
+/** `targetColumns`: those to which `columns` refer, in the same order. A CHECK has no target. */
+type Reference = Constraint & { readonly target: string | null; readonly targetColumns: readonly string[] };
 
-async function constraintsOf(type: 'c' | 'f'): Promise<readonly (Constraint & { readonly target: string | null })[]> {
+const [checks, foreignKeys, indexes] = [await constraintsOf('c'), await constraintsOf('f'), await uniqueIndexes()];
+
+/** A row of each resource, as the API has created it. */
+const created = new Map<string, Record<string, unknown>>();
+for (const resource of resources) {
+  for (const { client } of [ours, theirs]) await createRow(client, resource);
+  created.set(resource.table, await rowIn(resource.table, ours.id));
+}
+for (const [id, owner] of [
+  [endpointId, ours],
+  [foreignEndpointId, theirs],
+] as const) {
+  await insertRow('webhook_endpoints', { ...rowOf('webhook_endpoints'), id, organization_id: owner.id });
+}
+for (const changes of [{ message_id: messageId }, { organization_id: theirs.id, endpoint_id: foreignEndpointId }]) {
+  await insertRow('webhook_deliveries', { ...rowOf('webhook_deliveries'), ...changes });
+}
+
+async function constraintsOf(type: 'c' | 'f'): Promise<readonly Reference[]> {
   const { rows } = await db.pool.query(
     `select conrelid::regclass::text as table, conname as name, nullif(confrelid, 0)::regclass::text as target,
-            array(select attname::text from pg_attribute where attrelid = conrelid and attnum = any(conkey)) as columns
+            ${columnsIn('conrelid', 'conkey')} as columns, ${columnsIn('confrelid', 'confkey')} as "targetColumns"
      from pg_constraint where contype = $1 and connamespace = 'public'::regnamespace order by conname`,
     [type],
   );
   return rows;
+}
+
+/** SQL for the names of the columns with these numbers, in their order. */
+function columnsIn(table: string, numbers: string): string {
+  return `array(select attname::text from unnest(${numbers}) with ordinality as own (number, place)
+                join pg_attribute on attrelid = ${table} and attnum = own.number order by place)`;
 }
 
 async function uniqueIndexes(): Promise<readonly Constraint[]> {
@@ -160,9 +175,27 @@ async function uniqueIndexes(): Promise<readonly Constraint[]> {
 }
 
 function rowOf(table: string): Record<string, unknown> {
-  const row = ROWS[table];
+  return ROWS[table]?.() ?? copyOf(table);
+}
+
+/** A copy of the row of a resource, with new values in the columns that have to be unique. */
+function copyOf(table: string): Record<string, unknown> {
+  const row = created.get(table);
   if (row === undefined) throw new Error(`Add a valid row of ${table} to this file.`);
-  return row();
+  const references = columnsOf(foreignKeys, table);
+  const unique = columnsOf(indexes, table).filter((column) => !references.includes(column));
+  return { ...row, ...Object.fromEntries(unique.map((column) => [column, crypto.randomUUID()])) };
+}
+
+function columnsOf(constraints: readonly Constraint[], table: string): readonly string[] {
+  return constraints.filter((each) => each.table === table).flatMap(({ columns }) => columns);
+}
+
+/** An existing row of the organization. */
+async function rowIn(table: string, owner: string): Promise<Record<string, unknown>> {
+  const { rows } = await db.pool.query(`select * from ${table} where organization_id = $1 limit 1`, [owner]);
+  if (rows[0] === undefined) throw new Error(`Insert a row of ${table} for both organizations in this file.`);
+  return rows[0];
 }
 
 /** The constraint that refuses the row, or "written". */
@@ -176,19 +209,32 @@ async function insertRow(table: string, row: Record<string, unknown>): Promise<s
 }
 
 test('a valid row of every table is written', async () => {
-  for (const table of Object.keys(ROWS))
+  for (const table of [...Object.keys(ROWS), ...created.keys()])
     expect([table, await insertRow(table, rowOf(table))]).toEqual([table, 'written']);
 });
 
 test('every CHECK refuses a row that violates it', async () => {
-  const checks = await constraintsOf('c');
-  expect(checks.map(({ name }) => name).toSorted()).toEqual(Object.keys(VIOLATIONS).toSorted());
-  for (const { table, name } of checks)
+  const byHand = checks.filter(({ name, table }) => VIOLATIONS[name] !== undefined || !created.has(table));
+  expect(byHand.map(({ name }) => name).toSorted()).toEqual(Object.keys(VIOLATIONS).toSorted());
+  for (const { table, name } of byHand)
     expect(await insertRow(table, { ...rowOf(table), ...VIOLATIONS[name] })).toBe(name);
 });
 
+test('every CHECK of a resource refuses an unusual value', async () => {
+  const others = checks.filter(({ name, table }) => VIOLATIONS[name] === undefined && created.has(table));
+  expect(others.map(({ name }) => name)).toContain('parent_programs_name_check');
+  for (const { table, name, columns } of others) {
+    const refusals: string[] = [];
+    for (const value of UNUSUAL) {
+      const violation = Object.fromEntries(columns.map((column) => [column, value]));
+      refusals.push(await insertRow(table, { ...rowOf(table), ...violation }));
+    }
+    if (!refusals.includes(name)) throw new Error(`Add values that violate ${name} alone to VIOLATIONS in this file.`);
+  }
+});
+
 test('every unique index refuses a second row with the same values', async () => {
-  for (const { table, name, columns } of await uniqueIndexes()) {
+  for (const { table, name, columns } of indexes) {
     const first = rowOf(table);
     expect([name, await insertRow(table, first)]).toEqual([name, 'written']);
     const same = Object.fromEntries(columns.map((column) => [column, first[column]]));
@@ -200,19 +246,16 @@ test('every unique index refuses a second row with the same values', async () =>
   }
 });
 
-const FOREIGN: Record<string, readonly string[]> = {
-  users: [foreign.userId],
-  api_keys: [foreignKey.id],
-  webhook_endpoints: [foreignEndpointId],
-};
-
 // The attack: a row that refers to a row of another organization.
-test('every foreign key refuses what does not exist, and a user, a key or an endpoint of another organization', async () => {
-  for (const { table, name, columns, target } of await constraintsOf('f')) {
+test('every foreign key refuses what does not exist, and every row of another organization', async () => {
+  for (const { table, name, columns, target, targetColumns } of foreignKeys) {
     expect([name, columns]).toEqual([name, expect.arrayContaining(['organization_id'])]);
-    const column = columns.find((each) => each !== 'organization_id') ?? 'organization_id';
-    const strangers = [crypto.randomUUID(), ...(FOREIGN[target ?? ''] ?? [])];
-    for (const stranger of strangers)
-      expect(await insertRow(table, { ...rowOf(table), [column]: stranger })).toBe(name);
+    const own = columns.filter((column) => column !== 'organization_id');
+    const stranger = { [own[0] ?? 'organization_id']: crypto.randomUUID() };
+    expect(await insertRow(table, { ...rowOf(table), ...stranger })).toBe(name);
+    if (own.length === 0) continue;
+    const foreign = await rowIn(target ?? '', theirs.id);
+    const values = own.map((column) => [column, foreign[targetColumns[columns.indexOf(column)] ?? '']]);
+    expect(await insertRow(table, { ...rowOf(table), ...Object.fromEntries(values) })).toBe(name);
   }
 });
