@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PERMISSIONS } from '../../src/domain/role.ts';
 import { SECRET_BYTES, secretText, signatureOf } from '../../src/domain/webhook-signature.ts';
 import { getPackedClient, installClient, typeCheck, write } from '../support/client-package.ts';
 import { runFile } from '../support/process.ts';
@@ -43,7 +44,7 @@ test('the seven examples compile against the types of the package', async () => 
 
 test('1: the first call shows the permissions of the key', async () => {
   const { printed } = await printedBy(1);
-  expect(printed).toEqual({ code: 0, stdout: 'Test: parent_programs:read, parent_programs:write\n', stderr: '' });
+  expect(printed).toEqual({ code: 0, stdout: `Test: ${PERMISSIONS.join(', ')}\n`, stderr: '' });
 });
 
 test('2: errors are distinguished by their status', async () => {
