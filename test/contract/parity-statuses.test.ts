@@ -8,7 +8,7 @@ import { type Prepared, prepareFor, requestFor, sendTo, withQuery } from '../sup
 import { useMock } from '../support/mock.ts';
 import { differenceOf, likeness } from '../support/parity.ts';
 import { exchangeRaw, parseRaw } from '../support/raw.ts';
-import { createRow, resourceOf } from '../support/resources.ts';
+import { createRow, resourceOf, uniqueFieldOf } from '../support/resources.ts';
 import { copyRow } from '../support/rows.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
 
@@ -51,8 +51,10 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
     return { ...reply, body: JSON.parse(reply.text) };
   },
   409: async ({ ours, client, request }, operation) => {
-    await createRow(ours.client, resourceOf(operation), { external_id: 'taken' });
-    return sendTo(client, request, { body: { ...Object(request.body), external_id: 'taken' } });
+    const resource = resourceOf(operation);
+    const taken = { [uniqueFieldOf(resource)]: 'taken' };
+    await createRow(ours.client, resource, taken);
+    return sendTo(client, request, { body: { ...Object(request.body), ...taken } });
   },
   412: ({ client, request }) => sendTo(client, request, { headers: { 'If-Match': '"stale"' } }),
   413: ({ client, request }) => sendTo(client, request, { body: ' '.repeat(102_401) }),

@@ -57,6 +57,15 @@ export function referencesOf({ requestBody }: Pick<Operation, 'requestBody'>): [
   });
 }
 
+/** The field whose description says "unique in your organization". Throws if there is none. */
+export function uniqueFieldOf({ path, creation }: Resource): string {
+  const { properties = {} } = creation.requestBody?.content['application/json']?.schema ?? {};
+  const [name] =
+    Object.entries(properties).find(([, field]) => /\bunique in your organization\b/.test(JSON.stringify(field))) ?? [];
+  if (name === undefined) throw new Error(`No field of ${path} is described as "unique in your organization".`);
+  return name;
+}
+
 /** Ids of existing rows, by the name of the field that refers to them. */
 export type References = Readonly<Record<string, string>>;
 
