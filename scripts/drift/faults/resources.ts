@@ -21,6 +21,7 @@ export const RESOURCE_FAULTS: readonly Fault[] = creations.flatMap((creation) =>
   withoutVersionTrigger(creation),
   withClosedResponse(creation),
   withoutPermission(creation),
+  ...withoutCheck(creation),
   ...(creation.parameters?.some(({ name }) => name === 'Idempotency-Key') ? [withoutIdempotencyKey(creation)] : []),
 ]);
 
@@ -67,6 +68,19 @@ function withoutPermission({ path, security }: Operation): Fault {
     edits: [{ file: last?.file ?? '', find: `'${permission}'`, replace: `'${permission}s'` }],
     caughtBy: 'test/contract/database.test.ts',
   };
+}
+
+/** Empty if the rows of the resource have no name. */
+function withoutCheck({ path }: Operation): readonly Fault[] {
+  const table = tableOf(path);
+  const check = new RegExp(`ADD CONSTRAINT "${table}_name_check" CHECK .*;`);
+  return migrations.flatMap(({ file, text }) =>
+    (check.exec(text) ?? []).map((find) => ({
+      title: `the database accepts rows of ${table} with an empty name`,
+      edits: [{ file, find, replace: `ADD CONSTRAINT "${table}_name_check" CHECK (TRUE);` }],
+      caughtBy: 'test/contract/database.test.ts' as const,
+    })),
+  );
 }
 
 function withoutIdempotencyKey({ path }: Operation): Fault {
