@@ -261,7 +261,7 @@ function keyring(text: string | undefined): Keyring | undefined {
   // The message omits the value, which is a secret.
   throw new StartUpError(
     'ENCRYPTION_KEY is not a key of 32 bytes in base64, or several separated by commas.',
-    `Set it to the output of: ${MAKE_A_KEY}`,
+    `Correct it. Only for a new database, set it to the output of: ${MAKE_A_KEY}`,
   );
 }
 
@@ -273,7 +273,7 @@ function requireKeyring({ nodeEnv, databaseUrl, keyring: given }: Omit<Config, '
   if (nodeEnv !== 'production' || databaseUrl === undefined || given !== undefined) return;
   throw new StartUpError(
     'ENCRYPTION_KEY is missing. It is required in production with DATABASE_URL.',
-    `Set it, for every process that uses this database, to the output of: ${MAKE_A_KEY} and keep a copy apart from the backups of the database.`,
+    `Set it, for every process that uses this database, to the key that the database already has. Only for a new database, set it to the output of: ${MAKE_A_KEY} and keep a copy apart from the backups of the database.`,
   );
 }
 

@@ -8,7 +8,7 @@ import { DomainError } from '../../src/domain/errors.ts';
 import { MAX_REQUESTS_PER_SECOND } from '../../src/domain/request-limits.ts';
 import { isPermission, PERMISSIONS, type Permission } from '../../src/domain/role.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
-import { connect } from '../../src/postgres/connect.ts';
+import { connect, type DatabaseChoice } from '../../src/postgres/connect.ts';
 import { makeOperatorLink } from '../../src/service/access-links.ts';
 import {
   changeLimits,
@@ -76,11 +76,11 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     )
     .showHelpAfterError('Add --help to see what it takes.')
     .configureHelp({ showGlobalOptions: true });
-  const execute: Execute = async (work) => {
+  const execute: Execute = async (work, { replacesUnusedKeys = false } = {}) => {
     // PostgreSQL itself, because a command may hold a lock of its session over several transactions. With
     // `databaseDirectUrl` unchanged, an error names the variable that the URL comes from.
     const databaseUrl = config.databaseDirectUrl ?? config.databaseUrl;
-    const choice = { ...config, databaseUrl, databasePoolSize: 1 };
+    const choice = { ...config, databaseUrl, databasePoolSize: 1, replacesUnusedKeys };
     const { db, leave } = await connect(choice, () => {});
     try {
       print(await work(db), { isJson: program.opts<{ json?: true }>().json === true, stdout });
@@ -95,7 +95,10 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
 }
 
 /** Runs the work of a command on the configured database and prints its result. */
-type Execute = (work: (db: Database) => Promise<object>) => Promise<void>;
+type Execute = (
+  work: (db: Database) => Promise<object>,
+  options?: Pick<DatabaseChoice, 'replacesUnusedKeys'>,
+) => Promise<void>;
 type Context = { readonly config: Config; readonly execute: Execute };
 
 function addOrganizationCommands(program: Command, { config, execute }: Context): void {
@@ -221,8 +224,18 @@ function addKeyCommands(program: Command, { config, execute }: Context): void {
 
   program
     .command('rotate-encryption-key')
-    .description('encrypt all secrets with the first encryption key; the others can then be removed')
-    .action(() => execute((db) => rotateEncryptionKey(db).then((count) => ({ secrets_encrypted: count }))));
+    .description(
+      'encrypt all secrets with the first encryption key, and forget the others; before, restart every process with it',
+    )
+    .action(() =>
+      execute(
+        async (db) => ({
+          secrets_encrypted: await rotateEncryptionKey(db),
+          note: 'A process that runs without the first key cannot read the secrets: restart it with this key. The other keys can be removed.',
+        }),
+        { replacesUnusedKeys: true },
+      ),
+    );
 }
 
 /** The link is below PUBLIC_URL or, without it, below the server's local address. */

@@ -29,16 +29,17 @@ export type Connected = {
  * possible, if a key that encrypts its secrets is missing, or if a connection pooler is not set up for the server.
  */
 export async function connect(
-  { databaseUrl, databaseDirectUrl, databasePoolSize, acceptsNewerDatabase, dataDir, keyring: given }: DatabaseChoice,
+  { databaseUrl, databaseDirectUrl, databasePoolSize, acceptsNewerDatabase, ...keyringChoice }: DatabaseChoice,
   onIdleError: (error: Error) => void,
 ): Promise<Connected> {
-  const embedded = databaseUrl === undefined ? await joinEmbeddedPostgres({ dataDir }) : undefined;
+  const embedded =
+    databaseUrl === undefined ? await joinEmbeddedPostgres({ dataDir: keyringChoice.dataDir }) : undefined;
   const url = embedded?.url ?? databaseUrl ?? '';
   const directUrl = withSettings(databaseDirectUrl ?? url, MIGRATION_SETTINGS);
   const variable = databaseDirectUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
   try {
     await migrate(directUrl, undefined, { acceptsNewer: acceptsNewerDatabase, variable });
-    const keyring = await openKeyring(directUrl, { keyring: given, dataDir });
+    const keyring = await openKeyring(directUrl, keyringChoice);
     await completeMigrations(directUrl, keyring);
     const pooler = databaseDirectUrl === undefined ? null : await findPooler({ url, directUrl });
     const db = openDatabase({ url, pooler, poolSize: databasePoolSize, keyring, onIdleError });

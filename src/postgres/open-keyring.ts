@@ -1,6 +1,7 @@
+import type pg from 'pg';
 import type { Keyring } from '../domain/keyring.ts';
 import { StartUpError } from '../domain/start-up-error.ts';
-import { addEncryptionKey, listEncryptionKeys } from '../store/secrets.ts';
+import { addEncryptionKey, listEncryptionKeys, listUsedKeys } from '../store/secrets.ts';
 import { connectOrExplain } from './connection-problem.ts';
 import { createEncryptionKeyFile, encryptionKeyFile, readEncryptionKeyFile } from './encryption-key-file.ts';
 
@@ -8,25 +9,30 @@ export type KeyringChoice = {
   /** Undefined: the file in `dataDir`, which is created for a database without encrypted secrets. */
   readonly keyring: Keyring | undefined;
   readonly dataDir: string;
+  /**
+   * Whether this key may take the place of all others with which nothing is encrypted. False by default: of processes with
+   * different keys that start on an empty database, only one may start.
+   */
+  readonly replacesUnusedKeys?: boolean;
 };
 
 /**
  * The keys of the secrets in the database at `url`, which must be migrated. Throws a StartUpError if one of them is missing.
  * The current key is then among those that may encrypt in this database.
+ *
+ * A missing key with which nothing is encrypted may be lost, so it keeps no process from starting that has another key of the
+ * database. It is not removed: a process that has it may be running, and would fail to write secrets.
  */
-export async function openKeyring(url: string, { keyring: given, dataDir }: KeyringChoice): Promise<Keyring> {
+export async function openKeyring(url: string, choice: KeyringChoice): Promise<Keyring> {
   const client = await connectOrExplain(url, 'charter-migrate');
   try {
-    const ids = await listEncryptionKeys(client);
-    const keyring = given ?? (await readEncryptionKeyFile(dataDir)) ?? (await create(dataDir, ids));
-    const source = given === undefined ? encryptionKeyFile(dataDir) : 'ENCRYPTION_KEY';
-    refuseMissing(ids, keyring, source);
-    if (ids.includes(keyring.currentId)) return keyring;
-    // Of processes with different keys that start at once on an empty database, only one may add its key.
+    const keyring = choice.keyring ?? (await readEncryptionKeyFile(choice.dataDir)) ?? (await create(client, choice));
     await client.query('begin');
-    await client.query('lock table encryption_keys in exclusive mode');
-    refuseMissing(await listEncryptionKeys(client), keyring, source);
-    await addEncryptionKey(client, keyring);
+    const isNew = !(await listEncryptionKeys(client)).includes(keyring.currentId);
+    // Of processes with different keys that start at once on an empty database, only one may add its key.
+    if (isNew) await client.query('lock table encryption_keys in exclusive mode');
+    await refuseMissing(client, keyring, choice);
+    if (isNew) await addEncryptionKey(client, keyring);
     await client.query('commit');
     return keyring;
   } finally {
@@ -34,19 +40,37 @@ export async function openKeyring(url: string, { keyring: given, dataDir }: Keyr
   }
 }
 
-function create(dataDir: string, ids: readonly string[]): Promise<Keyring> {
+const REPLACE_LOST_KEY =
+  'Nothing is encrypted with the missing key. If it is lost, run "npm run admin -- rotate-encryption-key", which replaces it.';
+
+async function create(client: pg.Client, { dataDir, replacesUnusedKeys = false }: KeyringChoice): Promise<Keyring> {
+  const ids = await listEncryptionKeys(client);
   if (ids.length === 0) return createEncryptionKeyFile(dataDir);
+  const isUnused = (await listUsedKeys(client, ids)).length === 0;
+  if (isUnused && replacesUnusedKeys) return createEncryptionKeyFile(dataDir);
+  const remedy =
+    'Restore this file from a backup, or set ENCRYPTION_KEY to the key of the other processes that use this database.';
   throw new StartUpError(
     `The encryption key of this database is missing: there is no ${encryptionKeyFile(dataDir)}.`,
-    'Restore this file from a backup, or set ENCRYPTION_KEY to the key of the other processes that use this database.',
+    isUnused ? `${remedy} ${REPLACE_LOST_KEY}` : remedy,
   );
 }
 
-function refuseMissing(ids: readonly string[], keyring: Keyring, source: string): void {
+async function refuseMissing(client: pg.Client, keyring: Keyring, choice: KeyringChoice): Promise<void> {
+  const source = choice.keyring === undefined ? encryptionKeyFile(choice.dataDir) : 'ENCRYPTION_KEY';
+  const ids = await listEncryptionKeys(client);
   const missing = ids.filter((id) => !keyring.has(id));
   if (missing.length === 0) return;
+  const used = await listUsedKeys(client, missing);
+  if (used.length > 0) {
+    throw new StartUpError(
+      `${source} lacks a key with which secrets in this database are encrypted (key id ${used.join(', ')}).`,
+      'If the key that it has is the wrong one, replace it by the right one. Only if you are changing the key, add the old one after the new one, and run "npm run admin -- rotate-encryption-key" before you remove it.',
+    );
+  }
+  if (choice.replacesUnusedKeys === true || missing.length < ids.length) return;
   throw new StartUpError(
-    `${source} lacks a key with which secrets in this database are encrypted (key id ${missing.join(', ')}).`,
-    'Add the missing key after the first one. To remove a key for good, run "npm run admin -- rotate-encryption-key" first.',
+    `${source} has another key than this database (key id ${missing.join(', ')}).`,
+    `If the key that it has is the wrong one, replace it by the right one. ${REPLACE_LOST_KEY}`,
   );
 }

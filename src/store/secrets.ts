@@ -102,9 +102,28 @@ function isOutdated({ column, plainBytes }: SecretTable): string {
   return `(octet_length(${column}) = ${plainBytes} or substring(${column} from 2 for 8) <> decode($1, 'hex'))`;
 }
 
-/** The ids of the keys that encrypt anything in this database, in hexadecimal. */
+/** The ids of the keys that may encrypt in this database, in hexadecimal. */
 export async function listEncryptionKeys(sql: Queryable): Promise<string[]> {
   const { rows } = await sql.query<{ id: string }>(`select encode(id, 'hex') as id from encryption_keys order by 1`);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Those of these keys with which a secret is encrypted. Waits for writes in progress that use one of them. In a transaction, none
+ * begins until its end.
+ */
+export async function listUsedKeys(sql: Queryable, ids: readonly string[]): Promise<string[]> {
+  const given = `select decode(unnest($1::text[]), 'hex')`;
+  // A write of a secret holds a share lock of its key until it is committed.
+  await sql.query(`select from encryption_keys where id in (${given}) order by id for update`, [ids]);
+  const uses = TABLES.map(
+    ({ table, column, plainBytes }) =>
+      `exists (select from ${table} where substring(${column} from 2 for 8) = k.id and octet_length(${column}) <> ${plainBytes})`,
+  );
+  const { rows } = await sql.query<{ id: string }>(
+    `select encode(k.id, 'hex') as id from (${given} as id) k where ${uses.join(' or ')} order by 1`,
+    [ids],
+  );
   return rows.map(({ id }) => id);
 }
 

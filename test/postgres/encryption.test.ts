@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Keyring, mintEncryptionKey } from '../../src/domain/keyring.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { secretText } from '../../src/domain/webhook-signature.ts';
-import { type Connected, connect } from '../../src/postgres/connect.ts';
+import { type Connected, connect, type DatabaseChoice } from '../../src/postgres/connect.ts';
 import { createEncryptionKeyFile } from '../../src/postgres/encryption-key-file.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
@@ -19,7 +19,7 @@ import {
   placeOfWebhookSecret,
 } from '../../src/store/secrets.ts';
 import { createActor, times } from '../support/actors.ts';
-import { withClient, withScratchDatabase } from '../support/postgres.ts';
+import { untilWaiting, withClient, withScratchDatabase } from '../support/postgres.ts';
 import { addEndpoint } from '../support/webhooks.ts';
 
 const ENCRYPTING = '20261122204500_encrypt_secrets';
@@ -27,6 +27,7 @@ const [OLD_KEY, NEW_KEY] = [randomBytes(32), randomBytes(32)];
 const OLD = new Keyring([OLD_KEY]);
 const NEW = new Keyring([NEW_KEY]);
 const BOTH = new Keyring([NEW_KEY, OLD_KEY]);
+const ADA = { email: 'ada@example.test', name: 'Ada', role: 'administrator', passwordHash: null } as const;
 
 let dataDir: string;
 beforeEach(async () => {
@@ -37,11 +38,13 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 const file = () => join(dataDir, 'encryption-key');
 
 /** Starts as a server does, without the server. */
-function start(databaseUrl: string, keyring?: Keyring): Promise<Connected> {
-  return connect(
-    { databaseUrl, databaseDirectUrl: undefined, databasePoolSize: 2, acceptsNewerDatabase: false, dataDir, keyring },
-    () => {},
-  );
+function start(
+  databaseUrl: string,
+  keyring?: Keyring,
+  options: Pick<DatabaseChoice, 'replacesUnusedKeys'> = {},
+): Promise<Connected> {
+  const choice = { databaseUrl, databaseDirectUrl: undefined, databasePoolSize: 2, acceptsNewerDatabase: false };
+  return connect({ ...choice, dataDir, keyring, ...options }, () => {});
 }
 
 async function using<T>(connecting: Promise<Connected>, work: (connected: Connected) => Promise<T>): Promise<T> {
@@ -168,7 +171,7 @@ test('a lost key file is reported, and no other key takes its place', async () =
     await expect(access(file())).rejects.toMatchObject({ code: 'ENOENT' });
     await writeFile(file(), mintEncryptionKey(), { mode: 0o600 });
     expect(await refusalOf(start(url))).toMatch(
-      /encryption-key lacks a key .*\(key id [0-9a-f]{16}\)\.\nAdd the missing/,
+      /encryption-key has another key than this database \(key id [0-9a-f]{16}\)\.\nIf the key that it has is the wrong/,
     );
   }, 'empty');
 });
@@ -198,9 +201,8 @@ test('of processes that start at once with different keys, one succeeds', async 
 
 test('a key can be changed: with both keys everything can be read, and after the rotation the old one is not needed', async () => {
   await withScratchDatabase(async (url) => {
-    const user = { email: 'ada@example.test', name: 'Ada', role: 'administrator', passwordHash: null } as const;
     const old = await start(url, OLD);
-    const scope = await createOrganization(old.db, { name: 'Old', users: [user] });
+    const scope = await createOrganization(old.db, { name: 'Old', users: [ADA] });
     const { organizationId } = scope;
     const { id } = await old.db.prisma.user.findFirstOrThrow();
     const place = placeOfTotpSecret({ organizationId, id });
@@ -219,8 +221,10 @@ test('a key can be changed: with both keys everything can be read, and after the
     expect(await refusalOf(start(url, NEW))).toMatch(/^ENCRYPTION_KEY lacks a key/);
     await using(start(url, BOTH), async ({ db }) => {
       expect(await secretBy(BOTH)).toEqual(Buffer.alloc(20, 'totp'));
+      await setSecret(BOTH);
       // From now on, a process without the new key could not read everything.
       expect(await refusalOf(start(url, OLD))).toMatch(/^ENCRYPTION_KEY lacks a key/);
+      await setSecret(OLD);
       expect(await rotateEncryptionKey(db)).toBe(2);
       expect(await rotateEncryptionKey(db)).toBe(0);
     });
@@ -235,6 +239,81 @@ test('a key can be changed: with both keys everything can be read, and after the
     expect(await secretBy(NEW)).toEqual(Buffer.alloc(20, 'totp'));
     expect(await refusalOf(start(url, OLD))).toMatch(/^ENCRYPTION_KEY lacks a key/);
     await old.leave();
+  }, 'empty');
+});
+
+/** As `npm run admin -- rotate-encryption-key` does. */
+function rotate(url: string, keyring?: Keyring): Promise<number> {
+  return using(start(url, keyring, { replacesUnusedKeys: true }), ({ db }) => rotateEncryptionKey(db));
+}
+
+async function keyIds(url: string): Promise<string[]> {
+  const { rows } = await withClient(url, (client) =>
+    client.query<{ id: string }>(`select encode(id, 'hex') as id from encryption_keys order by 1`),
+  );
+  return rows.map(({ id }) => id);
+}
+
+// The fault: a change of keys is begun and given up, and the new key is thrown away.
+test('a lost key with which nothing is encrypted is not needed, and a rotation forgets it', async () => {
+  await withScratchDatabase(async (url) => {
+    await using(start(url, OLD), ({ db }) => createOrganization(db, { name: 'Old', users: [ADA] }));
+    await using(start(url, BOTH), nothing);
+    await using(start(url, OLD), nothing);
+    // A process with both keys may be running, and may write with the new one.
+    expect(await keyIds(url)).toEqual([OLD.currentId, NEW.currentId].sort());
+    expect(await rotate(url, OLD)).toBe(0);
+    expect(await keyIds(url)).toEqual([OLD.currentId]);
+    await using(start(url, OLD), nothing);
+  }, 'empty');
+});
+
+test('a lost key of a database without secrets is replaced by a rotation, and by nothing else', async () => {
+  await withScratchDatabase(async (url) => {
+    await using(start(url), nothing);
+    await rm(file());
+    expect(await refusalOf(start(url))).toMatch(/Nothing is encrypted with the missing key\. If it is lost, run "npm/);
+    expect(await refusalOf(start(url, NEW))).toMatch(/Nothing is encrypted with the missing key\. If it is lost, run/);
+    expect(await rotate(url)).toBe(0);
+    const keyring = await using(start(url), async ({ db }) => db.keyring.currentId);
+    expect(await keyIds(url)).toEqual([keyring]);
+    expect(await rotate(url, NEW)).toBe(0);
+    expect(await keyIds(url)).toEqual([NEW.currentId]);
+  }, 'empty');
+});
+
+test('a lost key of secrets is forgotten by no rotation, and the message names the right key first', async () => {
+  await withScratchDatabase(async (url) => {
+    await using(start(url, OLD), ({ db }) => createOrganization(db, { name: 'Old', users: [ADA] }));
+    for (const { keyring, ...options } of [
+      { keyring: NEW, replacesUnusedKeys: false },
+      { keyring: NEW, replacesUnusedKeys: true },
+      { keyring: undefined, replacesUnusedKeys: true },
+    ]) {
+      const refusal = await refusalOf(start(url, keyring, options));
+      expect(refusal).not.toContain('Nothing is encrypted');
+      expect(refusal).toMatch(/\n(If the key that it has is the wrong one, replace it by the right one\.|Restore)/);
+    }
+    expect(await keyIds(url)).toEqual([OLD.currentId]);
+  }, 'empty');
+});
+
+// The race: a process with the new key is writing a secret while one without it starts.
+test('a start waits for a write with a key that it lacks, and is refused', async () => {
+  await withScratchDatabase(async (url) => {
+    await using(start(url, OLD), ({ db }) => createOrganization(db, { name: 'Old', users: [ADA] }));
+    await using(start(url, BOTH), async ({ db }) => {
+      const user = await db.prisma.user.findFirstOrThrow();
+      const secret = BOTH.encrypt(Buffer.alloc(20, 'totp'), placeOfTotpSecret(user));
+      await withClient(url, async (writer) => {
+        await writer.query('begin');
+        await writer.query('update users set totp_secret = $1', [secret]);
+        const refusal = refusalOf(start(url, OLD));
+        await untilWaiting(db.pool, 1);
+        await writer.query('commit');
+        expect(await refusal).toMatch(/^ENCRYPTION_KEY lacks a key/);
+      });
+    });
   }, 'empty');
 });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../src/config.ts';
-import { withCharter } from '../support/charter.ts';
+import { organizationAt, withCharter } from '../support/charter.ts';
 import { ENCRYPTION_KEY } from '../support/encryption.ts';
 import { createScratchDatabase, type ScratchDatabase, withScratchDatabase } from '../support/postgres.ts';
 import { runFile } from '../support/process.ts';
@@ -8,6 +8,7 @@ import { runFile } from '../support/process.ts';
 let database: ScratchDatabase;
 beforeAll(async () => {
   database = await createScratchDatabase();
+  await organizationAt(database.url, { url: 'http://127.0.0.1' });
 });
 afterAll(() => database.drop());
 
@@ -18,7 +19,7 @@ test('in production with DATABASE_URL, a server without ENCRYPTION_KEY does not 
   const { code, stdout, stderr } = await runFile('src/main.ts', [], env);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(
-    /^\nCharter cannot start\. ENCRYPTION_KEY is missing\. .*\n {2}Set it, .*openssl rand -base64 32/,
+    /^\nCharter cannot start\. ENCRYPTION_KEY is missing\. .*\n {2}Set it, .* to the key that the database already has\. .*openssl rand -base64 32/,
   );
   // In development, and with the embedded PostgreSQL, the key is in a file.
   expect(readConfig({ DATABASE_URL: database.url })).toMatchObject({ keyring: undefined });
@@ -42,7 +43,7 @@ test('a key that is not valid is refused and not repeated', () => {
   expect(() => readConfig({ ENCRYPTION_KEY: mistyped })).toThrow(
     expect.objectContaining({
       message: expect.not.stringContaining(mistyped),
-      remedy: 'Set it to the output of: openssl rand -base64 32',
+      remedy: 'Correct it. Only for a new database, set it to the output of: openssl rand -base64 32',
     }),
   );
 });
@@ -60,7 +61,13 @@ test('npm run admin changes the key while a server runs with both', async () => 
     const both = { DATABASE_URL: url, ENCRYPTION_KEY: `${WRONG},${ENCRYPTION_KEY}` };
     await withCharter(both, async (charter) => {
       const { code, stdout } = await runFile('scripts/admin/main.ts', ['--json', 'rotate-encryption-key'], both);
-      expect({ code, result: JSON.parse(stdout) }).toEqual({ code: 0, result: { secrets_encrypted: 0 } });
+      expect({ code, result: JSON.parse(stdout) }).toEqual({
+        code: 0,
+        result: {
+          secrets_encrypted: 0,
+          note: 'A process that runs without the first key cannot read the secrets: restart it with this key. The other keys can be removed.',
+        },
+      });
       expect((await fetch(`${charter.url}/readyz`)).status).toBe(200);
     });
     await withCharter({ ...both, ENCRYPTION_KEY: WRONG }, async (charter) => {

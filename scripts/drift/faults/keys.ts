@@ -416,6 +416,17 @@ export const KEY_FAULTS: readonly Fault[] = [
     caughtBy: 'test/postgres/encryption.test.ts',
   },
   {
+    title: 'a rotation forgets a lost encryption key that a secret needs',
+    edits: [
+      {
+        file: 'src/postgres/open-keyring.ts',
+        find: 'if (used.length > 0) {',
+        replace: 'if (used.length > 0 && choice.replacesUnusedKeys !== true) {',
+      },
+    ],
+    caughtBy: 'test/postgres/encryption.test.ts',
+  },
+  {
     title: 'everybody on the machine can read the encryption key',
     edits: [
       {
