@@ -13,6 +13,7 @@ import type { Environment } from './domain/api-key.ts';
 import { KEY_REFUSAL_REASONS, OVERLOADED, type Overloaded } from './domain/errors.ts';
 import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { RequestLimits } from './domain/request-limits.ts';
+import { MissingKeyError } from './domain/keyring.ts';
 import { Tally } from './domain/tally.ts';
 import type { Tracing } from './domain/tracing.ts';
 import { logFailures } from './operations/failure-log.ts';
@@ -99,7 +100,13 @@ export async function createApp({
   now = () => new Date(),
   isStopping,
 }: AppDeps): Promise<App> {
-  const onFault = logFailures(logger, tracing);
+  const logFailure = logFailures(logger, tracing);
+  let lacksKey = false;
+  const onFault = (error: unknown, requestId: string) => {
+    // Until a restart: the process would fail for more and more requests, which another one may be able to serve.
+    if (error instanceof MissingKeyError) lacksKey = true;
+    logFailure(error, requestId);
+  };
   const queues = createDatabaseQueues(db.poolSize, { apiWaitMs });
   const [overloads, keyRefusals] = [new Tally(OVERLOADED), new Tally([...KEY_REFUSAL_REASONS, ...FORBIDDEN_REASONS])];
   const onOverload = (overloaded: Overloaded, res: ServerResponse) => {
@@ -141,7 +148,7 @@ export async function createApp({
   rooms.disable('x-powered-by');
   rooms.disable('etag');
   rooms.set('case sensitive routing', true);
-  rooms.use(called('health'), healthRoutes({ db, isStopping, setPageHeaders }));
+  rooms.use(called('health'), healthRoutes({ db, isStopping, lacksKey: () => lacksKey, setPageHeaders }));
   rooms.use(called('documentation'), publication.routes({ setPageHeaders, publicUrl }));
   rooms.use(
     called('dashboard'),

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { DomainError } from './errors.ts';
 
 // An encrypted secret is a version byte, the id of the key, a nonce, the ciphertext and a tag (AES-256-GCM). The tag also
 // covers the place of the secret, so that nobody can copy it to another row, column or organization.
@@ -14,6 +15,22 @@ const HEADER_BYTES = 1 + KEY_ID_BYTES;
 export type SecretPlace = { readonly column: string; readonly ids: readonly string[] };
 
 type EncryptionKey = { readonly id: string; readonly key: KeyObject };
+
+/** A secret is encrypted with a key that this process does not have. */
+export class MissingKeyError extends DomainError {
+  /** In hexadecimal. */
+  readonly keyId: string;
+
+  constructor(keyId: string, { column }: SecretPlace) {
+    super(
+      'unavailable',
+      `A value of ${column} is encrypted with the key ${keyId}, which this process does not have. ` +
+        'Add this key to ENCRYPTION_KEY, or to the file encryption-key, and restart the process.',
+    );
+    this.name = 'MissingKeyError';
+    this.keyId = keyId;
+  }
+}
 
 /** The keys that encrypt secrets in the database. Neither console.log nor JSON.stringify shows them. */
 export class Keyring {
@@ -42,14 +59,14 @@ export class Keyring {
     return Buffer.concat([header, nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Throws if the secret was encrypted with a key that is missing here, or is damaged, or belongs to another place. */
+  /** Throws if the secret is damaged or belongs to another place; a MissingKeyError if its key is missing here. */
   decrypt(encrypted: Uint8Array, place: SecretPlace): Buffer {
     const bytes = Buffer.from(encrypted);
     const header = bytes.subarray(0, HEADER_BYTES);
     const id = header.subarray(1).toString('hex');
     const key = this.#keys.get(id);
-    if (header[0] !== VERSION || key === undefined)
-      throw new Error(`A value of ${place.column} is encrypted with the key ${id}, which this process does not have.`);
+    if (header[0] !== VERSION) throw new Error(`A value of ${place.column} is not an encrypted secret.`);
+    if (key === undefined) throw new MissingKeyError(id, place);
     const nonce = bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES);
     const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
     decipher.setAAD(bindTo(header, place)).setAuthTag(bytes.subarray(-TAG_BYTES));

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../src/config.ts';
-import { organizationAt, withCharter } from '../support/charter.ts';
+import { parseKeyring } from '../../src/domain/keyring.ts';
+import { type LogLine, logOf, organizationAt, withCharter } from '../support/charter.ts';
+import { Client } from '../support/client.ts';
 import { ENCRYPTION_KEY } from '../support/encryption.ts';
 import { createScratchDatabase, type ScratchDatabase, withScratchDatabase } from '../support/postgres.ts';
 import { runFile } from '../support/process.ts';
+import { until } from '../support/wait.ts';
 
 let database: ScratchDatabase;
 beforeAll(async () => {
@@ -72,6 +75,37 @@ test('npm run admin changes the key while a server runs with both', async () => 
     });
     await withCharter({ ...both, ENCRYPTION_KEY: WRONG }, async (charter) => {
       expect((await fetch(`${charter.url}/readyz`)).status).toBe(200);
+    });
+  });
+});
+
+// A rotation while processes run without the new key. A load balancer must learn that they cannot serve.
+test('a server without the key of a secret responds with 503, logs the remedy and is not ready', async () => {
+  await withScratchDatabase(async (url) => {
+    await withCharter({ DATABASE_URL: url }, async (charter) => {
+      const { client } = await organizationAt(url, charter);
+      const both = { DATABASE_URL: url, ENCRYPTION_KEY: `${WRONG},${ENCRYPTION_KEY}` };
+      expect((await runFile('scripts/admin/main.ts', ['rotate-encryption-key'], both)).code).toBe(0);
+      const responses = [await client.get('/api/parent_programs'), await client.get('/api/parent_programs')];
+      expect(responses.map(({ status, headers }) => [status, headers['retry-after']])).toEqual([
+        [503, '5'],
+        [503, '5'],
+      ]);
+      const anonymous = new Client(charter.url);
+      expect(await anonymous.get('/readyz')).toMatchObject({
+        status: 503,
+        body: { status: 'an encryption key is missing' },
+      });
+      expect((await anonymous.get('/livez')).status).toBe(200);
+      for (const { headers } of responses) {
+        const isIt = (line: LogLine) => line['level'] === 50 && line['requestId'] === headers['x-request-id'];
+        const line = await until('the failure', () => logOf(charter).find(isIt));
+        const keyId = parseKeyring(WRONG)?.currentId;
+        expect(line).not.toHaveProperty('err');
+        expect(line['msg']).toBe(
+          `a request failed: A value of organizations.cursor_key is encrypted with the key ${keyId}, which this process does not have. Add this key to ENCRYPTION_KEY, or to the file encryption-key, and restart the process.`,
+        );
+      }
     });
   });
 });
