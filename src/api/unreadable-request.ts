@@ -31,7 +31,9 @@ export type RefusalOptions = {
 /** The contract's exception for input that is not readable HTTP, or that did not arrive in time. */
 export function refusalOf(error: ParseError, options: RefusalOptions): Refusal {
   const requestId = randomUUID();
-  const exception = exceptionOf(error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? timeout(options) : reasonOf(error));
+  const exception = exceptionOf(
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? timeout(options) : reasonOf(error, options),
+  );
   return {
     unreadable: { requestId, status: exception.status, code: error.code },
     text: messageOf(exception, { 'X-Request-Id': requestId, ...options.securityHeaders }),
@@ -45,7 +47,13 @@ function timeout({ limits, isBody }: RefusalOptions): HttpError {
   return new HttpError('request_timeout', message);
 }
 
-function reasonOf({ code, rawPacket }: ParseError): HttpError {
+function reasonOf({ code, rawPacket }: ParseError, { isBody }: RefusalOptions): HttpError {
+  if (code === 'HPE_INVALID_EOF_STATE') {
+    const message = isBody
+      ? 'The body is incomplete: the client stopped sending before its end.'
+      : 'The headers are incomplete: the client stopped sending before their end.';
+    return new HttpError('bad_request', message);
+  }
   if (code !== 'HPE_HEADER_OVERFLOW') return new HttpError('bad_request', 'The request is not readable HTTP/1.1.');
   const firstLineBytes = rawPacket?.indexOf('\r\n') ?? 0;
   if (firstLineBytes < 0 || firstLineBytes > MAX_URL_BYTES) {

@@ -120,6 +120,24 @@ test('the server stays healthy after fifty clients disconnect in the middle of a
   expect(server.db.pool.waitingCount).toBe(0);
 });
 
+// A client that closes its sending side can still read the response.
+test.each([
+  ['the body', 'body', ['Content-Type: application/json', 'Content-Length: 100'], '{"name": "Nor'],
+  ['a chunked body', 'body', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '64\r\n{"name": "Nor'],
+  ['the headers', 'headers', undefined, ''],
+])(
+  '400 that names what is incomplete, for a client that stops sending in the middle of %s',
+  async (_, part, headers, body) => {
+    const own = [`Authorization: Bearer ${ours.key}`, ...(headers ?? [])];
+    const whole = rawRequest(`POST ${LIST}`, own, body);
+    const text = headers === undefined ? whole.slice(0, -10) : whole;
+    const response = parseRaw(await exchangeRaw(server.url, text, { endAfterSending: true }));
+    expectShown(response, { method: 'POST' });
+    expect(response.status).toBe(400);
+    expect(response.message).toMatch(new RegExp(`^The ${part} (is|are) incomplete: the client stopped sending before`));
+  },
+);
+
 test('the connection serves the next request after a refused body', async () => {
   const key = `Authorization: Bearer ${ours.key}`;
   const big = `POST ${LIST} HTTP/1.1\r\nHost: x\r\n${key}\r\nContent-Type: application/json\r\nContent-Length: 110000\r\n\r\n${'x'.repeat(110_000)}`;
