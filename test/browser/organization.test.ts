@@ -113,8 +113,8 @@ test('the page of the organization shows the rate limits in effect: the defaults
     await page.goto('/organization');
     return page.getByText('for each API key').first().innerText();
   };
-  expect(await shown()).toContain('1000000 requests per second for each API key');
-  expect(await shown()).toContain('1000000 requests per second for all API keys together');
+  expect(await shown()).toContain('1,000,000 requests per second for each API key');
+  expect(await shown()).toContain('1,000,000 requests per second for all API keys together');
   await changeLimits(site.server.db, organizationId, { perKey: 30, perOrganization: 0 });
   expect(await shown()).toContain('30 requests per second for each API key');
   expect(await shown()).toContain('No limit for all API keys together');

@@ -169,7 +169,7 @@ const FACTS: readonly Fact[] = [
     metadata.propertyNames.maxLength,
     metadata.additionalProperties.maxLength,
   ],
-  ['openapi/guides/issuing-a-key.md', /up to (\d+) characters. The name must not/, MAX_CHARACTERS.key],
+  ['openapi/guides/issuing-a-key.md', /up to (\d+) characters. No other key/, MAX_CHARACTERS.key],
   ['openapi/guides/issuing-a-key.md', /(\d+) active/, MAX_ACTIVE_KEYS],
   ['openapi/guides/mock-server.md', /a URL of more than (\d+) KiB/, MAX_URL_BYTES / KIB],
   ['openapi/guides/mock-server.md', /a body of more than (\d+) KiB/, MAX_BODY_BYTES / KIB],

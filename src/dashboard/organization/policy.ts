@@ -1,5 +1,5 @@
 import { MAX_LIFE_DAYS } from '../../domain/api-key.ts';
-import { formatCount } from '../../domain/format.ts';
+import { formatNumber } from '../../domain/format.ts';
 import { limitsOf } from '../../domain/request-limits.ts';
 import { getPolicy, type OrganizationRecord, updatePolicy } from '../../service/organization.ts';
 import type { Form } from '../http/forms.ts';
@@ -67,7 +67,8 @@ function status(suspendedAt: OrganizationRecord['suspendedAt']): Html {
 }
 
 function limitWords({ perKey, perOrganization }: { perKey: number; perOrganization: number }): Html {
-  const words = (limit: number) => (limit === 0 ? 'No limit' : `${formatCount(limit, 'request')} per second`);
+  const words = (limit: number) =>
+    limit === 0 ? 'No limit' : `${formatNumber(limit)} ${limit === 1 ? 'request' : 'requests'} per second`;
   if (perKey === 0 && perOrganization === 0) return html`No limit`;
   return html`${words(perKey)} for each API key<br>${words(perOrganization)} for all API keys together<span class="under">The API refuses further requests with 429. To change the limits, contact support.</span>`;
 }
