@@ -9,6 +9,8 @@ import { contract } from '../contract/release/contract.ts';
 import { type Planted, planted } from './planted.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+/** The words for a contract that cannot be bundled. */
+const MESSAGES = 'openapi/lint/redocly-messages.ts';
 
 export type Printed = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -16,7 +18,7 @@ export type ReleaseFolder = {
   readonly path: string;
   /** Writes the contract with these changes and this version, and runs the command. */
   readonly release: (number: string, plants: readonly Planted[], flags?: readonly string[]) => Promise<Printed>;
-  /** Every file below openapi/ except the contract, with its content. */
+  /** Every file below openapi/ except the contract and the linter, with its content. */
   readonly files: () => Promise<Record<string, string>>;
 };
 
@@ -31,13 +33,14 @@ export async function useReleaseFolder(): Promise<ReleaseFolder> {
   beforeEach(async () => {
     await rm(join(path, 'openapi'), { recursive: true, force: true });
     await mkdir(join(path, 'openapi'));
+    await cp(join(ROOT, MESSAGES), join(path, MESSAGES));
   });
   return {
     path,
     release: (...parameters) => release(path, ...parameters),
     files: async () => {
-      const { 'openapi.yaml': _contract, ...files } = await filesIn(join(path, 'openapi'));
-      return files;
+      const files = Object.entries(await filesIn(join(path, 'openapi')));
+      return Object.fromEntries(files.filter(([name]) => name !== 'openapi.yaml' && !name.startsWith('lint/')));
     },
   };
 }
