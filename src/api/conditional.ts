@@ -19,8 +19,7 @@ export function requireIfMatch(
   const tags = entityTagsIn(header);
   if (tags.some((tag) => !isWeak(tag) && isCurrent(tag))) return;
   // To read it again would not help: the client would get the same tag, and send it weakened again.
-  const isWeakened = tags.every(isWeak) || tags.some((tag) => isCurrent(strongOf(tag)));
-  throw new DomainError('precondition_failed', isWeakened ? WEAK : staleMessage);
+  throw new DomainError('precondition_failed', tags.some(isWeak) ? WEAK : staleMessage);
 }
 
 const WEAK =

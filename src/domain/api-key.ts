@@ -5,8 +5,8 @@ import { type Permission, permissionsOf, type Role } from './role.ts';
 
 /** `charter_<environment>_`, 40 random base62 characters (238 bits), and a CRC32 of all that as 6 base62 characters. */
 const KEY = /^charter_(live|test)_[0-9A-Za-z]{46}$/;
-/** A key that was cut off, at any length. */
-const BEGINNING = /^charter_(?:live|test)_[0-9A-Za-z]*$/;
+/** A key that lacks characters, wherever they were lost. */
+const INCOMPLETE = /^charter_(?:live|test)_[0-9A-Za-z]*$/;
 /** A key with characters before or after it. */
 const WITHIN = /charter_(?:live|test)_[0-9A-Za-z]{46}/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -14,7 +14,7 @@ export const RANDOM_CHARACTERS = 40;
 export const CHECKSUM_CHARACTERS = 6;
 /** "charter_live_Ab3d". */
 export const PREFIX_CHARACTERS = 'charter_live_'.length + 4;
-const KEY_CHARACTERS = 'charter_live_'.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
+export const KEY_CHARACTERS = 'charter_live_'.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 
 export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
@@ -52,8 +52,8 @@ export function hashKey(key: string): string {
 export type KeyFormat =
   | { kind: 'well-formed'; environment: Environment }
   | { kind: 'mistyped' }
-  /** `missing`: how many characters it lacks. */
-  | { kind: 'cut-short'; missing: number }
+  /** `characters`: how many of a key's it has. */
+  | { kind: 'incomplete'; characters: number }
   /** A key is in it; `extra`: how many other characters are. */
   | { kind: 'too-long'; extra: number }
   | { kind: 'not-a-key' };
@@ -93,7 +93,7 @@ export function findKeyIn(text: string): KeyInText | null {
 /** Never reveals which characters the text has. */
 function inspectMisfit(text: string): KeyFormat {
   if (WITHIN.test(text)) return { kind: 'too-long', extra: text.length - KEY_CHARACTERS };
-  if (BEGINNING.test(text)) return { kind: 'cut-short', missing: KEY_CHARACTERS - text.length };
+  if (INCOMPLETE.test(text)) return { kind: 'incomplete', characters: text.length };
   return { kind: 'not-a-key' };
 }
 

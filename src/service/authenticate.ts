@@ -4,6 +4,7 @@ import {
   inspectKey,
   type JudgedKey,
   judgeKey,
+  KEY_CHARACTERS,
   type KeyRecord,
   type Verdict,
 } from '../domain/api-key.ts';
@@ -157,8 +158,10 @@ function refuseByFormat(key: string, environment: Environment): void {
   switch (format.kind) {
     case 'not-a-key':
       throw malformed(`This is not an API key: a key is charter_${environment}_ and 46 letters and digits.`);
-    case 'cut-short':
-      throw malformed(`This API key is cut short: ${countCharacters(format.missing)} missing at its end. ${COPY}`);
+    case 'incomplete':
+      throw malformed(
+        `This API key is incomplete: it has ${format.characters} of ${KEY_CHARACTERS} characters. ${COPY}`,
+      );
     case 'too-long':
       throw malformed(
         `This API key has something extra: ${countCharacters(format.extra)} too many. Copy only the key.`,

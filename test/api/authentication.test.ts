@@ -94,14 +94,15 @@ test('401 that reports a mistyped key, for a key with one wrong character', asyn
 });
 
 test.each([
-  ['its last character', -1, '1 character is'],
-  ['20 characters', -20, '20 characters are'],
-  ['all but its prefix', -46, '46 characters are'],
-])('401 that reports a key cut short, for a key without %s', async (_, end, missing) => {
-  const { status, body, text } = await getKeyWith(`Bearer ${ours.key.slice(0, end)}`);
+  ['its last character', (key: string) => key.slice(0, -1), 58],
+  ['20 characters', (key: string) => key.slice(0, -20), 39],
+  ['all after its prefix', (key: string) => key.slice(0, -46), 13],
+  ['a character in its middle', (key: string) => key.slice(0, 30) + key.slice(31), 58],
+])('401 that says how many characters the key has, for a key without %s', async (_, change, characters) => {
+  const { status, body, text } = await getKeyWith(`Bearer ${change(ours.key)}`);
   expect(status).toBe(401);
   expect(body).toEqual({
-    message: `This API key is cut short: ${missing} missing at its end. Copy the whole key again.`,
+    message: `This API key is incomplete: it has ${characters} of 59 characters. Copy the whole key again.`,
   });
   expect(text).not.toContain(ours.key.slice(13, 17));
 });

@@ -43,6 +43,7 @@ describe.each([
     ['the current tag', (tag: string) => `W/${tag}`],
     ['the current tag among others', (tag: string) => `"x", W/${tag}`],
     ['another tag', () => 'W/"stale"'],
+    ['another tag, beside a stale one', () => '"stale", W/"other"'],
   ])('412 for the weak form of %s says why it never matches', async (_, header) => {
     const { client, url, tag } = await created();
     const { status, body: refusal } = await client.send(method, url, {
@@ -53,9 +54,9 @@ describe.each([
     expect(refusal.message).toMatch(/^A weak entity tag, .* never matches in If-Match .* Send the strong tag .* proxy/);
   });
 
-  test('412 for a stale tag beside a weak one says that the program has changed', async () => {
+  test('412 for stale tags, none of them weak, says that the program has changed', async () => {
     const { client, url } = await created();
-    const headers = { 'If-Match': '"stale", W/"other"' };
+    const headers = { 'If-Match': '"stale", "other"' };
     const { body: refusal } = await client.send(method, url, { ...withBody, headers });
     expect(refusal.message).toMatch(/^The parent program has changed since you read it\./);
   });

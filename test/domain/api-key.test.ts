@@ -75,8 +75,14 @@ test.each([
   expect(inspectKey(text)).toEqual({ kind: 'not-a-key' });
 });
 
-test.each([1, 23, 46])('a key without its last %i characters is cut short by as many', (missing) => {
-  expect(inspectKey(SAMPLE.slice(0, -missing))).toEqual({ kind: 'cut-short', missing });
+test.each([
+  ['its last character', SAMPLE.slice(0, -1), 58],
+  ['its last 23 characters', SAMPLE.slice(0, -23), 36],
+  ['all after its prefix', SAMPLE.slice(0, -46), 13],
+  ['a character in its middle', SAMPLE.slice(0, 30) + SAMPLE.slice(31), 58],
+  ['the first character after its prefix', SAMPLE.slice(0, 13) + SAMPLE.slice(14), 58],
+])('a key without %s is incomplete', (_, text, characters) => {
+  expect(inspectKey(text)).toEqual({ kind: 'incomplete', characters });
 });
 
 test.each([

@@ -67,7 +67,7 @@ export function badKeys(key: string): Case[] {
     'two keys in one header': `Bearer ${key} ${key}`,
     'what is no key': 'Bearer not-a-key',
     'a mistyped key': `Bearer ${mistyped}`,
-    'a key cut short': `Bearer ${key.slice(0, -1)}`,
+    'an incomplete key': `Bearer ${key.slice(0, -1)}`,
     'a key too long': `Bearer ${key}0`,
     'a key of the other environment': `Bearer ${formatKey('test', 'x'.repeat(40))}`,
     'two Authorization headers': [`Bearer ${key}`, `Bearer ${key}`],
