@@ -946,7 +946,7 @@ export interface components {
         Limit: number;
         /** @description The `next_cursor` of the previous page. Send it with the same `sort` and the same filters as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
         Cursor: string;
-        /** @description The sort order of the list. A leading minus sign reverses it. `name` sorts by Unicode code point, so `Z` comes before `a`. Parent programs with equal values are sorted by `id` in the same direction. */
+        /** @description The sort order of the list. A leading minus sign reverses it. `name` sorts by Unicode code point, so `Z` comes before `a`. Items with equal values are sorted by `id` in the same direction. */
         Sort: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name";
         /** @description Return only parent programs whose name contains this text. The search is not case-sensitive, and there are no wildcards. */
         Search: string;
@@ -1005,7 +1005,7 @@ export interface components {
         RateLimitPolicy: string;
         /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
         RateLimit: string;
-        /** @description A strong entity tag, which identifies exactly this content (RFC 9110 section 8.8.3). Send it in `If-None-Match` or, for a single parent program, in `If-Match`. Do not parse it. */
+        /** @description A strong entity tag, which identifies exactly this content (RFC 9110 section 8.8.3). Send it in `If-None-Match` or, where an operation has that parameter, in `If-Match`. Do not parse it. */
         ETag: string;
         /** @description Caches must not store the response. */
         CacheControlNoStore: "no-store";
@@ -1033,7 +1033,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. Send it with the same `sort` and the same filters as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The sort order of the list. A leading minus sign reverses it. `name` sorts by Unicode code point, so `Z` comes before `a`. Parent programs with equal values are sorted by `id` in the same direction. */
+                /** @description The sort order of the list. A leading minus sign reverses it. `name` sorts by Unicode code point, so `Z` comes before `a`. Items with equal values are sorted by `id` in the same direction. */
                 sort?: components["parameters"]["Sort"];
                 /** @description Return only parent programs whose name contains this text. The search is not case-sensitive, and there are no wildcards. */
                 search?: components["parameters"]["Search"];
