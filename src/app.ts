@@ -3,6 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import express from 'express';
 import { calledBy, noteCalled } from './api/called-operation.ts';
 import { errorHandler } from './api/error-handler.ts';
+import { createPace } from './api/pause.ts';
 import { originFormOf } from './api/request-target.ts';
 import { ResponseCache } from './api/response-cache.ts';
 import type { BrokenResponse } from './api/response-check.ts';
@@ -128,6 +129,7 @@ export async function createApp({
   });
   const lookUps = new LookUpMeasures();
   const cache = new ResponseCache(responseCacheBytes);
+  const pace = createPace(limiter, refusalPauseMs);
   const api = await createServerApi({
     db,
     environment,
@@ -136,6 +138,7 @@ export async function createApp({
     findKey: findKeysIn(db, { measures: lookUps, tracing }),
     limiter,
     refusalPauseMs,
+    pace,
     clientAddressOf: clientAddressIn(rooms.get('trust proxy fn')),
     queue: queues.api,
     cache,
@@ -160,6 +163,7 @@ export async function createApp({
       outbox,
       webhooks,
       requestLimits,
+      pace,
       queue: queues.dashboard,
       now,
       onFault,

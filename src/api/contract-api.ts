@@ -26,6 +26,8 @@ export type ContractApiDeps = {
   readonly authorize: (req: IncomingMessage, permission: string | undefined) => Promise<Caller>;
   /** Runs a handler when it is the turn of the request. By default at once. */
   readonly admit?: Admit;
+  /** Delays a request for a path or with a method that does not exist. By default not at all. */
+  readonly pace?: (req: IncomingMessage) => Promise<void>;
   /** The one place where responses leave. */
   readonly send: Send;
   /** Undefined: every response is rendered anew. */
@@ -52,7 +54,7 @@ export type ContractApi = {
  * in their handlers and in how a caller is known, and in nothing else. Throws where the contract cannot be served.
  */
 export async function createContractApi(deps: ContractApiDeps): Promise<ContractApi> {
-  const { definition, permissions, handlers, authorize, admit = atOnce, send, cache } = deps;
+  const { definition, permissions, handlers, authorize, admit = atOnce, pace = async () => {}, send, cache } = deps;
   const api = new OpenAPIBackend({
     // It resolves the references within what it is given.
     definition: structuredClone(definition),
@@ -88,8 +90,14 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
     return request.caller;
   });
   api.register({
-    notFound: (_context: Context, request: ApiRequest) => notFound(request, router),
-    methodNotAllowed,
+    notFound: async (_context: Context, request: ApiRequest) => {
+      await pace(request.req);
+      return notFound(request, router);
+    },
+    methodNotAllowed: async (_context: Context, request: ApiRequest) => {
+      await pace(request.req);
+      return methodNotAllowed(request);
+    },
     unauthorizedHandler,
     postSecurityHandler: ({ security }, request: ApiRequest) => security['authorized'] && prepare(request, cache),
     validationFail,
@@ -125,7 +133,7 @@ function notFound({ url }: ApiRequest, router: ContractRouter): never {
   throw new DomainError('not_found', `There is nothing at this path. ${remedy}`);
 }
 
-function methodNotAllowed(_context: Context, { method, allow }: ApiRequest): never {
+function methodNotAllowed({ method, allow }: ApiRequest): never {
   throw new HttpError('method_not_allowed', `${method} is not allowed. Allowed methods: ${allow}.`, { Allow: allow });
 }
 

@@ -26,7 +26,7 @@ import { type ContractApi, createContractApi } from './contract-api.ts';
 import { countResponses, recordResponseIn } from './counted-responses.ts';
 import { handlers } from './handlers/index.ts';
 import type { HandlerDeps, Handlers, OperationHandler, OperationId } from './operation.ts';
-import { createPause } from './pause.ts';
+import { createPause, REFUSAL_PAUSE_MS } from './pause.ts';
 import { applyAdmission, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
 import { createSend, type Send } from './response.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -41,6 +41,8 @@ export type ServerApiDeps = {
   limiter: RequestLimiter;
   /** How long a refusal waits at most if its address sends too many requests without a valid key; 100 by default. */
   refusalPauseMs?: number | undefined;
+  /** Delays a request from this address if the address sends too many requests without a valid key. */
+  pace: (ip: string) => Promise<void>;
   /** The address of the client, behind trusted proxies too. */
   clientAddressOf: (req: IncomingMessage) => string;
   /** Runs the handlers that need the database; the tenants are organizations. */
@@ -59,9 +61,6 @@ export type ServerApi = ContractApi & {
   /** For errors too: the one place where the API's responses leave. */
   readonly send: Send;
 };
-
-/** The processor time for refusals would otherwise have no limit: a client can send the next request as soon as it is refused. */
-const REFUSAL_PAUSE_MS = 100;
 
 /** Operations whose handlers do not use the database. */
 const WITHOUT_DATABASE: ReadonlySet<string> = new Set<OperationId>(['getKey']);
@@ -83,6 +82,7 @@ export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
     authorize: authorizeByKey({ ...deps, recordExpiry }),
     admit: ({ operation, caller, req }, work) =>
       WITHOUT_DATABASE.has(operation.operationId) ? work() : queue.run(caller.scope.organizationId, req.socket, work),
+    pace: (req) => deps.pace(deps.clientAddressOf(req)),
     send,
     cache,
   });

@@ -159,6 +159,35 @@ describe('without a valid key', () => {
   });
 });
 
+// Attack: a flood of requests that need no key. Each costs processor time, which a good key then lacks.
+describe.each([
+  ['the sign-in page', 'GET /sign-in', 200, ''],
+  ['a sign-in without a form token', 'POST /sign-in', 403, 'email=a&password=b'],
+  ['a page without a session', 'GET /profile', 303, ''],
+  ['a page that does not exist', 'GET /people/nobody/nothing', 404, ''],
+  ['a path that the API does not have', 'GET /api/nothing', 404, ''],
+  ['a method that the path does not have', `PUT ${LIST}`, 405, ''],
+])('a flood of requests for %s', (_title, line, status, body) => {
+  test('is slowed beyond the limit of the address, and a good key from there is not', async () => {
+    const requestLimits = { perKey: 1000, perOrganization: 1000, perAddress: 1 };
+    const slow = await startServer({ requestLimits, refusalPauseMs: 600_000 });
+    const connections = 60;
+    const headers = [`Content-Length: ${body.length}`, 'Content-Type: application/x-www-form-urlencoded'];
+    const text = () => `${keptRequest(line, headers)}${body}`;
+    const flooding = await flood(slow.url, { connections, requests: 1, text });
+    try {
+      const { client } = await createTestOrganization(slow);
+      await until('a request within the limit', () => flooding.statuses.get(status));
+      for (let i = 0; i < 20; i += 1) expect((await client.get(LIST)).status).toBe(200);
+      expect([...flooding.statuses.keys()]).toEqual([status]);
+      expect(flooding.statuses.get(status)).toBeLessThan(connections);
+    } finally {
+      await flooding.stop();
+      await slow.close();
+    }
+  });
+});
+
 test('an outage of the database is a 503 and a 401, and never a 429', async () => {
   const stopped = await startServer({
     databaseUrl: 'postgresql://charter:secret@127.0.0.1:1/charter',

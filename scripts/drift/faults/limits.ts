@@ -83,6 +83,17 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     caughtBy: API,
   },
   {
+    title: 'a flood of requests for the sign-in page is not slowed',
+    edits: [
+      {
+        file: 'src/dashboard/http/page-routes.ts',
+        find: '          await dashboard.pace(context.trace.ip);\n',
+        replace: '',
+      },
+    ],
+    caughtBy: API,
+  },
+  {
     title: 'the permission is checked before the rate limit',
     edits: [
       {

@@ -44,20 +44,25 @@ export function form<Context extends RequestContext, const Name extends string =
 }
 
 export function publicRoutes(dashboard: Dashboard, pages: readonly PublicPage[]): Router {
-  return routesTo(dashboard, pages, { enter: async (context) => context, isAllowed: () => true });
+  return routesTo(dashboard, pages, { isPublic: true, enter: async (context) => context, isAllowed: () => true });
 }
 
 export function sectionRoutes(dashboard: Dashboard, { mayEnter = () => true, pages }: Section): Router {
   return routesTo(dashboard, pages, {
+    isPublic: false,
     enter: async (context, page) => {
       const visitor = await findVisitor(context);
-      return visitor.kind === 'signed-in' ? visitor.context : redirect(signInUrl(context, page, visitor.end));
+      if (visitor.kind === 'signed-in') return visitor.context;
+      await dashboard.pace(context.trace.ip);
+      return redirect(signInUrl(context, page, visitor.end));
     },
     isAllowed: ({ actor }) => mayEnter(actor.role),
   });
 }
 
 type Gate<Context extends RequestContext> = {
+  /** Whether the pages need no session, so that anybody can request them. */
+  readonly isPublic: boolean;
   /** The context for the page, or a redirect. */
   enter(context: RequestContext, page: Page<Context>): Promise<Context | View>;
   isAllowed(context: Context): boolean;
@@ -74,6 +79,11 @@ function routesTo<Context extends RequestContext>(
       const { context, newCookies } = contextOf(req, dashboard);
       let known: RequestContext = context;
       try {
+        if (gate.isPublic) {
+          await dashboard.pace(context.trace.ip);
+          // The client has gone, so the rest of its request cannot be read.
+          if (res.destroyed) return;
+        }
         if (!['GET', 'HEAD', 'POST'].includes(req.method)) throw new RequestError('wrong-method');
         if (req.method === 'POST') refuseForeign(req, context.origin);
         const enter = async () => {

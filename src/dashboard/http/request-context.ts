@@ -25,6 +25,8 @@ export type DashboardDeps = {
   readonly webhooks: WebhookTargets;
   /** The defaults of the installation. */
   readonly requestLimits: RequestLimits;
+  /** Delays a request from this address if the address sends too many requests without a valid key or session. */
+  readonly pace: (ip: string) => Promise<void>;
   /** Runs what needs the database; the tenants are the networks of the clients. */
   readonly queue: FairQueue;
   readonly now: () => Date;

@@ -92,8 +92,12 @@ function queueMetrics({ queues, lookUps, overloads }: AppMeasures): Metric[] {
 
 function limitMetrics({ limiter }: AppMeasures): Metric[] {
   return [
-    counter({ name: 'charter_rate_limited_total', help: 'Requests that a rate limit refused.' }, () =>
-      samplesBy('limit', Object.entries(limiter.refused)),
+    counter(
+      {
+        name: 'charter_rate_limited_total',
+        help: 'Requests that a rate limit refused or, without a valid key, delayed.',
+      },
+      () => samplesBy('limit', Object.entries(limiter.refused)),
     ),
     gauge(
       {
