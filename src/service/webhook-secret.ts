@@ -24,7 +24,10 @@ export type WebhookSecretIssued = {
 const HOUR_MS = 3_600_000;
 
 /** A new secret, encrypted for an endpoint, and as text for people. */
-export function mintWebhookSecret({ keyring }: Database, endpoint: { organizationId: string; id: string }) {
+export function mintWebhookSecret(
+  { keyring }: Pick<Database, 'keyring'>,
+  endpoint: { organizationId: string; id: string },
+) {
   const secret = randomBytes(SECRET_BYTES);
   return { encrypted: keyring.encrypt(secret, placeOfWebhookSecret(endpoint)), text: secretText(secret) };
 }

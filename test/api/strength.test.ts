@@ -1,7 +1,16 @@
+import { Secret } from 'otpauth';
 import { entityTagOf } from '../../src/api/conditional.ts';
 import { sealCursor } from '../../src/api/cursor.ts';
+import { newFormSecret } from '../../src/dashboard/http/cookies.ts';
+import { newFormId } from '../../src/dashboard/http/one-time-form.ts';
 import { mintKey } from '../../src/domain/api-key.ts';
+import { mintEncryptionKey } from '../../src/domain/keyring.ts';
+import { mintRecoveryCodes } from '../../src/domain/recovery-code.ts';
 import { hashToken, mintToken } from '../../src/domain/session.ts';
+import { mintSecret } from '../../src/service/second-factor-code.ts';
+import { mintWebhookSecret } from '../../src/service/webhook-secret.ts';
+import { NOBODY } from '../support/actors.ts';
+import { KEYRING } from '../support/encryption.ts';
 
 // The attack: guessing. What cannot be computed without a secret, or must differ for different contents, has this many bits.
 const BITS = 128;
@@ -54,3 +63,40 @@ test('the token of a session or a link has at least 128 random bits', () => {
   expect(bitsOf(tokens, BASE64URL_BITS)).toBeGreaterThanOrEqual(BITS);
   expect(hashToken(tokens[0] ?? '')).toHaveLength(32);
 });
+
+const ROW = { organizationId: NOBODY, id: NOBODY, email: 'ada@acme.example' };
+const ofBase64url = (text: string) => Buffer.from(text, 'base64url');
+
+test.each<[name: string, mint: () => Uint8Array]>([
+  ['id of a form that shows a secret', () => ofBase64url(newFormId({ token: 'a token' }).split('.')[0] ?? '')],
+  ['secret of the forms before the sign-in', () => ofBase64url(newFormSecret())],
+  ['key that encrypts secrets', () => Buffer.from(mintEncryptionKey(), 'base64')],
+  [
+    'secret of a webhook endpoint',
+    () => Buffer.from(mintWebhookSecret({ keyring: KEYRING }, ROW).text.slice('whsec_'.length), 'base64'),
+  ],
+  ['secret of a second factor', () => Secret.fromBase32(mintSecret(KEYRING, ROW).base32).bytes],
+])('the %s has at least 128 random bits', (_, mint) => {
+  const minted = Array.from({ length: 200 }, mint);
+  expect(varyingBits(minted)).toBeGreaterThanOrEqual(BITS);
+  expect(new Set(minted.map((bytes) => Buffer.from(bytes).toString('hex'))).size).toBe(minted.length);
+});
+
+test('a recovery code has 80 random bits: people type it, and attempts are limited', () => {
+  const codes = Array.from({ length: 200 }, mintRecoveryCodes).flat();
+  expect(
+    bitsOf(
+      codes.map((code) => code.replaceAll('-', '')),
+      5,
+    ),
+  ).toBe(80);
+  expect(new Set(codes).size).toBe(codes.length);
+});
+
+/** The bits that are set in some of the samples and not in others. All samples have as many bytes as the first. */
+function varyingBits(samples: readonly Uint8Array[]): number {
+  const [first = new Uint8Array()] = samples;
+  const places = Array.from({ length: first.length * 8 }, (_, i) => i);
+  const bitAt = (bytes: Uint8Array, i: number) => ((bytes[i >> 3] ?? 0) >> (i & 7)) & 1;
+  return places.filter((i) => samples.some((bytes) => bitAt(bytes, i) !== bitAt(first, i))).length;
+}

@@ -13,7 +13,7 @@ import type { View } from './view.ts';
 // the action claims in its own transaction (form-claim.ts), so a form whose action failed can be sent again.
 
 /** For the hidden field "form_id": a random id, and proof that it was made for this session. */
-export function newFormId({ token }: SignedInContext): string {
+export function newFormId({ token }: Pick<SignedInContext, 'token'>): string {
   const id = randomBytes(16).toString('base64url');
   return `${id}.${sign(token, `form id ${id}`)}`;
 }
