@@ -33,7 +33,11 @@ export function endpointState({ disabledAt, disabledReason, failingSince, pendin
 }
 
 /** The last day with an attempt that succeeded, or failed. Days are kept for 30 days. */
-export function lastDay({ days }: WebhookEndpointDetails, outcome: 'succeeded' | 'failed', now: Date): Html {
+export function lastDay(
+  { days }: Pick<WebhookEndpointDetails, 'days'>,
+  outcome: 'succeeded' | 'failed',
+  now: Date,
+): Html {
   const last = days.findLast((day) => day[outcome] > 0);
   if (last === undefined) return html`<span class="quiet">None in 30 days</span>`;
   const date = last.startsAt.toISOString().slice(0, 10);
