@@ -91,7 +91,8 @@ function about(endpoint: WebhookEndpointDetails, now: Date): Html {
   ]);
 }
 
-const [SHOWN_DAYS, DAY_MS] = [7, 86_400_000];
+const SHOWN_DAYS = 7;
+const DAY_MS = 86_400_000;
 
 function attemptSection({ days }: WebhookEndpointDetails, now: Date): Html {
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
