@@ -1,231 +1,24 @@
-// Numbers, defaults, names and commands in the texts are those of the code. Each stands here once, as the pattern that finds
-// it in a text and the value of the code. Add a line for each new one.
-import { readdir, readFile } from 'node:fs/promises';
+// Numbers, defaults, names and commands in the texts are those of the code.
+import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { MAX_BODY_BYTES } from '../../src/api/request-body.ts';
-import { MAX_URL_BYTES } from '../../src/api/request-target.ts';
-import { isNotExecuted, isTemporary, waitMsAfter } from '../../src/client/retrying.ts';
-import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
+import { isNotExecuted, isTemporary } from '../../src/client/retrying.ts';
 import { readConfig } from '../../src/config.ts';
-import { retryMsAfter } from '../../src/delivery/schedule.ts';
-import { MAX_BODY_BYTES as RESPONSE_BYTES, TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 import { LINK_HOURS } from '../../src/domain/access-link.ts';
-import {
-  CHECKSUM_CHARACTERS,
-  DEFAULT_LIFE_DAYS,
-  MAX_ACTIVE_KEYS,
-  RANDOM_CHARACTERS,
-  SOON_DAYS,
-  SOON_SHARE,
-} from '../../src/domain/api-key.ts';
-import { MAX_CHARACTERS } from '../../src/domain/name.ts';
-import { MAX_METADATA_ENTRIES } from '../../src/domain/parent-program.ts';
 import { PASSWORD_CHARACTERS, PASSWORD_CHARACTERS_WITH_SECOND_FACTOR } from '../../src/domain/password.ts';
 import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../src/domain/session.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
-import { MAX_ENDPOINTS, MAX_FAILING_DAYS, PREVIOUS_SECRET_HOURS } from '../../src/domain/webhook-endpoint.ts';
 import { TIMEOUT_MS } from '../../src/operations/health.ts';
-import { EXTENSIONS, OLDEST_VERSION } from '../../src/postgres/migrate.ts';
+import { EXTENSIONS } from '../../src/postgres/migrate.ts';
 import { IDLE_SECONDS as IDLE_SECONDS_OF_SHUTDOWN } from '../../src/run.ts';
 import { LIMITS, STOP_SECONDS } from '../../src/server.ts';
-import { IDLE_SECONDS as IDLE_SECONDS_OF_POOL, KEPT_CONNECTIONS } from '../../src/store/database.ts';
+import { IDLE_SECONDS as IDLE_SECONDS_OF_POOL } from '../../src/store/database.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
-const read = (file: string) => readFile(join(ROOT, file), 'utf8');
-
-const contract = JSON.parse(await read('generated/openapi.json'));
-const { Limit, Search, ExternalId, IdempotencyKey } = Object.fromEntries(
-  Object.entries<{ schema: Record<string, number> }>(contract.components.parameters).map(([name, { schema }]) => [
-    name,
-    schema,
-  ]),
-);
-const program = contract.components.schemas.ParentProgramCreate.properties;
-const metadata = contract.components.schemas.Metadata;
-
-const WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
-
-/** The number as the pattern captured it: "2", "two", "10,000", "half a" or "another". */
-function numberOf(text: string): number {
-  if (text === 'half a') return 0.5;
-  if (text === 'another' || text === 'an' || text === 'a') return 1;
-  const word = WORDS.indexOf(text.toLowerCase());
-  return word >= 0 ? word : Number(text.replaceAll(',', ''));
-}
-
-const waitSeconds = (failures: number, random: number) => (retryMsAfter(failures, random) ?? 0) / 1000;
-/** The first attempt, and one after each wait. */
-const ATTEMPTS = [...Array(100).keys()].findIndex((i) => retryMsAfter(i + 1, 0) === null) + 1;
-const KIB = 1024;
-const AT_MOST = { tries: 100, headers: undefined, random: 1 };
-
-type Fact = readonly [file: string, pattern: RegExp, ...values: readonly (number | undefined)[]];
-
-/** Each group of the pattern is a number. The pattern matches wherever the text says so, and at least once. */
-const FACTS: readonly Fact[] = [
-  ['README.md', /the same response again for (\d+) hours/, IDEMPOTENCY_HOURS],
-  [
-    'README.md',
-    /embedded PostgreSQL 18 in `DATA_DIR` or the server in `DATABASE_URL`: PostgreSQL (\d+) or newer/,
-    OLDEST_VERSION,
-  ],
-  [
-    'README.md',
-    /(\w+) stay open while the server is idle; the others close after (\w+) idle minutes/,
-    KEPT_CONNECTIONS,
-    IDLE_SECONDS_OF_POOL / 60,
-  ],
-  ['openapi/guides/operating.md', /after at most (\w+) seconds/, TIMEOUT_MS / 1000],
-  ['openapi/guides/operating.md', /keeps idle connections for (\w+) second in case/, IDLE_SECONDS_OF_SHUTDOWN],
-  ['openapi/guides/operating.md', /longer than `DRAIN_SECONDS` and (\d+) seconds are cut off/, STOP_SECONDS],
-  ['src/server.ts', /waits at most (\d+) seconds for the requests in progress/, STOP_SECONDS],
-  ['src/server.ts', /(\d+) and (\d+) seconds by default/, LIMITS.headersSeconds, LIMITS.requestSeconds],
-  [
-    'openapi/guides/errors.md',
-    /its headers within (\d+) seconds, or the whole request within (\d+) seconds/,
-    LIMITS.headersSeconds,
-    LIMITS.requestSeconds,
-  ],
-  [
-    'openapi/components/responses/RequestTimeoutException.yaml',
-    /its headers within (\d+) seconds, or the whole request within (\d+) seconds/,
-    LIMITS.headersSeconds,
-    LIMITS.requestSeconds,
-  ],
-  [
-    'openapi/guides/errors.md',
-    /body is larger than ([\d,]+) bytes \((\d+) KiB\)/,
-    MAX_BODY_BYTES,
-    MAX_BODY_BYTES / KIB,
-  ],
-  ['openapi/guides/errors.md', /longer than ([\d,]+) bytes \((\d+) KiB\)/, MAX_URL_BYTES, MAX_URL_BYTES / KIB],
-  [
-    'openapi/guides/decisions.md',
-    /body of up to (\d+) KiB \(413\) and a URL of up to (\d+) KiB/,
-    MAX_BODY_BYTES / KIB,
-    MAX_URL_BYTES / KIB,
-  ],
-  [
-    'openapi/guides/decisions.md',
-    /not arrived within (\d+) seconds, or that has not arrived completely within (\d+) seconds/,
-    LIMITS.headersSeconds,
-    LIMITS.requestSeconds,
-  ],
-  ['openapi/guides/decisions.md', /remembered for (\d+) hours/, IDEMPOTENCY_HOURS],
-  ['openapi/guides/decisions.md', /events are kept for (\d+) days/, readConfig({}).eventRetentionDays],
-  ['openapi/guides/following-changes.md', /Events are kept for (\d+) days/, readConfig({}).eventRetentionDays],
-  ['openapi/paths/events.yaml', /Events are kept for (\d+) days/, readConfig({}).eventRetentionDays],
-  ['openapi/guides/receiving-events.md', /up to (\d+) for an organization/, MAX_ENDPOINTS],
-  ['openapi/guides/receiving-events.md', /your clock by more than (\w+) minutes/, TOLERANCE_SECONDS / 60],
-  ['openapi/guides/receiving-events.md', /For (\d+) hours, both the new and the previous/, PREVIOUS_SECRET_HOURS],
-  ['openapi/guides/receiving-events.md', /If all attempts of (\d+) days fail/, MAX_FAILING_DAYS],
-  ['openapi/guides/receiving-events.md', /within (\d+) seconds/, TIMEOUT_SECONDS],
-  ['openapi/components/responses/EventReceived.yaml', /within (\d+) seconds/, TIMEOUT_SECONDS],
-  ['openapi/guides/receiving-events.md', /first ([\d,]+) bytes in the dashboard/, RESPONSE_BYTES],
-  [
-    'openapi/guides/receiving-events.md',
-    /(\d+) seconds after the first attempt has failed, then after (\d+) minutes, (\d+) minutes, (\d+) hours, (\d+) hours, (\d+) hours and (\d+) hours, up to (\d+) attempts in all. Each wait is up to (\d+)% longer/,
-    ...[1, 60, 60, 3600, 3600, 3600, 3600].map((unit, i) => waitSeconds(i + 1, 0) / unit),
-    ATTEMPTS,
-    Math.round((waitSeconds(1, 1) / waitSeconds(1, 0) - 1) * 100),
-  ],
-  [
-    'openapi/components/parameters/WebhookTimestamp.yaml',
-    /your clock by more than (\w+) minutes/,
-    TOLERANCE_SECONDS / 60,
-  ],
-  ['openapi/components/parameters/WebhookSignature.yaml', /For (\d+) hours after a rotation/, PREVIOUS_SECRET_HOURS],
-  ['openapi/guides/decisions.md', /an expiry, (\d+) days by default/, DEFAULT_LIFE_DAYS],
-  ['openapi/guides/decisions.md', /Up to (\d+) active keys per user/, MAX_ACTIVE_KEYS],
-  [
-    'openapi/guides/decisions.md',
-    /(\d+) base62 characters \((\d+) random bits\), and (\d+) base62/,
-    RANDOM_CHARACTERS,
-    Math.floor(RANDOM_CHARACTERS * Math.log2(62)),
-    CHECKSUM_CHARACTERS,
-  ],
-  ['openapi/guides/decisions.md', /(\d+) random bits cannot be guessed/, Math.floor(RANDOM_CHARACTERS * Math.log2(62))],
-  [
-    'openapi/guides/decisions.md',
-    /`limit` from (\d+) to (\d+) \(default (\d+)\)/,
-    Limit?.['minimum'],
-    Limit?.['maximum'],
-    Limit?.['default'],
-  ],
-  ['openapi/guides/decisions.md', /`search` \((\d+) to (\d+) characters/, Search?.['minLength'], Search?.['maxLength']],
-  [
-    'openapi/guides/decisions.md',
-    /`name` \((\d+) to (\d+) characters\)/,
-    program.name.minLength,
-    program.name.maxLength,
-  ],
-  ['openapi/guides/decisions.md', /`description` \(up to ([\d,]+) characters/, program.description.maxLength],
-  ['openapi/guides/decisions.md', /your own ID, up to (\d+) characters/, ExternalId?.['maxLength']],
-  [
-    'openapi/guides/decisions.md',
-    /up to (\d+) text entries, with keys of up to (\d+) and values of up to (\d+) characters/,
-    MAX_METADATA_ENTRIES,
-    metadata.propertyNames.maxLength,
-    metadata.additionalProperties.maxLength,
-  ],
-  ['openapi/guides/issuing-a-key.md', /up to (\d+) characters. No other key/, MAX_CHARACTERS.key],
-  ['openapi/guides/issuing-a-key.md', /(\d+) active/, MAX_ACTIVE_KEYS],
-  ['openapi/guides/mock-server.md', /a URL of more than (\d+) KiB/, MAX_URL_BYTES / KIB],
-  ['openapi/guides/mock-server.md', /a body of more than (\d+) KiB/, MAX_BODY_BYTES / KIB],
-  [
-    'openapi/guides/pages-filters-sorting.md',
-    /this text of (\d+) to (\d+) characters/,
-    Search?.['minLength'],
-    Search?.['maxLength'],
-  ],
-  ['openapi/guides/retries-and-idempotency.md', /up to (\d+) visible ASCII/, IdempotencyKey?.['maxLength']],
-  ['openapi/guides/retries-and-idempotency.md', /(?:for|last|than) (\d+) hours/, IDEMPOTENCY_HOURS],
-  ['openapi/guides/retries-and-idempotency.md', /each request; (\d+) seconds are enough/, LIMITS.requestSeconds],
-  [
-    'openapi/guides/retries-and-idempotency.md',
-    /wait up to (half a) second, then (\w+) second, (\w+) and so on, up to (\d+) seconds/,
-    ...[1, 2, 3].map((tries) => waitMsAfter({ ...AT_MOST, tries }) / 1000),
-    waitMsAfter(AT_MOST) / 1000,
-  ],
-  [
-    'openapi/guides/rotating-and-revoking.md',
-    /the last (\d+)% of their life, at most (\d+) days/,
-    100 / SOON_SHARE,
-    SOON_DAYS,
-  ],
-  [
-    'src/client/README.md',
-    /waits (half a) second, and twice as long before each further retry, up to (\w+) seconds/,
-    waitMsAfter({ ...AT_MOST, tries: 1 }) / 1000,
-    waitMsAfter(AT_MOST) / 1000,
-  ],
-  ['src/client/README.md', /differs from the clock by more than (\w+) minutes/, TOLERANCE_SECONDS / 60],
-  ['openapi/components/schemas/Metadata.yaml', /up to (\d+) entries/, MAX_METADATA_ENTRIES],
-  ['openapi/components/schemas/ParentProgramUpdate.yaml', /At most (\d+) entries may remain/, MAX_METADATA_ENTRIES],
-  ['openapi/components/parameters/IdempotencyKey.yaml', /\b(\d+) hours/, IDEMPOTENCY_HOURS],
-  ['openapi/openapi.yaml', /JSON in UTF-8, up to (\d+) KiB/, MAX_BODY_BYTES / KIB],
-  [
-    'openapi/components/responses/PayloadTooLargeException.yaml',
-    /([\d,]+) bytes \((\d+) KiB\)/,
-    MAX_BODY_BYTES,
-    MAX_BODY_BYTES / KIB,
-  ],
-  [
-    'openapi/components/responses/UriTooLongException.yaml',
-    /([\d,]+) bytes \((\d+) KiB\)/,
-    MAX_URL_BYTES,
-    MAX_URL_BYTES / KIB,
-  ],
-  ['src/dashboard/people/user.ts', /chooses a new password. It works for (an) hour/, LINK_HOURS.password_reset],
-  ['src/dashboard/sign-in/forgotten-password.ts', /It works once, within (an) hour/, LINK_HOURS.password_reset],
-  ['scripts/admin/commands.ts', /organization's name, at most (\d+) characters/, MAX_CHARACTERS.organization],
-];
+import { contract, FACTS, markdownFiles, numberOf, ROOT, read, readLines } from '../support/facts.ts';
 
 const facts = FACTS.map(([file, pattern, ...values]) => ({ file, pattern, values }));
 
 test.each(facts)('$file: $pattern', async ({ file, pattern, values }) => {
-  const found = [...(await read(file)).replace(/\n */g, ' ').matchAll(new RegExp(pattern, 'g'))];
+  const found = [...(await readLines(file)).matchAll(new RegExp(pattern, 'g'))];
   expect(found.length).toBeGreaterThan(0);
   for (const [, ...texts] of found) expect(texts.map(numberOf)).toEqual(values);
 });
@@ -435,12 +228,3 @@ test('every npm command in the texts exists, with the options that they name', a
   }
   expect(unknown).toEqual([]);
 });
-
-async function markdownFiles(): Promise<string[]> {
-  const listed = await Promise.all(
-    ['openapi', 'src'].map(async (folder) =>
-      (await readdir(join(ROOT, folder), { recursive: true })).map((each) => join(folder, each)),
-    ),
-  );
-  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...listed.flat().filter((each) => each.endsWith('.md'))];
-}
