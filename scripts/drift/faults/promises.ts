@@ -4,6 +4,8 @@ const VARIABLES = 'test/process/variables.test.ts';
 const FACTS = 'test/docs/facts.test.ts';
 const STRENGTH = 'test/api/strength.test.ts';
 const EXPORT = 'test/dashboard/audit-log/export-filters.test.ts';
+const COLUMNS = 'test/dashboard/audit-log/export-columns.test.ts';
+const BOUNDARIES = 'test/mock/filter-boundaries.test.ts';
 
 /** Faults in what the texts and the configuration promise. */
 export const PROMISE_FAULTS: readonly Fault[] = [
@@ -120,7 +122,67 @@ export const PROMISE_FAULTS: readonly Fault[] = [
         replace: "new Date(String(item['updated_at'])) > readInstant",
       },
     ],
-    caughtBy: 'test/mock/filter-boundaries.test.ts',
+    caughtBy: BOUNDARIES,
+  },
+  {
+    title: 'the mock omits an event at the instant of since',
+    edits: [
+      {
+        file: 'scripts/mock/list-page.ts',
+        find: "item['timestamp'])) >= readInstant",
+        replace: "item['timestamp'])) > readInstant",
+      },
+    ],
+    caughtBy: BOUNDARIES,
+  },
+  {
+    title: 'the search of the mock finds no capitals',
+    edits: [
+      {
+        file: 'scripts/mock/list-page.ts',
+        find: 'includes(String(value).toLowerCase())',
+        replace: 'includes(String(value))',
+      },
+    ],
+    caughtBy: BOUNDARIES,
+  },
+  {
+    title: 'the mock finds values that begin with that of a filter',
+    edits: [
+      {
+        file: 'scripts/mock/list-page.ts',
+        find: '|| item[name] === value',
+        replace: '|| String(item[name]).startsWith(String(value))',
+      },
+    ],
+    caughtBy: BOUNDARIES,
+  },
+  {
+    title: 'the CSV export has the e-mail of the actor in the column of the user',
+    edits: [
+      {
+        file: 'src/dashboard/audit-log/export.ts',
+        find: 'user_email: ({ targetEmail }) => targetEmail',
+        replace: 'user_email: ({ actorEmail }) => actorEmail',
+      },
+    ],
+    caughtBy: COLUMNS,
+  },
+  {
+    title: 'the CSV export has the name of a key in the column of its prefix',
+    edits: [
+      {
+        file: 'src/dashboard/audit-log/export.ts',
+        find: 'key_prefix: ({ keyPrefix }) => keyPrefix',
+        replace: 'key_prefix: ({ keyName }) => keyName',
+      },
+    ],
+    caughtBy: COLUMNS,
+  },
+  {
+    title: 'the audit log reads the name of the actor for that of the user',
+    edits: [{ file: 'src/store/audit-log.ts', find: 't.name as "targetName"', replace: 'a.name as "targetName"' }],
+    caughtBy: COLUMNS,
   },
   {
     title: 'updated_since drops the digits after the milliseconds',

@@ -1,26 +1,17 @@
 import { csvLine } from '../../../src/dashboard/audit-log/csv.ts';
 import { createPeople, giveKey } from '../../support/actors.ts';
+import { parseCsv } from '../../support/csv.ts';
 import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 
 const FORMULAS = ['=HYPERLINK("http://evil.example","Click")', "+1+cmd|' /C calc'!A0", '-2+3', '@SUM(1)', 'x;=4'];
 
-/** RFC 4180. */
-function parse(text: string): string[][] {
-  return text
-    .split('\r\n')
-    .filter((line) => line !== '')
-    .map((line) =>
-      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, q, p]) => q?.replaceAll('""', '"') ?? p ?? ''),
-    );
-}
-
 test.each([...FORMULAS, '\t=1', '\r=1', '\n=1', '＝1', ' =1', '\u00a0=1'])(
   'the cell %j is not run as a formula',
   (text) => {
     // The attack: a name that runs as a formula in the spreadsheet of the person who opens the export.
-    const [cell = ''] = parse(csvLine([text]))[0] ?? [];
+    const [cell = ''] = parseCsv(csvLine([text]))[0] ?? [];
     expect(cell).not.toMatch(/^[\s\0]*[=+\-@＝＋－＠]/);
   },
 );
