@@ -14,6 +14,9 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/api/cursor.ts': {
     MAC_CHARACTERS: '22',
   },
+  'src/api/pause.ts': {
+    REFUSAL_PAUSE_MS: '100',
+  },
   'src/api/request-body.ts': {
     MAX_BODY_BYTES: '100 * 1024',
   },
@@ -22,9 +25,6 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'src/api/response-cache.ts': {
     OVERHEAD_BYTES: '1024',
-  },
-  'src/api/server-api.ts': {
-    REFUSAL_PAUSE_MS: '100',
   },
   'src/api/violations.ts': {
     MAX_FIELDS: '100',

@@ -264,7 +264,12 @@ export const FACTS: readonly Fact[] = [
   ['README.md', /(\w+) tenths of the database connections serve/, 10 * constantOf(QUEUES, 'API_SHARE')],
   ['README.md', /(\w+) tenths of the connections are divided/, 10 * constantOf(QUEUES, 'DASHBOARD_SHARE')],
   ['README.md', /at most (\d+) milliseconds\. So/, constantOf('src/service/fair-queue.ts', 'MAX_REST_MS')],
-  ['README.md', /waits for up to (\d+) milliseconds/, constantOf('src/api/server-api.ts', 'REFUSAL_PAUSE_MS')],
+  [
+    'openapi/guides/limits.md',
+    /its response comes up to (\d+) milliseconds/,
+    constantOf('src/api/pause.ts', 'REFUSAL_PAUSE_MS'),
+  ],
+  ['README.md', /waits for up to (\d+) milliseconds/, constantOf('src/api/pause.ts', 'REFUSAL_PAUSE_MS')],
   [
     'README.md',
     /has waited ([\d.]+) seconds for its turn gets a 503 .*?; a page of the dashboard, after ([\d.]+) seconds/,
