@@ -32,7 +32,8 @@ const POOL_SIZE = 20;
 /** Six tenths of the connections are for the operations of the API, all but one of them for an organization that is alone. */
 const STATEMENTS_OF_AN_ORGANIZATION = 11;
 const FORWARDED_IP = '203.0.113.9';
-const DRAIN_SECONDS = 3;
+/** Much longer than another shutdown takes on a busy machine. */
+const DRAIN_SECONDS = 8;
 const BROKEN_RESPONSES = 40;
 const LIST = '/api/parent_programs';
 /** The sampler by trace id combines the four parts of the id by an exclusive or, and records it if the result is low. */
