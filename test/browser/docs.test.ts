@@ -263,6 +263,18 @@ test('the search for two words finds exactly the sections that have both', async
   await dialog.waitFor({ state: 'detached' });
 });
 
+test('the search for an idempotency key finds the section of the guide first', async () => {
+  const page = shared;
+  await page.getByRole('button', { name: 'Search' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Search' });
+  await dialog.getByLabel('Search the documentation').fill('idempotency key');
+  await dialog.getByText('Get the current key').first().waitFor();
+  const first = await dialog.getByRole('link').first().getAttribute('href');
+  expect(first).toContain('/retries-and-idempotency/create-once-with-an-idempotency-key');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+});
+
 test('opened as a file without a network, the page is complete and its search works', async () => {
   const page = await site.visit();
   await page.context().route(/^(?!file:|data:|blob:)/, (route) => route.abort());
