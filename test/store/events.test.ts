@@ -189,7 +189,7 @@ test('truncating the table deletes every parent program', async () => {
     const tenants = [await createTenant(own.db), await createTenant(own.db)];
     for (const { scope } of tenants)
       await own.db.pool.query(`${INSERT} values ($1, gen_random_uuid(), 'x')`, [scope.organizationId]);
-    await own.db.pool.query('truncate parent_programs');
+    await own.db.pool.query('truncate parent_programs cascade');
     for (const { scope } of tenants) {
       const { events } = await listEvents(own.db, scope, { after: FEED_START, type: undefined, limit: 101 });
       const all: FeedEvent[] = events.map(({ json }) => JSON.parse(json));
