@@ -117,7 +117,9 @@ test.each(['origin', 'replica'])("as %s, truncating the table changes every orga
     const tenants = [await createTenant(own.db), await createTenant(own.db)];
     const versions = () => own.db.prisma.organization.findMany({ select: { version: true } });
     const before = await versions();
-    await own.db.pool.query(`begin; set local session_replication_role = ${role}; truncate parent_programs cascade; commit`);
+    await own.db.pool.query(
+      `begin; set local session_replication_role = ${role}; truncate parent_programs cascade; commit`,
+    );
     const after = await versions();
     expect(after).toHaveLength(tenants.length);
     for (const { version } of after) expect(before).not.toContainEqual({ version });
