@@ -28,6 +28,12 @@ type JestReport = {
   }[];
 };
 
+type TestRun = {
+  /** In several processes; false: one file after the other, because other checks run beside it. */
+  readonly isParallel?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
 /**
  * Runs the test files. Throws if one of them cannot be loaded: a fault that breaks the syntax of the program is not caught by
  * a test.
@@ -35,21 +41,22 @@ type JestReport = {
 export async function judgeByTests(
   { folder, scratch, databaseUrl }: Checkout,
   files: readonly string[],
+  { isParallel = false, env = {} }: TestRun = {},
 ): Promise<Verdict> {
   const reportFile = join(scratch, 'report.json');
   // A failed test may leave a server open, which would keep Jest running.
   const flags = [
     '--forceExit',
-    '--runInBand',
+    ...(isParallel ? [] : ['--runInBand']),
     '--cacheDirectory',
     join(scratch, 'jest'),
     '--json',
     '--outputFile',
     reportFile,
   ];
-  const env = { ...TESTS.env, CHARTER_TEST_SERVER: await databaseUrl() };
+  const environment = { ...TESTS.env, ...env, CHARTER_TEST_SERVER: await databaseUrl() };
   await rm(reportFile, { force: true });
-  const { printed } = await run(folder, [...TESTS.parameters, ...flags, '--runTestsByPath', ...files], env);
+  const { printed } = await run(folder, [...TESTS.parameters, ...flags, '--runTestsByPath', ...files], environment);
   const text = await readFile(reportFile, 'utf8').catch(() => null);
   if (text === null) throw new Error(`The tests of ${files.join(', ')} ended without a report:\n${printed}`);
   const { testResults }: JestReport = JSON.parse(text);

@@ -84,7 +84,8 @@ export const edits: readonly Edit[] = [
   after(
     'prisma/seed.ts',
     '  if (firstId === undefined) return;\n',
-    `  const shown = { id: '019c2291-7ae1-7c3f-8a02-51b6a0de4c18', parentProgramId: firstId, name: 'Autumn intake' };
+    `  const id = '019c2291-7ae1-7c3f-8a02-51b6a0de4c18';
+  const shown = { id, parentProgramId: firstId, name: 'Autumn intake', isOpen: true };
   await tx.childProgram.create({ data: { ...shown, organizationId } });
 `,
   ),
@@ -105,6 +106,9 @@ export const edits: readonly Edit[] = [
   parentProgramId String   @map("parent_program_id") @db.Uuid
   name            String   @db.VarChar(200)
   description     String?  @db.VarChar(10000)
+  /// Null: no limit.
+  seats           Int?
+  isOpen          Boolean  @map("is_open")
   createdAt       DateTime @default(dbgenerated("statement_timestamp()")) @map("created_at") @db.Timestamptz(3)
   updatedAt       DateTime @default(dbgenerated("statement_timestamp()")) @map("updated_at") @db.Timestamptz(3)
 

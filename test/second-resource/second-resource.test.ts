@@ -1,4 +1,5 @@
-// A developer adds a second resource with the files that CONTRIBUTING names, and every check and every generic test passes.
+// A developer adds a second resource with the files that CONTRIBUTING names, and every check and every test passes.
+import { globSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeCheckout } from '../../scripts/drift/checkout.ts';
@@ -13,29 +14,24 @@ const MOST_FILES = 8;
 const MOST_LINES = 200;
 const MINUTES = 30;
 
-/** What all operations have in common. */
-const GENERIC_TESTS = [
-  'test/contract/contract.test.ts',
-  'test/contract/database.test.ts',
-  'test/contract/cached-tables.test.ts',
-  'test/contract/every-operation.test.ts',
-  'test/contract/every-operation-body.test.ts',
-  'test/contract/every-operation-fault.test.ts',
-  'test/contract/every-operation-key.test.ts',
-  'test/contract/two-organizations.test.ts',
-  'test/contract/derived-documents.test.ts',
-  'test/contract/parity.test.ts',
-  'test/contract/parity-statuses.test.ts',
-  'test/contract/parity-conditional.test.ts',
-  'test/contract/types.test.ts',
-  'test/contract/workflows.test.ts',
-  'test/client/types.test.ts',
-  'test/docs/samples.test.ts',
-  'test/domain/role.test.ts',
-  'test/drift/faults.test.ts',
-  'test/fuzz/fuzz.test.ts',
-  'test/store/isolation.test.ts',
-];
+/** Tests that a second resource does not affect, and why: the beginnings of their paths. All others run with it. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  'test/browser/': 'The dashboard shows only the permissions of a resource, and test/dashboard tries its pages.',
+  'test/contract/release/': 'They compare fixed contracts.',
+  'test/delivery/': 'Webhooks send events, and a second resource has none.',
+  'test/dist/': 'They pack the files that the program imports.',
+  'test/drift/running': 'It starts and stops processes.',
+  'test/drift/trials': 'It plants faults in copies of the tree itself.',
+  'test/fuzz/self': 'It plants faults in responses of parent programs.',
+  'test/operating/': 'They replace and disturb servers and PostgreSQL.',
+  'test/postgres/embedded-postgres': 'It starts and stops PostgreSQL.',
+  'test/postgres/pooler': 'It connects through a pooler.',
+  'test/process/': 'They start and stop servers, and test/docs/samples tries the demonstration.',
+  'test/second-resource/': 'This is the trial itself.',
+};
+
+const testFiles = globSync('test/**/*.test.ts', { cwd: root });
+const isLeftOut = (file: string) => Object.keys(LEFT_OUT).some((part) => file.startsWith(part));
 
 const isByHand = (path: string) => !path.startsWith('openapi/');
 const linesOf = (text: string) => text.split('\n').length - 1;
@@ -60,12 +56,26 @@ test('CONTRIBUTING names each of these files', async () => {
   expect(paths.filter((path) => !named(path))).toEqual([]);
 });
 
+test('every test that the trial leaves out exists', () => {
+  const unused = Object.keys(LEFT_OUT).filter((part) => !testFiles.some((file) => file.startsWith(part)));
+  expect(unused).toEqual([]);
+});
+
 test('the edits fit the tree', async () => {
   for (const { file, find } of edits) {
     const text = await readFile(join(root, file), 'utf8');
     expect({ file, find, times: text.split(find).length - 1 }).toEqual({ file, find, times: 1 });
   }
 });
+
+/** Soak runs the trial at full length; the tests in the copy need not be longer than in `npm test`. */
+const AS_IN_NPM_TEST = { CHARTER_TEST_LENGTH: 'short' };
+
+/** As `npm test` does before the tests. */
+async function buildDocs(folder: string): Promise<void> {
+  const { code, printed } = await run(folder, ['scripts/docs/main.ts']);
+  if (code !== 0) throw new Error(printed);
+}
 
 /** The number of the next additive version, after the present one is published. */
 async function publishAndRaise(folder: string): Promise<void> {
@@ -79,7 +89,7 @@ async function publishAndRaise(folder: string): Promise<void> {
 const onlyInSoak = length({ short: test.skip, full: test });
 
 onlyInSoak(
-  'with it, every check and every generic test passes',
+  'with it, every check passes, and every test that it can affect',
   async () => {
     const checkout = await makeCheckout();
     try {
@@ -94,7 +104,9 @@ onlyInSoak(
         const { isFine, printed } = await judge(checkout, check);
         if (!isFine) throw new Error(`${CHECKS[check].title}:\n${printed}`);
       }
-      const { isFine, printed } = await judgeByTests(checkout, GENERIC_TESTS);
+      await buildDocs(folder);
+      const affected = testFiles.filter((file) => !isLeftOut(file));
+      const { isFine, printed } = await judgeByTests(checkout, affected, { isParallel: true, env: AS_IN_NPM_TEST });
       if (!isFine) throw new Error(printed);
     } finally {
       await checkout.remove();

@@ -5,6 +5,8 @@ CREATE TABLE "child_programs" (
     "parent_program_id" UUID NOT NULL,
     "name" VARCHAR(200) COLLATE "C" NOT NULL,
     "description" VARCHAR(10000),
+    "seats" INTEGER,
+    "is_open" BOOLEAN NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT statement_timestamp(),
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT statement_timestamp(),
 
@@ -31,6 +33,7 @@ ALTER TABLE "child_programs" ADD CONSTRAINT "child_programs_organization_id_pare
 
 -- By hand
 ALTER TABLE "child_programs" ADD CONSTRAINT "child_programs_name_check" CHECK ("name" <> '');
+ALTER TABLE "child_programs" ADD CONSTRAINT "child_programs_seats_check" CHECK ("seats" BETWEEN 0 AND 100000);
 SELECT "bump_versions_with"('child_programs');
 -- NOT VALID: the keys that exist fulfil the old check, which was stricter, so they need not be read.
 ALTER TABLE "api_keys" DROP CONSTRAINT "api_keys_permissions_check";
