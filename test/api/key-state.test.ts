@@ -1,4 +1,5 @@
 import { mintKey } from '../../src/domain/api-key.ts';
+import { permissionsOf } from '../../src/domain/role.ts';
 import { issueKeyByEmail, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
 import { Client } from '../support/client.ts';
 import { createTestOrganization, startServer, useServer } from '../support/server.ts';
@@ -91,7 +92,7 @@ test('a lowered role removes the permission from its keys at the next request', 
   await server.db.prisma.user.updateMany({ where: { organizationId: id }, data: { role: 'viewer' } });
   expect((await client.post('/api/parent_programs', { name: 'After' })).status).toBe(403);
   expect((await client.get('/api/parent_programs')).body.data).toHaveLength(1);
-  expect((await client.get('/api/key')).body.permissions).toEqual(['parent_programs:read']);
+  expect((await client.get('/api/key')).body.permissions).toEqual(permissionsOf('viewer'));
 });
 
 // Attack: a key that gains permissions through its user's promotion.

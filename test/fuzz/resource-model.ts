@@ -71,7 +71,9 @@ export function schemaOf({ requestBody }: Operation): Schema {
 }
 
 function defaultOf({ type }: Schema = {}): unknown {
-  return [type].flat().includes('object') ? {} : null;
+  const types = [type].flat();
+  if (types.includes('object')) return {};
+  return types.includes('boolean') && !types.includes('null') ? false : null;
 }
 
 export type Change = { readonly kind: 'created' | 'updated' | 'deleted'; readonly row: Row };

@@ -30,6 +30,11 @@ const SCHEMA = 'prisma/schema.prisma';
 const SCOPES = 'openapi/components/headers/WwwAuthenticatePermission.yaml';
 
 export const edits: readonly Edit[] = [
+  {
+    file: 'openapi/guides/scaling.md',
+    find: 'Those of\n  `parent_programs` and',
+    replace: 'Those of\n  `child_programs` write versions, and those of\n  `parent_programs` and',
+  },
   after(
     'openapi/openapi.yaml',
     '    $ref: paths/parent_programs_{id}.yaml\n',

@@ -49,7 +49,7 @@ test('each action leaves one event with actor, owner, key and address, and no ro
   expect(await eventsOf(people)).toMatchObject([
     {
       ...{ ...byManager, action: 'key.created', keyId: created.id },
-      detail: { name: 'Sync', prefix: createdPrefix, permissions: 'parent_programs:read', expires },
+      detail: { name: 'Sync', prefix: createdPrefix, permissions: READ.join(', '), expires },
     },
     {
       ...{ actorUserId: userId, targetUserId: userId, ...member.trace, action: 'key.rotated', keyId: created.id },

@@ -1,3 +1,4 @@
+import { permissionWords } from '../../../src/dashboard/markup/words.ts';
 import { changeRole, deactivateUser } from '../../../src/service/change-user.ts';
 import { issueKey } from '../../../src/service/issue-key.ts';
 import { updatePolicy } from '../../../src/service/organization.ts';
@@ -42,7 +43,7 @@ test('the log page describes events in words, with names, prefixes, roles and da
   const words = wordsOf(page);
   for (const line of [
     'API key created Its name was “First name” Expires ',
-    'UTC parent_programs read, write The administrator',
+    `UTC ${wordsOf({ text: permissionWords(READ_WRITE) }).trim()} The administrator`,
     'API key renamed From “First name” to “Second name”',
     `API key rotated Replaced by ${successor.key.slice(0, 17)}…`,
     'API key revoked Because the user was deactivated',
