@@ -107,7 +107,7 @@ test('an endpoint is ready if a delivery is due, it is enabled and its organizat
     });
   };
   expect(await isReadyWith(`update webhook_deliveries set next_attempt_at = now() + interval '1 s'`)).toBe(false);
-  expect(await isReadyWith(`update webhook_deliveries set next_attempt_at = now()`)).toBe(true);
+  expect(await isReadyWith(`update webhook_deliveries set next_attempt_at = now() - interval '1 second'`)).toBe(true);
   expect(await isReadyWith(`update webhook_endpoints set disabled_at = now(), disabled_reason = 'user'`)).toBe(false);
   expect(await isReadyWith(`update webhook_endpoints set disabled_at = null, disabled_reason = null`)).toBe(true);
   expect(await isReadyWith(`update organizations set suspended_at = now()`)).toBe(false);
@@ -151,7 +151,7 @@ test('a result that is written twice counts once', async () => {
 test('a late failure does not change a delivery that another process has taken over; a late success does', async () => {
   const endpoint = await newEndpoint(2);
   const late = await claim(endpoint);
-  await db.pool.query(`update webhook_deliveries set next_attempt_at = now()`);
+  await db.pool.query(`update webhook_deliveries set next_attempt_at = now() - interval '1 second'`);
   const [taken] = await claim(endpoint, 1);
   const before = await listDeliveries(db, endpoint);
   await recordAttempts(
@@ -178,7 +178,7 @@ test('a resend during an attempt is not undone by its failure', async () => {
   await db.pool.query(`update webhook_deliveries set failures = 7, attempts = 8`);
   const [row] = await listDeliveries(db, endpoint);
   const delivery = { ...endpoint, messageId: row?.messageId ?? '', number: 8, failures: 7 };
-  await db.pool.query(`update webhook_deliveries set failures = 0, next_attempt_at = now()`);
+  await db.pool.query(`update webhook_deliveries set failures = 0, next_attempt_at = now() - interval '1 second'`);
   const result = { ...resultOf({ ...delivery, url: '', previousSecret: null, body: '' }, FAILED), retryMs: null };
   await recordAttempts(db, [result], { failingDays });
   expect((await listDeliveries(db, endpoint))[0]).toMatchObject({ state: 'pending', failures: 0 });
