@@ -49,8 +49,11 @@ describe('a time-out', () => {
 
   test('is limited to the time left for the call', async () => {
     server.play(staysSilent);
-    const failing = client({ totalTimeoutMs: 50 }).GET(PROGRAMS);
-    await expect(failing).rejects.toMatchObject({ name: 'TimeoutError', tries: 1, timeoutMs: 50 });
+    const call = client({ totalTimeoutMs: 50 }).GET(PROGRAMS);
+    const error = await call.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: 'TimeoutError', tries: 1 });
+    // A few milliseconds may have passed before the request.
+    expect(Object(error).timeoutMs).toBeLessThanOrEqual(50);
   });
 
   test('leaves no timer behind once the response has arrived', async () => {
