@@ -18,9 +18,7 @@ type EncryptionKey = { readonly id: string; readonly key: KeyObject };
 
 /** A secret is encrypted with a key that this process does not have. */
 export class MissingKeyError extends DomainError {
-  /** In hexadecimal. */
-  readonly keyId: string;
-
+  /** `keyId`: in hexadecimal. */
   constructor(keyId: string, { column }: SecretPlace) {
     super(
       'unavailable',
@@ -28,7 +26,6 @@ export class MissingKeyError extends DomainError {
         'Add this key to ENCRYPTION_KEY, or to the file encryption-key, and restart the process.',
     );
     this.name = 'MissingKeyError';
-    this.keyId = keyId;
   }
 }
 

@@ -164,7 +164,7 @@ function refuseByFormat(key: string, environment: Environment): void {
       );
     case 'too-long':
       throw malformed(
-        `This API key has something extra: ${countCharacters(format.extra)} too many. Copy only the key.`,
+        `This API key has something extra: ${formatCount(format.extra, 'character is', 'characters are')} too many. Copy only the key.`,
       );
     case 'mistyped':
       throw malformed(`This API key is mistyped. ${COPY}`);
@@ -175,10 +175,6 @@ function refuseByFormat(key: string, environment: Environment): void {
         'environment',
       );
   }
-}
-
-function countCharacters(characters: number): string {
-  return formatCount(characters, 'character is', 'characters are');
 }
 
 function wordsOf(verdict: Exclude<Verdict, { kind: 'active' }>): string {
