@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { portOf } from './port.ts';
+import { freePort } from './free-port.ts';
 
 export type DatabaseProxy = {
   /** The database URL that leads through the proxy. */
@@ -27,9 +27,9 @@ export async function proxyDatabase(
     endTogether(outward, inward, open);
     join(inward, outward);
   });
-  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  await listen(0);
-  const port = portOf(server.address());
+  const port = await freePort('127.0.0.1');
+  const listen = () => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listen();
   const url = new URL(databaseUrl);
   url.port = String(port);
   return {
@@ -39,7 +39,7 @@ export async function proxyDatabase(
         server.close(() => resolve());
         for (const socket of open) socket.destroy();
       }),
-    start: () => listen(port),
+    start: listen,
     reset() {
       for (const socket of open) socket.resetAndDestroy();
     },
