@@ -25,7 +25,7 @@ async function stopUnderLoad(charter: Charter, { clients = CLIENTS } = {}): Prom
   try {
     const { id, key } = await organizationAt(database.url, charter);
     const load = startLoad(charter.url, { key, clients });
-    await until('all clients to be at work', () => load.fewestResponses() > 2);
+    await until('all clients to be at work', load.isSteady);
     charter.child.kill('SIGTERM');
     const { created, problems } = await load.ended;
     const { code } = await charter.ended;

@@ -22,12 +22,15 @@ const QUIET = [
 /** Test pages are too short-lived for V8's optimizing compilers: compiling takes longer than the faster code saves. */
 const WITHOUT_OPTIMIZATION = '--js-flags=--no-opt --no-maglev';
 
+/** Pages of tests need no isolation from one another, and the start of a renderer takes longer than most of them. */
+const FEW_RENDERERS = '--renderer-process-limit=2';
+
 /** The launch options for this machine's Chromium; its sandbox is off only for root, where it cannot work. */
 export function launchOptions(executablePath = findHeadlessShell() ?? findBrowser()) {
   if (executablePath === null) throw new Error(`There is no Chromium. ${REMEDY}`);
   return {
     executablePath,
-    args: [...QUIET, WITHOUT_OPTIMIZATION],
+    args: [...QUIET, WITHOUT_OPTIMIZATION, FEW_RENDERERS],
     headless: true,
     chromiumSandbox: process.getuid?.() !== 0,
   };

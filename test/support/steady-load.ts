@@ -1,9 +1,13 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
+const OVERLOADED = 'refused under load';
+/** What a refusal under load says; an outage says more. */
+const RETRY_AFTER_SECONDS = 1;
+
 export type Load = {
-  /** Responses so far that each client has had. A connection that no client has used yet may be reset when the server ends. */
-  readonly fewestResponses: () => number;
+  /** True when each client has had some responses. A connection that no client has used yet may be reset when the server ends. */
+  readonly isSteady: () => boolean;
   /** Resolves when no client can connect any more: the names of the programs that were created, and every other problem. */
   readonly ended: Promise<{ created: string[]; problems: string[] }>;
 };
@@ -11,17 +15,24 @@ export type Load = {
 /**
  * Clients that each send one request after another over a connection of their own, and open another one after a response with
  * `Connection: close`, until connections are refused. Half of them read, half create programs. Each begins after the first
- * response of the one before it, so that a server that has just started on a busy machine does not refuse any.
+ * response of the one before it. Until the load is steady, a client repeats a request that was refused under load, because
+ * processes that have just started on a busy machine may refuse some.
  */
 export function startLoad(url: string, { key, clients }: { key: string; clients: number }): Load {
   const [created, problems]: [string[], string[]] = [[], []];
   const responses = Array.from({ length: clients }, () => 0);
+  const isSteady = () => Math.min(...responses) > 2;
   const runClient = async (client: number, onFirstResponse: () => void) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let i = 0; ; i += 1) {
       const name = `Client ${client}, ${i}`;
       const isWrite = client % 2 === 0;
-      const outcome = await send(`${url}/api/parent_programs`, { agent, key, name: isWrite ? name : undefined });
+      const sending = { agent, key, name: isWrite ? name : undefined };
+      let outcome = await send(`${url}/api/parent_programs`, sending);
+      while (outcome === OVERLOADED && !isSteady()) {
+        await delay(RETRY_AFTER_SECONDS * 1000);
+        outcome = await send(`${url}/api/parent_programs`, sending);
+      }
       onFirstResponse();
       if (outcome === 'ECONNREFUSED') return agent.destroy();
       if (outcome === 201) created.push(name);
@@ -39,12 +50,12 @@ export function startLoad(url: string, { key, clients }: { key: string; clients:
     await runClient(client, next.resolve);
   });
   const ended = Promise.all(runs);
-  return { fewestResponses: () => Math.min(...responses), ended: ended.then(() => ({ created, problems })) };
+  return { isSteady, ended: ended.then(() => ({ created, problems })) };
 }
 
 type Sending = { agent: Agent; key: string; name: string | undefined };
 
-/** The status of the complete response, or the code of the error. */
+/** The status of the complete response, OVERLOADED, or the code of the error. */
 function send(url: string, { agent, key, name }: Sending): Promise<number | string> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   return new Promise((resolve) => {
@@ -53,7 +64,9 @@ function send(url: string, { agent, key, name }: Sending): Promise<number | stri
     sent.on('error', fail);
     sent.on('response', (response: IncomingMessage) => {
       response.on('error', fail);
-      response.on('end', () => resolve(response.statusCode ?? 0));
+      const { statusCode = 0 } = response;
+      const isOverload = statusCode === 503 && response.headers['retry-after'] === String(RETRY_AFTER_SECONDS);
+      response.on('end', () => resolve(isOverload ? OVERLOADED : statusCode));
       response.resume();
     });
     sent.end(name === undefined ? undefined : JSON.stringify({ name }));
