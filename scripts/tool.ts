@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..');
-const PACKAGES = { redocly: '@redocly/cli', prisma: 'prisma', tsc: 'typescript' } as const;
+const PACKAGES = { redocly: '@redocly/cli', prisma: 'prisma', tsc: 'typescript-native' } as const;
 
 export type Tool = keyof typeof PACKAGES;
 

@@ -16,11 +16,6 @@ export async function judge({ folder }: Pick<Checkout, 'folder'>, check: keyof t
   return { isFine: code === 0, line: firstLineOf(printed), printed };
 }
 
-export function verdictOfCompiler(printed: string): Verdict {
-  const error = printed.split('\n').find((line) => line.includes('error TS')) ?? '';
-  return { isFine: printed === '', line: error.replace(/: error/, ''), printed };
-}
-
 type JestReport = {
   readonly testResults: readonly {
     readonly message: string;

@@ -1,8 +1,7 @@
 // Plants faults one at a time in a copy of the tree, and runs the check that should catch each one.
 import { type Checkout, makeCheckout } from './checkout.ts';
-import { startCompiler } from './compiler.ts';
 import { type Catcher, type Fault, isTest } from './fault.ts';
-import { judge, judgeByTests, type Verdict, verdictOfCompiler } from './judge.ts';
+import { judge, judgeByTests, type Verdict } from './judge.ts';
 import { Interruption } from './running.ts';
 
 export type Trial = {
@@ -31,17 +30,13 @@ export async function tryAll(
   const checkouts = await makeTwo();
   try {
     if (hasBaseline) await share(checkouts, baselineJobs(catchers));
-    const forCompiler = faults.filter(({ caughtBy }) => caughtBy === 'types');
-    const others = faults.filter(({ caughtBy }) => caughtBy !== 'types');
-    const first: Job[] =
-      forCompiler.length === 0 ? [] : [(checkout) => tryWithCompiler(checkout, forCompiler, onTrial)];
-    const rest = others.map(
+    const jobs = faults.map(
       (fault): Job =>
         async (checkout) => {
           if (isTimeLeft()) onTrial(await tryOne(checkout, fault, () => runCatcher(checkout, fault.caughtBy)));
         },
     );
-    await share(checkouts, [...first, ...rest]);
+    await share(checkouts, jobs);
   } finally {
     await Promise.all(checkouts.map((checkout) => checkout.remove()));
   }
@@ -73,14 +68,11 @@ async function share(checkouts: readonly Checkout[], jobs: readonly Job[]): Prom
   if (failed !== undefined) throw failed.reason;
 }
 
-/**
- * Runs every catcher without a fault, except the compiler, which `tryWithCompiler` runs. The test files are split in two
- * halves, one for each checkout.
- */
+/** Runs every catcher without a fault. The test files are split in two halves, one for each checkout. */
 function baselineJobs(catchers: readonly Catcher[]): readonly Job[] {
   const tests = catchers.filter(isTest);
   const halves = [0, 1].map((half) => tests.filter((_, i) => i % 2 === half)).filter((files) => files.length > 0);
-  const checks = catchers.flatMap((catcher) => (isTest(catcher) || catcher === 'types' ? [] : [catcher]));
+  const checks = catchers.flatMap((catcher) => (isTest(catcher) ? [] : [catcher]));
   return [
     ...checks.map(
       (check): Job =>
@@ -101,21 +93,6 @@ function throwIfFailed({ isFine, printed }: Verdict): void {
 
 async function runCatcher(checkout: Checkout, catcher: Catcher): Promise<Verdict> {
   return isTest(catcher) ? judgeByTests(checkout, [catcher]) : judge(checkout, catcher);
-}
-
-async function tryWithCompiler(
-  checkout: Checkout,
-  faults: readonly Fault[],
-  onTrial: (trial: Trial) => void,
-): Promise<void> {
-  const compiler = startCompiler(checkout.folder);
-  const check = async () => verdictOfCompiler(await compiler.check());
-  try {
-    throwIfFailed(await check());
-    for (const fault of faults) onTrial(await tryOne(checkout, fault, check));
-  } finally {
-    await compiler.stop();
-  }
 }
 
 /**

@@ -51,7 +51,7 @@ export async function readParentProgram(
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
       ${isLocked ? Prisma.sql`for update of parent_programs` : Prisma.empty})
     select refused, found.* from writer left join found on true`;
-  return checked(row, (raw) => ({
+  return checked(row, (raw: RawProgram) => ({
     program: storedRow(PARENT_PROGRAMS, { id, content: { ...raw, metadata: parseJson(raw.metadata) }, times: raw }),
     row: raw.row,
   }));

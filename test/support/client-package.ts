@@ -7,7 +7,7 @@ import { pack } from '../../scripts/client/pack.ts';
 import { type Ended, runFile } from './process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc');
 
 /** Compiler options stricter than those of most users. */
 const COMPILER_OPTIONS = {
