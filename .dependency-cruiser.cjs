@@ -33,10 +33,27 @@ module.exports = {
     },
     {
       name: 'entry-points-do-not-know-each-other',
-      comment: 'api, dashboard, delivery, operations and publication are entry points. None uses another.',
+      comment: 'api, dashboard, delivery and operations are entry points. None uses another.',
       severity: 'error',
-      from: { path: '^src/(api|dashboard|delivery|operations|publication)/' },
+      from: { path: '^src/(api|dashboard|delivery|operations)/' },
       to: { path: '^(src|prisma)/', pathNot: ['^src/$1/', room('service'), room('store'), room('domain')] },
+    },
+    {
+      name: 'publication-stands-alone',
+      comment: 'It serves files, and knows nothing of organizations.',
+      severity: 'error',
+      from: { path: room('publication') },
+      to: { path: '^(src|prisma)/', pathNot: [room('publication')] },
+    },
+    {
+      name: 'workers-know-no-requests',
+      comment: 'The supervisor starts and watches processes. What they serve is not its concern.',
+      severity: 'error',
+      from: { path: room('workers') },
+      to: {
+        path: '^(src|prisma)/',
+        pathNot: [room('workers'), room('operations'), room('postgres'), '^src/[^/]+\\.ts$'],
+      },
     },
     {
       name: 'prisma-in-store-and-postgres-only',

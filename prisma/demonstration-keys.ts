@@ -1,20 +1,12 @@
 // API keys of the demonstration with the requests of a month, so that newcomers see what the charts show. Nobody has these keys.
 import { v7 as newId } from 'uuid';
 import { type Environment, expiryOf, mintKey } from '../src/domain/api-key.ts';
-import {
-  firstShown,
-  HOUR_MS,
-  type OutcomeCounts,
-  type PeriodUse,
-  requestsOf,
-  totalOf,
-} from '../src/domain/key-usage.ts';
+import { DAY_MS, HOUR_MS } from '../src/domain/duration.ts';
+import { firstShown, type OutcomeCounts, type PeriodUse, requestsOf, totalOf } from '../src/domain/key-usage.ts';
 import type { OrganizationScope } from '../src/domain/organization-scope.ts';
 import type { Permission } from '../src/domain/role.ts';
 import { insertApiKey } from '../src/store/api-keys.ts';
 import type { Transaction } from '../src/store/database.ts';
-
-const DAY_MS = 24 * HOUR_MS;
 
 type DemonstrationKey = {
   readonly name: string;

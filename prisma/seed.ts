@@ -4,6 +4,7 @@ import { v7 as newId } from 'uuid';
 import type { OperatorInScope } from '../src/domain/actor.ts';
 import type { Environment } from '../src/domain/api-key.ts';
 import { MAX_ACTIVE_KEYS } from '../src/domain/api-key.ts';
+import { DAY_MS } from '../src/domain/duration.ts';
 import type { Keyring } from '../src/domain/keyring.ts';
 import { OrganizationScope } from '../src/domain/organization-scope.ts';
 import type { NewParentProgram } from '../src/domain/parent-program.ts';
@@ -32,7 +33,6 @@ import { seedKeys } from './demonstration-keys.ts';
 
 /** Public. Only demonstration users have it. */
 export const DEMONSTRATION_PASSWORD = 'charter-demonstration';
-const DAY = 86_400_000;
 
 export async function seed(db: Database, environment: Environment, now = new Date()): Promise<void> {
   if ((await listOrganizations(db)).length > 0) return;
@@ -89,7 +89,7 @@ async function seedOrganization(
   const { organizationId } = scope;
   await tx.parentProgram.createMany({
     data: programs.map((program, i) => {
-      const createdAt = new Date(now.getTime() - (programs.length - i) * DAY);
+      const createdAt = new Date(now.getTime() - (programs.length - i) * DAY_MS);
       const metadata = { ...program.metadata };
       return {
         ...program,

@@ -3,7 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import express from 'express';
 import { calledBy, noteCalled } from './api/called-operation.ts';
 import { errorHandler } from './api/error-handler.ts';
-import { createPace } from './api/pause.ts';
+import { createThrottle } from './api/pause.ts';
 import { originFormOf } from './api/request-target.ts';
 import { ResponseCache } from './api/response-cache.ts';
 import type { BrokenResponse } from './api/response-check.ts';
@@ -13,7 +13,7 @@ import { dashboardRoutes } from './dashboard/routes.ts';
 import type { Environment } from './domain/api-key.ts';
 import { KEY_REFUSAL_REASONS, OVERLOADED, type Overloaded } from './domain/errors.ts';
 import type { WebhookTargets } from './domain/forbidden-address.ts';
-import { MissingKeyError } from './domain/keyring.ts';
+import { MissingEncryptionKeyError } from './domain/keyring.ts';
 import type { RequestLimits } from './domain/request-limits.ts';
 import { Tally } from './domain/tally.ts';
 import type { Tracing } from './domain/tracing.ts';
@@ -102,10 +102,10 @@ export async function createApp({
   isStopping,
 }: AppDeps): Promise<App> {
   const logFailure = logFailures(logger, tracing);
-  let lacksKey = false;
+  let lacksEncryptionKey = false;
   const onFault = (error: unknown, requestId: string) => {
     // Until a restart: the process would fail for more and more requests, which another one may be able to serve.
-    if (error instanceof MissingKeyError) lacksKey = true;
+    if (error instanceof MissingEncryptionKeyError) lacksEncryptionKey = true;
     logFailure(error, requestId);
   };
   const queues = createDatabaseQueues(db.poolSize, { apiWaitMs });
@@ -129,7 +129,7 @@ export async function createApp({
   });
   const lookUps = new LookUpMeasures();
   const cache = new ResponseCache(responseCacheBytes);
-  const pace = createPace(limiter, refusalPauseMs);
+  const throttle = createThrottle(limiter, refusalPauseMs);
   const api = await createServerApi({
     db,
     environment,
@@ -138,7 +138,7 @@ export async function createApp({
     findKey: findKeysIn(db, { measures: lookUps, tracing }),
     limiter,
     refusalPauseMs,
-    pace,
+    throttle,
     clientAddressOf: clientAddressIn(rooms.get('trust proxy fn')),
     queue: queues.api,
     cache,
@@ -151,7 +151,10 @@ export async function createApp({
   rooms.disable('x-powered-by');
   rooms.disable('etag');
   rooms.set('case sensitive routing', true);
-  rooms.use(called('health'), healthRoutes({ db, isStopping, lacksKey: () => lacksKey, setPageHeaders }));
+  rooms.use(
+    called('health'),
+    healthRoutes({ db, isStopping, lacksEncryptionKey: () => lacksEncryptionKey, setPageHeaders }),
+  );
   rooms.use(called('documentation'), publication.routes({ setPageHeaders, publicUrl }));
   rooms.use(
     called('dashboard'),
@@ -163,7 +166,7 @@ export async function createApp({
       outbox,
       webhooks,
       requestLimits,
-      pace,
+      throttle,
       queue: queues.dashboard,
       now,
       onFault,

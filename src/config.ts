@@ -188,14 +188,20 @@ function traces({
     endpoint,
     serviceName: serviceName ?? 'charter',
     sampler: oneOf('OTEL_TRACES_SAMPLER', sampler, { fallback: 'parentbased_always_on', allowed: SAMPLERS }),
-    ratio: ratioOf('OTEL_TRACES_SAMPLER_ARG', ratio),
+    ratio: ratioOf('OTEL_TRACES_SAMPLER_ARG', ratio, { allowsZero: true }),
   };
 }
 
-function ratioOf(name: string, text: string | undefined): number {
+/** At most 1, which is also the default. */
+function ratioOf(name: string, text: string | undefined, { allowsZero }: { readonly allowsZero: boolean }): number {
   if (text === undefined) return 1;
-  if (/^\d*\.?\d+$/.test(text) && Number(text) <= 1) return Number(text);
-  throw invalid(name, text, 'a number from 0 to 1, such as 0.1');
+  const value = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && value <= 1 && (allowsZero || value > 0)) return value;
+  throw invalid(
+    name,
+    text,
+    allowsZero ? 'a number from 0 to 1, such as 0.1' : 'a number above 0 and up to 1, such as 0.01',
+  );
 }
 
 type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };
@@ -204,7 +210,7 @@ type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv:
 function responseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck'] {
   const fallback = nodeEnv === 'development' ? 'report' : 'off';
   const mode = oneOf('RESPONSE_CHECK', given.mode, { fallback, allowed: RESPONSE_CHECKS });
-  const sampleRate = sampleRateOf('RESPONSE_CHECK_SAMPLE_RATE', given.rate);
+  const sampleRate = ratioOf('RESPONSE_CHECK_SAMPLE_RATE', given.rate, { allowsZero: false });
   if (mode === 'enforce' && sampleRate < 1) {
     throw new StartUpError(
       'RESPONSE_CHECK is "enforce", but RESPONSE_CHECK_SAMPLE_RATE is not 1.',
@@ -212,13 +218,6 @@ function responseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck
     );
   }
   return mode === 'off' ? null : { mode, sampleRate };
-}
-
-function sampleRateOf(name: string, text: string | undefined): number {
-  if (text === undefined) return 1;
-  const value = Number(text);
-  if (/^\d*\.?\d+$/.test(text) && value > 0 && value <= 1) return value;
-  throw invalid(name, text, 'a number above 0 and up to 1, such as 0.01');
 }
 
 const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
@@ -244,7 +243,7 @@ function databaseUrl(name: string, text: string | undefined): string | undefined
   );
 }
 
-function requireDatabaseUrl({ databaseUrl, databaseDirectUrl }: Omit<Config, 'mail'>): void {
+function requireDatabaseUrl({ databaseUrl, databaseDirectUrl }: Config): void {
   if (databaseDirectUrl === undefined || databaseUrl !== undefined) return;
   throw new StartUpError(
     'DATABASE_DIRECT_URL is set, but DATABASE_URL is missing.',
@@ -269,7 +268,7 @@ function keyring(text: string | undefined): Keyring | undefined {
  * Several processes, on any machine, share an external database, so a key that one of them made for itself would lock out the
  * others. In development, which is one machine, the key is in a file, as with the embedded PostgreSQL.
  */
-function requireKeyring({ nodeEnv, databaseUrl, keyring: given }: Omit<Config, 'mail'>): void {
+function requireKeyring({ nodeEnv, databaseUrl, keyring: given }: Config): void {
   if (nodeEnv !== 'production' || databaseUrl === undefined || given !== undefined) return;
   throw new StartUpError(
     'ENCRYPTION_KEY is missing. It is required in production with DATABASE_URL.',
@@ -295,7 +294,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
  * would not be Secure, and the curl command beside a new key would send it over http. On loopback without a proxy, which may be
  * a trial, the server only warns.
  */
-function requirePublicUrl({ nodeEnv, host, trustedProxies, publicUrl }: Omit<Config, 'mail'>): void {
+function requirePublicUrl({ nodeEnv, host, trustedProxies, publicUrl }: Config): void {
   const isLoopback = LOOPBACK.test(host);
   if (nodeEnv !== 'production' || publicUrl !== undefined || (isLoopback && trustedProxies.length === 0)) return;
   const reason = isLoopback ? `TRUSTED_PROXIES is "${trustedProxies.join(',')}"` : `HOST is "${host}"`;

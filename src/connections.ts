@@ -75,7 +75,7 @@ export function serveConnections(server: Server, { app, ...refusing }: Connectio
 class Connection {
   readonly #socket: Socket;
   readonly #app: RequestListener;
-  /** In the order of their requests, in which they are sent. Sent ones are removed with the next request. */
+  /** In the order of their requests, which is the order of sending. Sent ones are removed when the next request arrives. */
   readonly #responses: ServerResponse[] = [];
   /** The last of them, whose requests are not processed yet. While there are any, the connection is not read. */
   readonly #waiting: ServerResponse[] = [];
@@ -83,13 +83,13 @@ class Connection {
   #isLastChosen = false;
   #isClosing = false;
   #ignoredRequests = 0;
-  /** Bytes received when the connection was last known to be idle or busy; more are the beginning of a request. */
+  /** Bytes received at the last check of a shutdown. If there are more while no response is pending, a request is arriving. */
   #knownBytes = 0;
 
   constructor(socket: Socket, app: RequestListener) {
     this.#socket = socket;
     this.#app = app;
-    // Node calls it after a response with `Connection: close`. Its own would answer what still arrives with a reset.
+    // Node calls it after a response with `Connection: close`. Its own version would reset the connection if more data arrived.
     socket.destroySoon = () => this.#close();
     socket.once('end', () => {
       if (this.#pending().length === 0) return;
@@ -132,7 +132,7 @@ class Connection {
    * still waits for its response, because the client would take this response for that one.
    */
   refuse(error: ParseError, { onUnreadable, ...options }: Omit<ConnectionsOptions, 'app'>): void {
-    // What arrives while the connection is being closed is not parsed to be understood.
+    // While the connection closes, further input is discarded, so a parse error in it needs no response.
     if (this.#isClosing && error.code !== 'ECONNRESET') return;
     const last = this.#responses.at(-1);
     const isBody = last?.req.complete === false;

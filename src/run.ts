@@ -26,7 +26,7 @@ import { traceStatements } from './store/trace-statements.ts';
 import { readWorker, type Worker } from './workers/worker.ts';
 
 /** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */
-export const IDLE_SECONDS = 1;
+export const SHUTDOWN_IDLE_SECONDS = 1;
 /** The requests that waited for the start come first, and a process that ends sooner prepares nothing. */
 const PREPARE_AFTER_MS = 5000;
 /** For what follows the last response of a shutdown: last uses of keys, mails, the database. */
@@ -210,7 +210,7 @@ async function serve(serving: Serving): Promise<void> {
   clearTimeout(preparing);
   logger.info({ reason }, 'shutting down, finishing requests in flight');
   const stopped = Promise.all([stopHousekeeping(), deliveries.stop()]);
-  await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: IDLE_SECONDS });
+  await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: SHUTDOWN_IDLE_SECONDS });
   unreadable.stop();
   refusals.stop();
   await stopped;

@@ -7,6 +7,7 @@ import { listenOn, stopListening } from './listen-on.ts';
 import { apiSecurityHeaders } from './security-headers.ts';
 
 export const LIMITS: TimeLimits = { headersSeconds: 10, requestSeconds: 30 };
+export const STALLED_SECONDS = 60;
 /** How many times the connections are checked within the limit for headers. */
 const CHECKS_PER_LIMIT = 5;
 /** From the end of the listener to the end of all connections. */
@@ -30,10 +31,12 @@ export type Listening = {
 };
 
 export type ServeOptions = {
-  /** The URL under which people reach the server; with https, responses tell browsers to use only HTTPS. */
+  /** The URL under which people reach the server; with https, responses to unreadable requests have Strict-Transport-Security, too. */
   publicUrl?: string | undefined;
   /** 10 and 30 seconds by default. */
   limits?: TimeLimits | undefined;
+  /** A connection with nothing received or sent for this time is closed, such as that of a client that does not read. 60 by default. */
+  stalledSeconds?: number | undefined;
   onUnreadable?: (seen: Unreadable) => void;
 };
 
@@ -89,7 +92,7 @@ export function serveHanded(
 
 function createHttpServer(
   app: RequestListener,
-  { publicUrl, limits = LIMITS, onUnreadable = () => {} }: ServeOptions,
+  { publicUrl, limits = LIMITS, stalledSeconds = STALLED_SECONDS, onUnreadable = () => {} }: ServeOptions,
 ): { server: Server; connections: Connections } {
   // A missing Host gets a response of the contract. With optimizeEmptyRequests, a request without a body emits no 'end' event,
   // which makes a cached response a tenth cheaper.
@@ -100,6 +103,8 @@ function createHttpServer(
     requireHostHeader: false,
     optimizeEmptyRequests: true,
   });
+  // Longer than any request takes, so that only a client can stall a connection.
+  server.timeout = stalledSeconds * 1000;
   const securityHeaders = apiSecurityHeaders(publicUrl);
   const connections = serveConnections(server, { app, limits, securityHeaders, onUnreadable });
   return { server, connections };

@@ -14,7 +14,7 @@ export type Shutdown = {
  */
 export function watchForShutdown(requested?: Promise<string>): Shutdown {
   let [isRequested, isStarting] = [false, true];
-  // The terminal whose end is the signal can no longer be written to.
+  // After SIGHUP the terminal is gone. A write to it fails, and must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const { promise: reason, resolve } = Promise.withResolvers<string>();
   const request = (why: string) => {

@@ -41,10 +41,16 @@ const answerAll = () => {
 /** Answers /slow when told to, anything else at once. */
 const app: RequestListener = (req, res) => {
   served.push(req.url ?? '');
+  if (req.url === '/large') return void res.on('close', () => (ended += 1)).end(LARGE);
   if (req.url === '/slow') return void waiting.push(() => res.end('slow'));
   req.resume();
   res.end('ok');
 };
+
+/** Larger than what the system buffers for a connection. */
+const LARGE = Buffer.alloc(32 * 1024 * 1024);
+/** Responses with LARGE that have ended. */
+let ended = 0;
 
 let listening: Listening;
 let peers: Peer[];
@@ -111,6 +117,17 @@ test('a connection that the server has ended is freed, even if the client never 
     for (const { socket } of [peer, garbage]) if (!socket.destroyed) socket.write('x');
     return [peer, garbage].every(({ seen }) => seen.error !== undefined);
   });
+});
+
+// Attack: clients that request what is large and read none of it, until the server has no connection or memory left.
+test('a connection whose client does not read its response is closed', async () => {
+  const stalling = await listen(app, { host: '127.0.0.1', port: 0, stalledSeconds: 1 });
+  const peer = await connectTo(stalling);
+  peer.socket.pause();
+  peer.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+  await until('the response to be given up', () => ended > 0, { seconds: 20 });
+  peer.socket.destroy();
+  await stalling.stop();
 });
 
 const HEADERS_LATE = 'The headers of the request did not arrive within 1 seconds.';

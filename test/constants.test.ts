@@ -19,7 +19,7 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     REFUSAL_PAUSE_MS: '100',
   },
   'src/api/request-body.ts': {
-    MAX_BODY_BYTES: '100 * 1024',
+    MAX_REQUEST_BODY_BYTES: '100 * 1024',
   },
   'src/api/request-target.ts': {
     MAX_URL_BYTES: '8 * 1024',
@@ -50,16 +50,13 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     MAX_CHARACTERS: '300',
   },
   'src/dashboard/http/forms.ts': {
-    MAX_BODY_BYTES: '10 * 1024',
+    MAX_FORM_BYTES: '10 * 1024',
   },
   'src/dashboard/keys/life-field.ts': {
     LIVES_DAYS: '[7, 30, 90, 180, 365, 730]',
   },
   'src/dashboard/organization/api-keys.ts': {
     MAX_CHARACTERS: '100',
-  },
-  'src/dashboard/webhooks/delivery.ts': {
-    MAX_BODY_BYTES: '1024',
   },
   'src/dashboard/webhooks/endpoint.ts': {
     SHOWN_DAYS: '7',
@@ -93,7 +90,6 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'src/delivery/sender.ts': {
     TIMEOUT_SECONDS: '15',
-    MAX_BODY_BYTES: '1024',
     KEEP_ALIVE_MS: '4000',
   },
   // What the product promises: the lives of keys, sessions and links, the strength of secrets, bounds of fields.
@@ -113,8 +109,10 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/domain/client-product.ts': {
     MAX_CHARACTERS: '60',
   },
-  'src/domain/key-usage.ts': {
-    HOUR_MS: '3_600_000',
+  'src/domain/duration.ts': {
+    MINUTE_MS: '60_000',
+    HOUR_MS: '60 * MINUTE_MS',
+    DAY_MS: '24 * HOUR_MS',
   },
   'src/domain/keyring.ts': {
     KEY_BYTES: '32',
@@ -159,6 +157,7 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     MAX_URL_CHARACTERS: '2000',
     PREVIOUS_SECRET_HOURS: '24',
     MAX_FAILING_DAYS: '5',
+    MAX_RECEIVER_BODY_BYTES: '1024',
   },
   'src/domain/webhook-signature.ts': {
     SECRET_BYTES: '32',
@@ -247,7 +246,7 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/service/fair-queue.ts': {
     TIMER_MS: '50',
     ALONE_MS: '1000',
-    MAX_REST_MS: '25',
+    MAX_PAUSE_MS: '25',
   },
   'src/service/last-used.ts': {
     EVERY_SECONDS: '60',
@@ -294,18 +293,14 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/service/webhook-changes.ts': {
     BATCH_ROWS: '5000',
   },
-  'src/service/webhook-secret.ts': {
-    HOUR_MS: '3_600_000',
-  },
   'src/service/webhook-sending.ts': {
-    MINUTE_MS: '60_000',
     MAX_TESTS_PER_MINUTE: '10',
   },
   // Time limits of statements and connections, how long rows are kept, sizes of batches.
   'src/store/database.ts': {
     CONNECT_SECONDS: '5',
     KEPT_CONNECTIONS: '2',
-    IDLE_SECONDS: '5 * 60',
+    CONNECTION_IDLE_SECONDS: '5 * 60',
     KEEP_ALIVE_SECONDS: '60',
   },
   'src/store/delete-in-batches.ts': {
@@ -388,7 +383,7 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     MAX_TURNS: '1000',
   },
   'src/run.ts': {
-    IDLE_SECONDS: '1',
+    SHUTDOWN_IDLE_SECONDS: '1',
     PREPARE_AFTER_MS: '5000',
     LEAVE_SECONDS: '60',
     SUPERVISOR_SECONDS: '10',
@@ -399,6 +394,7 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/server.ts': {
     'LIMITS.headersSeconds': '10',
     'LIMITS.requestSeconds': '30',
+    STALLED_SECONDS: '60',
     CHECKS_PER_LIMIT: '5',
     STOP_SECONDS: '25',
     CLOSE_IDLE_MS: '50',
@@ -409,7 +405,7 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const DECISION =
   /(?:_MS|SECONDS|MINUTES|HOURS|DAYS|BYTES|_MIB|ROWS|CHARACTERS|Ms|Seconds|Days|Bytes|attempts|points|Cost|maxAge|timeout|PERCENT|Millis)$|^\[?(?:MAX|MOST|KEPT)_|AT_ONCE|_KEPT|PER_|HOURS\.|LIMITS\.|\.(?:first|most)$/;
 
-const found = constantsIn('src').filter(({ name }) => DECISION.test(name) && name !== 'DAY_MS');
+const found = constantsIn('src').filter(({ name }) => DECISION.test(name));
 
 /** The values of a file by name. */
 function valuesIn(file: string): Record<string, string> {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { sealCursor } from '../../src/api/cursor.ts';
+import { DAY_MS } from '../../src/domain/duration.ts';
 import { positionOf } from '../../src/store/list.ts';
 import type { ListQuery } from '../../src/store/parent-program-list.ts';
 import type { Data, Organization } from './data.ts';
@@ -51,7 +52,6 @@ const DEEP_PAGE = 20_000;
 const DISTINCT_PAGES = 16_000;
 const READS_PER_WRITE = 9;
 const FEW_ROWS = 20;
-const DAY_MS = 24 * 60 * 60 * 1000;
 const FIRST_PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: PAGE_ROWS + 1, after: null };
 
 /** All cases, in the order of the table. */

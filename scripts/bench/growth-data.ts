@@ -18,7 +18,7 @@ export const SIZES: readonly Size[] = [3, 4, 5, 6, 7].map((power) => ({
 }));
 export const SMALL_ROWS = 10;
 /** Names with the rare word, whatever the size of the organization. */
-export const RARE_ROWS = 20;
+const RARE_ROWS = 20;
 
 /** A database of one size, with a connection to it. */
 export type GrownData = Size & {

@@ -53,7 +53,7 @@ export async function addEndpoint(client: pg.Client, { id: organizationId }: Org
   );
 }
 
-export async function deleteEndpoints(client: pg.Client, organizations: readonly Organization[]): Promise<void> {
+async function deleteEndpoints(client: pg.Client, organizations: readonly Organization[]): Promise<void> {
   const ids = organizations.map(({ id }) => id);
   await client.query('delete from webhook_endpoints where organization_id = any($1)', [ids]);
 }

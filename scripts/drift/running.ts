@@ -14,7 +14,7 @@ let isEnded = false;
 export class Interruption extends Error {}
 
 /** Throws an `Interruption` after `endAll`: the output of a process that was stopped proves nothing. */
-export function throwIfInterrupted(): void {
+function throwIfInterrupted(): void {
   if (isEnded) throw new Interruption('Interrupted.');
 }
 

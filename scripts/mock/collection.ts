@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { isObject, type Json, type Operation } from '../../src/api/document.ts';
+import { DAY_MS } from '../../src/domain/duration.ts';
 import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
 import type { ResponseSource } from './response-source.ts';
 
@@ -20,7 +21,6 @@ export type Collection = {
 export type CollectionDeps = { readonly ajv: Ajv2020; readonly source: ResponseSource; readonly isDynamic: boolean };
 
 const ITEMS = 60;
-const DAY_MS = 86_400_000;
 
 export async function createCollections(
   operations: readonly Operation[],

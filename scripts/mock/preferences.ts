@@ -14,7 +14,7 @@ export type Preferences = {
 };
 
 export const MAX_DELAY_MS = 30_000;
-export const KNOWN_PREFERENCES = 'code, example, dynamic, delay and wait';
+const KNOWN_PREFERENCES = 'code, example, dynamic, delay and wait';
 
 /** They go into a header. */
 const MAX_WARNINGS = 10;

@@ -1,4 +1,5 @@
 import type { Json } from '../../src/api/document.ts';
+import { HOUR_MS } from '../../src/domain/duration.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import type { Collection } from './collection.ts';
 
@@ -14,7 +15,6 @@ export type StoreOptions = {
 
 const MAX_ITEMS = 10_000;
 const MAX_IDEMPOTENCY_KEYS = 10_000;
-const HOUR_MS = 3_600_000;
 
 /** The data of `--stateful`, in memory. It begins with the items of the contract's examples. */
 export class Store {

@@ -49,7 +49,7 @@ export const CHECKS = {
       'prisma',
       'test',
     ],
-    remedy: 'Imports point one way: api | dashboard | operations -> service -> store -> domain.',
+    remedy: 'The table in "Architecture" in CONTRIBUTING.md says what each folder may import.',
   },
 } satisfies Record<string, Check>;
 

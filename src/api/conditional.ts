@@ -41,6 +41,6 @@ export function satisfiesIfNoneMatch(header: string | undefined, entityTag: stri
 }
 
 /** The header's tags with their quotes, and a weak one with its W/. */
-export function entityTagsIn(header: string): string[] {
+function entityTagsIn(header: string): string[] {
   return header.match(/(W\/)?"[^"]*"/g) ?? [];
 }

@@ -25,16 +25,16 @@ export type ContractApiDeps = {
   /** The caller for whom a request acts; throws where there is none, or where the caller lacks the permission. */
   readonly authorize: (req: IncomingMessage, permission: string | undefined) => Promise<Caller>;
   /** Runs a handler when it is the turn of the request. By default at once. */
-  readonly admit?: Admit;
+  readonly runInTurn?: RunInTurn;
   /** Delays a request for a path or with a method that does not exist. By default not at all. */
-  readonly pace?: (req: IncomingMessage) => Promise<void>;
+  readonly throttle?: (req: IncomingMessage) => Promise<void>;
   /** The one place where responses leave. */
   readonly send: Send;
   /** Undefined: every response is rendered anew. */
   readonly cache?: ResponseCache;
 };
 
-export type Admit = <T>(request: ApiRequest, work: () => Promise<T>) => Promise<T>;
+export type RunInTurn = <T>(request: ApiRequest, work: () => Promise<T>) => Promise<T>;
 
 /** Everything about the contract that a request meets, in openapi-backend's own order. `handle` rejects with a refusal. */
 export type ContractApi = {
@@ -54,7 +54,16 @@ export type ContractApi = {
  * in their handlers and in how a caller is known, and in nothing else. Throws where the contract cannot be served.
  */
 export async function createContractApi(deps: ContractApiDeps): Promise<ContractApi> {
-  const { definition, permissions, handlers, authorize, admit = atOnce, pace = async () => {}, send, cache } = deps;
+  const {
+    definition,
+    permissions,
+    handlers,
+    authorize,
+    runInTurn = atOnce,
+    throttle = async () => {},
+    send,
+    cache,
+  } = deps;
   const api = new OpenAPIBackend({
     // It resolves the references within what it is given.
     definition: structuredClone(definition),
@@ -82,7 +91,7 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
     api.register(operationId, (_context: Context, request: ApiRequest) => {
       // Validation sees one value of each field.
       if (request.repeatedFields.length > 0) refuseInvalid(request, []);
-      return request.cached ?? respond(request, { handler, admit, cache });
+      return request.cached ?? respond(request, { handler, runInTurn, cache });
     });
   }
   api.registerSecurityHandler(SECURITY_SCHEME, async (_context, request: ApiRequest) => {
@@ -91,15 +100,15 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
   });
   api.register({
     notFound: async (_context: Context, request: ApiRequest) => {
-      await pace(request.req);
+      await throttle(request.req);
       return notFound(request, router);
     },
     methodNotAllowed: async (_context: Context, request: ApiRequest) => {
-      await pace(request.req);
+      await throttle(request.req);
       return methodNotAllowed(request);
     },
     unauthorizedHandler,
-    postSecurityHandler: ({ security }, request: ApiRequest) => security['authorized'] && prepare(request, cache),
+    postSecurityHandler: ({ security }, request: ApiRequest) => security['authorized'] && readRequest(request, cache),
     validationFail,
     postResponseHandler: ({ response }: { response: RenderedResponse }, request: ApiRequest) =>
       send(request, conditionalResponse(request.req, response)),
@@ -121,7 +130,7 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
   };
 }
 
-const atOnce: Admit = (_request, work) => work();
+const atOnce: RunInTurn = (_request, work) => work();
 
 function notFound({ url }: ApiRequest, router: ContractRouter): never {
   const path = url.split('?', 1)[0] ?? '';
@@ -146,7 +155,7 @@ function unauthorizedHandler({ security }: Context): never {
  * Looks for a cached response, decodes the URL unless that response makes validation needless, and reads the body. Throws for
  * faults that validation cannot see.
  */
-function prepare(request: ApiRequest, cache: ResponseCache | undefined): Promise<void> | undefined {
+function readRequest(request: ApiRequest, cache: ResponseCache | undefined): Promise<void> | undefined {
   const { req, operation } = request;
   refuseMissingHost(req);
   if (cache !== undefined && operation.isCacheable) {
@@ -200,17 +209,17 @@ function refuseInvalid({ repeated, repeatedFields, operation }: ApiRequest, foun
 
 type Responding = {
   readonly handler: OperationHandler;
-  readonly admit: Admit;
+  readonly runInTurn: RunInTurn;
   readonly cache: ResponseCache | undefined;
 };
 
-async function respond(request: ApiRequest, { handler, admit, cache }: Responding): Promise<RenderedResponse> {
+async function respond(request: ApiRequest, { handler, runInTurn, cache }: Responding): Promise<RenderedResponse> {
   const { operation, caller, url } = request;
   const handle = async () => {
     const { params: path, query, headers, requestBody: body } = request;
     const result = await handler({ path, query, headers, body, caller });
     return { response: render(operation, result), version: result.version };
   };
-  const work = () => admit(request, handle);
+  const work = () => runInTurn(request, handle);
   return cache !== undefined && operation.isCacheable ? cache.render(caller, url, work) : (await work()).response;
 }

@@ -7,7 +7,7 @@ import { HttpError } from './exceptions.ts';
 import { MAX_FIELDS } from './violations.ts';
 
 /** 100 KiB. */
-export const MAX_BODY_BYTES = 100 * 1024;
+export const MAX_REQUEST_BODY_BYTES = 100 * 1024;
 
 export function refuseUnacceptable(req: IncomingMessage): void {
   const { accept } = req.headers;
@@ -26,6 +26,9 @@ export type JsonBody = {
   readonly repeated: readonly string[];
 };
 
+/** Problems of raw-body. The last one: the client had gone before the body was read. */
+const INCOMPLETE = new Set<unknown>(['request.aborted', 'request.size.invalid', 'stream.not.readable']);
+
 const NO_BODY: JsonBody = { value: undefined, repeated: [] };
 
 /** `mediaTypes` are those that the operation accepts, all of them JSON. */
@@ -34,7 +37,10 @@ export async function readBody(req: IncomingMessage, mediaTypes: readonly string
   refuseUnsupported(req, isEmpty, mediaTypes);
   if (isEmpty) return NO_BODY;
   try {
-    const bytes = await getRawBody(req, { limit: MAX_BODY_BYTES, length: req.headers['content-length'] ?? null });
+    const bytes = await getRawBody(req, {
+      limit: MAX_REQUEST_BODY_BYTES,
+      length: req.headers['content-length'] ?? null,
+    });
     return bytes.length === 0 ? NO_BODY : readJson(bytes);
   } catch (error) {
     // raw-body pauses a body that it refuses, and the connection's next request comes after it.
@@ -78,10 +84,10 @@ function refuseUnreadable(error: unknown): never {
   if (type === 'entity.too.large') {
     throw new HttpError(
       'payload_too_large',
-      `The body is larger than ${MAX_BODY_BYTES} bytes (100 KiB). Send a smaller body.`,
+      `The body is larger than ${MAX_REQUEST_BODY_BYTES} bytes (100 KiB). Send a smaller body.`,
     );
   }
-  if (type === 'request.aborted' || type === 'request.size.invalid') {
+  if (INCOMPLETE.has(type)) {
     throw new HttpError('bad_request', 'The body ended before its Content-Length.');
   }
   throw error;

@@ -42,7 +42,7 @@ export type ServerApiDeps = {
   /** How long a refusal waits at most if its address sends too many requests without a valid key; 100 by default. */
   refusalPauseMs?: number | undefined;
   /** Delays a request from this address if the address sends too many requests without a valid key. */
-  pace: (ip: string) => Promise<void>;
+  throttle: (ip: string) => Promise<void>;
   /** The address of the client, behind trusted proxies too. */
   clientAddressOf: (req: IncomingMessage) => string;
   /** Runs the handlers that need the database; the tenants are organizations. */
@@ -80,9 +80,9 @@ export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
     handlers: bindHandlers(served?.handlers ?? handlers, { ...deps, recordExpiry }),
     permissions: PERMISSIONS,
     authorize: authorizeByKey({ ...deps, recordExpiry }),
-    admit: ({ operation, caller, req }, work) =>
+    runInTurn: ({ operation, caller, req }, work) =>
       WITHOUT_DATABASE.has(operation.operationId) ? work() : queue.run(caller.scope.organizationId, req.socket, work),
-    pace: (req) => deps.pace(deps.clientAddressOf(req)),
+    throttle: (req) => deps.throttle(deps.clientAddressOf(req)),
     send,
     cache,
   });

@@ -47,6 +47,10 @@ function timeout({ limits, isBody }: RefusalOptions): HttpError {
   return new HttpError('request_timeout', message);
 }
 
+/** Whether these first characters can begin a request. */
+const REQUEST_LINE = /^[A-Z-]+ \S/;
+const REQUEST_LINE_START = 20;
+
 function reasonOf({ code, rawPacket }: ParseError, { isBody }: RefusalOptions): HttpError {
   if (code === 'HPE_INVALID_EOF_STATE') {
     const message = isBody
@@ -55,10 +59,10 @@ function reasonOf({ code, rawPacket }: ParseError, { isBody }: RefusalOptions): 
     return new HttpError('bad_request', message);
   }
   if (code !== 'HPE_HEADER_OVERFLOW') return new HttpError('bad_request', 'The request is not readable HTTP/1.1.');
+  // The packet may be a later part of the request, which says nothing about the length of the URL.
+  const isStart = rawPacket !== undefined && REQUEST_LINE.test(rawPacket.toString('latin1', 0, REQUEST_LINE_START));
   const firstLineBytes = rawPacket?.indexOf('\r\n') ?? 0;
-  if (firstLineBytes < 0 || firstLineBytes > MAX_URL_BYTES) {
-    return urlTooLong();
-  }
+  if (isStart && (firstLineBytes < 0 || firstLineBytes > MAX_URL_BYTES)) return urlTooLong();
   return new HttpError(
     'bad_request',
     'The URL and the headers are larger than 16 KiB together. Send fewer or shorter headers.',

@@ -52,7 +52,7 @@ async function sendStartPage(dashboard: Dashboard, { req, res, next }: Handling)
   if (!prefersHtml(req)) return next();
   const { context } = contextOf(req, dashboard);
   const visitor = await findVisitor(context);
-  if (visitor.kind === 'guest') await dashboard.pace(context.trace.ip);
+  if (visitor.kind === 'guest') await dashboard.throttle(context.auditSource.ip);
   const to = visitor.kind === 'signed-in' ? '/profile' : urlOf('/sign-in', { ended: visitor.end });
   await sendView(dashboard, res, redirect(to));
 }
@@ -66,7 +66,7 @@ async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling):
   const { context } = contextOf(req, dashboard);
   // The signed-in get the navigation too. An outage must not turn the 404 into a 503.
   const signedIn = await findSignedIn(context).catch(() => null);
-  if (signedIn === null) await dashboard.pace(context.trace.ip);
+  if (signedIn === null) await dashboard.throttle(context.auditSource.ip);
   await sendError(dashboard, { res, context: signedIn ?? context, error: new RequestError('not-found') });
 }
 

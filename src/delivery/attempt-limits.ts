@@ -1,4 +1,4 @@
-import type { Claim, EndpointKey, PendingEndpoint } from '../store/webhook-deliveries.ts';
+import type { DeliveryClaim, EndpointKey, PendingEndpoint } from '../store/webhook-deliveries.ts';
 
 /** Attempts in progress of this process. */
 const MAX_ATTEMPTS = 512;
@@ -32,7 +32,7 @@ export class AttemptLimits {
   }
 
   /** Divides the free places among the endpoints: equal shares, within the limits. */
-  divide(endpoints: readonly PendingEndpoint[]): Claim[] {
+  divide(endpoints: readonly PendingEndpoint[]): DeliveryClaim[] {
     let free = MAX_ATTEMPTS - this.#running;
     let freeForFailing = MAX_FAILING - this.#failing;
     return endpoints.flatMap(({ organizationId, endpointId, isFailing }, i) => {

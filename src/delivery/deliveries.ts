@@ -80,6 +80,8 @@ class Dispatcher {
   readonly #attempts = new Set<Promise<void>>();
   /** Not written yet. */
   #results: AttemptResult[] = [];
+  /** Apart from the results that require it, which are written only once. */
+  readonly #toDisable: { readonly endpoint: EndpointAtUrl; readonly reason: OwnReason }[] = [];
   /** The last endpoint that had its turn. */
   #after: EndpointKey = FIRST_ENDPOINT;
   #isPaused = false;
@@ -244,6 +246,7 @@ class Dispatcher {
       }
       this.#results.splice(0, results.length);
     }
+    await this.#disableEndpoints();
   }
 
   async #write(results: readonly AttemptResult[]): Promise<void> {
@@ -253,8 +256,23 @@ class Dispatcher {
     const gone = new Map(
       results.filter(({ status }) => status === GONE).map((result) => [`${result.endpointId} ${result.url}`, result]),
     );
-    for (const endpoint of gone.values()) await this.#disable(endpoint, 'gone');
-    for (const endpoint of failing) await this.#disable(endpoint, 'failing');
+    for (const endpoint of gone.values()) this.#toDisable.push({ endpoint, reason: 'gone' });
+    for (const endpoint of failing) this.#toDisable.push({ endpoint, reason: 'failing' });
+  }
+
+  /** Keeps those that it has not disabled during an outage. */
+  async #disableEndpoints(): Promise<void> {
+    for (;;) {
+      const [next] = this.#toDisable;
+      if (next === undefined) return;
+      try {
+        await this.#disable(next.endpoint, next.reason);
+      } catch (error) {
+        if (isOutage(error)) throw error;
+        this.#options.logger.error({ err: error }, 'could not disable a webhook endpoint');
+      }
+      this.#toDisable.shift();
+    }
   }
 
   #count(result: AttemptResult): void {

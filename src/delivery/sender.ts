@@ -2,12 +2,11 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isForbiddenAddress, type WebhookTargets } from '../domain/forbidden-address.ts';
+import { MAX_RECEIVER_BODY_BYTES } from '../domain/webhook-endpoint.ts';
 import { describeFailure, FORBIDDEN, HTTP_NOT_ALLOWED, NO_RESPONSE } from './failure.ts';
 import { type ResolveName, resolveName } from './resolve-name.ts';
 
 export const TIMEOUT_SECONDS = 15;
-/** Beyond this, the body of a response is not read. */
-export const MAX_BODY_BYTES = 1024;
 /** Shorter than the five seconds after which Node's own server, and many others, close an idle connection. */
 const KEEP_ALIVE_MS = 4000;
 
@@ -176,7 +175,7 @@ class Exchange {
     response.on('data', (chunk: Buffer) => {
       this.#chunks.push(chunk);
       this.#bytes += chunk.length;
-      if (this.#bytes > MAX_BODY_BYTES) this.#endWith('');
+      if (this.#bytes > MAX_RECEIVER_BODY_BYTES) this.#endWith('');
     });
     // Its status counts, even if the body is incomplete.
     for (const event of ['end', 'error', 'close']) response.once(event, () => this.#endWith(''));
@@ -187,7 +186,7 @@ class Exchange {
     if (request !== this.#request) return;
     const status = this.#response?.statusCode;
     // A copy with memory of its own: a slice would keep all bytes of the chunks.
-    const body = Buffer.alloc(Math.min(this.#bytes, MAX_BODY_BYTES));
+    const body = Buffer.alloc(Math.min(this.#bytes, MAX_RECEIVER_BODY_BYTES));
     Buffer.concat(this.#chunks).copy(body);
     if (status === undefined) this.end(failed(error));
     else if (status < 100 || status > 599) this.end(failed(`The status ${status} of the response does not exist.`));

@@ -1,8 +1,8 @@
 import type { OrganizationScope } from './organization-scope.ts';
 import type { Role } from './role.ts';
 
-/** The origin of a dashboard request, for the audit log. */
-export type Trace = {
+/** Where an action came from, for the audit log. */
+export type AuditSource = {
   readonly ip: string;
   readonly userAgent: string;
   readonly requestId: string;
@@ -22,8 +22,8 @@ export type Actor = {
   readonly isSuspended: boolean;
   readonly hasSecondFactor: boolean;
   /** The number of webhook endpoints of the organization that Charter itself has disabled. */
-  readonly brokenWebhooks: number;
-  readonly trace: Trace;
+  readonly endpointsDisabledByCharter: number;
+  readonly auditSource: AuditSource;
 };
 
 /** The admin command or the demonstration: not a user, bound by no role, and without a name in the audit log. */

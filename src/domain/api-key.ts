@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { DAY_MS } from './duration.ts';
 import type { OrganizationLimits } from './request-limits.ts';
 import { type Permission, permissionsOf, type Role } from './role.ts';
 
@@ -189,11 +190,10 @@ export const MAX_ACTIVE_KEYS = 10;
 export const SOON_DAYS = 30;
 /** A key expires soon in the last fifth of its life. */
 export const SOON_SHARE = 5;
-const DAY = 86_400_000;
 
 /** The time from which a key is refused; `lifeDays` is 1 to 3650. Null: the key does not expire. */
 export function expiryOf(createdAt: Date, lifeDays: number | null): Date | null {
-  return lifeDays === null ? null : new Date(createdAt.getTime() + lifeDays * DAY);
+  return lifeDays === null ? null : new Date(createdAt.getTime() + lifeDays * DAY_MS);
 }
 
 /**
@@ -206,5 +206,5 @@ export function isExpiringSoon(
 ): boolean {
   if (expiresAt === null || expiresAt <= now) return false;
   const lifeMs = expiresAt.getTime() - createdAt.getTime();
-  return expiresAt.getTime() - now.getTime() <= Math.min(SOON_DAYS * DAY, lifeMs / SOON_SHARE);
+  return expiresAt.getTime() - now.getTime() <= Math.min(SOON_DAYS * DAY_MS, lifeMs / SOON_SHARE);
 }

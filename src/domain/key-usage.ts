@@ -1,4 +1,5 @@
 // Usage of keys: the number of requests in each hour and each day, by outcome. Hours and days are those of UTC.
+import { DAY_MS, HOUR_MS } from './duration.ts';
 
 /** What became of a request: it succeeded, it was refused (the client's fault), or the server failed. */
 export const OUTCOMES = ['successful', 'refused', 'failed'] as const;
@@ -19,8 +20,7 @@ export type KeyUsage = Readonly<Record<UsePeriod, readonly PeriodUse[]>>;
 /** Number of periods that are kept and shown, the current one included. */
 export const SHOWN_PERIODS: Readonly<Record<UsePeriod, number>> = { hour: 48, day: 30 };
 
-export const HOUR_MS = 3_600_000;
-const PERIOD_MS: Readonly<Record<UsePeriod, number>> = { hour: HOUR_MS, day: 24 * HOUR_MS };
+const PERIOD_MS: Readonly<Record<UsePeriod, number>> = { hour: HOUR_MS, day: DAY_MS };
 
 /** The start of the oldest period that is shown. */
 export function firstShown(period: UsePeriod, now: Date): Date {

@@ -17,7 +17,7 @@ export type SecretPlace = { readonly column: string; readonly ids: readonly stri
 type EncryptionKey = { readonly id: string; readonly key: KeyObject };
 
 /** A secret is encrypted with a key that this process does not have. */
-export class MissingKeyError extends DomainError {
+export class MissingEncryptionKeyError extends DomainError {
   /** `keyId`: in hexadecimal. */
   constructor(keyId: string, { column }: SecretPlace) {
     super(
@@ -25,7 +25,7 @@ export class MissingKeyError extends DomainError {
       `A value of ${column} is encrypted with the key ${keyId}, which this process does not have. ` +
         'Add this key to ENCRYPTION_KEY, or to the file encryption-key, and restart the process.',
     );
-    this.name = 'MissingKeyError';
+    this.name = 'MissingEncryptionKeyError';
   }
 }
 
@@ -56,14 +56,14 @@ export class Keyring {
     return Buffer.concat([header, nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Throws if the secret is damaged or belongs to another place; a MissingKeyError if its key is missing here. */
+  /** Throws if the secret is damaged or belongs to another place; a MissingEncryptionKeyError if its key is missing here. */
   decrypt(encrypted: Uint8Array, place: SecretPlace): Buffer {
     const bytes = Buffer.from(encrypted);
     const header = bytes.subarray(0, HEADER_BYTES);
     const id = header.subarray(1).toString('hex');
     const key = this.#keys.get(id);
     if (header[0] !== VERSION) throw new Error(`A value of ${place.column} is not an encrypted secret.`);
-    if (key === undefined) throw new MissingKeyError(id, place);
+    if (key === undefined) throw new MissingEncryptionKeyError(id, place);
     const nonce = bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES);
     const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
     decipher.setAAD(bindTo(header, place)).setAuthTag(bytes.subarray(-TAG_BYTES));

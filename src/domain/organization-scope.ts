@@ -1,7 +1,7 @@
 /**
  * Proof that the caller may act for one organization. Store functions take a scope, never an id, so that code without an
- * authorization check does not compile. Only authentication and the operator's commands grant a scope; the import check
- * enforces that.
+ * authorization check does not compile. Only authentication, sign-in, access links, the operator's commands and the delivery
+ * of webhooks grant a scope; the import check enforces that.
  */
 export class OrganizationScope {
   // A private member makes the class nominal: an object literal is not assignable to it.

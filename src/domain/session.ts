@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { MINUTE_MS } from './duration.ts';
 import type { Role } from './role.ts';
 
 export const SESSION_IDLE_MINUTES = 30;
@@ -32,7 +33,7 @@ export type SessionRecord = {
   readonly userDeactivatedAt: Date | null;
   readonly hasSecondFactor: boolean;
   /** The number of webhook endpoints of the organization that Charter itself has disabled. */
-  readonly brokenWebhooks: number;
+  readonly endpointsDisabledByCharter: number;
   readonly createdAt: Date;
   readonly lastSeenAt: Date;
   readonly isComplete: boolean;
@@ -52,5 +53,5 @@ export function judgeSession(session: SessionRecord, now: Date): SessionVerdict 
 }
 
 function minutes(from: Date, to: Date): number {
-  return (to.getTime() - from.getTime()) / 60_000;
+  return (to.getTime() - from.getTime()) / MINUTE_MS;
 }

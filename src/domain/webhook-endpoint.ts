@@ -10,6 +10,8 @@ export const MAX_URL_CHARACTERS = 2000;
 export const PREVIOUS_SECRET_HOURS = 24;
 /** An endpoint is disabled after this number of days without a successful attempt. */
 export const MAX_FAILING_DAYS = 5;
+/** Beyond this, the body of a receiver's response is neither read nor stored. */
+export const MAX_RECEIVER_BODY_BYTES = 1024;
 
 /** What an endpoint can be sent. The contract lists them too; a test compares the two. */
 export const EVENT_TYPES = ['parent_program.created', 'parent_program.updated', 'parent_program.deleted'] as const;

@@ -1,4 +1,4 @@
-import { MissingKeyError } from '../domain/keyring.ts';
+import { MissingEncryptionKeyError } from '../domain/keyring.ts';
 import type { Tracing } from '../domain/tracing.ts';
 import { isOutage } from '../store/database-errors.ts';
 import type { Logger } from './logs.ts';
@@ -16,7 +16,7 @@ export function logFailures(
   let describedAt = Number.NEGATIVE_INFINITY;
   return (error, requestId) => {
     const ids = { requestId, traceId: tracing?.current()?.traceId };
-    if (error instanceof MissingKeyError) return logger.error(ids, `a request failed: ${error.message}`);
+    if (error instanceof MissingEncryptionKeyError) return logger.error(ids, `a request failed: ${error.message}`);
     if (!isOutage(error)) return logger.error({ err: error, ...ids }, 'a request failed');
     const now = performance.now();
     if (now - describedAt < EVERY_MS) return logger.error({ ...ids, outage: true }, 'a request failed');

@@ -3,19 +3,19 @@ import { type Request, type Response, Router } from 'express';
 import type { Database } from '../store/database.ts';
 import { isReachable } from '../store/unscoped.ts';
 
-/** Below the usual timeouts of probes, so that they get the response. */
+/** Below the timeouts of deploy/haproxy.cfg (3 s) and of the command `health` (4 s), so that they get the response. */
 export const TIMEOUT_MS = 2000;
 
 export type HealthDeps = {
   readonly db: Database;
   readonly isStopping: () => boolean;
   /** Whether a request has needed an encryption key that this process does not have. */
-  readonly lacksKey: () => boolean;
+  readonly lacksEncryptionKey: () => boolean;
   readonly setPageHeaders: (res: Response) => void;
 };
 
 /** /livez and /readyz, for supervisors and load balancers. Not part of the contract. */
-export function healthRoutes({ db, isStopping, lacksKey, setPageHeaders }: HealthDeps): Router {
+export function healthRoutes({ db, isStopping, lacksEncryptionKey, setPageHeaders }: HealthDeps): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const respond = (res: Response, status: number, state: string): void => {
     setPageHeaders(res);
@@ -27,7 +27,7 @@ export function healthRoutes({ db, isStopping, lacksKey, setPageHeaders }: Healt
   });
   router.get('/readyz', async (_req: Request, res: Response) => {
     if (isStopping()) return respond(res, 503, 'stopping');
-    if (lacksKey()) return respond(res, 503, 'an encryption key is missing');
+    if (lacksEncryptionKey()) return respond(res, 503, 'an encryption key is missing');
     const problem = await findProblem();
     return problem === null ? respond(res, 200, 'ready') : respond(res, 503, problem);
   });

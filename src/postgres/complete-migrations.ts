@@ -1,6 +1,6 @@
 import type { Keyring } from '../domain/keyring.ts';
 import { encryptSecrets, fillNameKeys } from '../store/secrets.ts';
-import { connectOrExplain } from './connection-problem.ts';
+import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 
 /** Advisory lock: one process does this at a time. */
 const COMPLETION_LOCK = 7_240_114;
@@ -16,8 +16,12 @@ const CONSTRAINTS: Readonly<Record<string, string>> = {
  * Does what the migrations cannot do in SQL: encrypts the secrets of an earlier version, and normalizes the names of its API
  * keys. One transaction; safe in any number of concurrent processes. Usually there is nothing to do.
  */
-export async function completeMigrations(url: string, keyring: Keyring): Promise<void> {
-  const client = await connectOrExplain(url, 'charter-migrate');
+export async function completeMigrations(
+  url: string,
+  keyring: Keyring,
+  variable: UrlVariable = 'DATABASE_URL',
+): Promise<void> {
+  const client = await connectOrExplain(url, 'charter-migrate', variable);
   const open = async () => {
     const text = 'select conname as name from pg_constraint where conname = any($1) and not convalidated';
     const { rows } = await client.query<{ name: string }>(text, [Object.keys(CONSTRAINTS)]);

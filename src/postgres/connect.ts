@@ -39,8 +39,8 @@ export async function connect(
   const variable = databaseDirectUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
   try {
     await migrate(directUrl, undefined, { acceptsNewer: acceptsNewerDatabase, variable });
-    const keyring = await openKeyring(directUrl, keyringChoice);
-    await completeMigrations(directUrl, keyring);
+    const keyring = await openKeyring(directUrl, keyringChoice, variable);
+    await completeMigrations(directUrl, keyring, variable);
     const pooler = databaseDirectUrl === undefined ? null : await findPooler({ url, directUrl });
     const db = openDatabase({ url, pooler, poolSize: databasePoolSize, keyring, onIdleError });
     return {

@@ -9,7 +9,7 @@ export type UrlVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL';
 export async function connectOrExplain(
   url: string,
   applicationName: string,
-  variable: UrlVariable = 'DATABASE_URL',
+  variable: UrlVariable,
 ): Promise<pg.Client> {
   const client = makeClient(url, { applicationName, variable });
   // An idle connection may break; the next query then fails.

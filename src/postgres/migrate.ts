@@ -28,7 +28,7 @@ export async function migrate(
   const client = await connectOrExplain(url, 'charter-migrate', variable);
   try {
     await refusePooler(client, variable);
-    await checkVersion(client);
+    await checkVersion(client, variable);
     // Usually there is nothing to do, and neither the lock nor the engine is needed.
     const isDone = async () => isComplete(ours, await readHistory(client), acceptsNewer);
     if (await isDone()) return { applied: [] };
@@ -82,7 +82,7 @@ function isComplete(ours: Migration[], history: Applied[], acceptsNewer: boolean
   if (edited.length > 0) {
     throw new StartUpError(
       `These migrations were changed after they had been applied to this database: ${namesOf(edited)}.`,
-      'Restore their files (git checkout prisma/migrations) and write a new migration for the change.',
+      'Restore the files of prisma/migrations as this version has them, and write a new migration for the change.',
     );
   }
   return hasAll && history.every(({ name, isFinished }) => isFinished || !known.has(name));
@@ -138,8 +138,7 @@ function refuseUnfinished(history: Applied[]): void {
   throw new StartUpError(
     `The database is half-migrated: ${name} was started and not finished${reason}`,
     `A migration is one transaction, so usually none of it was applied. Fix the cause, then allow another attempt: ` +
-      `npx prisma migrate resolve --rolled-back ${name}\n` +
-      `or, in psql: UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL;`,
+      `in psql, UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL;`,
   );
 }
 
@@ -161,13 +160,13 @@ async function lock(client: pg.Client): Promise<void> {
   );
 }
 
-async function checkVersion(client: pg.Client): Promise<void> {
+async function checkVersion(client: pg.Client, variable: UrlVariable): Promise<void> {
   const found = await client.query<{ server_version: string }>('SHOW server_version');
   const version = found.rows[0]?.server_version ?? '';
   if (Number.parseInt(version, 10) >= OLDEST_VERSION) return;
   throw new StartUpError(
     `This PostgreSQL is ${version}; Charter needs ${OLDEST_VERSION} or newer.`,
-    'Upgrade PostgreSQL, or set DATABASE_URL to a newer one.',
+    `Upgrade PostgreSQL, or set ${variable} to the URL of a newer one.`,
   );
 }
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Keyring } from '../domain/keyring.ts';
 import { StartUpError } from '../domain/start-up-error.ts';
 import { addEncryptionKey, listEncryptionKeys, listUsedKeys } from '../store/secrets.ts';
-import { connectOrExplain } from './connection-problem.ts';
+import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 import { createEncryptionKeyFile, encryptionKeyFile, readEncryptionKeyFile } from './encryption-key-file.ts';
 
 export type KeyringChoice = {
@@ -23,8 +23,12 @@ export type KeyringChoice = {
  * A missing key with which nothing is encrypted may be lost, so it keeps no process from starting that has another key of the
  * database. It is not removed: a process that has it may be running, and would fail to write secrets.
  */
-export async function openKeyring(url: string, choice: KeyringChoice): Promise<Keyring> {
-  const client = await connectOrExplain(url, 'charter-migrate');
+export async function openKeyring(
+  url: string,
+  choice: KeyringChoice,
+  variable: UrlVariable = 'DATABASE_URL',
+): Promise<Keyring> {
+  const client = await connectOrExplain(url, 'charter-migrate', variable);
   try {
     const keyring = choice.keyring ?? (await readEncryptionKeyFile(choice.dataDir)) ?? (await create(client, choice));
     await client.query('begin');

@@ -13,7 +13,7 @@ type Urls = { readonly url: string; readonly directUrl: string };
  * or if the sessions of the pooler lack the settings that the server needs.
  */
 export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | null> {
-  const client = await connectOrExplain(url, 'charter');
+  const client = await connectOrExplain(url, 'charter', 'DATABASE_URL');
   try {
     await refuseOtherDatabase(client, directUrl);
     if (!(await isPooled(client))) return null;

@@ -1,5 +1,5 @@
 import { type AccessLinkKind, isLinkOpen, mayMakerManage } from '../domain/access-link.ts';
-import type { Actor, Trace } from '../domain/actor.ts';
+import type { Actor, AuditSource } from '../domain/actor.ts';
 import { normalEmail } from '../domain/email.ts';
 import { DomainError } from '../domain/errors.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
@@ -36,11 +36,13 @@ export async function makeLink(
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
     const { current, target } = await lockToManage(tx, actor, userId);
+    // A session that somebody else found open must not get the account without its password.
+    if (target.id === current.id) return conflict('Change your own password under My profile.');
     const unfit = findUnfit(target, kind);
     if (unfit !== null) return unfit;
     await voidAccessLinksOf(tx, actor.scope, target.id);
     const link = await addLink(tx, actor.scope, { user: target, kind, madeByUserId: current.id, now });
-    await recordAudit(tx, actor.scope, { ...eventOf(link), actorUserId: current.id, trace: actor.trace });
+    await recordAudit(tx, actor.scope, { ...eventOf(link), actorUserId: current.id, auditSource: actor.auditSource });
     return { kind: 'link-made', link };
   });
 }
@@ -59,7 +61,7 @@ export async function makeOperatorLink(db: Database, email: string, now: Date = 
     if (unfit !== null) throw errorOf(unfit);
     await voidAccessLinksOf(tx, scope, user.id);
     const link = await addLink(tx, scope, { user, kind, madeByUserId: null, now });
-    await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, trace: null });
+    await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, auditSource: null });
     return link;
   });
 }
@@ -70,7 +72,7 @@ export async function makeOperatorLink(db: Database, email: string, now: Date = 
  */
 export async function makeOwnLink(
   db: Database,
-  { email, trace, now }: { email: string; trace: Trace; now: Date },
+  { email, auditSource, now }: { email: string; auditSource: AuditSource; now: Date },
 ): Promise<(AccessLink & { organizationName: string }) | null> {
   const found = await findCredentials(db, email);
   if (found === null) return null;
@@ -80,7 +82,7 @@ export async function makeOwnLink(
     if (user === null || user.deactivatedAt !== null) return null;
     const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
     const detail = { by: 'somebody who asked for it at the sign-in' };
-    await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, trace });
+    await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, auditSource });
     return { ...link, organizationName: (await getOrganization(tx, scope)).name };
   });
 }
@@ -133,7 +135,12 @@ const DEAD_LINK: DeadLink = { kind: 'dead-link' };
  */
 export async function setPassword(
   db: Database,
-  { token, password, trace, now = new Date() }: { token: string; password: string; trace: Trace; now?: Date },
+  {
+    token,
+    password,
+    auditSource,
+    now = new Date(),
+  }: { token: string; password: string; auditSource: AuditSource; now?: Date },
 ): Promise<Done | Invalid | DeadLink> {
   const link = await findOpen(db, token, now);
   if (link === null) return DEAD_LINK;
@@ -157,7 +164,7 @@ export async function setPassword(
       actorUserId: user.id,
       targetUserId: user.id,
       detail: { by: link.kind === 'invitation' ? 'invitation link' : 'reset link' },
-      trace,
+      auditSource,
     });
     return DONE;
   });

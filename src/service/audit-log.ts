@@ -2,9 +2,10 @@ import type { Actor } from '../domain/actor.ts';
 import { isId } from '../domain/id.ts';
 import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
+import type { Edge } from '../store/list-edge.ts';
 import { findMatchingKeys } from '../store/organization-keys.ts';
 import { findMatchingUsers } from '../store/users.ts';
-import { readListPage } from './list-position.ts';
+import { positionOfId, readListPage } from './list-position.ts';
 import { refuseToGovern } from './organization.ts';
 
 export { ACTIONS } from '../store/audit.ts';
@@ -104,8 +105,8 @@ async function readPage(
 ): Promise<AuditListPage> {
   const { action, userIds, keyIds, from, to } = filters;
   if (!hasIdsOnly(filters)) return { events: [], previous: null, next: null };
-  const window = { after: positionOf(after), before: positionOf(before), size };
-  const page = await readListPage(window, (edge, limit) => {
+  const window = { after: positionOfId(after), before: positionOfId(before), size };
+  const read = (edge: Edge<{ id: string }> | null, limit: number) => {
     const [later, earlier] = edge?.side === 'before' ? [null, edge.id] : [edge?.id ?? null, null];
     return listAuditEvents(db, actor.scope, {
       action,
@@ -117,14 +118,7 @@ async function readPage(
       before: earlier,
       limit,
     });
-  });
-  return {
-    events: page.rows,
-    previous: page.hasPrevious ? (page.rows.at(0)?.id ?? null) : null,
-    next: page.hasNext ? (page.rows.at(-1)?.id ?? null) : null,
   };
-}
-
-function positionOf(id: string | null): { readonly id: string } | null {
-  return id !== null && isId(id) ? { id } : null;
+  const { rows: events, previous, next } = await readListPage(window, read, ({ id }) => id);
+  return { events, previous, next };
 }

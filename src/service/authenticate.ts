@@ -19,7 +19,7 @@ import type { Database } from '../store/database.ts';
 import type { RefusedKey } from '../store/key-of-write.ts';
 import { findKeysByHash } from '../store/unscoped.ts';
 import { batchLookUps, type LookUpMeasures } from './batch-look-ups.ts';
-import type { KeyUses, UsedKey, UseRecorder } from './last-used.ts';
+import type { KeyUses, ScopedKeyId, UseRecorder } from './last-used.ts';
 
 /** Looks a key up by its SHA-256 in hexadecimal. Null: unknown key. */
 export type FindKey = (hash: string) => Promise<KeyRecord | null>;
@@ -130,7 +130,7 @@ export function refuseWriter(
 /**
  * Records that a request with the key was refused because the key expired at `expiresAt`. Call it before the response is sent.
  */
-export type RecordExpiry = (key: UsedKey, expiresAt: Date) => Promise<void>;
+export type RecordExpiry = (key: ScopedKeyId, expiresAt: Date) => Promise<void>;
 
 /**
  * A key that was refused once as expired is never accepted again, even if a clock is set back. That takes one statement in the

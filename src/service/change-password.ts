@@ -32,13 +32,13 @@ export async function changePassword(
       action: 'user.password_set',
       actorUserId: user.id,
       targetUserId: user.id,
-      trace: actor.trace,
+      auditSource: actor.auditSource,
     });
     const token = await startSession(tx, actor.scope, {
       userId: user.id,
       isComplete: true,
       at: now,
-      trace: actor.trace,
+      auditSource: actor.auditSource,
     });
     return { kind: 'session-renewed', token };
   });

@@ -35,7 +35,7 @@ export async function changeRole(
       actorUserId: current.id,
       targetUserId: target.id,
       detail: { before: target.role, after: next } satisfies Record<string, Role>,
-      trace: actor.trace,
+      auditSource: actor.auditSource,
     });
     return DONE;
   });
@@ -47,7 +47,7 @@ export async function deactivateUser(
   actor: Actor,
   { userId, now = new Date() }: { userId: string; now?: Date },
 ): Promise<Done | Conflict> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {
     await lockOrganization(tx, scope);
     const { current, target } = await lockToManage(tx, actor, userId);
@@ -57,7 +57,7 @@ export async function deactivateUser(
     await changeUser(tx, scope, target.id, { deactivatedAt: now });
     await endSessionsOf(tx, scope, target.id);
     await voidAccessLinksOf(tx, scope, target.id);
-    const event = { actorUserId: current.id, targetUserId: target.id, trace };
+    const event = { actorUserId: current.id, targetUserId: target.id, auditSource };
     await recordAudit(tx, scope, { ...event, action: 'user.deactivated' });
     const ending = { userId: target.id, at: now, byUserId: current.id };
     for (const { id, name } of await revokeApiKeysOf(tx, scope, ending)) {
@@ -83,7 +83,7 @@ export async function reactivateUser(
       action: 'user.reactivated',
       actorUserId: current.id,
       targetUserId: target.id,
-      trace: actor.trace,
+      auditSource: actor.auditSource,
     });
     return DONE;
   });

@@ -18,7 +18,7 @@ const DASHBOARD_WAIT_MS = 5000;
  * Divides the connections of a pool: six tenths for the operations of the API, two tenths for the dashboard. The rest is for
  * look-ups of keys, which take one connection for all requests, for health checks and for work in the background. A tenant
  * takes at most half of a share while others send requests too, and all but one connection while it is alone, so that another
- * one finds a free connection. A tenant with waiting requests rests while a tenant of either queue sends less than its share,
+ * one finds a free connection. A tenant with waiting requests pauses while a tenant of either queue sends less than its share,
  * because all of them share the processors. Small pools have no reserve: what exceeds them waits in the pool.
  */
 export function createDatabaseQueues(

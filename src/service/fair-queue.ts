@@ -17,7 +17,7 @@ export type FairQueueOptions = {
   readonly maxWaitMs: number;
   /**
    * Shared by queues whose tasks compete for the same processors. Tenants of the same name are one tenant to it. Undefined: no
-   * tenant rests.
+   * tenant is paused.
    */
   readonly lightLoad?: LightLoad | undefined;
 };
@@ -31,10 +31,10 @@ export type ClientConnection = Pick<EventEmitter, 'once' | 'off'> & {
 type Tenant = {
   readonly name: string;
   running: number;
-  /** No task of the tenant begins while it rests. */
-  isResting: boolean;
+  /** No task of the tenant begins during a pause. */
+  isPaused: boolean;
   /** From `performance.now()`. */
-  restsUntil: number;
+  pausedUntil: number;
   /** In order of arrival. */
   readonly waiting: Set<Waiting>;
 };
@@ -45,7 +45,7 @@ const ABANDONED = new AbandonedError();
 const TIMER_MS = 50;
 const ALONE_MS = 1000;
 /** A task that takes longer waits for a lock or a slow disk rather than for a processor. */
-const MAX_REST_MS = 25;
+const MAX_PAUSE_MS = 25;
 
 /**
  * Runs a limited number of tasks at the same time. The other tasks wait: those of one tenant in order of arrival, and the
@@ -54,8 +54,8 @@ const MAX_REST_MS = 25;
  * have gone or may wait: the task is refused, so that neither waits for the other.
  *
  * Turns do not protect a tenant that sends one task after another: its tasks compete for the processors with the running
- * tasks of the others. While there is such a tenant, one that has tasks waiting rests after each task for as long as the task
- * took, and so uses at most half of the time. Rests must cause no refusals: it does not rest once its tasks have waited for
+ * tasks of the others. While there is such a tenant, one that has tasks waiting pauses after each task for as long as the task
+ * took, and so uses at most half of the time. Pauses must cause no refusals: it does not pause once its tasks have waited for
  * half of the time after which they are refused, or if the newest of them would wait for all of it.
  *
  * A task that cannot be run in time keeps its place until its time is over. A refusal at once would be kinder to a client that
@@ -111,7 +111,7 @@ export class FairQueue {
   }
 
   #add(name: string): Tenant {
-    const tenant = { name, running: 0, isResting: false, restsUntil: 0, waiting: new Set<Waiting>() };
+    const tenant = { name, running: 0, isPaused: false, pausedUntil: 0, waiting: new Set<Waiting>() };
     this.#tenants.set(name, tenant);
     return tenant;
   }
@@ -122,9 +122,9 @@ export class FairQueue {
     this.#lastTenant = tenantName;
   }
 
-  #mayRun({ running, isResting }: Tenant): boolean {
+  #mayRun({ running, isPaused }: Tenant): boolean {
     const { permitsPerTenant, permitsAlone } = this.#options;
-    if (isResting) return false;
+    if (isPaused) return false;
     if (running < permitsPerTenant) return true;
     return running < permitsAlone && performance.now() - this.#lastChangeAt > ALONE_MS;
   }
@@ -139,38 +139,38 @@ export class FairQueue {
     this.#running -= 1;
     const [oldest] = tenant.waiting;
     if (oldest !== undefined) {
-      this.#rest(tenant, { oldest, startedAt });
+      this.#pause(tenant, { oldest, startedAt });
       this.#turns.add(tenant);
     } else this.#removeIfIdle(tenant);
     this.#startNext();
   }
 
-  /** Lets the tenant rest after a task, if another tenant gains by it and no task of this one is likely to be refused. */
-  #rest(tenant: Tenant, { oldest, startedAt }: { oldest: Waiting; startedAt: number }): void {
+  /** Pauses the tenant after a task, if another tenant gains by it and no task of this one is likely to be refused. */
+  #pause(tenant: Tenant, { oldest, startedAt }: { oldest: Waiting; startedAt: number }): void {
     const now = performance.now();
     if (!this.#lightLoad?.isOfAnother(tenant.name, now)) return;
     const { maxWaitMs, permitsPerTenant } = this.#options;
     const tookMs = now - startedAt;
-    const restMs = Math.min(MAX_REST_MS, tookMs);
-    const newestWaitsMs = (tenant.waiting.size * (tookMs + restMs)) / permitsPerTenant;
+    const pauseMs = Math.min(MAX_PAUSE_MS, tookMs);
+    const newestWaitsMs = (tenant.waiting.size * (tookMs + pauseMs)) / permitsPerTenant;
     if (now - oldest.since > maxWaitMs / 2 || newestWaitsMs > maxWaitMs) return;
-    tenant.restsUntil = Math.max(tenant.restsUntil, now + restMs);
-    if (!tenant.isResting) this.#startRestTimer(tenant, restMs);
-    tenant.isResting = true;
+    tenant.pausedUntil = Math.max(tenant.pausedUntil, now + pauseMs);
+    if (!tenant.isPaused) this.#startPauseTimer(tenant, pauseMs);
+    tenant.isPaused = true;
   }
 
-  #startRestTimer(tenant: Tenant, milliseconds: number): void {
-    setTimeout(() => this.#endRest(tenant), Math.ceil(milliseconds)).unref();
+  #startPauseTimer(tenant: Tenant, milliseconds: number): void {
+    setTimeout(() => this.#endPause(tenant), Math.ceil(milliseconds)).unref();
   }
 
-  /** Starts the timer again if it fired early, or if another task has ended and extended the rest. */
-  #endRest(tenant: Tenant): void {
-    const restMs = tenant.restsUntil - performance.now();
-    if (restMs > 0) {
-      this.#startRestTimer(tenant, restMs);
+  /** Starts the timer again if it fired early, or if another task has ended and extended the pause. */
+  #endPause(tenant: Tenant): void {
+    const pauseMs = tenant.pausedUntil - performance.now();
+    if (pauseMs > 0) {
+      this.#startPauseTimer(tenant, pauseMs);
       return;
     }
-    tenant.isResting = false;
+    tenant.isPaused = false;
     if (tenant.waiting.size > 0) this.#turns.add(tenant);
     this.#startNext();
   }
@@ -228,8 +228,8 @@ export class FairQueue {
 
   /** One timer for all tasks: the one that has waited longest is the first whose time is over. */
   #startTimer(oldest: Waiting): NodeJS.Timeout {
-    const rest = Math.max(TIMER_MS, oldest.since + this.#options.maxWaitMs - performance.now());
-    return setTimeout(() => this.#refuseLate(), rest).unref();
+    const remainingMs = Math.max(TIMER_MS, oldest.since + this.#options.maxWaitMs - performance.now());
+    return setTimeout(() => this.#refuseLate(), remainingMs).unref();
   }
 
   #refuseLate(): void {

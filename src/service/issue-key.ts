@@ -102,7 +102,7 @@ export async function issueKey(
       targetUserId: holder.id,
       keyId: id,
       detail: { name, prefix, permissions: permissions.join(', '), expires: expiresAt?.toISOString() ?? 'never' },
-      trace: isOperator(actor) ? null : actor.trace,
+      auditSource: isOperator(actor) ? null : actor.auditSource,
     });
     return { kind: 'issued', id, key, name, permissions, expiresAt, holder: holderOf(holder) };
   });

@@ -1,9 +1,8 @@
 import { MAX_LIFE_DAYS } from '../domain/api-key.ts';
+import { DAY_MS } from '../domain/duration.ts';
 import { formatCount } from '../domain/format.ts';
 import type { KeyPolicy } from '../domain/role.ts';
 import { type Invalid, invalid } from './outcome.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The life of a new key in days, and the field of the form that it comes from. Null: the key does not expire. */
 export type Life = { readonly field: 'expiry' | 'expiry_date'; readonly lifeDays: number | null };

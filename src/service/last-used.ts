@@ -1,8 +1,9 @@
-import { HOUR_MS, type Outcome } from '../domain/key-usage.ts';
+import { HOUR_MS } from '../domain/duration.ts';
+import type { Outcome } from '../domain/key-usage.ts';
 import type { Database } from '../store/database.ts';
 import { type KeyUse, writeKeyUses } from '../store/key-uses.ts';
 
-export type UsedKey = { readonly organizationId: string; readonly id: string };
+export type ScopedKeyId = { readonly organizationId: string; readonly id: string };
 
 export type UsingClient = Pick<KeyUse, 'network' | 'client'>;
 
@@ -21,7 +22,7 @@ export type UseRecorder = {
 
 export type KeyUses = {
   /** The recorder for a request with a known key. Costs one look-up in a Map. */
-  of(key: UsedKey, at: Date): UseRecorder;
+  of(key: ScopedKeyId, at: Date): UseRecorder;
 };
 
 /** Records nothing: for keys that are in no database. */

@@ -150,18 +150,10 @@ async function readPage<Key extends KeyDetails>(
   details: (key: ListedKey) => Key,
 ): Promise<KeyListPage<Key>> {
   const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
-  const { rows, hasPrevious, hasNext } = await readListPage(window, read);
-  const keys = rows.map(details);
-  const [first, last] = [keys.at(0), keys.at(-1)];
-  return {
-    keys,
-    previous: hasPrevious && first !== undefined ? encode(first) : null,
-    next: hasNext && last !== undefined ? encode(last) : null,
-  };
-}
-
-function encode({ createdAt, id }: KeyDetails): string {
-  return encodePosition(createdAt.toISOString(), id);
+  const { rows, previous, next } = await readListPage(window, read, ({ createdAt, id }) =>
+    encodePosition(createdAt.toISOString(), id),
+  );
+  return { keys: rows.map(details), previous, next };
 }
 
 function positionOf(text: string | null): KeyPosition | null {

@@ -43,15 +43,38 @@ type Window<Position> = {
   readonly size: number;
 };
 
-/** Reads a list page. `read` returns at most `limit` rows next to an edge, in the order of the list; null: its first rows. */
+type ListPage<Row> = {
+  readonly rows: readonly Row[];
+  /** `before` of the previous page, encoded; null: this is the first. */
+  readonly previous: string | null;
+  /** `after` of the next page, encoded; null: this is the last. */
+  readonly next: string | null;
+};
+
+/**
+ * Reads a list page. `read` returns at most `limit` rows next to an edge, in the order of the list; null: its first rows.
+ * `encode`: the position of a row.
+ */
 export async function readListPage<Row, Position extends object>(
   { after, before, size }: Window<Position>,
   read: (from: Edge<Position> | null, limit: number) => Promise<Row[]>,
-): Promise<{ readonly rows: readonly Row[]; readonly hasPrevious: boolean; readonly hasNext: boolean }> {
+  encode: (row: Row) => string,
+): Promise<ListPage<Row>> {
   const earlier = before === null ? [] : await read({ ...before, side: 'before' }, size + 1);
-  if (earlier.length > size) return { rows: earlier.slice(1), hasPrevious: true, hasNext: true };
   // With fewer rows, the previous list page is the first one, which is read from its start so that it is full.
+  const isMiddle = earlier.length > size;
   const start = before === null ? after : null;
-  const found = await read(start === null ? null : { ...start, side: 'after' }, size + 1);
-  return { rows: found.slice(0, size), hasPrevious: start !== null, hasNext: found.length > size };
+  const found = isMiddle ? [] : await read(start === null ? null : { ...start, side: 'after' }, size + 1);
+  const rows = isMiddle ? earlier.slice(1) : found.slice(0, size);
+  const [first, last] = [rows.at(0), rows.at(-1)];
+  return {
+    rows,
+    previous: first !== undefined && (isMiddle || start !== null) ? encode(first) : null,
+    next: last !== undefined && (isMiddle || found.length > size) ? encode(last) : null,
+  };
+}
+
+/** The position of a list whose order is that of its ids. Null: the text is no id. */
+export function positionOfId(id: string | null): { readonly id: string } | null {
+  return id !== null && isId(id) ? { id } : null;
 }

@@ -1,4 +1,5 @@
 import { type AccessLinkKind, LINK_HOURS } from '../domain/access-link.ts';
+import { HOUR_MS } from '../domain/duration.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { insertAccessLink } from '../store/access-links.ts';
 import type { Transaction } from '../store/database.ts';
@@ -30,7 +31,7 @@ export async function addLink(
   { user, kind, madeByUserId, now }: NewLink,
 ): Promise<AccessLink> {
   const { token, tokenHash } = mintHashedToken();
-  const expiresAt = new Date(now.getTime() + LINK_HOURS[kind] * 3_600_000);
+  const expiresAt = new Date(now.getTime() + LINK_HOURS[kind] * HOUR_MS);
   await insertAccessLink(tx, scope, { userId: user.id, tokenHash, kind, madeByUserId, createdAt: now, expiresAt });
   return { token, kind, expiresAt, userId: user.id, name: user.name, email: user.email };
 }

@@ -152,7 +152,8 @@ export async function resumeOrganization(db: Database, id: string): Promise<void
 async function changeSuspension(db: Database, scope: OrganizationScope, at: Date | null): Promise<void> {
   const action = at === null ? 'organization.resumed' : 'organization.suspended';
   await transaction(db, async (tx) => {
-    if (await setSuspended(tx, scope, at)) await recordAudit(tx, scope, { action, actorUserId: null, trace: null });
+    if (await setSuspended(tx, scope, at))
+      await recordAudit(tx, scope, { action, actorUserId: null, auditSource: null });
   });
 }
 
@@ -180,7 +181,12 @@ export async function changeLimits(
     const detail = changesBetween(before, after);
     if (Object.keys(detail).length === 0) return after;
     await setLimits(tx, scope, after);
-    await recordAudit(tx, scope, { action: 'organization.limits_changed', actorUserId: null, detail, trace: null });
+    await recordAudit(tx, scope, {
+      action: 'organization.limits_changed',
+      actorUserId: null,
+      detail,
+      auditSource: null,
+    });
     return after;
   });
 }

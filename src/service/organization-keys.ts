@@ -42,21 +42,12 @@ export async function listAllKeys(
   refuseUnlessSeesOthers(actor);
   const counts = await countOrganizationKeys(db, actor.scope, query);
   const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
-  const page = await readListPage(window, (from, limit) =>
-    listOrganizationKeys(db, actor.scope, { ...query, from, limit }),
+  const { rows, previous, next } = await readListPage(
+    window,
+    (from, limit) => listOrganizationKeys(db, actor.scope, { ...query, from, limit }),
+    ({ lastUsedAt, id }) => encodePosition(lastUsedAt?.toISOString() ?? '', id),
   );
-  const keys = page.rows.map((row) => withHolder(row, query.now));
-  const [first, last] = [keys.at(0), keys.at(-1)];
-  return {
-    keys,
-    counts,
-    previous: page.hasPrevious && first !== undefined ? encode(first) : null,
-    next: page.hasNext && last !== undefined ? encode(last) : null,
-  };
-}
-
-function encode({ lastUsedAt, id }: KeyWithHolder): string {
-  return encodePosition(lastUsedAt?.toISOString() ?? '', id);
+  return { keys: rows.map((row) => withHolder(row, query.now)), counts, previous, next };
 }
 
 function positionOf(text: string | null): KeyUsePosition | null {

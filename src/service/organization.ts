@@ -35,7 +35,7 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
       action: 'organization.policy_changed',
       actorUserId: current.id,
       detail,
-      trace: actor.trace,
+      auditSource: actor.auditSource,
     });
     return DONE;
   });

@@ -61,15 +61,17 @@ export async function listUsers(
   const text = [...search.replaceAll('\0', '').normalize('NFC').trim()].slice(0, SEARCH_CHARACTERS).join('');
   const filters = { search: text, state };
   const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
-  const page = await readListPage(window, (from, limit) => listStored(db, actor.scope, { ...filters, from, limit }));
-  const users = page.rows;
-  const [first, last] = [users.at(0), users.at(-1)];
-  const counted = await countUsers(db, actor.scope, { ...filters, position: first ?? null });
+  const { rows, previous, next } = await readListPage(
+    window,
+    (from, limit) => listStored(db, actor.scope, { ...filters, from, limit }),
+    ({ name, id }) => encodePosition(name, id),
+  );
+  const counted = await countUsers(db, actor.scope, { ...filters, position: rows.at(0) ?? null });
   return {
-    users,
+    users: rows,
     range: counted.total > MAX_COUNTED_USERS ? null : { first: counted.before + 1, total: counted.total },
-    previous: page.hasPrevious && first !== undefined ? encodePosition(first.name, first.id) : null,
-    next: page.hasNext && last !== undefined ? encodePosition(last.name, last.id) : null,
+    previous,
+    next,
   };
 }
 
@@ -125,7 +127,7 @@ export async function inviteUser(
         actorUserId: inviter.id,
         targetUserId: user.id,
         detail: { role: user.role },
-        trace: actor.trace,
+        auditSource: actor.auditSource,
       });
       return { kind: 'link-made', link };
     });

@@ -27,7 +27,7 @@ export async function provePassword(
   actor: Actor,
   { password, field, to }: GivenPassword,
 ): Promise<Proof | Invalid | RateLimited> {
-  const attempt = { at: 'password', account: actor.email, ip: actor.trace.ip } as const;
+  const attempt = { at: 'password', account: actor.email, ip: actor.auditSource.ip } as const;
   const admission = await consumeAttempt(db, attempt);
   if (admission.kind === 'rate-limited') return admission;
   const passwordHash = await findPasswordHash(db, actor.scope, actor.userId);
@@ -37,7 +37,7 @@ export async function provePassword(
       actorUserId: actor.userId,
       targetUserId: actor.userId,
       detail: { to },
-      trace: actor.trace,
+      auditSource: actor.auditSource,
     });
     return invalid(field, 'is not right.');
   }

@@ -28,7 +28,7 @@ export async function renameKey(
   actor: Actor,
   { keyId, userId, name: text }: Renaming,
 ): Promise<Done | Invalid | NameTaken | Conflict | KeyRefused> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   const parsedName = parsed(() => parseName(text, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const name = parsedName.value;
@@ -52,7 +52,7 @@ export async function renameKey(
       targetUserId: holder.id,
       keyId,
       detail: { from: renamed.oldName, to: name },
-      trace,
+      auditSource,
     });
     return DONE;
   });

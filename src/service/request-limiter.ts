@@ -52,10 +52,13 @@ const MAX_GENERATION_SIZE = 20_000;
 
 const OVERLOADED = new OverloadError('rate limits');
 
+/** `at`: the time of the decision. */
+type Settled = { readonly isAdmitted: boolean; readonly at: number };
+
 type Waiting = {
   readonly first: LeasedTokens | null;
   readonly second: LeasedTokens | null;
-  readonly settle: (isAdmitted: boolean) => void;
+  readonly settle: (settled: Settled) => void;
 };
 
 /**
@@ -118,8 +121,8 @@ export class RequestLimiter {
     const isAdmitted = this.#tryTake(limits.key, limits.organization, at);
     if (isAdmitted !== undefined) return this.#admissionOf(limits, isAdmitted, at);
     if (this.#isFull(limits.key) || this.#isFull(limits.organization)) throw OVERLOADED;
-    return this.#wait(limits.key, limits.organization).then((admitted) =>
-      this.#admissionOf(limits, admitted, this.#clock()),
+    return this.#wait(limits.key, limits.organization).then((settled) =>
+      this.#admissionOf(limits, settled.isAdmitted, settled.at),
     );
   }
 
@@ -141,7 +144,7 @@ export class RequestLimiter {
   async #waitOfAddress(tokens: LeasedTokens): Promise<boolean> {
     this.#waitingOfAddresses += 1;
     try {
-      return this.#countRefusalOfAddress(await this.#wait(tokens, null));
+      return this.#countRefusalOfAddress((await this.#wait(tokens, null)).isAdmitted);
     } finally {
       this.#waitingOfAddresses -= 1;
     }
@@ -208,7 +211,7 @@ export class RequestLimiter {
     this.#schedule(at);
   }
 
-  #wait(first: LeasedTokens | null, second: LeasedTokens | null): Promise<boolean> {
+  #wait(first: LeasedTokens | null, second: LeasedTokens | null): Promise<Settled> {
     return new Promise((settle) => this.#enqueue({ first, second, settle }));
   }
 
@@ -283,7 +286,7 @@ export class RequestLimiter {
     for (const each of waiting) {
       const isAdmitted = this.#tryTake(each.first, each.second, at);
       if (isAdmitted === undefined) this.#enqueue(each);
-      else each.settle(isAdmitted);
+      else each.settle({ isAdmitted, at });
     }
   }
 

@@ -1,5 +1,5 @@
 import { linkUrl } from '../domain/access-link.ts';
-import type { Trace } from '../domain/actor.ts';
+import type { AuditSource } from '../domain/actor.ts';
 import { normalEmail } from '../domain/email.ts';
 import type { Database } from '../store/database.ts';
 import { makeOwnLink } from './access-links.ts';
@@ -17,15 +17,15 @@ export type ResetDeps = { outbox: Outbox; publicUrl: string };
  */
 export async function requestReset(
   db: Database,
-  { email, trace, now = new Date() }: { email: string; trace: Trace; now?: Date },
+  { email, auditSource, now = new Date() }: { email: string; auditSource: AuditSource; now?: Date },
   { outbox, publicUrl }: ResetDeps,
 ): Promise<Done | RateLimited> {
   const address = normalEmail(email);
-  const admission = await consumeAttempt(db, { at: 'reset-request', account: address ?? email, ip: trace.ip });
+  const admission = await consumeAttempt(db, { at: 'reset-request', account: address ?? email, ip: auditSource.ip });
   if (admission.kind === 'rate-limited') return admission;
   if (address === null || !outbox.canSend) return DONE;
   outbox.later(async () => {
-    const link = await makeOwnLink(db, { email: address, trace, now });
+    const link = await makeOwnLink(db, { email: address, auditSource, now });
     if (link !== null) await outbox.send(linkMail({ ...link, url: linkUrl(publicUrl, link.token) }));
   });
   return DONE;

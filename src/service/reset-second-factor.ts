@@ -31,7 +31,7 @@ export async function resetSecondFactor(
       actorUserId: isOperator(actor) ? null : actor.userId,
       targetUserId: target.id,
       detail: { before: target.totpSince === null ? 'begun, not confirmed' : 'on' },
-      trace: isOperator(actor) ? null : actor.trace,
+      auditSource: isOperator(actor) ? null : actor.auditSource,
     });
     return DONE;
   });

@@ -28,7 +28,7 @@ export async function revokeKey(
       targetUserId: holder.id,
       keyId,
       detail: { name: revoked.name, prefix: revoked.keyPrefix },
-      trace: isOperator(actor) ? null : actor.trace,
+      auditSource: isOperator(actor) ? null : actor.auditSource,
     });
     return DONE;
   });

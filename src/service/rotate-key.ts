@@ -38,7 +38,7 @@ export async function rotateKey(
   actor: Actor,
   { keyId, userId, environment, formId, lifeDays, now = () => new Date() }: Rotation,
 ): Promise<KeyRotated | Invalid | Conflict | KeyRefused | AlreadySent> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   const renewed: Life | null = lifeDays === undefined ? null : { field: 'expiry', lifeDays };
   const invalidLife = renewed === null ? null : findInvalidLife(renewed);
   if (invalidLife !== null) return invalidLife;
@@ -71,7 +71,7 @@ export async function rotateKey(
       targetUserId: holder.id,
       keyId,
       detail: renewed === null ? detail : { ...detail, expires: expiresAt?.toISOString() ?? 'never' },
-      trace,
+      auditSource,
     });
     const issued = { id: successor.id, key, name, permissions, expiresAt };
     return { kind: 'issued', ...issued, holder: holderOf(holder), replacedPrefix };

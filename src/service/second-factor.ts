@@ -65,7 +65,7 @@ export async function confirmSecondFactor(
   { code, token, now = new Date() }: { code: string; token: string; now?: Date },
 ): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict | RateLimited> {
   // Limited, because a stolen session could otherwise guess the code of a pending set-up and see the recovery codes.
-  const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.trace.ip } as const;
+  const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.auditSource.ip } as const;
   const admission = await consumeAttempt(db, attempt);
   if (admission.kind === 'rate-limited') return admission;
   const outcome = await runAction(
@@ -90,7 +90,7 @@ export async function confirmSecondFactor(
         userId: user.id,
         isComplete: true,
         at: now,
-        trace: actor.trace,
+        auditSource: actor.auditSource,
       });
       return { kind: 'codes-made', recoveryCodes: codes, token: newToken };
     },
@@ -167,6 +167,6 @@ function newRecoveryCodes() {
 }
 
 /** An event of the actor's own account. */
-function ownEvent({ userId, trace }: Actor, action: AuditEvent['action']): AuditEvent {
-  return { action, actorUserId: userId, targetUserId: userId, trace };
+function ownEvent({ userId, auditSource }: Actor, action: AuditEvent['action']): AuditEvent {
+  return { action, actorUserId: userId, targetUserId: userId, auditSource };
 }

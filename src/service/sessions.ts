@@ -45,13 +45,19 @@ export async function endOwnSession(
   actor: Actor,
   { sessionId, token }: { sessionId: string; token: string },
 ): Promise<Done | Conflict> {
-  const { scope, userId, trace } = actor;
+  const { scope, userId, auditSource } = actor;
   return runAction(db, async (tx) => {
     await lockSession(tx, actor, token);
     const client = isId(sessionId) ? await endSessionById(tx, scope, { userId, id: sessionId }) : null;
     if (client === null) return conflict('This session had ended already.');
     const detail = { device: deviceOf(client.userAgent), ...(client.ip !== '' && { ip: client.ip }) };
-    const event = { action: 'user.session_ended', actorUserId: userId, targetUserId: userId, detail, trace } as const;
+    const event = {
+      action: 'user.session_ended',
+      actorUserId: userId,
+      targetUserId: userId,
+      detail,
+      auditSource,
+    } as const;
     await recordAudit(tx, scope, event);
     return DONE;
   });
@@ -59,7 +65,7 @@ export async function endOwnSession(
 
 /** Ends every session of the actor except the one with this token. Repeating it changes nothing. */
 export async function endOtherSessions(db: Database, actor: Actor, { token }: { token: string }): Promise<Done> {
-  const { scope, userId, trace } = actor;
+  const { scope, userId, auditSource } = actor;
   return runAction(db, async (tx) => {
     const tokenHash = await lockSession(tx, actor, token);
     const ended = await endOtherSessionsOf(tx, scope, { userId, tokenHash });
@@ -69,7 +75,7 @@ export async function endOtherSessions(db: Database, actor: Actor, { token }: { 
       actorUserId: userId,
       targetUserId: userId,
       detail: { sessions: String(ended) },
-      trace,
+      auditSource,
     });
     return DONE;
   });

@@ -1,4 +1,4 @@
-import type { Actor, Trace } from '../domain/actor.ts';
+import type { Actor, AuditSource } from '../domain/actor.ts';
 import { normalEmail } from '../domain/email.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import { isLongEnough } from '../domain/password.ts';
@@ -18,7 +18,7 @@ import { startSession } from './start-session.ts';
 
 /** `token` is the session's. */
 export type SignedIn = { readonly kind: 'signed-in'; readonly token: string; readonly userId: string };
-/** `token` is that of a half session: it serves for `giveSecondFactor` only, for ten minutes. */
+/** `token` is that of a session that waits for the second factor: it serves for `giveSecondFactor` only, for ten minutes. */
 type SecondFactorNeeded = { readonly kind: 'second-factor'; readonly token: string };
 /**
  * The password was long enough only with a second factor, which has been removed since. `token` is that of an access link
@@ -28,29 +28,29 @@ type NewPasswordNeeded = { readonly kind: 'new-password'; readonly token: string
 type PasswordAccepted = SignedIn | SecondFactorNeeded | NewPasswordNeeded;
 /** The e-mail, the password or the code is wrong. */
 type Wrong = { readonly kind: 'wrong' };
-/** The half session has ended, so the password has to be given again. */
+/** The session that waited for the second factor has ended, so the password has to be given again. */
 type Ended = { readonly kind: 'ended' };
 
 export type SignInResult = PasswordAccepted | Wrong | RateLimited;
 export type SecondFactorResult = SignedIn | Wrong | Ended | RateLimited;
 
-type GivenCredentials = { email: string; password: string; trace: Trace; now?: Date };
+type GivenCredentials = { email: string; password: string; auditSource: AuditSource; now?: Date };
 
 /** Returns "wrong" after the same work whatever is wrong, so that nobody can learn which e-mails have an account. */
 export async function signIn(
   db: Database,
-  { email, password, trace, now = new Date() }: GivenCredentials,
+  { email, password, auditSource, now = new Date() }: GivenCredentials,
 ): Promise<SignInResult> {
   const address = normalEmail(email);
-  const attempt = { at: 'password', account: address ?? email, ip: trace.ip } as const;
+  const attempt = { at: 'password', account: address ?? email, ip: auditSource.ip } as const;
   const admission = await consumeAttempt(db, attempt);
   if (admission.kind === 'rate-limited') return admission;
 
   const found = address === null ? null : await findCredentials(db, address);
   const isRight = await verifyPassword(found?.passwordHash ?? null, password);
-  const accepted = found !== null && isRight ? await accept(db, found, { password, trace, now }) : null;
+  const accepted = found !== null && isRight ? await accept(db, found, { password, auditSource, now }) : null;
   if (accepted === null) {
-    await recordFailure(db, found, { account: attempt.account, trace, now });
+    await recordFailure(db, found, { account: attempt.account, auditSource, now });
     return { kind: 'wrong' };
   }
   await clearAttempt(db, attempt);
@@ -62,16 +62,16 @@ export async function signIn(
 async function accept(
   db: Database,
   found: Credentials,
-  { password, trace, now }: { password: string; trace: Trace; now: Date },
+  { password, auditSource, now }: { password: string; auditSource: AuditSource; now: Date },
 ): Promise<PasswordAccepted | null> {
   const scope = OrganizationScope.grant(found.organizationId);
   return transaction(db, async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
     if (user === null || user.deactivatedAt !== null || user.passwordHash !== found.passwordHash) return null;
-    const session = { userId: user.id, at: now, trace };
+    const session = { userId: user.id, at: now, auditSource };
     if (user.totpSince !== null)
       return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
-    const event = { actorUserId: user.id, targetUserId: user.id, trace };
+    const event = { actorUserId: user.id, targetUserId: user.id, auditSource };
     if (!isLongEnough(password, { hasSecondFactor: false })) {
       const { token } = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
       const detail = { by: 'a sign-in whose password is too short without a second factor' };
@@ -88,11 +88,16 @@ async function accept(
 async function recordFailure(
   db: Database,
   found: Credentials | null,
-  { account, trace, now }: { account: string; trace: Trace; now: Date },
+  { account, auditSource, now }: { account: string; auditSource: AuditSource; now: Date },
 ): Promise<void> {
   await transaction(db, async (tx) => {
     if (found === null) return recordUnknownEmail(tx, { account, at: now });
-    const event = { action: 'user.sign_in_failed', actorUserId: null, targetUserId: found.userId, trace } as const;
+    const event = {
+      action: 'user.sign_in_failed',
+      actorUserId: null,
+      targetUserId: found.userId,
+      auditSource,
+    } as const;
     return recordAudit(tx, OrganizationScope.grant(found.organizationId), event);
   });
 }
@@ -100,12 +105,12 @@ async function recordFailure(
 /** Takes a code of the authenticator or a recovery code. Each code is accepted once. The session gets a new token. */
 export async function giveSecondFactor(
   db: Database,
-  { token, code, trace, now = new Date() }: { token: string; code: string; trace: Trace; now?: Date },
+  { token, code, auditSource, now = new Date() }: { token: string; code: string; auditSource: AuditSource; now?: Date },
 ): Promise<SecondFactorResult> {
   const tokenHash = hashToken(token);
   const half = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
   if (tokenHash === null || half === null || judgeSession(half, now) !== 'second-factor') return { kind: 'ended' };
-  const attempt = { at: 'second-factor', account: half.userId, ip: trace.ip } as const;
+  const attempt = { at: 'second-factor', account: half.userId, ip: auditSource.ip } as const;
   const admission = await consumeAttempt(db, attempt);
   if (admission.kind === 'rate-limited') return admission;
 
@@ -120,7 +125,7 @@ export async function giveSecondFactor(
         actorUserId: null,
         targetUserId: user.id,
         detail: { step: 'second factor' },
-        trace,
+        auditSource,
       });
       return { kind: 'wrong' };
     }
@@ -131,21 +136,21 @@ export async function giveSecondFactor(
       actorUserId: user.id,
       targetUserId: user.id,
       detail: { second_factor: spent.by },
-      trace,
+      auditSource,
     });
-    const newToken = await startSession(tx, scope, { userId: user.id, isComplete: true, at: now, trace });
+    const newToken = await startSession(tx, scope, { userId: user.id, isComplete: true, at: now, auditSource });
     return { kind: 'signed-in', token: newToken, userId: user.id };
   });
   if (result.kind === 'signed-in') {
     await clearAttempt(db, attempt);
-    await rememberNetwork(db, { account: half.email, ip: trace.ip });
+    await rememberNetwork(db, { account: half.email, ip: auditSource.ip });
     await rememberNetwork(db, attempt);
   }
   return result;
 }
 
 /** Ends the session on the server. Repeating it changes nothing. */
-export async function signOut(db: Database, token: string, trace: Trace): Promise<void> {
+export async function signOut(db: Database, token: string, auditSource: AuditSource): Promise<void> {
   const tokenHash = hashToken(token);
   const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
   if (tokenHash === null || session === null) return;
@@ -153,7 +158,7 @@ export async function signOut(db: Database, token: string, trace: Trace): Promis
   const scope = OrganizationScope.grant(organizationId);
   await transaction(db, async (tx) => {
     if (!(await endSession(tx, scope, tokenHash)) || !isComplete) return;
-    await recordAudit(tx, scope, { action: 'user.signed_out', actorUserId: userId, targetUserId: userId, trace });
+    await recordAudit(tx, scope, { action: 'user.signed_out', actorUserId: userId, targetUserId: userId, auditSource });
   });
 }
 
@@ -167,7 +172,7 @@ export type SessionCheck =
 export async function checkSession(
   db: Database,
   token: string,
-  trace: Trace,
+  auditSource: AuditSource,
   now: Date = new Date(),
 ): Promise<SessionCheck> {
   const tokenHash = hashToken(token);
@@ -178,11 +183,23 @@ export async function checkSession(
   if (verdict !== 'signed-in') return { kind: 'ended', end: verdict };
   const scope = OrganizationScope.grant(session.organizationId);
   const unseenMilliseconds = now.getTime() - session.lastSeenAt.getTime();
-  if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000) await touchSession(db, scope, { tokenHash, at: now, trace });
-  const { userId, role, name, email, organizationName, hasSecondFactor, brokenWebhooks } = session;
+  if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000)
+    await touchSession(db, scope, { tokenHash, at: now, auditSource });
+  const { userId, role, name, email, organizationName, hasSecondFactor, endpointsDisabledByCharter } = session;
   const isSuspended = session.organizationSuspendedAt !== null;
   return {
     kind: 'signed-in',
-    actor: { scope, userId, role, name, email, organizationName, isSuspended, hasSecondFactor, brokenWebhooks, trace },
+    actor: {
+      scope,
+      userId,
+      role,
+      name,
+      email,
+      organizationName,
+      isSuspended,
+      hasSecondFactor,
+      endpointsDisabledByCharter,
+      auditSource,
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { Trace } from '../domain/actor.ts';
+import type { AuditSource } from '../domain/actor.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { hashToken, mintToken } from '../domain/session.ts';
 import type { Transaction } from '../store/database.ts';
@@ -8,7 +8,7 @@ import { insertSession } from '../store/sessions.ts';
 export async function startSession(
   tx: Transaction,
   scope: OrganizationScope,
-  session: { userId: string; isComplete: boolean; at: Date; trace: Trace },
+  session: { userId: string; isComplete: boolean; at: Date; auditSource: AuditSource },
 ): Promise<string> {
   const { token, tokenHash } = mintHashedToken();
   await insertSession(tx, scope, { ...session, tokenHash });

@@ -25,7 +25,7 @@ export async function changeWebhookContent(
     targets,
   }: WebhookContent & { readonly endpointId: string; readonly targets: WebhookTargets },
 ): Promise<Done | Invalid> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   const content = parseContent({ url, eventTypes }, targets);
   return runAction(db, async (tx) => {
     const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
@@ -47,7 +47,7 @@ export async function changeWebhookContent(
         ...(hasNewUrl && { 'former url': endpoint.url }),
         ...(before !== after && { events: `${before} -> ${after}` }),
       },
-      trace,
+      auditSource,
     });
     return DONE;
   });
@@ -59,7 +59,7 @@ export async function disableWebhookByUser(
   actor: Actor,
   { endpointId }: { readonly endpointId: string },
 ): Promise<Done | Conflict> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {
     const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
     const { id } = endpoint;
@@ -69,7 +69,7 @@ export async function disableWebhookByUser(
       action: 'webhook.disabled',
       actorUserId: current.id,
       detail: { url, endpoint: id, reason: 'user' },
-      trace,
+      auditSource,
     });
     return DONE;
   });
@@ -81,7 +81,7 @@ export async function enableWebhookEndpoint(
   actor: Actor,
   { endpointId }: { readonly endpointId: string },
 ): Promise<Done | Conflict> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {
     const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
     const { id, url } = endpoint;
@@ -91,7 +91,7 @@ export async function enableWebhookEndpoint(
       action: 'webhook.enabled',
       actorUserId: current.id,
       detail: { url, endpoint: id },
-      trace,
+      auditSource,
     });
     return DONE;
   });
@@ -108,7 +108,7 @@ export async function removeWebhookEndpoint(
   actor: Actor,
   { endpointId }: { readonly endpointId: string },
 ): Promise<Done> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   if (!isId(endpointId)) {
     await transaction(db, (tx) => lockWebhookAdministrator(tx, actor));
     throw noSuchEndpoint();
@@ -124,7 +124,7 @@ export async function removeWebhookEndpoint(
       action: 'webhook.deleted',
       actorUserId: current.id,
       detail: { url, endpoint: endpointId },
-      trace,
+      auditSource,
     });
     return DONE;
   });

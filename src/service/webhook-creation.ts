@@ -29,7 +29,7 @@ export async function createWebhookEndpoint(
   actor: Actor,
   { url, eventTypes, targets, formId }: OneTimeForm & WebhookContent & { readonly targets: WebhookTargets },
 ): Promise<WebhookSecretIssued | Invalid | Conflict | AlreadySent> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   const content = parseContent({ url, eventTypes }, targets);
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
@@ -54,7 +54,7 @@ export async function createWebhookEndpoint(
       action: 'webhook.created',
       actorUserId: current.id,
       detail: { url: content.url, endpoint: id, events: content.eventTypes.join(', ') },
-      trace,
+      auditSource,
     });
     return { kind: 'issued', id, url: content.url, secret: secret.text, previousUntil: null };
   });

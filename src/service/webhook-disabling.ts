@@ -32,7 +32,7 @@ export async function disableEndpoint(
     action: 'webhook.disabled',
     actorUserId: null,
     detail: { url, endpoint: id, reason },
-    trace: null,
+    auditSource: null,
   });
   return { id, url, reason };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/actor.ts';
+import { HOUR_MS } from '../domain/duration.ts';
 import { PREVIOUS_SECRET_HOURS } from '../domain/webhook-endpoint.ts';
 import { SECRET_BYTES, secretText } from '../domain/webhook-signature.ts';
 import { recordAudit } from '../store/audit.ts';
@@ -21,8 +22,6 @@ export type WebhookSecretIssued = {
   readonly previousUntil: Date | null;
 };
 
-const HOUR_MS = 3_600_000;
-
 /** A new secret, encrypted for an endpoint, and as text for people. */
 export function mintWebhookSecret(
   { keyring }: Pick<Database, 'keyring'>,
@@ -41,7 +40,7 @@ export async function rotateWebhookSecret(
   actor: Actor,
   { endpointId, formId, now = new Date() }: OneTimeForm & { endpointId: string; now?: Date },
 ): Promise<WebhookSecretIssued | AlreadySent> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
     const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
@@ -59,7 +58,7 @@ export async function rotateWebhookSecret(
       action: 'webhook.secret_rotated',
       actorUserId: current.id,
       detail: { url, endpoint: id },
-      trace,
+      auditSource,
     });
     return { kind: 'issued', id, url, secret: text, previousUntil };
   });

@@ -1,5 +1,6 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../domain/actor.ts';
+import { MINUTE_MS } from '../domain/duration.ts';
 import { isId } from '../domain/id.ts';
 import { TEST_EVENT_TYPE } from '../domain/webhook-endpoint.ts';
 import { recordAudit } from '../store/audit.ts';
@@ -20,7 +21,7 @@ export async function resendDelivery(
   actor: Actor,
   { endpointId, messageId }: DeliveryId,
 ): Promise<Done | Conflict> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {
     const current = await lockWebhookAdministrator(tx, actor);
     const isPossible = isId(endpointId) && isId(messageId);
@@ -33,7 +34,7 @@ export async function resendDelivery(
       action: 'webhook.resent',
       actorUserId: current.id,
       detail: { url: delivery.url, endpoint: endpointId, event: messageId },
-      trace,
+      auditSource,
     });
     return DONE;
   });
@@ -41,7 +42,6 @@ export async function resendDelivery(
 
 export type TestSent = { readonly kind: 'test-sent'; readonly messageId: string };
 
-const MINUTE_MS = 60_000;
 const MAX_TESTS_PER_MINUTE = 10;
 
 /** Sends an event of the type "webhook.test" to the endpoint alone, at most ten times within a minute. */
@@ -50,7 +50,7 @@ export async function sendTestEvent(
   actor: Actor,
   { endpointId, now = new Date() }: { readonly endpointId: string; readonly now?: Date },
 ): Promise<TestSent | Conflict> {
-  const { scope, trace } = actor;
+  const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {
     const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
     const since = new Date(now.getTime() - MINUTE_MS);
@@ -64,7 +64,7 @@ export async function sendTestEvent(
       action: 'webhook.test_sent',
       actorUserId: current.id,
       detail: { url: endpoint.url, endpoint: endpoint.id, event: messageId, type: TEST_EVENT_TYPE },
-      trace,
+      auditSource,
     });
     return { kind: 'test-sent', messageId };
   });

@@ -20,7 +20,7 @@ import {
   type WebhookDelivery,
   type WebhookDeliveryWithAttempts,
 } from '../store/webhook-history.ts';
-import { readListPage } from './list-position.ts';
+import { positionOfId, readListPage } from './list-position.ts';
 import { noSuchDelivery, noSuchEndpoint, refuseToSeeWebhooks } from './webhook-authority.ts';
 
 export {
@@ -64,19 +64,13 @@ export async function listDeliveries(
 ): Promise<DeliveryListPage> {
   refuseToSeeWebhooks(actor);
   if (!isId(endpointId)) return { deliveries: [], previous: null, next: null };
-  const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
-  const { rows, hasPrevious, hasNext } = await readListPage(window, (from, limit) =>
-    listWebhookDeliveries(db, actor.scope, { endpointId, from, limit }),
+  const window = { after: positionOfId(after), before: positionOfId(before), size: PAGE_SIZE };
+  const { rows, previous, next } = await readListPage(
+    window,
+    (from, limit) => listWebhookDeliveries(db, actor.scope, { endpointId, from, limit }),
+    ({ messageId }) => messageId,
   );
-  return {
-    deliveries: rows,
-    previous: hasPrevious ? (rows.at(0)?.messageId ?? null) : null,
-    next: hasNext ? (rows.at(-1)?.messageId ?? null) : null,
-  };
-}
-
-function positionOf(id: string | null): { readonly id: string } | null {
-  return id !== null && isId(id) ? { id } : null;
+  return { deliveries: rows, previous, next };
 }
 
 export type DeliveryDetails = WebhookDeliveryWithAttempts & {

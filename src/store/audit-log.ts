@@ -73,10 +73,7 @@ export function auditStatement(scope: OrganizationScope, { after, before = null,
 }
 
 /** Reads at most twice as many ids as it counts: an event is found twice, at most, by its actor and by its target. */
-export function auditCountStatement(
-  scope: OrganizationScope,
-  { most, ...filters }: AuditFilters & { readonly most: number },
-) {
+function auditCountStatement(scope: OrganizationScope, { most, ...filters }: AuditFilters & { readonly most: number }) {
   const { conditions, values, users, keys } = filterBy(scope, 2 * most, filters);
   const ranges = rangesOf({ conditions, users, keys, direction: 'desc' });
   const found =

@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import type { Trace } from '../domain/actor.ts';
+import type { AuditSource } from '../domain/actor.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Transaction } from './database.ts';
 import { storable, storableClient } from './storable.ts';
@@ -49,12 +49,12 @@ export type AuditEvent = {
   /** What changed, as text for people. Never a key or another secret. */
   readonly detail?: Readonly<Record<string, string>>;
   /** Null: no request, as for an operator's action. */
-  readonly trace: Trace | null;
+  readonly auditSource: AuditSource | null;
 };
 
 /** Writes the event in the transaction of its action, so that neither exists without the other. */
 export async function recordAudit(tx: Transaction, scope: OrganizationScope, event: AuditEvent): Promise<void> {
-  const { action, actorUserId, targetUserId = null, keyId = null, detail = {}, trace } = event;
+  const { action, actorUserId, targetUserId = null, keyId = null, detail = {}, auditSource } = event;
   await tx.auditEvent.create({
     data: {
       organizationId: scope.organizationId,
@@ -64,8 +64,8 @@ export async function recordAudit(tx: Transaction, scope: OrganizationScope, eve
       targetUserId,
       keyId,
       detail: Object.fromEntries(Object.entries(detail).map(([name, text]) => [name, storable(text, 1000)])),
-      ...storableClient(trace ?? { ip: '', userAgent: '' }),
-      requestId: storable(trace?.requestId ?? '', 64),
+      ...storableClient(auditSource ?? { ip: '', userAgent: '' }),
+      requestId: storable(auditSource?.requestId ?? '', 64),
     },
     select: { id: true },
   });

@@ -8,7 +8,7 @@ import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS, STATEMENT_SECONDS, withSettings 
 
 export type Transaction = Prisma.TransactionClient;
 
-/** One connection pool, used by Prisma for writes and by prepared statements of `pg` for the few hot reads. */
+/** One connection pool, used by Prisma for transactions, and by `pg` for most reads and for writes of a single statement. */
 export type Database = {
   readonly prisma: PrismaClient;
   readonly pool: pg.Pool;
@@ -43,7 +43,7 @@ const CONNECT_SECONDS = 5;
 /** The first requests after an idle period need no new connection: opening one and preparing its statements takes about 30 ms. */
 export const KEPT_CONNECTIONS = 2;
 /** Connections beyond those are closed after so many idle seconds. */
-export const IDLE_SECONDS = 5 * 60;
+export const CONNECTION_IDLE_SECONDS = 5 * 60;
 /** Firewalls forget a connection that is silent for some minutes, and a request would wait for its timeout. */
 const KEEP_ALIVE_SECONDS = 60;
 
@@ -56,7 +56,7 @@ export function openDatabase({ url, pooler = null, poolSize, keyring, onIdleErro
     connectionString: pooler === null ? withSettings(url, { ...SESSION_SETTINGS, ...KEEP_ALIVE_SETTINGS }) : url,
     max: poolSize,
     min: KEPT_CONNECTIONS,
-    idleTimeoutMillis: IDLE_SECONDS * 1000,
+    idleTimeoutMillis: CONNECTION_IDLE_SECONDS * 1000,
     application_name: 'charter',
     connectionTimeoutMillis: CONNECT_SECONDS * 1000,
     keepAlive: true,

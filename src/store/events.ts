@@ -1,10 +1,11 @@
 import { NIL } from 'uuid';
+import { DAY_MS } from '../domain/duration.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 import { positionBefore } from './event-position.ts';
 import { rfc3339 } from './instant.ts';
-import { MAX_ROWS } from './list.ts';
+import { AS_TEXT, MAX_ROWS } from './list.ts';
 import { VERSION } from './organization-version.ts';
 
 export type EventQuery = {
@@ -32,8 +33,6 @@ export type EventList = {
   readonly deletedTo: string | null;
 };
 
-const AS_TEXT = { getTypeParser: () => (text: string) => text };
-
 type EventRow = { readonly version: string; readonly deletedTo: string | null } & (
   | ListedEvent
   | { readonly id: null; readonly json: null }
@@ -52,7 +51,7 @@ export async function listEvents(
   });
   const [first] = rows;
   if (first === undefined) throw new Error('The organization does not exist.');
-  const events = rows.flatMap(({ id, json }) => (id === null ? [] : [{ id, json: withRfc3339(json) }]));
+  const events = rows.flatMap(({ id, json }) => (id === null ? [] : [{ id, json: eventWithRfc3339(json) }]));
   return { events, version: first.version, deletedTo: first.deletedTo };
 }
 
@@ -98,20 +97,18 @@ export async function findEvent(
     types: AS_TEXT,
   });
   const [found] = rows;
-  return found === undefined ? null : { ...found, json: withRfc3339(found.json) };
+  return found === undefined ? null : { ...found, json: eventWithRfc3339(found.json) };
 }
 
 const TIMESTAMP = ',"timestamp":"';
 const DATA = '","data":';
 
 /** Converts the timestamp of the event to RFC 3339; those in `data` are. No member before it holds free text. */
-export function withRfc3339(json: string): string {
+export function eventWithRfc3339(json: string): string {
   const start = json.indexOf(TIMESTAMP) + TIMESTAMP.length;
   const end = json.indexOf(DATA, start);
   return `${json.slice(0, start)}${rfc3339(json.slice(start, end))}${json.slice(end)}`;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Deletes events older than so many days of all organizations, in batches. Returns how many. */
 export async function deleteExpiredEvents(db: Database, deletion: Deletion, retentionDays: number): Promise<number> {

@@ -5,7 +5,7 @@ import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.
 export const IDEMPOTENCY_HOURS = 24;
 
 /** A claimed key is new; `result` is what `recordResult` stored for a used one. */
-export type Claim = { kind: 'claimed' } | { kind: 'used'; requestHash: Buffer; result: string };
+export type KeyClaim = { kind: 'claimed' } | { kind: 'used'; requestHash: Buffer; result: string };
 
 /**
  * Claims the key for this transaction, or returns what it was used for. A second caller waits until the transaction of the
@@ -15,7 +15,7 @@ export async function claimIdempotencyKey(
   tx: Transaction,
   scope: OrganizationScope,
   { key, requestHash }: { key: string; requestHash: Buffer },
-): Promise<Claim> {
+): Promise<KeyClaim> {
   const claimed = await tx.$executeRaw`
     insert into idempotency_keys as k (organization_id, key, request_hash, answer, created_at)
     values (${scope.organizationId}::uuid, ${key}, ${requestHash}, '', now())

@@ -154,7 +154,7 @@ export async function countKeysOf(
   return rows[0] ?? { active: 0, ended: 0 };
 }
 
-export type KeyHolder = {
+export type HolderWithPolicy = {
   readonly id: string;
   readonly name: string;
   readonly email: string;
@@ -177,7 +177,11 @@ const HOLDER = {
 };
 
 /** A user, with the organization's policy for keys. */
-export async function findKeyHolder(db: Database, scope: OrganizationScope, userId: string): Promise<KeyHolder | null> {
-  const { rows } = await db.pool.query<KeyHolder>({ ...HOLDER, values: [scope.organizationId, userId] });
+export async function findKeyHolder(
+  db: Database,
+  scope: OrganizationScope,
+  userId: string,
+): Promise<HolderWithPolicy | null> {
+  const { rows } = await db.pool.query<HolderWithPolicy>({ ...HOLDER, values: [scope.organizationId, userId] });
   return rows[0] ?? null;
 }

@@ -116,7 +116,7 @@ export function usageFrom(rows: readonly UseJson[] | null, now: Date): KeyUsage 
   return usageOf(found, now);
 }
 
-export type UsedKey = OutcomeCounts & {
+export type MostUsedKey = OutcomeCounts & {
   readonly id: string;
   readonly name: string;
   readonly prefix: string;
@@ -127,7 +127,7 @@ export type UsedKey = OutcomeCounts & {
 export type OrganizationUse = {
   readonly usage: KeyUsage;
   /** The keys with the most requests in the shown days, the most used first. */
-  readonly mostUsed: readonly UsedKey[];
+  readonly mostUsed: readonly MostUsedKey[];
 };
 
 const FIND_OF_ORGANIZATION = {
@@ -159,7 +159,7 @@ export async function findOrganizationUse(
   scope: OrganizationScope,
   { now, keys }: { now: Date; keys: number },
 ): Promise<OrganizationUse> {
-  const { rows } = await db.pool.query<{ uses: UseJson[] | null; mostUsed: UsedKey[] | null }>({
+  const { rows } = await db.pool.query<{ uses: UseJson[] | null; mostUsed: MostUsedKey[] | null }>({
     ...FIND_OF_ORGANIZATION,
     values: [scope.organizationId, ...shownFrom(now), keys],
   });

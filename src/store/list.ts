@@ -46,7 +46,8 @@ class ListedRow {
   }
 }
 
-const AS_TEXT = { getTypeParser: () => (text: string) => text };
+/** Has node-postgres return each value as PostgreSQL's text. */
+export const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
 const ORDER_TYPE: Record<SortField, string> = { created_at: 'timestamptz', updated_at: 'timestamptz', name: 'text' };
 
@@ -128,7 +129,7 @@ export async function readPage(
   const statement = { ...(name !== undefined && { name }), text, values: [...values], types: AS_TEXT };
   const { rows } = await db.pool.query<{ json: string; version: string }>(statement);
   return {
-    rows: rows.map(({ json }) => new ListedRow(withRfc3339(json), sortField)),
+    rows: rows.map(({ json }) => new ListedRow(rowWithRfc3339(json), sortField)),
     version: rows[0]?.version,
   };
 }
@@ -157,7 +158,7 @@ const UPDATED = '","updated_at":"';
 const END = '"}';
 
 /** Converts the timestamps to RFC 3339. `to_char` in PostgreSQL would double the time of the whole page. */
-function withRfc3339(json: string): string {
+function rowWithRfc3339(json: string): string {
   const updated = json.lastIndexOf(UPDATED);
   const created = json.lastIndexOf(CREATED, updated);
   const createdAt = rfc3339(json.slice(created + CREATED.length, updated));

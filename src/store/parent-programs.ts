@@ -52,7 +52,11 @@ export async function readParentProgram(
       ${isLocked ? Prisma.sql`for update of parent_programs` : Prisma.empty})
     select refused, found.* from writer left join found on true`;
   return checked(row, (raw: RawProgram) => ({
-    program: storedRow(PARENT_PROGRAMS, { id, content: { ...raw, metadata: parseJson(raw.metadata) }, times: raw }),
+    program: storedRow(PARENT_PROGRAMS, {
+      id: raw.id,
+      content: { ...raw, metadata: parseJson(raw.metadata) },
+      times: raw,
+    }),
     row: raw.row,
   }));
 }

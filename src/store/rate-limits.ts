@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../domain/duration.ts';
 import type { Database } from './database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 
@@ -70,7 +71,7 @@ export async function leaseTokens(
 
 /** Deletes the buckets that were not used for an hour, which are full. Returns how many. */
 export async function deleteIdleRateLimits(db: Database, deletion: Deletion): Promise<number> {
-  const before = new Date(deletion.now.getTime() - KEPT_HOURS * 3_600_000);
+  const before = new Date(deletion.now.getTime() - KEPT_HOURS * HOUR_MS);
   return deleteInBatches(
     deletion,
     () => db.prisma.$executeRaw`

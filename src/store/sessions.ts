@@ -1,4 +1,5 @@
-import type { Trace } from '../domain/actor.ts';
+import type { AuditSource } from '../domain/actor.ts';
+import { HOUR_MS, MINUTE_MS } from '../domain/duration.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { LAST_SEEN_SECONDS, SESSION_HOURS, SESSION_IDLE_MINUTES } from '../domain/session.ts';
 import type { Database, Transaction } from './database.ts';
@@ -12,13 +13,13 @@ export type NewSession = {
   /** False: the second factor is still missing. */
   readonly isComplete: boolean;
   readonly at: Date;
-  readonly trace: Trace;
+  readonly auditSource: AuditSource;
 };
 
 export async function insertSession(
   tx: Transaction,
   scope: OrganizationScope,
-  { userId, tokenHash, isComplete, at, trace }: NewSession,
+  { userId, tokenHash, isComplete, at, auditSource }: NewSession,
 ): Promise<void> {
   await tx.session.create({
     data: {
@@ -28,7 +29,7 @@ export async function insertSession(
       isComplete,
       createdAt: at,
       lastSeenAt: at,
-      ...storableClient(trace),
+      ...storableClient(auditSource),
     },
   });
 }
@@ -98,7 +99,7 @@ export async function listSessionsOf(
   return (await db.pool.query<ListedSession>({ ...LIST, values })).rows;
 }
 
-type Client = Pick<Trace, 'ip' | 'userAgent'>;
+type Client = Pick<AuditSource, 'ip' | 'userAgent'>;
 
 /** Ends one session of the user, and returns its client. Null: the user has no such session. */
 export async function endSessionById(
@@ -136,17 +137,17 @@ const TOUCH = {
 export async function touchSession(
   db: Database,
   scope: OrganizationScope,
-  { tokenHash, at, trace }: { tokenHash: Buffer; at: Date; trace: Trace },
+  { tokenHash, at, auditSource }: { tokenHash: Buffer; at: Date; auditSource: AuditSource },
 ): Promise<void> {
-  const { ip, userAgent } = storableClient(trace);
+  const { ip, userAgent } = storableClient(auditSource);
   await db.pool.query({ ...TOUCH, values: [scope.organizationId, tokenHash, at, ip, userAgent] });
 }
 
 /** Sessions that were last seen, or created, at or before these instants have ended. */
 function limitsAt(now: Date): { readonly idleSince: Date; readonly createdBefore: Date } {
   return {
-    idleSince: new Date(now.getTime() - SESSION_IDLE_MINUTES * 60_000),
-    createdBefore: new Date(now.getTime() - SESSION_HOURS * 3_600_000),
+    idleSince: new Date(now.getTime() - SESSION_IDLE_MINUTES * MINUTE_MS),
+    createdBefore: new Date(now.getTime() - SESSION_HOURS * HOUR_MS),
   };
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { HOUR_MS } from '../domain/duration.ts';
 import type { Database, Transaction } from './database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 
@@ -67,7 +68,7 @@ export async function recordUnknownEmail(
   { account, at }: { account: string; at: Date },
 ): Promise<void> {
   const key = `unknown:${createHash('sha256').update(account).digest('base64url')}`;
-  const expire = BigInt(at.getTime() + UNKNOWN_EMAIL_HOURS * 3_600_000);
+  const expire = BigInt(at.getTime() + UNKNOWN_EMAIL_HOURS * HOUR_MS);
   await tx.signInFailure.upsert({
     where: { key },
     create: { key, points: 1, expire },

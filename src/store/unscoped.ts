@@ -88,7 +88,7 @@ const FIND_SESSION = {
            u.deactivated_at as "userDeactivatedAt", u.totp_since is not null as "hasSecondFactor",
            s.created_at as "createdAt", s.last_seen_at as "lastSeenAt", s.is_complete as "isComplete",
            (select count(*)::int from webhook_endpoints w
-            where w.organization_id = s.organization_id and w.disabled_reason <> 'user') as "brokenWebhooks"
+            where w.organization_id = s.organization_id and w.disabled_reason <> 'user') as "endpointsDisabledByCharter"
     from sessions s
     join users u on u.organization_id = s.organization_id and u.id = s.user_id
     join organizations o on o.id = s.organization_id

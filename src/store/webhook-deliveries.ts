@@ -1,9 +1,10 @@
 import { NIL } from 'uuid';
+import { DAY_MS } from '../domain/duration.ts';
 import { testEventBody } from '../domain/webhook-message.ts';
 import type { Database } from './database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 import { positionBefore } from './event-position.ts';
-import { withRfc3339 } from './events.ts';
+import { eventWithRfc3339 } from './events.ts';
 
 // The statements that send webhooks, across all organizations. webhook-history.ts has those of the dashboard.
 
@@ -61,7 +62,7 @@ export async function listPendingEndpoints(
   return (await db.pool.query<PendingEndpoint>({ ...LIST_PENDING, values })).rows;
 }
 
-export type Claim = EndpointKey & {
+export type DeliveryClaim = EndpointKey & {
   /** Maximum number of deliveries, at least 1. */
   readonly count: number;
 };
@@ -123,7 +124,7 @@ const CLAIM = {
  */
 export async function claimDeliveries(
   db: Database,
-  claims: readonly Claim[],
+  claims: readonly DeliveryClaim[],
   { leaseSeconds }: { readonly leaseSeconds: number },
 ): Promise<ClaimedDelivery[]> {
   const values = [
@@ -134,7 +135,7 @@ export async function claimDeliveries(
   ];
   const { rows } = await db.pool.query<ClaimedRow>({ ...CLAIM, values });
   return rows.map(({ isTest, createdAt, json, ...row }) => {
-    const eventBody = json === null ? null : withRfc3339(json);
+    const eventBody = json === null ? null : eventWithRfc3339(json);
     return { ...row, body: isTest ? testEventBody({ messageId: row.messageId, createdAt }) : eventBody };
   });
 }
@@ -276,7 +277,6 @@ export async function countPendingDeliveries(db: Database): Promise<Backlog> {
   return rows[0] ?? { pending: 0, due: 0 };
 }
 
-const DAY_MS = 86_400_000;
 /** The dashboard shows a week. */
 const DAYS_KEPT = 30;
 

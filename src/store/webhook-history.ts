@@ -51,11 +51,7 @@ export async function listWebhookDeliveries(
   return rows;
 }
 
-/** Exported so that a test can look at its query plan. */
-export function webhookDeliveriesStatement(
-  { organizationId }: OrganizationScope,
-  { endpointId, from, limit }: DeliveryQuery,
-) {
+function webhookDeliveriesStatement({ organizationId }: OrganizationScope, { endpointId, from, limit }: DeliveryQuery) {
   const isReversed = from?.side === 'before';
   const position = from === null ? '' : `and message_id ${isReversed ? '>' : '<'} $4`;
   return {

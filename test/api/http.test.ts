@@ -1,9 +1,13 @@
 import { connect } from 'node:net';
+import { pino } from 'pino';
 import { checkResponse } from '../support/contract.ts';
+import { untilWaiting } from '../support/postgres.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
-const server = await useServer();
+const logged: string[] = [];
+const logger = pino({ level: 'trace', base: null }, { write: (line) => logged.push(line) });
+const server = await useServer({ logger });
 const ours = await createTestOrganization(server);
 
 const LIST = '/api/parent_programs';
@@ -46,6 +50,25 @@ test("414 for a request target that exceeds the parser's own limit", async () =>
   const text = `GET /api/key?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const response = parseRaw(await exchangeRaw(server.url, text));
   expect(response.status).toBe(414);
+  expectShown(response, { url: '/api/key' });
+});
+
+// The bug: headers that arrived in a later packet than the URL got a 414, as if the URL were too long.
+test('400 for headers that are too large, even if they arrive in several packets', async () => {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  let text = '';
+  socket.on('data', (chunk) => (text += chunk.toString()));
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  socket.write(`GET /api/key HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(8000)}`);
+  // A response on another connection: the server has read the first packet by then.
+  await exchangeRaw(server.url, rawRequest('GET /livez'));
+  socket.write('x'.repeat(20_000));
+  await ended;
+
+  const response = parseRaw(text);
+  expect(response.status).toBe(400);
+  expect(text).toContain('larger than 16 KiB');
   expectShown(response, { url: '/api/key' });
 });
 
@@ -118,6 +141,34 @@ test('the server stays healthy after fifty clients disconnect in the middle of a
   const response = await ours.client.get(`${LIST}?search=half`);
   expect(response).toMatchObject({ status: 200, body: { data: [] } });
   expect(server.db.pool.waitingCount).toBe(0);
+});
+
+// The bug: it was logged as a bug of the server, with a stack.
+test('a client that disconnects in the middle of a body, while its key is looked up, is no error', async () => {
+  const { key } = await createTestOrganization(server);
+  const before = logged.length;
+  const headers = [`Authorization: Bearer ${key}`, 'Content-Type: application/json', 'Content-Length: 5000'];
+  const { hostname, port } = new URL(server.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const blocker = await server.db.pool.connect();
+  try {
+    await blocker.query('begin');
+    await blocker.query('lock table api_keys');
+    socket.write(rawRequest(`POST ${LIST}`, headers, '{"name":"Half'));
+    await untilWaiting(server.db.pool, 1);
+    socket.destroy();
+    // A later connection: the server has noticed by then that the first one is closed.
+    await exchangeRaw(server.url, rawRequest('GET /livez'));
+  } finally {
+    await blocker.query('rollback');
+    blocker.release();
+  }
+  // The look-up of this key follows that of the first one.
+  const { client } = await createTestOrganization(server);
+  expect((await client.get('/api/key')).status).toBe(200);
+  const lines = logged.slice(before).map((line) => JSON.parse(line));
+  expect(lines).toContainEqual(expect.objectContaining({ method: 'POST', path: LIST, aborted: true }));
+  expect(lines.filter(({ level }) => level >= 50)).toEqual([]);
 });
 
 // A client that closes its sending side can still read the response.

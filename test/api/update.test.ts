@@ -128,7 +128,18 @@ test('a request cannot change or delete a program of another organization', asyn
 
 test('an id may be in upper case', async () => {
   const { client, body } = await created();
-  expect((await client.get(`${LIST}/${body.id.toUpperCase()}`)).body).toEqual(body);
+  const url = `${LIST}/${body.id.toUpperCase()}`;
+  const read = await client.get(url);
+  expect(read.body).toEqual(body);
+  const updated = await client.patch(
+    url,
+    { name: 'New name' },
+    { headers: { 'If-Match': read.headers['etag'] ?? '' } },
+  );
+  expect(updated).toMatchObject({ status: 200, body: { id: body.id } });
+  const { headers } = await client.get(url);
+  expect(updated.headers['etag']).toBe(headers['etag']);
+  expect((await client.delete(url, { headers: { 'If-Match': headers['etag'] ?? '' } })).status).toBe(204);
 });
 
 test.each([

@@ -297,6 +297,37 @@ test.each([
   expect(row?.disabledReason).toBe(disabledReason);
 });
 
+// The bug: the results of the attempt were written, so nothing said any more that the endpoint had to be disabled.
+test('an outage between an attempt and the disabling of its endpoint delays it, and counts the attempt once', async () => {
+  const { organizationId } = await create(respondsWith(500));
+  await db.prisma.webhookEndpoint.updateMany({
+    where: { organizationId },
+    data: { failingSince: new Date(Date.now() - 6 * DAY_MS) },
+  });
+  await writeEvents(db, organizationId);
+  // Fails once: a sequence keeps its value when its transaction is rolled back.
+  await db.pool.query(`
+    create sequence outages;
+    create function fail_once() returns trigger language plpgsql as $$
+    begin
+      if nextval('outages') = 1 then raise exception 'away' using errcode = '57P01'; end if;
+      return new;
+    end $$;
+    create trigger fail_once before update of disabled_at on webhook_endpoints for each row execute function fail_once()`);
+  try {
+    const measures = new DeliveryMeasures();
+    const isDisabled = async () =>
+      (await db.prisma.webhookEndpoint.findFirst({ where: { organizationId } }))?.disabledReason === 'failing';
+    await whileDelivering(db, () => until('the endpoint to be disabled', isDisabled), { measures });
+    expect((await db.pool.query('select last_value::int from outages')).rows).toEqual([{ last_value: 2 }]);
+    const metrics = new Metrics();
+    metrics.add(deliveryMetrics(measures));
+    expect(byLabel(await seriesOf(metrics), 'charter_webhook_attempts_total', 'outcome')['retried']).toBe(1);
+  } finally {
+    await db.pool.query('drop function fail_once cascade; drop sequence outages');
+  }
+});
+
 test('a success ends the days of failures', async () => {
   const { organizationId, endpoint } = await create(FINE, respondsWith(500));
   await db.prisma.webhookEndpoint.updateMany({ data: { failingSince: new Date(Date.now() - 6 * DAY_MS) } });

@@ -9,9 +9,9 @@ import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../src/domain/session.ts
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { TIMEOUT_MS } from '../../src/operations/health.ts';
 import { EXTENSIONS } from '../../src/postgres/migrate.ts';
-import { IDLE_SECONDS as IDLE_SECONDS_OF_SHUTDOWN } from '../../src/run.ts';
-import { LIMITS, STOP_SECONDS } from '../../src/server.ts';
-import { IDLE_SECONDS as IDLE_SECONDS_OF_POOL } from '../../src/store/database.ts';
+import { SHUTDOWN_IDLE_SECONDS } from '../../src/run.ts';
+import { LIMITS, STALLED_SECONDS, STOP_SECONDS } from '../../src/server.ts';
+import { CONNECTION_IDLE_SECONDS } from '../../src/store/database.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import { contract, FACTS, markdownFiles, numberOf, ROOT, read, readLines } from '../support/facts.ts';
 
@@ -27,17 +27,19 @@ test.each(facts)('$file: $pattern', async ({ file, pattern, values }) => {
 test('the limits of real time are those that were decided', () => {
   expect({
     LIMITS,
+    STALLED_SECONDS,
     STOP_SECONDS,
     TIMEOUT_MS,
-    IDLE_SECONDS_OF_SHUTDOWN,
-    IDLE_SECONDS_OF_POOL,
+    SHUTDOWN_IDLE_SECONDS,
+    CONNECTION_IDLE_SECONDS,
     IDEMPOTENCY_HOURS,
   }).toEqual({
     LIMITS: { headersSeconds: 10, requestSeconds: 30 },
+    STALLED_SECONDS: 60,
     STOP_SECONDS: 25,
     TIMEOUT_MS: 2000,
-    IDLE_SECONDS_OF_SHUTDOWN: 1,
-    IDLE_SECONDS_OF_POOL: 300,
+    SHUTDOWN_IDLE_SECONDS: 1,
+    CONNECTION_IDLE_SECONDS: 300,
     IDEMPOTENCY_HOURS: 24,
   });
   expect({

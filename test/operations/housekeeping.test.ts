@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { deleteExpired, startHousekeeping } from '../../src/operations/housekeeping.ts';
 import { signIn } from '../../src/service/sign-in.ts';
-import { createAccount, MINUTE, newTrace, signInAs } from '../support/accounts.ts';
+import { createAccount, MINUTE, newAuditSource, signInAs } from '../support/accounts.ts';
 import { insertEndpoint, listDeliveries, writeEvents } from '../support/deliveries.ts';
 import { addRequests } from '../support/key-uses.ts';
 import { untilWaiting, withClient } from '../support/postgres.ts';
@@ -16,7 +16,7 @@ test('housekeeping deletes failed sign-ins and sessions once they have expired',
   const { db } = database;
   const account = await createAccount(db);
   await signInAs(db, account);
-  await signIn(db, { email: 'nobody@example.test', password: 'wrong', trace: newTrace() });
+  await signIn(db, { email: 'nobody@example.test', password: 'wrong', auditSource: newAuditSource() });
   const counts = async () => [await db.prisma.session.count(), await db.prisma.signInFailure.count()];
   const before = await counts();
   await deleteExpired(db, SILENT, { now: new Date(), retention });

@@ -90,7 +90,7 @@ test('a flood of malformed requests does not write a line for each', async () =>
   const received = await Promise.all(Array.from({ length: sent }, () => exchangeRaw(charter.url, 'no HTTP\r\n\r\n')));
   expect(received.every((response) => response.startsWith('HTTP/1.1 400 '))).toBe(true);
   await lineOf((await ours.client.get('/api/key')).headers['x-request-id']);
-  const lines = logOf(charter).filter(({ msg }) => msg === 'malformed HTTP request');
+  const lines = logOf(charter).filter(({ msg }) => msg === 'unreadable or incomplete HTTP request');
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.length).toBeLessThan(sent / 2);
 });
@@ -138,8 +138,8 @@ async function refusedAt({ url }: Charter): Promise<number> {
 test('a shutdown loses none of the counted malformed requests', async () => {
   const { log } = await stoppedServer();
   const numbers = log.map(({ msg, statuses }) => {
-    if (msg === 'malformed HTTP request') return 1;
-    return msg === 'further malformed HTTP requests' ? Number(memberOf(statuses, '400')) : 0;
+    if (msg === 'unreadable or incomplete HTTP request') return 1;
+    return msg === 'further unreadable or incomplete HTTP requests' ? Number(memberOf(statuses, '400')) : 0;
   });
   expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(MALFORMED);
 });

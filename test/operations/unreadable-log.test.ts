@@ -11,15 +11,17 @@ test('of many malformed requests, ten have a line each, and the others are count
   const { log, stop } = logUnreadable(logger, { everyMs: 20 });
   const requests = Array.from({ length: 1000 }, (_, i) => seen(i < 700 ? 400 : 408));
   for (const request of requests) log(request);
-  const ten = requests.slice(0, 10).map((request) => ({ ...request, level: 30, msg: 'malformed HTTP request' }));
+  const ten = requests
+    .slice(0, 10)
+    .map((request) => ({ ...request, level: 30, msg: 'unreadable or incomplete HTTP request' }));
   expect(lines).toMatchObject(ten);
   await until('the count', () => lines.length > 10);
   expect(lines.slice(10)).toMatchObject([
-    { level: 30, msg: 'further malformed HTTP requests', statuses: { 400: 690, 408: 300 } },
+    { level: 30, msg: 'further unreadable or incomplete HTTP requests', statuses: { 400: 690, 408: 300 } },
   ]);
   // Then the next ten seconds begin.
   log(seen(414));
-  expect(lines.slice(11)).toMatchObject([{ status: 414, msg: 'malformed HTTP request' }]);
+  expect(lines.slice(11)).toMatchObject([{ status: 414, msg: 'unreadable or incomplete HTTP request' }]);
   stop();
 });
 
@@ -28,7 +30,9 @@ test('stopping logs the count at once, and only if there is one', () => {
   const { log, stop } = logUnreadable(pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) }));
   for (let i = 0; i < 12; i += 1) log(seen(400));
   stop();
-  expect(lines.slice(10)).toMatchObject([{ msg: 'further malformed HTTP requests', statuses: { 400: 2 } }]);
+  expect(lines.slice(10)).toMatchObject([
+    { msg: 'further unreadable or incomplete HTTP requests', statuses: { 400: 2 } },
+  ]);
   stop();
   expect(lines).toHaveLength(11);
 });

@@ -1,6 +1,6 @@
 import { formatKey } from '../../src/domain/api-key.ts';
 import { signIn } from '../../src/service/sign-in.ts';
-import { addSecondFactor, createAccount, isSignedIn, newTrace, PASSWORD } from '../support/accounts.ts';
+import { addSecondFactor, createAccount, isSignedIn, newAuditSource, PASSWORD } from '../support/accounts.ts';
 import { runAdminCommand } from '../support/admin.ts';
 import { Client } from '../support/client.ts';
 import { runFile } from '../support/process.ts';
@@ -123,7 +123,7 @@ test('an operator removes a lost second factor, and its owner signs in with the 
   const { db } = server;
   const owner = await createAccount(db, { role: 'administrator' });
   const { token } = await addSecondFactor(db, owner, new Date());
-  const enter = () => signIn(db, { email: owner.email, password: PASSWORD, trace: newTrace() });
+  const enter = () => signIn(db, { email: owner.email, password: PASSWORD, auditSource: newAuditSource() });
   expect(await enter()).toMatchObject({ kind: 'second-factor' });
   const given = ['reset-second-factor', '--user', owner.email.toUpperCase()];
   expect(await resultOf(...given)).toEqual({ second_factor_removed: owner.email });

@@ -12,7 +12,7 @@ import {
   createAccount,
   isSignedIn,
   MINUTE,
-  newTrace,
+  newAuditSource,
   PASSWORD,
   signInAs,
 } from '../support/accounts.ts';
@@ -35,7 +35,7 @@ async function people() {
 const tryReset = (by: Actor, { userId }: Actor) => makeLink(db, by, { userId, kind: 'password_reset', now: NOW });
 const reset = async (by: Actor, user: Actor) => orThrow(await tryReset(by, user)).link;
 const set = (token: string, { password = NEW, now = NOW } = {}) =>
-  setPassword(db, { token, password, trace: newTrace(), now });
+  setPassword(db, { token, password, auditSource: newAuditSource(), now });
 
 test('an invitation link sets the first password once, within 72 hours, and does not sign in', async () => {
   const { manager } = await people();
@@ -46,9 +46,11 @@ test('an invitation link sets the first password once, within 72 hours, and does
     ...{ kind: 'invitation', email, name: 'Mei', organizationName: 'Test', passwordCharacters: 15 },
   });
   expect(await openLink(db, link.token, after(72 * 60))).toBeNull();
-  expect(await signIn(db, { email, password: NEW, trace: newTrace() })).toEqual({ kind: 'wrong' });
+  expect(await signIn(db, { email, password: NEW, auditSource: newAuditSource() })).toEqual({ kind: 'wrong' });
   expect(await set(link.token)).toEqual({ kind: 'done' });
-  expect(await signIn(db, { email, password: NEW, trace: newTrace() })).toMatchObject({ kind: 'signed-in' });
+  expect(await signIn(db, { email, password: NEW, auditSource: newAuditSource() })).toMatchObject({
+    kind: 'signed-in',
+  });
   expect(await codeOf(set(link.token))).toBe('dead-link');
 });
 
@@ -81,7 +83,9 @@ test('a reset link keeps the old password valid until it is used, then ends ever
   expect(await openLink(db, token, NOW)).not.toBeNull();
   await set(token);
   expect(await isSignedIn(db, session, NOW)).toBe(false);
-  expect(await signIn(db, { email: member.email, password: PASSWORD, trace: newTrace() })).toEqual({ kind: 'wrong' });
+  expect(await signIn(db, { email: member.email, password: PASSWORD, auditSource: newAuditSource() })).toEqual({
+    kind: 'wrong',
+  });
 });
 
 test('a second link invalidates the first', async () => {
@@ -98,7 +102,12 @@ test('a password reset keeps the second factor', async () => {
   const { token } = await reset(administrator, member);
   expect((await openLink(db, token, NOW))?.passwordCharacters).toBe(12);
   await set(token, { password: 'mauve otters' });
-  const result = await signIn(db, { email: member.email, password: 'mauve otters', trace: newTrace(), now: NOW });
+  const result = await signIn(db, {
+    email: member.email,
+    password: 'mauve otters',
+    auditSource: newAuditSource(),
+    now: NOW,
+  });
   expect(result.kind).toBe('second-factor');
 });
 
@@ -110,6 +119,8 @@ test('a manager makes links only for viewers and members, a member for nobody, a
   expect(await codeOf(tryReset(manager, administrator))).toBe('forbidden');
   expect(await codeOf(tryReset(manager, manager))).toBe('forbidden');
   expect(await codeOf(tryReset(member, member))).toBe('forbidden');
+  // The attack: somebody at the unattended browser of an administrator, who does not know the password.
+  expect(await outcomeOf(tryReset(administrator, administrator))).toContain('Change your own password');
   for (const userId of [foreign.userId, NOBODY, "'; drop table users --"]) {
     const outcome = await outcomeOf(makeLink(db, administrator, { userId, kind: 'password_reset' }));
     expect(outcome).toBe('not_found: There is no such user.');
@@ -161,7 +172,7 @@ test('the operator gets an invitation for the first administrator, and a reset l
   expect(await makeOperatorLink(db, administrator.email.toUpperCase())).toMatchObject({ kind: 'password_reset' });
   await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { passwordHash: null } });
   const { token } = await makeOperatorLink(db, administrator.email);
-  orThrow(await setPassword(db, { token, password: NEW, trace: newTrace() }));
+  orThrow(await setPassword(db, { token, password: NEW, auditSource: newAuditSource() }));
   expect(await codeOf(makeOperatorLink(db, 'nobody@example.test'))).toBe('not_found');
 });
 

@@ -17,7 +17,7 @@ test('request details are shortened and cleaned, and the action succeeds', async
   const userAgent = `a\0b ${key} ${key.slice(0, 30)} ${'🦊'.repeat(400)}\ud83d`;
   await recordAudit(db.prisma, people.scope, {
     ...{ action: 'key.renamed', actorUserId: null, detail: { to: key } },
-    trace: { ip: '9'.repeat(100), userAgent, requestId: 'x'.repeat(500) },
+    auditSource: { ip: '9'.repeat(100), userAgent, requestId: 'x'.repeat(500) },
   });
   const [, event] = await eventsOf(people);
   expect(event).toMatchObject({ ip: '9'.repeat(45), requestId: 'x'.repeat(64), detail: { to: 'charter_live_…' } });

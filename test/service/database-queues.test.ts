@@ -3,7 +3,7 @@ import { createDatabaseQueues } from '../../src/service/database-queues.ts';
 import { microtasks, until } from '../support/wait.ts';
 
 // The attack: made-up sessions and links keep the processors busy, which the requests of the API need, too.
-test('a network that floods the dashboard rests while an organization sends a request of the API', async () => {
+test('a network that floods the dashboard pauses while an organization sends a request of the API', async () => {
   const queues = createDatabaseQueues(10);
   const connection = Object.assign(new EventEmitter(), { destroyed: false, readableEnded: false });
   const first = Promise.withResolvers<void>();
@@ -17,6 +17,6 @@ test('a network that floods the dashboard rests while an organization sends a re
   first.resolve();
   await microtasks();
   expect(begun).toBe(1);
-  await until('the end of the rest', () => begun === 2);
+  await until('the end of the pause', () => begun === 2);
   await Promise.all(pages);
 });

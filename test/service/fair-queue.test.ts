@@ -109,7 +109,7 @@ test('tenants take turns, and each of them has its tasks run in order of arrival
   expect(begun).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
 });
 
-test('a tenant has its share while others have tasks, and all but the rest while it is alone', async () => {
+test('a tenant has its share while others have tasks, and all permits but one while it is alone', async () => {
   const { begun, start, end } = startTasks({ permits: 4, permitsPerTenant: 2, permitsAlone: 3 });
   for (const name of ['a0', 'a1', 'a2', 'a3', 'a4', 'b0', 'b1', 'b2']) void start(name);
   // While "a" was alone, it left one permit, which "b" finds free.
@@ -195,30 +195,30 @@ test('a later task has its own time, after an earlier one was refused', async ()
 });
 
 // The attack: one organization keeps the processors busy while another sends one request after another.
-test('a tenant with waiting tasks rests after a task while another one uses less than its share', async () => {
+test('a tenant with waiting tasks pauses after a task while another one uses less than its share', async () => {
   const { begun, start, end, endWithoutTimers } = startTasks({ lightLoad: new LightLoad() });
   for (const name of ['a0', 'a1', 'a2', 'b0']) void start(name);
   await endWithoutTimers('a0');
   expect(begun).toEqual(['a0', 'b0']);
-  await until('the end of the rest', () => begun.includes('a1'));
+  await until('the end of the pause', () => begun.includes('a1'));
   await end('b0');
   void start('b1');
   await endWithoutTimers('a1');
   expect(begun).toEqual(['a0', 'b0', 'a1', 'b1']);
-  await until('the end of the rest', () => begun.includes('a2'));
+  await until('the end of the pause', () => begun.includes('a2'));
 });
 
-test('two tenants that use all permits rest while a third one uses less than its share', async () => {
+test('two tenants that use all permits pause while a third one uses less than its share', async () => {
   const { begun, start, endWithoutTimers } = startTasks({ lightLoad: new LightLoad() });
   for (const name of ['a0', 'a1', 'b0', 'b1', 'c0']) void start(name);
   await endWithoutTimers('a0');
   await endWithoutTimers('b0');
   expect(begun).toEqual(['a0', 'b0', 'c0']);
-  // One permit is free again, for the tenant whose rest ends first.
-  await until('the end of a rest', () => begun.length === 4);
+  // One permit is free again, for the tenant whose pause ends first.
+  await until('the end of a pause', () => begun.length === 4);
 });
 
-test('a tenant that rests has its next task wait, too, even if there is a permit', async () => {
+test('a tenant that pauses has its next task wait, too, even if there is a permit', async () => {
   const { begun, start, endWithoutTimers } = startTasks({
     permits: 3,
     permitsPerTenant: 2,
@@ -233,10 +233,10 @@ test('a tenant that rests has its next task wait, too, even if there is a permit
   void start('a3');
   await microtasks();
   expect(begun).toEqual(['a0', 'a1', 'b0']);
-  await until('the end of the rest', () => begun.includes('a3'));
+  await until('the end of the pause', () => begun.includes('a3'));
 });
 
-test('no tenant rests while it is alone, or while all others have their share', async () => {
+test('no tenant pauses while it is alone, or while all others have their share', async () => {
   const { begun, start, endWithoutTimers } = startTasks({ lightLoad: new LightLoad() });
   for (const name of ['a0', 'a1', 'a2']) void start(name);
   await endWithoutTimers('a0');
@@ -247,7 +247,7 @@ test('no tenant rests while it is alone, or while all others have their share', 
   expect(begun).toEqual(['a0', 'a1', 'b0', 'a2']);
 });
 
-test('a tenant rests for as long as its task took while another one rests for longer', () =>
+test('a tenant pauses for as long as its task took while another one pauses for longer', () =>
   withStoppedClock(async (advance) => {
     const { begun, start, endWithoutTimers } = startTasks({ permits: 3, lightLoad: new LightLoad() });
     for (const name of ['a0', 'a1']) void start(name);
@@ -266,7 +266,7 @@ test('a tenant rests for as long as its task took while another one rests for lo
     expect(begun).toEqual(['a0', 'b0', 'c0', 'b1', 'a1']);
   }));
 
-test('a rest is extended by the next task of the tenant that ends', () =>
+test('a pause is extended by the next task of the tenant that ends', () =>
   withStoppedClock(async (advance) => {
     const { begun, start, endWithoutTimers } = startTasks({
       permits: 3,
@@ -285,7 +285,7 @@ test('a rest is extended by the next task of the tenant that ends', () =>
   }));
 
 // The attack: an organization whose requests come in bursts, so that each burst begins with less than its share.
-test('tenants whose queues were empty rest for one that had a task within a second', () =>
+test('tenants whose queues were empty pause for one that had a task within a second', () =>
   withStoppedClock(async (advance) => {
     const { begun, start, endWithoutTimers } = startTasks({ permits: 3, lightLoad: new LightLoad() });
     void start('a0');
@@ -302,7 +302,7 @@ test('tenants whose queues were empty rest for one that had a task within a seco
     expect(begun).toEqual(['a0', 'b0', 'c0', 'b1', 'c1', 'b2']);
   }));
 
-test('no tenant rests for itself', async () => {
+test('no tenant pauses for itself', async () => {
   const { begun, start, endWithoutTimers } = startTasks({
     permits: 3,
     permitsPerTenant: 2,
@@ -316,7 +316,7 @@ test('no tenant rests for itself', async () => {
   expect(begun).toEqual(['b0', 'a0', 'a1', 'b1', 'b2']);
 });
 
-test('a tenant does not rest once its tasks have waited for half of their time', () =>
+test('a tenant does not pause once its tasks have waited for half of their time', () =>
   withStoppedClock(async (advance) => {
     const { begun, start, endWithoutTimers } = startTasks({ maxWaitMs: 4000, lightLoad: new LightLoad() });
     for (const name of ['a0', 'a1']) void start(name);
@@ -326,7 +326,7 @@ test('a tenant does not rest once its tasks have waited for half of their time',
     expect(begun).toEqual(['a0', 'b0', 'a1']);
   }));
 
-test('a tenant does not rest if its newest task would wait for too long', () =>
+test('a tenant does not pause if its newest task would wait for too long', () =>
   withStoppedClock(async (advance) => {
     const { begun, start, endWithoutTimers } = startTasks({ maxWaitMs: 20_000, lightLoad: new LightLoad() });
     for (let i = 0; i < 1000; i += 1) void start(`a${i}`);

@@ -43,7 +43,7 @@ test('each action leaves one event with actor, owner, key and address, and no ro
   const rotated = orThrow(await rotateKey(db, member, { keyId: created.id, userId, environment: 'live' }));
   orThrow(await renameKey(db, manager, { keyId: rotated.id, userId, name: 'Nightly' }));
   orThrow(await revokeKey(db, manager, { keyId: rotated.id, userId }));
-  const byManager = { actorUserId: manager.userId, targetUserId: userId, ...manager.trace };
+  const byManager = { actorUserId: manager.userId, targetUserId: userId, ...manager.auditSource };
   const expires = created.expiresAt?.toISOString();
   const [createdPrefix, rotatedPrefix] = [created.key.slice(0, 17), rotated.key.slice(0, 17)];
   expect(await eventsOf(people)).toMatchObject([
@@ -52,7 +52,7 @@ test('each action leaves one event with actor, owner, key and address, and no ro
       detail: { name: 'Sync', prefix: createdPrefix, permissions: READ.join(', '), expires },
     },
     {
-      ...{ actorUserId: userId, targetUserId: userId, ...member.trace, action: 'key.rotated', keyId: created.id },
+      ...{ actorUserId: userId, targetUserId: userId, ...member.auditSource, action: 'key.rotated', keyId: created.id },
       detail: { name: 'Sync', successor: rotated.id, prefix: rotatedPrefix },
     },
     { ...byManager, action: 'key.renamed', keyId: rotated.id, detail: { from: 'Sync', to: 'Nightly' } },

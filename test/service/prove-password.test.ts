@@ -2,7 +2,7 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { changePassword } from '../../src/service/change-password.ts';
 import { beginSecondFactor, removeSecondFactor, renewRecoveryCodes } from '../../src/service/second-factor.ts';
 import { signIn } from '../../src/service/sign-in.ts';
-import { createAccount, newTrace, PASSWORD } from '../support/accounts.ts';
+import { createAccount, newAuditSource, PASSWORD } from '../support/accounts.ts';
 import { codeOf, times } from '../support/actors.ts';
 import { useDatabase } from '../support/store.ts';
 
@@ -28,7 +28,7 @@ test.each(Object.entries(ASKED))(
     // The attack: a stolen session tries passwords, and its owner never learns of it.
     const account = await createAccount(db);
     expect(await codeOf(ask(account, SECRET))).toBe('invalid');
-    const { ip, userAgent, requestId } = account.trace;
+    const { ip, userAgent, requestId } = account.auditSource;
     expect(await failuresOf(account)).toMatchObject([
       { actorUserId: account.userId, targetUserId: account.userId, detail: { to }, ip, userAgent, requestId },
     ]);
@@ -56,13 +56,13 @@ test('a flood of wrong passwords across all forms and the sign-in leaves ten eve
   const outcomes = await times(60, (i) => codeOf((asks[i % asks.length] ?? (async () => {}))(account, `wrong ${i}`)));
   expect(outcomes.filter((each) => each === 'invalid')).toHaveLength(10);
   expect(outcomes.filter((each) => each === 'rate-limited')).toHaveLength(50);
-  await times(20, () => signIn(db, { email: account.email, password: 'wrong', trace: account.trace }));
+  await times(20, () => signIn(db, { email: account.email, password: 'wrong', auditSource: account.auditSource }));
   expect(await failuresOf(account)).toHaveLength(10);
   expect(await db.prisma.auditEvent.count({ where: { targetUserId: account.userId } })).toBe(10);
 });
 
 test('the right password leaves no such event and resets the count', async () => {
-  const account = { ...(await createAccount(db)), trace: newTrace() };
+  const account = { ...(await createAccount(db)), auditSource: newAuditSource() };
   for (let round = 0; round < 2; round += 1) {
     const guesses = await times(9, () => codeOf(beginSecondFactor(db, account, { password: 'wrong' })));
     expect(guesses.filter((each) => each === 'invalid')).toHaveLength(9);

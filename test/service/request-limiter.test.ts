@@ -53,6 +53,25 @@ test('without limits, no key has any, and nothing is leased', async () => {
   expect(leases).toEqual([]);
 });
 
+// The bug: the response blamed a limit that the organization does not have.
+test('a request that is refused after a lease is refused by the limit that refused it, even if its key may send again since', async () => {
+  const { limiter, clock } = setUp({
+    tokens: 5,
+    limits: { ...DEFAULT_LIMITS, perOrganization: 0 },
+    clock: () => {
+      // Whatever follows the decision comes later than the key gets another token.
+      queueMicrotask(() => {
+        clock.at += 10;
+      });
+      return clock.at;
+    },
+  });
+  const admissions = await Promise.all(Array.from({ length: 50 }, () => limiter.admitKey(key())));
+  const refused = admissions.filter((admission) => admission?.isAdmitted === false);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(new Set(refused.map((admission) => admission?.closest))).toEqual(new Set(['key']));
+});
+
 test('the first request does not wait for its lease; one statement leases for the key and its organization', async () => {
   const { limiter, leases } = setUp();
   expect(limiter.admitKey(key())).toMatchObject({ isAdmitted: true, closest: 'key', remaining: 499 });

@@ -1,7 +1,7 @@
 import { openLink } from '../../src/service/access-links.ts';
 import { createOutbox } from '../../src/service/mail.ts';
 import { requestReset } from '../../src/service/request-reset.ts';
-import { createAccount, newTrace } from '../support/accounts.ts';
+import { createAccount, newAuditSource } from '../support/accounts.ts';
 import { outcomeOf, times } from '../support/actors.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { useDatabase } from '../support/store.ts';
@@ -15,8 +15,8 @@ afterAll(() => smtp.close());
 const config = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
 const outbox = createOutbox(config, (error) => failures.push(error));
 
-async function ask(email: string, trace = newTrace(), through = outbox): Promise<unknown> {
-  const outcome = await requestReset(db, { email, trace }, { outbox: through, publicUrl });
+async function ask(email: string, auditSource = newAuditSource(), through = outbox): Promise<unknown> {
+  const outcome = await requestReset(db, { email, auditSource }, { outbox: through, publicUrl });
   await through.settle();
   return outcome;
 }
@@ -42,8 +42,8 @@ test('repeated requests do not flood a mailbox', async () => {
   // The attack: post the form a thousand times with another person’s e-mail.
   const account = await createAccount(db);
   smtp.mails.length = 0;
-  const trace = newTrace();
-  const outcomes = await times(10, () => outcomeOf(ask(account.email, trace)));
+  const auditSource = newAuditSource();
+  const outcomes = await times(10, () => outcomeOf(ask(account.email, auditSource)));
   expect(outcomes.filter((outcome) => outcome === 'rate-limited')).toHaveLength(7);
   expect(smtp.mails).toHaveLength(3);
   await times(20, () => outcomeOf(ask(account.email)));
@@ -75,7 +75,7 @@ test('without a mail server the response is the same, and no link is made', asyn
   const account = await createAccount(db);
   const none = createOutbox(null, (error) => failures.push(error));
   expect(none.canSend).toBe(false);
-  expect(await ask(account.email, newTrace(), none)).toEqual({ kind: 'done' });
+  expect(await ask(account.email, newAuditSource(), none)).toEqual({ kind: 'done' });
   expect(await db.prisma.accessLink.count({ where: { userId: account.userId } })).toBe(0);
 });
 
@@ -83,7 +83,7 @@ test('a mail server that does not respond is reported without the link, and dela
   const account = await createAccount(db);
   const reports: unknown[] = [];
   const broken = createOutbox({ smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'a@b.org' }, (error) => reports.push(error));
-  expect(await ask(account.email, newTrace(), broken)).toEqual({ kind: 'done' });
+  expect(await ask(account.email, newAuditSource(), broken)).toEqual({ kind: 'done' });
   expect(String(reports)).toContain('ECONNREFUSED');
   expect(String(reports)).not.toContain('/welcome/');
 });

@@ -13,7 +13,7 @@ import {
   codeAt,
   createAccount,
   isSignedIn,
-  newTrace,
+  newAuditSource,
   openSession,
   PASSWORD,
 } from '../support/accounts.ts';
@@ -40,7 +40,8 @@ const eventsOf = ({ userId }: Actor) =>
     where: { targetUserId: userId, action: 'user.second_factor_removed' },
     orderBy: { id: 'asc' },
   });
-const enter = ({ email }: Actor, password = PASSWORD) => signIn(db, { email, password, trace: newTrace(), now: NOW });
+const enter = ({ email }: Actor, password = PASSWORD) =>
+  signIn(db, { email, password, auditSource: newAuditSource(), now: NOW });
 
 const NOTHING = { totpSecret: null, totpSince: null, totpLastStep: 0n, recoveryCodes: [] };
 const WAYS: Record<string, (target: Actor) => Promise<unknown>> = {
@@ -60,7 +61,7 @@ test.each(Object.entries(WAYS))(
     expect(await row(member)).toMatchObject(NOTHING);
     expect(await isSignedIn(db, token, NOW)).toBe(false);
     for (const code of [codeAt(uri, NOW), recoveryCodes[0] ?? '']) {
-      const given = await giveSecondFactor(db, { token: halfToken, code, trace: newTrace(), now: NOW });
+      const given = await giveSecondFactor(db, { token: halfToken, code, auditSource: newAuditSource(), now: NOW });
       expect(given).toEqual({ kind: 'ended' });
     }
     expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
@@ -69,7 +70,7 @@ test.each(Object.entries(WAYS))(
     expect(await eventsOf(member)).toMatchObject([
       {
         ...{ actorUserId: isOperator ? null : administrator.userId, targetUserId: member.userId },
-        ...{ detail: { before: 'on' }, ip: isOperator ? '' : administrator.trace.ip },
+        ...{ detail: { before: 'on' }, ip: isOperator ? '' : administrator.auditSource.ip },
       },
     ]);
   },
@@ -172,7 +173,7 @@ test('after the removal, a password of 12 characters opens only the form for a l
   const token = entered.kind === 'new-password' ? entered.token : '';
   expect(await isSignedIn(db, token, NOW)).toBe(false);
   expect(await openLink(db, token, NOW)).toMatchObject({ email: member.email, passwordCharacters: 15 });
-  const choose = (password: string) => setPassword(db, { token, password, trace: newTrace(), now: NOW });
+  const choose = (password: string) => setPassword(db, { token, password, auditSource: newAuditSource(), now: NOW });
   expect(await codeOf(choose(short))).toBe('invalid');
   await choose(PASSWORD);
   expect(await enter(member)).toMatchObject({ kind: 'signed-in' });

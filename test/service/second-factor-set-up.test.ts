@@ -9,7 +9,7 @@ import {
   codeAt,
   createAccount,
   isSignedIn,
-  newTrace,
+  newAuditSource,
   openSession,
   PASSWORD,
   signInAs,
@@ -101,7 +101,9 @@ test('of 30 guesses at the first code ten are checked, then the right one is rat
   expect(outcomes.filter((each) => each === 'invalid')).toHaveLength(10);
   expect(await guess(right)).toBe('rate-limited');
   expect((await row(account)).totpSince).toBeNull();
-  expect(await signIn(db, { email: account.email, password: PASSWORD, trace: account.trace })).toMatchObject({
+  expect(
+    await signIn(db, { email: account.email, password: PASSWORD, auditSource: account.auditSource }),
+  ).toMatchObject({
     kind: 'signed-in',
   });
 });
@@ -122,7 +124,7 @@ test('a reset link ends a pending set-up as well', async () => {
   const member = await createAccount(db, { scope: administrator.scope });
   orThrow(await begin(member));
   const { link } = orThrow(await makeLink(db, administrator, { userId: member.userId, kind: 'password_reset' }));
-  orThrow(await setPassword(db, { token: link.token, password: OTHER, trace: newTrace() }));
+  orThrow(await setPassword(db, { token: link.token, password: OTHER, auditSource: newAuditSource() }));
   expect((await row(member)).totpSecret).toBeNull();
 });
 
@@ -135,9 +137,14 @@ test('new recovery codes require the password and a factor, invalidate the earli
   const { recoveryCodes: fresh } = orThrow(await renewRecoveryCodes(db, account, { password: PASSWORD }));
   expect(new Set([...old, ...fresh]).size).toBe(20);
   const give = async (code = '') => {
-    const half = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace(), now: NOW });
+    const half = await signIn(db, {
+      email: account.email,
+      password: PASSWORD,
+      auditSource: newAuditSource(),
+      now: NOW,
+    });
     const token = half.kind === 'second-factor' ? half.token : '';
-    return (await giveSecondFactor(db, { token, code, trace: newTrace(), now: NOW })).kind;
+    return (await giveSecondFactor(db, { token, code, auditSource: newAuditSource(), now: NOW })).kind;
   };
   expect([await give(old[0]), await give(fresh[0])]).toEqual(['wrong', 'signed-in']);
   expect(await actsOf(account)).toEqual([

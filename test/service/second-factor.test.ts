@@ -13,7 +13,7 @@ import {
   createAccount,
   isSignedIn,
   MINUTE,
-  newTrace,
+  newAuditSource,
   openSession,
   PASSWORD,
 } from '../support/accounts.ts';
@@ -27,12 +27,13 @@ const NOW = new Date('2026-05-01T08:00:00.000Z');
 const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
 
 async function half(account: Actor, now = NOW): Promise<string> {
-  const result = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace(), now });
+  const result = await signIn(db, { email: account.email, password: PASSWORD, auditSource: newAuditSource(), now });
   if (result.kind !== 'second-factor') throw new Error(`The sign-in is ${result.kind}.`);
   return result.token;
 }
 
-const give = (token: string, code: string, now = NOW) => giveSecondFactor(db, { token, code, trace: newTrace(), now });
+const give = (token: string, code: string, now = NOW) =>
+  giveSecondFactor(db, { token, code, auditSource: newAuditSource(), now });
 
 test('sign-in does not ask for a factor that was never confirmed', async () => {
   // The risk: a page closed half-way would lock out its owner.
@@ -41,7 +42,7 @@ test('sign-in does not ask for a factor that was never confirmed', async () => {
   const { secret, uri } = orThrow(await beginSecondFactor(db, account, { password: PASSWORD }));
   expect(secret).toMatch(/^[A-Z2-7]{32}$/);
   expect(uri).toMatch(/^otpauth:\/\/totp\/Charter:.*algorithm=SHA1&digits=6&period=30$/);
-  expect(await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() })).toMatchObject({
+  expect(await signIn(db, { email: account.email, password: PASSWORD, auditSource: newAuditSource() })).toMatchObject({
     kind: 'signed-in',
   });
   expect(await codeOf(confirmSecondFactor(db, account, { code: '12345', token, now: NOW }))).toBe('invalid');
@@ -128,7 +129,7 @@ test('turning it off requires the password, which must then be long enough', asy
   const actor = { ...account, hasSecondFactor: true };
   expect(await codeOf(removeSecondFactor(db, actor, { password: 'wrong' }))).toBe('invalid');
   orThrow(await removeSecondFactor(db, actor, { password: PASSWORD }));
-  expect(await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() })).toMatchObject({
+  expect(await signIn(db, { email: account.email, password: PASSWORD, auditSource: newAuditSource() })).toMatchObject({
     kind: 'signed-in',
   });
   expect(await codeOf(removeSecondFactor(db, actor, { password: PASSWORD }))).toBe('conflict');

@@ -9,7 +9,7 @@ import {
   createAccount,
   isSignedIn,
   MINUTE,
-  newTrace,
+  newAuditSource,
   openSession,
   PASSWORD,
   signInAs,
@@ -47,7 +47,7 @@ test('a request runs one statement, and a second one at most once a minute', asy
   const query = jest.spyOn(db.pool, 'query');
   const asked = async (at: Date) => {
     query.mockClear();
-    await checkSession(db, token, newTrace(), at);
+    await checkSession(db, token, newAuditSource(), at);
     return query.mock.calls.length;
   };
   try {
@@ -57,7 +57,7 @@ test('a request runs one statement, and a second one at most once a minute', asy
     expect((await sessionOf(token))?.lastSeenAt).toEqual(after(1));
     expect(await asked(after(1.9))).toBe(1);
     query.mockClear();
-    await checkSession(db, 'x'.repeat(43000), newTrace(), START);
+    await checkSession(db, 'x'.repeat(43000), newAuditSource(), START);
     expect(query).not.toHaveBeenCalled();
   } finally {
     query.mockRestore();
@@ -74,7 +74,7 @@ test('the time of last use never moves backwards, even when two processes’ clo
 
 test('the session, its user and its organization are found by indexes', async () => {
   const query = jest.spyOn(db.pool, 'query');
-  await checkSession(db, 'x'.repeat(43), newTrace(), START);
+  await checkSession(db, 'x'.repeat(43), newAuditSource(), START);
   const [statement] = query.mock.calls.map(([given]) => Object(given));
   query.mockRestore();
   const plan = await planOf(db, statement, { isPressed: true });
@@ -86,7 +86,12 @@ test('a session whose second factor is outstanding is not signed in', async () =
   // The attack: with a known password, request the page that the code protects.
   const account = await createAccount(db);
   await addSecondFactor(db, account, START);
-  const half = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace(), now: START });
+  const half = await signIn(db, {
+    email: account.email,
+    password: PASSWORD,
+    auditSource: newAuditSource(),
+    now: START,
+  });
   expect(half).toEqual({ kind: 'second-factor', token: expect.any(String) });
   expect(await isSignedIn(db, half.kind === 'second-factor' ? half.token : '', START)).toBe(false);
 });
@@ -119,7 +124,7 @@ test('a promotion ends every session, including those that wait for the second f
     expect([next, await isSignedIn(db, token)]).toEqual([next, true]);
   }
   await addSecondFactor(db, member, new Date());
-  const half = await signIn(db, { email: member.email, password: PASSWORD, trace: newTrace() });
+  const half = await signIn(db, { email: member.email, password: PASSWORD, auditSource: newAuditSource() });
   expect(half.kind).toBe('second-factor');
   await role('member');
   expect(await db.prisma.session.count({ where: { userId: member.userId } })).toBe(0);
@@ -148,7 +153,7 @@ test('a request uses the current role, not the one at sign-in', async () => {
   const token = await signInAs(db, manager);
   orThrow(await changeRole(db, administrator, { userId: manager.userId, role: 'viewer' }));
   const { scope } = administrator;
-  expect(await checkSession(db, token, newTrace())).toMatchObject({
+  expect(await checkSession(db, token, newAuditSource())).toMatchObject({
     kind: 'signed-in',
     actor: { role: 'viewer', scope },
   });

@@ -1,7 +1,7 @@
 import argon2 from '@node-rs/argon2';
 import { hashPassword } from '../../src/service/password.ts';
 import { signIn, signOut } from '../../src/service/sign-in.ts';
-import { createAccount, isSignedIn, newTrace, PASSWORD } from '../support/accounts.ts';
+import { createAccount, isSignedIn, newAuditSource, PASSWORD } from '../support/accounts.ts';
 import { useDatabase } from '../support/store.ts';
 
 // Counts password verifications, and runs the real library.
@@ -15,21 +15,21 @@ const auditOf = (userId: string) =>
 
 test('the password signs in, with the e-mail in any letter case, under a new token each time', async () => {
   const account = await createAccount(db);
-  const trace = newTrace();
-  const first = await signIn(db, { email: ` ${account.email.toUpperCase()} `, password: PASSWORD, trace });
-  const second = await signIn(db, { email: account.email, password: PASSWORD, trace });
+  const auditSource = newAuditSource();
+  const first = await signIn(db, { email: ` ${account.email.toUpperCase()} `, password: PASSWORD, auditSource });
+  const second = await signIn(db, { email: account.email, password: PASSWORD, auditSource });
   expect(first).toEqual({ kind: 'signed-in', token: expect.stringMatching(/^[\w-]{43}$/), userId: account.userId });
   expect(second).not.toEqual(first);
   expect((await auditOf(account.userId)).map(({ action, ip }) => [action, ip])).toEqual([
-    ['user.signed_in', trace.ip],
-    ['user.signed_in', trace.ip],
+    ['user.signed_in', auditSource.ip],
+    ['user.signed_in', auditSource.ip],
   ]);
 });
 
 test('the database stores no token that signs in', async () => {
   // The attack: read a backup and send a stored value as a cookie.
   const account = await createAccount(db);
-  const result = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() });
+  const result = await signIn(db, { email: account.email, password: PASSWORD, auditSource: newAuditSource() });
   const [row] = await db.prisma.session.findMany({ where: { userId: account.userId } });
   const hash = Buffer.from(row?.tokenHash ?? []);
   expect(result.kind === 'signed-in' && hash.includes(result.token)).toBe(false);
@@ -53,7 +53,7 @@ test('an unknown, a known, an invited and a deactivated e-mail get the same resp
   ] as const;
   for (const [email, password] of tries) {
     verify.mockClear();
-    expect(await signIn(db, { email, password, trace: newTrace() })).toEqual({ kind: 'wrong' });
+    expect(await signIn(db, { email, password, auditSource: newAuditSource() })).toEqual({ kind: 'wrong' });
     // Once, and at the same cost.
     expect(verify).toHaveBeenCalledTimes(1);
     expect(verify.mock.calls[0]?.[0]).toContain('$argon2id$v=19$m=19456,t=2,p=1$');
@@ -63,12 +63,12 @@ test('an unknown, a known, an invited and a deactivated e-mail get the same resp
 test('a failure writes one row, whether or not the e-mail is known', async () => {
   // The attack: the same list, timed by the database writes.
   const known = await createAccount(db);
-  await signIn(db, { email: known.email, password: 'wrong', trace: newTrace() });
+  await signIn(db, { email: known.email, password: 'wrong', auditSource: newAuditSource() });
   expect((await auditOf(known.userId)).map(({ action, actorUserId }) => [action, actorUserId])).toEqual([
     ['user.sign_in_failed', null],
   ]);
   const before = await db.prisma.signInFailure.count({ where: { key: { startsWith: 'unknown:' } } });
-  await signIn(db, { email: `${crypto.randomUUID()}@example.test`, password: 'wrong', trace: newTrace() });
+  await signIn(db, { email: `${crypto.randomUUID()}@example.test`, password: 'wrong', auditSource: newAuditSource() });
   expect(await db.prisma.signInFailure.count({ where: { key: { startsWith: 'unknown:' } } })).toBe(before + 1);
 });
 
@@ -77,9 +77,11 @@ test('a password matches in every Unicode form that a keyboard produces', async 
   const passwordHash = await hashPassword('caf\u00e9 marmot drums 41');
   await db.prisma.user.updateMany({ where: { id: account.userId }, data: { passwordHash } });
   const decomposed = 'cafe\u0301 marmot drums 41';
-  expect(await signIn(db, { email: account.email, password: decomposed, trace: newTrace() })).toMatchObject({
-    kind: 'signed-in',
-  });
+  expect(await signIn(db, { email: account.email, password: decomposed, auditSource: newAuditSource() })).toMatchObject(
+    {
+      kind: 'signed-in',
+    },
+  );
 });
 
 test('a password that is changed during its verification opens no session', async () => {
@@ -89,7 +91,7 @@ test('a password that is changed during its verification opens no session', asyn
     await db.prisma.user.updateMany({ where: { id: account.userId }, data: { passwordHash: 'another' } });
     return argon2.verify(...given);
   });
-  expect(await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() })).toEqual({
+  expect(await signIn(db, { email: account.email, password: PASSWORD, auditSource: newAuditSource() })).toEqual({
     kind: 'wrong',
   });
   expect(await db.prisma.session.count({ where: { userId: account.userId } })).toBe(0);
@@ -100,14 +102,14 @@ test('signing out ends this session on the server, and no other', async () => {
   const account = await createAccount(db);
   const tokens = await Promise.all(
     ['one', 'other'].map(async () => {
-      const result = await signIn(db, { email: account.email, password: PASSWORD, trace: newTrace() });
+      const result = await signIn(db, { email: account.email, password: PASSWORD, auditSource: newAuditSource() });
       return result.kind === 'signed-in' ? result.token : '';
     }),
   );
   const [one = '', other = ''] = tokens;
-  await signOut(db, one, newTrace());
-  await signOut(db, one, newTrace());
-  await signOut(db, 'nonsense', newTrace());
+  await signOut(db, one, newAuditSource());
+  await signOut(db, one, newAuditSource());
+  await signOut(db, 'nonsense', newAuditSource());
   expect(await isSignedIn(db, one)).toBe(false);
   expect(await isSignedIn(db, other)).toBe(true);
   expect((await auditOf(account.userId)).filter(({ action }) => action === 'user.signed_out')).toHaveLength(1);

@@ -1,6 +1,6 @@
 import argon2 from '@node-rs/argon2';
 import { TOTP } from 'otpauth';
-import type { Actor, Trace } from '../../src/domain/actor.ts';
+import type { Actor, AuditSource } from '../../src/domain/actor.ts';
 import type { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { orThrow } from '../../src/service/outcome.ts';
@@ -16,7 +16,7 @@ export const MINUTE = 60_000;
 let address = 0;
 
 /** A request from an address that no other test uses. */
-export function newTrace(ip?: string): Trace {
+export function newAuditSource(ip?: string): AuditSource {
   address += 1;
   return {
     ip: ip ?? `198.${18 + (address >> 16)}.${(address >> 8) & 255}.${address & 255}`,
@@ -41,18 +41,18 @@ export async function createAccount(
   const actor = await createActor(db, scope ?? (await createScope(db)), role);
   const data = { passwordHash: await cheapPasswordHash() };
   await db.prisma.user.updateMany({ where: { id: actor.userId }, data });
-  return { ...actor, trace: newTrace() };
+  return { ...actor, auditSource: newAuditSource() };
 }
 
 /** The token of a session without an outstanding step. */
 export async function signInAs(db: Database, { email }: Actor, { password = PASSWORD, now = new Date() } = {}) {
-  const result = await signIn(db, { email, password, trace: newTrace(), now });
+  const result = await signIn(db, { email, password, auditSource: newAuditSource(), now });
   if (result.kind !== 'signed-in') throw new Error(`The sign-in is ${result.kind}.`);
   return result.token;
 }
 
 export async function isSignedIn(db: Database, token: string, now = new Date()): Promise<boolean> {
-  return (await checkSession(db, token, newTrace(), now)).kind === 'signed-in';
+  return (await checkSession(db, token, newAuditSource(), now)).kind === 'signed-in';
 }
 
 /** The code that the authenticator shows at this instant. */
@@ -62,8 +62,12 @@ export function codeAt(uri: string, at: Date): string {
 }
 
 /** The token of a session that is created without a sign-in and is not audited. */
-export async function openSession(db: Database, { scope, userId, trace }: Actor, at = new Date()): Promise<string> {
-  return transaction(db, (tx) => startSession(tx, scope, { userId, isComplete: true, at, trace }));
+export async function openSession(
+  db: Database,
+  { scope, userId, auditSource }: Actor,
+  at = new Date(),
+): Promise<string> {
+  return transaction(db, (tx) => startSession(tx, scope, { userId, isComplete: true, at, auditSource }));
 }
 
 /** Sets up a second factor with the code of one minute before `now`, so that the current codes are still unused. */

@@ -34,10 +34,10 @@ export async function createActor(
 ): Promise<Actor> {
   const [userId, email] = [newId(), `${crypto.randomUUID()}@example.test`];
   await insertUser(prisma, scope, { id: userId, email, name, role, passwordHash: null });
-  const trace = { ip: '192.0.2.1', userAgent: 'Test', requestId: crypto.randomUUID() };
+  const auditSource = { ip: '192.0.2.1', userAgent: 'Test', requestId: crypto.randomUUID() };
   return {
-    ...{ scope, userId, role, name, email, trace },
-    ...{ organizationName: 'Test', isSuspended: false, hasSecondFactor: false, brokenWebhooks: 0 },
+    ...{ scope, userId, role, name, email, auditSource },
+    ...{ organizationName: 'Test', isSuspended: false, hasSecondFactor: false, endpointsDisabledByCharter: 0 },
   };
 }
 

@@ -98,7 +98,7 @@ export async function startDashboard({
       outbox: post,
       webhooks,
       requestLimits: DEFAULT_LIMITS,
-      pace: async () => {},
+      throttle: async () => {},
       queue: createDatabaseQueues(10).dashboard,
       now,
       onFault: () => {},

@@ -3,13 +3,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { maxHeaderSize } from 'node:http';
 import { join } from 'node:path';
-import { MAX_BODY_BYTES } from '../../src/api/request-body.ts';
+import { MAX_REQUEST_BODY_BYTES } from '../../src/api/request-body.ts';
 import { MAX_URL_BYTES } from '../../src/api/request-target.ts';
 import { waitMsAfter } from '../../src/client/retrying.ts';
 import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
 import { readConfig } from '../../src/config.ts';
 import { retryMsAfter } from '../../src/delivery/schedule.ts';
-import { MAX_BODY_BYTES as RESPONSE_BYTES, TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
+import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 import { LINK_HOURS } from '../../src/domain/access-link.ts';
 import {
   CHECKSUM_CHARACTERS,
@@ -23,13 +23,18 @@ import { SHOWN_PERIODS } from '../../src/domain/key-usage.ts';
 import { MAX_CHARACTERS } from '../../src/domain/name.ts';
 import { MAX_METADATA_ENTRIES } from '../../src/domain/parent-program.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
-import { MAX_ENDPOINTS, MAX_FAILING_DAYS, PREVIOUS_SECRET_HOURS } from '../../src/domain/webhook-endpoint.ts';
+import {
+  MAX_ENDPOINTS,
+  MAX_FAILING_DAYS,
+  MAX_RECEIVER_BODY_BYTES,
+  PREVIOUS_SECRET_HOURS,
+} from '../../src/domain/webhook-endpoint.ts';
 import { TIMEOUT_MS } from '../../src/operations/health.ts';
 import { OLDEST_VERSION } from '../../src/postgres/migrate.ts';
-import { IDLE_SECONDS as IDLE_SECONDS_OF_SHUTDOWN } from '../../src/run.ts';
-import { LIMITS, STOP_SECONDS } from '../../src/server.ts';
+import { SHUTDOWN_IDLE_SECONDS } from '../../src/run.ts';
+import { LIMITS, STALLED_SECONDS, STOP_SECONDS } from '../../src/server.ts';
 import { LEASE_INTERVAL_MS } from '../../src/service/request-limiter.ts';
-import { IDLE_SECONDS as IDLE_SECONDS_OF_POOL, KEPT_CONNECTIONS } from '../../src/store/database.ts';
+import { CONNECTION_IDLE_SECONDS, KEPT_CONNECTIONS } from '../../src/store/database.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS } from '../../src/store/session-settings.ts';
 import { constantOf, constantsIn } from './constants.ts';
@@ -109,13 +114,15 @@ export const FACTS: readonly Fact[] = [
     'README.md',
     /(\w+) stay open while the server is idle; the others close after (\w+) idle minutes/,
     KEPT_CONNECTIONS,
-    IDLE_SECONDS_OF_POOL / 60,
+    CONNECTION_IDLE_SECONDS / 60,
   ],
   ['openapi/guides/operating.md', /after at most (\w+) seconds/, TIMEOUT_MS / 1000],
-  ['openapi/guides/operating.md', /keeps idle connections for (\w+) second in case/, IDLE_SECONDS_OF_SHUTDOWN],
+  ['openapi/guides/operating.md', /keeps idle connections for (\w+) second in case/, SHUTDOWN_IDLE_SECONDS],
   ['openapi/guides/operating.md', /longer than `DRAIN_SECONDS` and (\d+) seconds are cut off/, STOP_SECONDS],
   ['src/server.ts', /waits at most (\d+) seconds for the requests in progress/, STOP_SECONDS],
   ['src/server.ts', /(\d+) and (\d+) seconds by default/, LIMITS.headersSeconds, LIMITS.requestSeconds],
+  ['src/server.ts', /that does not read\. (\d+) by default/, STALLED_SECONDS],
+  ['openapi/guides/decisions.md', /reads nothing of a response for (\d+) seconds/, STALLED_SECONDS],
   [
     'openapi/guides/errors.md',
     /its headers within (\d+) seconds, or the whole request within (\d+) seconds/,
@@ -131,14 +138,14 @@ export const FACTS: readonly Fact[] = [
   [
     'openapi/guides/errors.md',
     /body is larger than ([\d,]+) bytes \((\d+) KiB\)/,
-    MAX_BODY_BYTES,
-    MAX_BODY_BYTES / KIB,
+    MAX_REQUEST_BODY_BYTES,
+    MAX_REQUEST_BODY_BYTES / KIB,
   ],
   ['openapi/guides/errors.md', /longer than ([\d,]+) bytes \((\d+) KiB\)/, MAX_URL_BYTES, MAX_URL_BYTES / KIB],
   [
     'openapi/guides/decisions.md',
     /body of up to (\d+) KiB \(413\) and a URL of up to (\d+) KiB/,
-    MAX_BODY_BYTES / KIB,
+    MAX_REQUEST_BODY_BYTES / KIB,
     MAX_URL_BYTES / KIB,
   ],
   [
@@ -157,7 +164,7 @@ export const FACTS: readonly Fact[] = [
   ['openapi/guides/receiving-events.md', /If all attempts of (\d+) days fail/, MAX_FAILING_DAYS],
   ['openapi/guides/receiving-events.md', /within (\d+) seconds/, TIMEOUT_SECONDS],
   ['openapi/components/responses/EventReceived.yaml', /within (\d+) seconds/, TIMEOUT_SECONDS],
-  ['openapi/guides/receiving-events.md', /first ([\d,]+) bytes in the dashboard/, RESPONSE_BYTES],
+  ['openapi/guides/receiving-events.md', /first ([\d,]+) bytes in the dashboard/, MAX_RECEIVER_BODY_BYTES],
   [
     'openapi/guides/receiving-events.md',
     /(\d+) seconds after the first attempt has failed, then after (\d+) minutes, (\d+) minutes, (\d+) hours, (\d+) hours, (\d+) hours and (\d+) hours, up to (\d+) attempts in all. Each wait is up to (\d+)% longer/,
@@ -207,7 +214,7 @@ export const FACTS: readonly Fact[] = [
   ['openapi/guides/issuing-a-key.md', /up to (\d+) characters. No other key/, MAX_CHARACTERS.key],
   ['openapi/guides/issuing-a-key.md', /(\d+) active/, MAX_ACTIVE_KEYS],
   ['openapi/guides/mock-server.md', /a URL of more than (\d+) KiB/, MAX_URL_BYTES / KIB],
-  ['openapi/guides/mock-server.md', /a body of more than (\d+) KiB/, MAX_BODY_BYTES / KIB],
+  ['openapi/guides/mock-server.md', /a body of more than (\d+) KiB/, MAX_REQUEST_BODY_BYTES / KIB],
   [
     'openapi/guides/pages-filters-sorting.md',
     /this text of (\d+) to (\d+) characters/,
@@ -239,12 +246,12 @@ export const FACTS: readonly Fact[] = [
   ['openapi/components/schemas/Metadata.yaml', /up to (\d+) entries/, MAX_METADATA_ENTRIES],
   ['openapi/components/schemas/ParentProgramUpdate.yaml', /At most (\d+) entries may remain/, MAX_METADATA_ENTRIES],
   ['openapi/components/parameters/IdempotencyKey.yaml', /\b(\d+) hours/, IDEMPOTENCY_HOURS],
-  ['openapi/openapi.yaml', /JSON in UTF-8, up to (\d+) KiB/, MAX_BODY_BYTES / KIB],
+  ['openapi/openapi.yaml', /JSON in UTF-8, up to (\d+) KiB/, MAX_REQUEST_BODY_BYTES / KIB],
   [
     'openapi/components/responses/PayloadTooLargeException.yaml',
     /([\d,]+) bytes \((\d+) KiB\)/,
-    MAX_BODY_BYTES,
-    MAX_BODY_BYTES / KIB,
+    MAX_REQUEST_BODY_BYTES,
+    MAX_REQUEST_BODY_BYTES / KIB,
   ],
   [
     'openapi/components/responses/UriTooLongException.yaml',
@@ -263,7 +270,8 @@ export const FACTS: readonly Fact[] = [
   ],
   ['README.md', /(\w+) tenths of the database connections serve/, 10 * constantOf(QUEUES, 'API_SHARE')],
   ['README.md', /(\w+) tenths of the connections are divided/, 10 * constantOf(QUEUES, 'DASHBOARD_SHARE')],
-  ['README.md', /at most (\d+) milliseconds\. So/, constantOf('src/service/fair-queue.ts', 'MAX_REST_MS')],
+  ['README.md', /at most (\d+) milliseconds\. So/, constantOf('src/service/fair-queue.ts', 'MAX_PAUSE_MS')],
+  ['README.md', /take up to (\d+) milliseconds/, constantOf('src/service/fair-queue.ts', 'MAX_PAUSE_MS')],
   [
     'openapi/guides/limits.md',
     /its response comes up to (\d+) milliseconds/,
@@ -324,7 +332,7 @@ export const FACTS: readonly Fact[] = [
     /attempts of the last (\d+) days/,
     constantOf('src/dashboard/webhooks/endpoint.ts', 'SHOWN_DAYS'),
   ],
-  ['openapi/guides/managing-webhooks.md', /see the first ([\d,]+) bytes/, RESPONSE_BYTES],
+  ['openapi/guides/managing-webhooks.md', /see the first ([\d,]+) bytes/, MAX_RECEIVER_BODY_BYTES],
   [
     'openapi/guides/managing-webhooks.md',
     /at most (\w+) test events within a minute/,
@@ -344,7 +352,7 @@ export const FACTS: readonly Fact[] = [
     'openapi/guides/decisions.md',
     /the whole response may take (\d+) seconds, and its first (\d+) KiB is kept/,
     TIMEOUT_SECONDS,
-    RESPONSE_BYTES / KIB,
+    MAX_RECEIVER_BODY_BYTES / KIB,
   ],
   ['openapi/guides/decisions.md', /after (\w+) days of failures alone/, MAX_FAILING_DAYS],
   [
@@ -444,8 +452,8 @@ export const FACTS: readonly Fact[] = [
   [
     'openapi/components/schemas/PayloadTooLargeException.yaml',
     /larger than (\d+) bytes \((\d+) KiB\)/,
-    MAX_BODY_BYTES,
-    MAX_BODY_BYTES / KIB,
+    MAX_REQUEST_BODY_BYTES,
+    MAX_REQUEST_BODY_BYTES / KIB,
   ],
   [
     'openapi/components/schemas/UriTooLongException.yaml',
@@ -464,8 +472,7 @@ export const FACTS: readonly Fact[] = [
     Limit?.['minimum'],
     Limit?.['maximum'],
   ],
-  ['src/dashboard/http/request-error.ts', /larger than (\d+) KiB/, constantOf(FORMS, 'MAX_BODY_BYTES') / KIB],
-  ['src/dashboard/webhooks/endpoint.ts', /Every attempt of (\w+) days failed/, MAX_FAILING_DAYS],
+  ['src/dashboard/http/request-error.ts', /larger than (\d+) KiB/, constantOf(FORMS, 'MAX_FORM_BYTES') / KIB],
   ['src/dashboard/webhooks/endpoint.ts', /responds with 2xx within (\d+) seconds/, TIMEOUT_SECONDS],
   ['src/dashboard/webhooks/cells.ts', /None in (\d+) days/, constantOf('src/store/webhook-deliveries.ts', 'DAYS_KEPT')],
   [
@@ -479,7 +486,7 @@ export const FACTS: readonly Fact[] = [
     constantOf('src/dashboard/audit-log/page.ts', 'PRESETS.2.days'),
   ],
   ['src/api/request-target.ts', /bytes \((\d+) KiB\)/, MAX_URL_BYTES / KIB],
-  ['src/api/request-body.ts', /bytes \((\d+) KiB\)/, MAX_BODY_BYTES / KIB],
+  ['src/api/request-body.ts', /bytes \((\d+) KiB\)/, MAX_REQUEST_BODY_BYTES / KIB],
   ['src/api/unreadable-request.ts', /larger than (\d+) KiB together/, maxHeaderSize / KIB],
   ['src/config.ts', /a key of (\d+) bytes/, constantOf('src/domain/keyring.ts', 'KEY_BYTES')],
   ['src/postgres/encryption-key-file.ts', /a key of (\d+) bytes/, constantOf('src/domain/keyring.ts', 'KEY_BYTES')],

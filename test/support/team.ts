@@ -2,7 +2,7 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { ROLES, type Role } from '../../src/domain/role.ts';
 import { createOrganization } from '../../src/service/operator.ts';
 import type { Database } from '../../src/store/database.ts';
-import { cheapPasswordHash, newTrace } from './accounts.ts';
+import { cheapPasswordHash, newAuditSource } from './accounts.ts';
 
 export const NAMES: Record<Role, string> = {
   administrator: 'Adaeze Okafor',
@@ -29,8 +29,13 @@ export async function createTeam(db: Database): Promise<Team> {
     const row = rows.find((each) => each.role === role);
     if (row === undefined) throw new Error(`The team has no ${role}.`);
     const { id: userId, name, email } = row;
-    const rest = { organizationName: ORGANIZATION, isSuspended: false, hasSecondFactor: false, brokenWebhooks: 0 };
-    return { scope, userId, role, name, email, trace: newTrace(), ...rest };
+    const rest = {
+      organizationName: ORGANIZATION,
+      isSuspended: false,
+      hasSecondFactor: false,
+      endpointsDisabledByCharter: 0,
+    };
+    return { scope, userId, role, name, email, auditSource: newAuditSource(), ...rest };
   };
   return {
     organizationId: scope.organizationId,

@@ -82,7 +82,7 @@ ${body === undefined ? html`<p class="kind">No body</p>` : html`<p class="kind">
 </section>`;
 }
 
-export function headerPlace(name: string): string {
+function headerPlace(name: string): string {
   return `/headers/${name.toLowerCase()}`;
 }
 

@@ -183,7 +183,13 @@ export const API_FAULTS: readonly Fault[] = [
   },
   {
     title: "a body above the contract's limit is accepted",
-    edits: [{ file: BODY, find: 'const MAX_BODY_BYTES = 100 * 1024;', replace: 'const MAX_BODY_BYTES = 200 * 1024;' }],
+    edits: [
+      {
+        file: BODY,
+        find: 'const MAX_REQUEST_BODY_BYTES = 100 * 1024;',
+        replace: 'const MAX_REQUEST_BODY_BYTES = 200 * 1024;',
+      },
+    ],
     caughtBy: 'test/contract/every-operation-body.test.ts',
   },
   {
@@ -315,14 +321,14 @@ export const API_FAULTS: readonly Fault[] = [
     caughtBy: 'test/service/fair-queue.test.ts',
   },
   {
-    title: 'an organization whose requests wait never rests',
+    title: 'an organization whose requests wait never pauses',
     edits: [
-      { file: 'src/service/fair-queue.ts', find: '      this.#rest(tenant, { oldest, startedAt });\n', replace: '' },
+      { file: 'src/service/fair-queue.ts', find: '      this.#pause(tenant, { oldest, startedAt });\n', replace: '' },
     ],
     caughtBy: 'test/service/fair-queue.test.ts',
   },
   {
-    title: 'an organization rests although its requests have waited for long',
+    title: 'an organization pauses although its requests have waited for long',
     edits: [
       {
         file: 'src/service/fair-queue.ts',
@@ -333,7 +339,7 @@ export const API_FAULTS: readonly Fault[] = [
     caughtBy: 'test/service/fair-queue.test.ts',
   },
   {
-    title: 'an organization rests although it has too many requests waiting',
+    title: 'an organization pauses although it has too many requests waiting',
     edits: [{ file: 'src/service/fair-queue.ts', find: ' || newestWaitsMs > maxWaitMs)', replace: ')' }],
     caughtBy: 'test/service/fair-queue.test.ts',
   },
@@ -349,7 +355,7 @@ export const API_FAULTS: readonly Fault[] = [
     caughtBy: 'test/service/fair-queue.test.ts',
   },
   {
-    title: 'a flood of the dashboard does not rest for the requests of the API',
+    title: 'a flood of the dashboard does not pause for the requests of the API',
     edits: [
       {
         file: 'src/service/database-queues.ts',
@@ -392,7 +398,7 @@ export const API_FAULTS: readonly Fault[] = [
       {
         file: 'src/run.ts',
         find: 'onUnreadable: unreadable.log,',
-        replace: "onUnreadable: (seen) => logger.info(seen, 'malformed HTTP request'),",
+        replace: "onUnreadable: (seen) => logger.info(seen, 'unreadable or incomplete HTTP request'),",
       },
     ],
     caughtBy: 'test/operations/logs.test.ts',

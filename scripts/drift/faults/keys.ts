@@ -431,8 +431,8 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/app.ts',
-        find: 'if (error instanceof MissingKeyError) lacksKey = true;',
-        replace: 'lacksKey = false;',
+        find: 'if (error instanceof MissingEncryptionKeyError) lacksEncryptionKey = true;',
+        replace: 'lacksEncryptionKey = false;',
       },
     ],
     caughtBy: 'test/process/encryption-key.test.ts',

@@ -87,7 +87,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/dashboard/http/page-routes.ts',
-        find: '          await dashboard.pace(context.trace.ip);\n',
+        find: '          await dashboard.throttle(context.auditSource.ip);\n',
         replace: '',
       },
     ],

@@ -36,7 +36,7 @@ export const NUMBER_FAULTS: readonly Fault[] = [
     caughtBy: FACTS,
   },
   {
-    title: 'the README overstates how long a busy organization rests',
+    title: 'the README overstates how long a busy organization pauses',
     edits: [{ file: 'README.md', find: 'most 25 milliseconds', replace: 'most 50 milliseconds' }],
     caughtBy: FACTS,
   },

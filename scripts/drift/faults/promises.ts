@@ -48,6 +48,11 @@ export const PROMISE_FAULTS: readonly Fault[] = [
     caughtBy: FACTS,
   },
   {
+    title: 'a client that reads nothing keeps its connection',
+    edits: [{ file: 'src/server.ts', find: '  server.timeout = stalledSeconds * 1000;\n', replace: '' }],
+    caughtBy: 'test/connections.test.ts',
+  },
+  {
     title: '/readyz waits four seconds',
     edits: [{ file: 'src/operations/health.ts', find: 'TIMEOUT_MS = 2000', replace: 'TIMEOUT_MS = 4000' }],
     caughtBy: FACTS,

@@ -66,7 +66,9 @@ export const WEBHOOK_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the whole body of a response to a webhook is read',
-    edits: [{ file: SENDER, find: "      if (this.#bytes > MAX_BODY_BYTES) this.#endWith('');\n", replace: '' }],
+    edits: [
+      { file: SENDER, find: "      if (this.#bytes > MAX_RECEIVER_BODY_BYTES) this.#endWith('');\n", replace: '' },
+    ],
     caughtBy: SENDER_TESTS,
   },
   {
@@ -143,9 +145,27 @@ export const WEBHOOK_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the results of attempts are lost while the database is away',
-    edits: [{ file: DELIVERIES, find: 'if (isOutage(error)) throw error;\n', replace: '' }],
+    edits: [
+      {
+        file: DELIVERIES,
+        find: 'if (isOutage(error)) throw error;\n        if (results',
+        replace: 'if (results',
+      },
+    ],
     caughtBy: DELIVERY_TESTS,
   },
+  {
+    title: 'an outage between an attempt and the disabling of its endpoint keeps the endpoint enabled',
+    edits: [
+      {
+        file: DELIVERIES,
+        find: 'if (isOutage(error)) throw error;\n        this.#options',
+        replace: 'this.#options',
+      },
+    ],
+    caughtBy: 'test/delivery/deliveries.test.ts',
+  },
+
   {
     title: 'a failing endpoint takes as many places as any other',
     edits: [

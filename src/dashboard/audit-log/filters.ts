@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../domain/duration.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import {
@@ -33,8 +34,6 @@ export function filterValues(read: (name: FilterField) => string): FilterValues 
 export function filterValuesIn(query: URLSearchParams): FilterValues {
   return filterValues((name) => query.get(name) ?? '');
 }
-
-const DAY_MS = 86_400_000;
 
 /** `problem` null: the values are valid. */
 export async function readFilters(

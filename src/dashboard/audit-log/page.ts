@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../domain/duration.ts';
 import { ACTIONS, type AuditRecord, countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit-log.ts';
 import type { Form } from '../http/forms.ts';
 import type { Problem } from '../http/problem.ts';
@@ -99,7 +100,6 @@ const PRESETS = [
   { name: 'Last 7 days', days: 7 },
   { name: 'Last 30 days', days: 30 },
 ];
-const DAY_MS = 86_400_000;
 
 /** Links to common periods, which keep the other filters. */
 function presets(values: FilterValues, now: Date): Html {

@@ -26,22 +26,25 @@ export function errorView(error: unknown, context: RequestContext): View {
     return viewOf(context, { ...PAGES[error.code], message: error.message });
   }
   if (error instanceof DomainError || isOutage(error)) {
-    const message = 'Nothing was lost. Wait a few seconds, then reload this page.';
-    const retryAfter = isOfLoad(error) ? '1' : '5';
+    const isRefused = isOfLoad(error);
+    const message = isRefused
+      ? 'Nothing was changed. Wait a few seconds, then try again.'
+      : 'The database did not answer. Wait a few seconds. If you sent a form, check whether its change was made before you send it again.';
+    const retryAfter = isRefused ? '1' : '5';
     return { ...viewOf(context, { ...PAGES.unavailable, message }), headers: { 'Retry-After': retryAfter } };
   }
-  const message = `Something went wrong on our side. Try again. If it happens again, tell support this number: ${context.trace.requestId}`;
+  const message = `Something went wrong on our side. Try again. If it happens again, tell support this number: ${context.auditSource.requestId}`;
   return viewOf(context, { status: 500, title: 'That was our mistake', message });
 }
 
 /** Reports a bug, an outage or a refusal under load. Other refusals are no news to the operator. */
 export function reportError(
   error: unknown,
-  { context: { dashboard, trace }, res }: { context: RequestContext; res: ServerResponse },
+  { context: { dashboard, auditSource }, res }: { context: RequestContext; res: ServerResponse },
 ): void {
   if (error instanceof OverloadError) dashboard.onOverload(error.overloaded, res);
   const isRefusal = error instanceof RequestError || (error instanceof DomainError && error.code !== 'unavailable');
-  if (!isRefusal && !isOfLoad(error)) dashboard.onFault(error, trace.requestId);
+  if (!isRefusal && !isOfLoad(error)) dashboard.onFault(error, auditSource.requestId);
 }
 
 type ErrorText = { readonly status: number; readonly title: string; readonly message: string };

@@ -5,7 +5,7 @@ import type { RequestContext } from './request-context.ts';
 import { RequestError } from './request-error.ts';
 
 /** 10 KiB; the largest form has seven short fields. */
-const MAX_BODY_BYTES = 10 * 1024;
+const MAX_FORM_BYTES = 10 * 1024;
 const TOKEN_FIELD = 'form_token';
 
 /** The fields of a submitted form. */
@@ -49,16 +49,19 @@ export function refuseForeign({ headers }: IncomingMessage, origin: string): voi
   if (!isOurs) throw new RequestError('foreign');
 }
 
+/** Problems of raw-body. The last one: the client had gone before the form was read. */
+const INCOMPLETE = new Set<unknown>(['request.aborted', 'request.size.invalid', 'stream.not.readable']);
+
 async function readText(req: IncomingMessage): Promise<string> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers;
   const isForm = type.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
   if (!isForm || encoding.toLowerCase() !== 'identity') throw new RequestError('not-a-form');
   if (req.readableEnded) return ''; // The request announced no body (server.ts); raw-body would call that unreadable.
   const length = req.headers['content-length'] ?? null;
-  const bytes = await getRawBody(req, { limit: MAX_BODY_BYTES, length }).catch((error: unknown) => {
+  const bytes = await getRawBody(req, { limit: MAX_FORM_BYTES, length }).catch((error: unknown) => {
     const problem = error instanceof Error && 'type' in error ? error.type : undefined;
     if (problem === 'entity.too.large') throw new RequestError('too-large');
-    if (problem === 'request.aborted' || problem === 'request.size.invalid') throw new RequestError('unreadable');
+    if (INCOMPLETE.has(problem)) throw new RequestError('unreadable');
     throw error;
   });
   return bytes.toString('utf8');

@@ -53,7 +53,7 @@ export function sectionRoutes(dashboard: Dashboard, { mayEnter = () => true, pag
     enter: async (context, page) => {
       const visitor = await findVisitor(context);
       if (visitor.kind === 'signed-in') return visitor.context;
-      await dashboard.pace(context.trace.ip);
+      await dashboard.throttle(context.auditSource.ip);
       return redirect(signInUrl(context, page, visitor.end));
     },
     isAllowed: ({ actor }) => mayEnter(actor.role),
@@ -80,7 +80,7 @@ function routesTo<Context extends RequestContext>(
       let known: RequestContext = context;
       try {
         if (gate.isPublic) {
-          await dashboard.pace(context.trace.ip);
+          await dashboard.throttle(context.auditSource.ip);
           // The client has gone, so the rest of its request cannot be read.
           if (res.destroyed) return;
         }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Request } from 'express';
-import type { Actor, Trace } from '../../domain/actor.ts';
+import type { Actor, AuditSource } from '../../domain/actor.ts';
 import type { Environment } from '../../domain/api-key.ts';
 import type { Overloaded } from '../../domain/errors.ts';
 import type { WebhookTargets } from '../../domain/forbidden-address.ts';
@@ -26,7 +26,7 @@ export type DashboardDeps = {
   /** The defaults of the installation. */
   readonly requestLimits: RequestLimits;
   /** Delays a request from this address if the address sends too many requests without a valid key or session. */
-  readonly pace: (ip: string) => Promise<void>;
+  readonly throttle: (ip: string) => Promise<void>;
   /** Runs what needs the database; the tenants are the networks of the clients. */
   readonly queue: FairQueue;
   readonly now: () => Date;
@@ -49,7 +49,7 @@ export type RequestContext = {
   readonly query: URLSearchParams;
   /** Charter's own address, without a slash at the end. */
   readonly origin: string;
-  readonly trace: Trace;
+  readonly auditSource: AuditSource;
   readonly now: Date;
   /** The session token that the cookie holds, not verified; null: no cookie. */
   readonly token: string | null;
@@ -68,7 +68,7 @@ export type SignedInContext = RequestContext & { readonly actor: Actor; readonly
 export function contextOf(req: Request, dashboard: Dashboard): { context: RequestContext; newCookies: string[] } {
   const { session, formSecret: sentSecret } = readCookies(req.headers, dashboard.isHttps);
   const formSecret = sentSecret ?? newFormSecret();
-  const trace = traceOf(req);
+  const auditSource = auditSourceOf(req);
   const queryStart = req.originalUrl.indexOf('?');
   const context: RequestContext = {
     dashboard,
@@ -76,11 +76,11 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
     params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
     query: new URLSearchParams(queryStart < 0 ? '' : req.originalUrl.slice(queryStart + 1)),
     origin: dashboard.publicUrl ?? `${req.protocol}://${req.headers.host ?? 'localhost'}`,
-    trace,
+    auditSource,
     now: dashboard.now(),
     token: session,
     formToken: formTokenOf(formSecret),
-    inTurn: turnsOf(req, networkOf(trace.ip), dashboard.queue),
+    inTurn: turnsOf(req, networkOf(auditSource.ip), dashboard.queue),
   };
   return { context, newCookies: sentSecret === null ? [formCookie(formSecret, dashboard.isHttps)] : [] };
 }
@@ -101,7 +101,7 @@ function turnsOf({ socket }: Request, network: string, queue: FairQueue): Reques
   };
 }
 
-function traceOf(req: Request): Trace {
+function auditSourceOf(req: Request): AuditSource {
   const { 'user-agent': userAgent = '' } = req.headers;
   // Set for every request before it is routed.
   const requestId = req.res?.getHeader('X-Request-Id');
@@ -115,9 +115,9 @@ export type Visitor =
   | { readonly kind: 'guest'; readonly end: SessionEnd | null };
 
 export async function findVisitor(context: RequestContext): Promise<Visitor> {
-  const { token, dashboard, trace, now, inTurn } = context;
+  const { token, dashboard, auditSource, now, inTurn } = context;
   if (token === null) return { kind: 'guest', end: null };
-  const session = await inTurn(() => checkSession(dashboard.db, token, trace, now));
+  const session = await inTurn(() => checkSession(dashboard.db, token, auditSource, now));
   switch (session.kind) {
     case 'signed-in':
       return { kind: 'signed-in', context: { ...context, token, actor: session.actor, formToken: formTokenOf(token) } };

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../domain/duration.ts';
 import { nameKeyOf } from '../../domain/name.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
 import { getKey, type KeyDetails } from '../../service/list-keys.ts';
@@ -75,8 +76,6 @@ function keyFacts({ isOwn, now }: KeyContext, key: KeyDetails, holder: KeyAccess
     expiryFact(key),
   ]);
 }
-
-const DAY_MS = 86_400_000;
 
 /** A key of somebody else that was used within a day is ended only by those who type its name. */
 function mustTypeName({ isOwn, now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {

@@ -1,4 +1,5 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
+import { DAY_MS } from '../../domain/duration.ts';
 import { type Permission, permissionsOf } from '../../domain/role.ts';
 import { issueKey } from '../../service/issue-key.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/key-access.ts';
@@ -99,7 +100,6 @@ function initialValues({ policy }: KeyAccess): Values {
   return { name: '', permissions: ['parent_programs:read'], expiry: defaultLife(policy), expiryDate: '' };
 }
 
-const DAY_MS = 86_400_000;
 const LABELS = {
   name: 'Name',
   permissions: 'Permissions',

@@ -1,4 +1,5 @@
 import type { Environment } from '../../domain/api-key.ts';
+import { DAY_MS } from '../../domain/duration.ts';
 import { formatCount, formatDay, formatInstant, formatNumber, formatSecond } from '../../domain/format.ts';
 import type { Permission, Role } from '../../domain/role.ts';
 import { type Html, html } from './html.ts';
@@ -74,5 +75,5 @@ export function since(at: Date, now: Date): Html {
 
 /** Whole days from `now` until `at`, at least 0. */
 export function daysUntil(at: Date, now: Date): number {
-  return Math.max(0, Math.floor((at.getTime() - now.getTime()) / 86_400_000));
+  return Math.max(0, Math.floor((at.getTime() - now.getTime()) / DAY_MS));
 }

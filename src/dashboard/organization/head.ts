@@ -20,12 +20,15 @@ export function organizationHead(current: Tab, actor: Actor, action?: Html | fal
   const tabs = TABS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ tab, name, href }) => {
     return { name, href, isCurrent: tab === current };
   });
-  return html`${head({ title: 'Organization', action, tabs: { label: 'Organization pages', tabs } })}${brokenNotice(current, actor)}`;
+  return html`${head({ title: 'Organization', action, tabs: { label: 'Organization pages', tabs } })}${disabledEndpointsNotice(current, actor)}`;
 }
 
 /** Tells administrators of the endpoints that Charter itself has disabled. */
-function brokenNotice(current: Tab, { role, brokenWebhooks }: Actor): Html | false {
-  if (brokenWebhooks === 0 || !mayGovern(role)) return false;
-  const [count, verb] = [formatCount(brokenWebhooks, 'webhook endpoint'), brokenWebhooks === 1 ? 'was' : 'were'];
-  return html`<div class="notice warn"><p><strong>${count} ${verb} disabled because the receiver failed.</strong> No events are sent to ${brokenWebhooks === 1 ? 'it' : 'them'}. ${current !== 'webhooks' && html`<a href="${WEBHOOKS}">See the webhooks</a>`}</p></div>`;
+function disabledEndpointsNotice(current: Tab, { role, endpointsDisabledByCharter }: Actor): Html | false {
+  if (endpointsDisabledByCharter === 0 || !mayGovern(role)) return false;
+  const [count, verb] = [
+    formatCount(endpointsDisabledByCharter, 'webhook endpoint'),
+    endpointsDisabledByCharter === 1 ? 'was' : 'were',
+  ];
+  return html`<div class="notice warn"><p><strong>${count} ${verb} disabled because the receiver failed.</strong> No events are sent to ${endpointsDisabledByCharter === 1 ? 'it' : 'them'}. ${current !== 'webhooks' && html`<a href="${WEBHOOKS}">See the webhooks</a>`}</p></div>`;
 }

@@ -81,7 +81,7 @@ ${postForm({ action: `${url}/reactivate`, formToken }, html`<button class="butto
     { action: `${url}/role`, formToken },
     html`${roleField({ actorRole: actor.role, chosen: user.role, problem })}<button class="button">Change role</button>`,
   )}</div>
-${linkSetting(context, user)}
+${!isSelf && linkSetting(context, user)}
 ${
   user.hasSecondFactor &&
   !isSelf &&

@@ -12,12 +12,12 @@ export async function showForgottenPassword(context: RequestContext): Promise<Vi
 }
 
 export async function requestLink(context: RequestContext, form: Form<'email'>): Promise<View> {
-  const { dashboard, trace, now } = context;
+  const { dashboard, auditSource, now } = context;
   const { db, outbox, publicUrl } = dashboard;
   const email = form.text('email');
   // The mail needs the configured address: anybody can send a request with another Host.
   if (publicUrl === undefined || !outbox.canSend) return requestedPage(context);
-  const outcome = await requestReset(db, { email, trace, now }, { outbox, publicUrl });
+  const outcome = await requestReset(db, { email, auditSource, now }, { outbox, publicUrl });
   switch (outcome.kind) {
     case 'done':
       return requestedPage(context);

@@ -14,12 +14,12 @@ export async function showCode(context: RequestContext): Promise<View> {
 }
 
 export async function giveCode(context: RequestContext, form: Form<'code' | 'next'>): Promise<View> {
-  const { dashboard, trace, now } = context;
+  const { dashboard, auditSource, now } = context;
   const next = safeNext(form.text('next'));
   const result = await giveSecondFactor(dashboard.db, {
     token: context.token ?? '',
     code: form.text('code'),
-    trace,
+    auditSource,
     now,
   });
   switch (result.kind) {

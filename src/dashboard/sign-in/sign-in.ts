@@ -29,10 +29,10 @@ export async function showSignIn(context: RequestContext): Promise<View> {
 }
 
 export async function enter(context: RequestContext, form: Form<'email' | 'password' | 'next'>): Promise<View> {
-  const { dashboard, trace, now } = context;
+  const { dashboard, auditSource, now } = context;
   const next = safeNext(form.text('next'));
   const email = form.text('email');
-  const result = await signIn(dashboard.db, { email, password: form.text('password'), trace, now });
+  const result = await signIn(dashboard.db, { email, password: form.text('password'), auditSource, now });
   switch (result.kind) {
     case 'signed-in':
       return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
@@ -50,8 +50,8 @@ export async function enter(context: RequestContext, form: Form<'email' | 'passw
 }
 
 /** Not among the public pages, because its form carries the token of the session. */
-export async function leave({ dashboard, token, trace }: SignedInContext): Promise<View> {
-  await signOut(dashboard.db, token, trace);
+export async function leave({ dashboard, token, auditSource }: SignedInContext): Promise<View> {
+  await signOut(dashboard.db, token, auditSource);
   return redirect('/sign-in?done=signed-out', { cookies: [endedSessionCookie(dashboard.isHttps)] });
 }
 

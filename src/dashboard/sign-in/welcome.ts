@@ -15,11 +15,11 @@ export async function showWelcome(context: RequestContext): Promise<View> {
 }
 
 export async function choosePassword(context: RequestContext, form: Form<'password'>): Promise<View> {
-  const { dashboard, trace, now } = context;
+  const { dashboard, auditSource, now } = context;
   const outcome = await setPassword(dashboard.db, {
     token: tokenOf(context),
     password: form.text('password'),
-    trace,
+    auditSource,
     now,
   });
   switch (outcome.kind) {

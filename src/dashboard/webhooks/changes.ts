@@ -97,7 +97,7 @@ export async function enable(context: SignedInContext): Promise<View> {
 }
 
 /** To the endpoint's page, which confirms the action; or why it cannot be done. */
-export function toEndpoint(context: SignedInContext, outcome: Done | Conflict, done: string): View {
+function toEndpoint(context: SignedInContext, outcome: Done | Conflict, done: string): View {
   const href = endpointUrl(endpointIdOf(context));
   if (outcome.kind === 'done') return redirect(`${href}?done=${done}`);
   return conflictPage(context, outcome, { name: 'See the endpoint', href });

@@ -1,6 +1,7 @@
 import { formatCount, formatNumber } from '../../domain/format.ts';
 import { parseJson } from '../../domain/json.ts';
 import { mayGovern } from '../../domain/role.ts';
+import { MAX_RECEIVER_BODY_BYTES } from '../../domain/webhook-endpoint.ts';
 import { resendDelivery, sendTestEvent } from '../../service/webhook-sending.ts';
 import { type DeliveryDetails, getDelivery, MAX_READ_ATTEMPTS, type WebhookAttempt } from '../../service/webhooks.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -82,10 +83,8 @@ function cells(attempt: WebhookAttempt) {
 function responseBody({ responseBody: body, status, number }: WebhookAttempt): Html | false {
   if (body === null || status === null) return false;
   if (body.length === 0) return html`<span class="under">Without a body</span>`;
-  return html`<details class="more"><summary>Body<span class="unseen"> of the response to attempt ${number}</span></summary><pre class="text">${shownText(body)}</pre>${body.length === MAX_BODY_BYTES && html`<p class="small quiet">The first ${formatNumber(MAX_BODY_BYTES)} bytes.</p>`}</details>`;
+  return html`<details class="more"><summary>Body<span class="unseen"> of the response to attempt ${number}</span></summary><pre class="text">${shownText(body)}</pre>${body.length === MAX_RECEIVER_BODY_BYTES && html`<p class="small quiet">The first ${formatNumber(MAX_RECEIVER_BODY_BYTES)} bytes.</p>`}</details>`;
 }
-
-const MAX_BODY_BYTES = 1024;
 
 /** The bytes as text. A character cut at the end is left out, and control characters are replaced, so that none changes the page. */
 function shownText(bytes: Uint8Array): string {

@@ -1,5 +1,7 @@
+import { DAY_MS } from '../../domain/duration.ts';
 import type { PeriodUse } from '../../domain/key-usage.ts';
 import { mayGovern } from '../../domain/role.ts';
+import { MAX_FAILING_DAYS } from '../../domain/webhook-endpoint.ts';
 import {
   type DeliveryListPage,
   getWebhook,
@@ -66,7 +68,7 @@ function repairNotice(reason: 'gone' | 'failing'): Html {
   const why =
     reason === 'gone'
       ? 'Its receiver responded with 410 Gone, so Charter has disabled the endpoint.'
-      : 'Every attempt of five days failed, so Charter has disabled the endpoint.';
+      : `Every attempt of ${MAX_FAILING_DAYS} days failed, so Charter has disabled the endpoint.`;
   return html`<div class="notice warn"><p><strong>${why}</strong> Repair the receiver, then enable the endpoint. For changes while it was disabled, read the feed of events.</p></div>`;
 }
 
@@ -92,7 +94,6 @@ function about(endpoint: WebhookEndpointDetails, now: Date): Html {
 }
 
 const SHOWN_DAYS = 7;
-const DAY_MS = 86_400_000;
 
 function attemptSection({ days }: WebhookEndpointDetails, now: Date): Html {
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;

@@ -54,8 +54,12 @@ function requestMetrics({ requests, keyRefusals }: AppMeasures): Metric[] {
           distribution: durations,
         })),
     ),
-    counter({ name: 'charter_keys_refused_total', help: 'Requests with a refused API key, or with none.' }, () =>
-      samplesBy('reason', keyRefusals.entries()),
+    counter(
+      {
+        name: 'charter_keys_refused_total',
+        help: 'Requests that were refused because of their API key: it is missing or not accepted, lacks the permission, or its organization is suspended.',
+      },
+      () => samplesBy('reason', keyRefusals.entries()),
     ),
   ];
 }

@@ -145,7 +145,7 @@ test('each action leaves one event with its actor and its endpoint', async () =>
   for (const event of events.slice(1))
     expect(event).toMatchObject({
       actorUserId: administrator.userId,
-      ...administrator.trace,
+      ...administrator.auditSource,
       detail: { url: NEW.url, endpoint: ids.endpointId },
     });
   expect(events[1]?.detail).toMatchObject({

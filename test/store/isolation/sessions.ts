@@ -14,7 +14,7 @@ import {
   touchSession,
 } from '../../../src/store/sessions.ts';
 import { findAccessLinkByHash, findSessionByHash } from '../../../src/store/unscoped.ts';
-import { newTrace } from '../../support/accounts.ts';
+import { newAuditSource } from '../../support/accounts.ts';
 import type { Tenant } from '../../support/store.ts';
 import type { Proofs } from './proof.ts';
 
@@ -23,7 +23,7 @@ const LATER = new Date('2026-05-04T13:00:00.000Z');
 
 async function openSession({ prisma }: Database, { scope, userId }: Tenant): Promise<Buffer> {
   const tokenHash = randomBytes(32);
-  await insertSession(prisma, scope, { userId, tokenHash, isComplete: true, at: AT, trace: newTrace() });
+  await insertSession(prisma, scope, { userId, tokenHash, isComplete: true, at: AT, auditSource: newAuditSource() });
   return tokenHash;
 }
 
@@ -37,7 +37,13 @@ async function openLink({ prisma }: Database, { scope, userId }: Tenant): Promis
 export const sessionProofs: Proofs = {
   // The attack: a session of one's own organization for a user of another one.
   async insertSession({ db, ours, theirs }) {
-    const session = { userId: theirs.userId, tokenHash: randomBytes(32), isComplete: true, at: AT, trace: newTrace() };
+    const session = {
+      userId: theirs.userId,
+      tokenHash: randomBytes(32),
+      isComplete: true,
+      at: AT,
+      auditSource: newAuditSource(),
+    };
     await expect(insertSession(db.prisma, ours.scope, session)).rejects.toMatchObject({ code: 'P2003' });
   },
 
@@ -81,7 +87,7 @@ export const sessionProofs: Proofs = {
 
   async touchSession({ db, ours, theirs }) {
     const tokenHash = await openSession(db, theirs);
-    await touchSession(db, ours.scope, { tokenHash, at: LATER, trace: newTrace() });
+    await touchSession(db, ours.scope, { tokenHash, at: LATER, auditSource: newAuditSource() });
     expect(await findSessionByHash(db, tokenHash)).toMatchObject({ lastSeenAt: AT });
   },
 };
