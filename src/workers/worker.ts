@@ -40,8 +40,7 @@ export class Worker implements HandedConnections {
     this.stopRequested = stop.promise;
     this.#ended = end.promise;
     process.on('message', (message: SupervisorMessage, handle: unknown) => {
-      // Without a socket: the client has closed the connection meanwhile.
-      if (message.kind === 'connection' && handle instanceof Socket) this.#receive(handle);
+      if (message.kind === 'connection') this.#receive(message.id, handle);
       if (message.kind === 'read metrics') this.#readMetrics(message.id);
       if (message.kind === 'stop') stop.resolve(message.reason);
       if (message.kind === 'no more connections') end.resolve();
@@ -70,11 +69,15 @@ export class Worker implements HandedConnections {
     };
   }
 
-  /** As Node's HTTP server sets up the connections that it accepts itself. */
-  #receive(socket: Socket): void {
-    socket.allowHalfOpen = true;
-    socket.setNoDelay(true);
-    this.#serve(socket);
+  #receive(id: number, handle: unknown): void {
+    // Before anything is read: if this process ends, the supervisor hands every connection that is not taken to another worker.
+    send({ kind: 'taken', id });
+    // Without a socket: the supervisor has closed it meanwhile.
+    if (!(handle instanceof Socket)) return;
+    // As Node's HTTP server sets up the connections that it accepts itself.
+    handle.allowHalfOpen = true;
+    handle.setNoDelay(true);
+    this.#serve(handle);
   }
 }
 

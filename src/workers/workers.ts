@@ -33,6 +33,8 @@ type Slot = {
   /** Null: it has ended, and the next one has not been started. */
   child: ChildProcess | null;
   isReady: boolean;
+  /** Connections that were handed to the child and that it has not taken, by id and in the order in which they were sent. */
+  untaken: Map<number, Socket>;
   /** Ends of workers of this number soon after their start, in a row. */
   earlyEnds: number;
 };
@@ -52,6 +54,9 @@ export class Workers {
   readonly #stopping = new AbortController();
   readonly #waiting: Socket[] = [];
   #turn = 0;
+  #lastConnection = 0;
+  /** No connection may be sent after `no more connections`. */
+  #isEnding = false;
   #ends = 0;
   #hasFailed = false;
   #lastQuestion = 0;
@@ -63,6 +68,7 @@ export class Workers {
       number: i + 1,
       child: null,
       isReady: false,
+      untaken: new Map(),
       earlyEnds: 0,
     }));
   }
@@ -80,11 +86,20 @@ export class Workers {
 
   /** Gives the connection to the next worker in turn. Nothing must have been read from it. */
   hand(socket: Socket): void {
+    if (this.#isEnding) {
+      socket.destroy();
+      return;
+    }
     for (let i = 0; i < this.#slots.length; i += 1) {
       this.#turn = (this.#turn + 1) % this.#slots.length;
-      const { child, isReady } = this.#slots[this.#turn] ?? { child: null, isReady: false };
-      if (child?.connected !== true || !isReady) continue;
-      child.send({ kind: 'connection' } satisfies SupervisorMessage, socket, {}, (error) => error && socket.destroy());
+      const slot = this.#slots[this.#turn];
+      if (slot?.child?.connected !== true || !slot.isReady) continue;
+      this.#lastConnection += 1;
+      const message: SupervisorMessage = { kind: 'connection', id: this.#lastConnection };
+      slot.untaken.set(message.id, socket);
+      // Node sends the next handle when the worker has received this one. If the worker ends first, Node neither calls back nor
+      // closes the handles that it keeps, so the socket stays open here until the worker has taken the connection.
+      slot.child.send(message, socket, { keepOpen: true }, () => {});
       return;
     }
     if (this.#waiting.length >= MAX_WAITING || this.#stopping.signal.aborted) socket.destroy();
@@ -100,6 +115,7 @@ export class Workers {
   /** After `requestStop` and the last connection. Resolves when all workers have ended: with false if any has failed. */
   async end(): Promise<boolean> {
     this.#stopping.abort();
+    this.#isEnding = true;
     for (const socket of this.#waiting.splice(0)) socket.destroy();
     this.#sendToAll({ kind: 'no more connections' });
     // After their last log lines have been passed on.
@@ -164,7 +180,9 @@ export class Workers {
     const child = fork(PROGRAM, argumentsOf({ number: slot.number, url, isFirst }), {
       stdio: ['ignore', output, 'inherit', 'ipc'],
     });
+    const untaken = new Map<number, Socket>();
     slot.child = child;
+    slot.untaken = untaken;
     logger.info({ worker: slot.number, workerPid: child.pid }, 'a worker starts');
     const lines = new WholeLines((text) => process.stdout.write(text));
     child.stdout?.on('data', (piece: Buffer) => lines.push(piece)).on('end', () => lines.end());
@@ -173,6 +191,7 @@ export class Workers {
       if (message.kind === 'metrics') this.#questions.get(message.id)?.(message.snapshot);
       if (message.kind === 'ready') this.#onReady(slot, ready.resolve);
       if (message.kind === 'leaving') this.#onLeaving(slot);
+      if (message.kind === 'taken') this.#onTaken(untaken, message.id);
     });
     const onEnd = (code: number | null, signal: NodeJS.Signals | null) => {
       slot.child = null;
@@ -184,7 +203,11 @@ export class Workers {
     // It could not be started, for example because there are too many processes.
     child.on('error', () => child.pid === undefined && onEnd(null, null));
     if (child.pid !== undefined) this.#open.add(child);
-    child.once('close', () => this.#open.delete(child));
+    // Not at its exit, when its last messages may still have to be read: no two workers may read from one connection.
+    child.once('close', () => {
+      this.#open.delete(child);
+      for (const socket of untaken.values()) this.hand(socket);
+    });
     return { ready: ready.promise, ended: ended.promise };
   }
 
@@ -192,6 +215,17 @@ export class Workers {
     slot.isReady = true;
     resolve();
     for (const socket of this.#waiting.splice(0)) this.hand(socket);
+  }
+
+  /** Closing the copy does not end the connection. */
+  #onTaken(untaken: Map<number, Socket>, taken: number): void {
+    for (const [id, socket] of untaken) {
+      if (id > taken) return;
+      untaken.delete(id);
+      if (id === taken) socket.destroy();
+      // It did not reach the worker, which had no file descriptor left for it.
+      else this.hand(socket);
+    }
   }
 
   /** After an unexpected error. In a shutdown of the whole server, it still gets connections until `end`. */

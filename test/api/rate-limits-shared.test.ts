@@ -7,6 +7,8 @@ const LIMIT = 100;
 /** A bucket, and what two processes hold or admit ahead of a lease, in seconds of the limit; see leased-tokens.ts. */
 const AHEAD_SECONDS = 0.5;
 const MS = length({ short: 1_500, full: 10_000 });
+/** Of the limit. In short, one lease that a busy machine delays is more than a twentieth of it. */
+const LEAST = length({ short: 0.85, full: 0.95 });
 
 const requestLimits = { perKey: LIMIT, perOrganization: 0, perAddress: 0 };
 const first = await useServer({ requestLimits });
@@ -36,7 +38,7 @@ async function send(keys: readonly string[], clients: number): Promise<Counted> 
 function judge({ seconds, sent, admitted }: Counted): void {
   expect(admitted).toBeLessThanOrEqual(LIMIT * (seconds + AHEAD_SECONDS));
   // On a busy machine, one client may send fewer requests than the limit, and the last responses take a while.
-  expect(admitted).toBeGreaterThanOrEqual(Math.floor(0.95 * Math.min((LIMIT * MS) / 1000, sent)));
+  expect(admitted).toBeGreaterThanOrEqual(Math.floor(LEAST * Math.min((LIMIT * MS) / 1000, sent)));
   if (seconds >= 10) expect(admitted).toBeLessThanOrEqual(1.05 * LIMIT * seconds);
 }
 

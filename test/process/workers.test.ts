@@ -150,6 +150,30 @@ test('a killed worker is replaced, and requests go on meanwhile', async () => {
   expect(endsOf(shared).at(-1)).toMatchObject({ worker: 2, signal: 'SIGKILL' });
 });
 
+// Node sends a process one handle at a time, so most of the connections have not been sent when the worker is killed.
+test('the connections that a killed worker has not taken are served by another one', async () => {
+  await withWorkers(
+    async (charter) => {
+      const { client } = await organizationAt(database.url, charter);
+      const stuck = charter.pids().get(1) ?? 0;
+      process.kill(stuck, 'SIGSTOP');
+      const outcomes: unknown[] = [];
+      for (let i = 0; i < 20; i += 1) {
+        client.get('/api/key').then(
+          ({ status }) => outcomes.push(status),
+          (error) => outcomes.push(error),
+        );
+      }
+      // The others wait for worker 1.
+      await until('the responses of worker 2', () => outcomes.length === 10);
+      process.kill(stuck, 'SIGKILL');
+      await until('every response', () => outcomes.length === 20, { seconds: 30 });
+      expect(new Set(outcomes)).toEqual(new Set([200]));
+    },
+    { WORKERS: '2' },
+  );
+});
+
 test('a worker that cannot start is tried again until it can', async () => {
   const proxy = await proxyDatabase(database.url);
   await withWorkers(
