@@ -28,13 +28,21 @@ export type Connections = {
 export type ConnectionsOptions = {
   readonly app: RequestListener;
   readonly limits: TimeLimits;
+  /** A connection whose client does not read a response for this time, or a sixth more, is closed. */
+  readonly stalledSeconds: number;
   /** By name; sent with the responses to unreadable requests. */
   readonly securityHeaders: Readonly<Record<string, string>>;
   readonly onUnreadable: (unreadable: Unreadable) => void;
 };
 
+/** Of connections whose client does not read. */
+const CHECKS_PER_STALL = 6;
+
 /** Passes the requests of all connections to the app, answers unreadable ones, and closes connections without a reset. */
-export function serveConnections(server: Server, { app, ...refusing }: ConnectionsOptions): Connections {
+export function serveConnections(
+  server: Server,
+  { app, stalledSeconds, ...refusing }: ConnectionsOptions,
+): Connections {
   const connections = new Map<Duplex, Connection>();
   const closed = new EventEmitter();
   let isDraining = false;
@@ -56,6 +64,11 @@ export function serveConnections(server: Server, { app, ...refusing }: Connectio
     if (connection === undefined) socket.destroy();
     else connection.refuse(error, refusing);
   });
+  const stalledMs = stalledSeconds * 1000;
+  // Not server.timeout, which starts a timer for each request: one per cent of the time of a cached response.
+  const checks = setInterval(() => {
+    for (const connection of connections.values()) connection.watchIfUnread(stalledMs);
+  }, stalledMs / CHECKS_PER_STALL).unref();
   // A client may close its sending side and wait for its responses. By default Node closes the connection at once.
   Object.assign(server, { httpAllowHalfOpen: true });
   return {
@@ -68,6 +81,7 @@ export function serveConnections(server: Server, { app, ...refusing }: Connectio
     },
     async allClosed() {
       if (connections.size > 0) await once(closed, 'all');
+      clearInterval(checks);
     },
   };
 }
@@ -120,6 +134,13 @@ class Connection {
     if (this.#responses.length > 0) this.#knownBytes = this.#socket.bytesRead;
   }
 
+  /** If the client has not read all that was sent, the connection ends unless it reads some within this time. */
+  watchIfUnread(stalledMs: number): void {
+    const { writableLength, timeout } = this.#socket;
+    // Another call would start the time again.
+    if (writableLength > 0 && timeout !== stalledMs) this.#socket.setTimeout(stalledMs);
+  }
+
   closeIfIdle(): void {
     const { bytesRead } = this.#socket;
     if (this.#pending().length > 0) this.#knownBytes = bytesRead;
@@ -131,7 +152,7 @@ class Connection {
    * middleware, and Node's own response is not in the contract. It sends nothing while an earlier request of the connection
    * still waits for its response, because the client would take this response for that one.
    */
-  refuse(error: ParseError, { onUnreadable, ...options }: Omit<ConnectionsOptions, 'app'>): void {
+  refuse(error: ParseError, { onUnreadable, ...options }: Omit<ConnectionsOptions, 'app' | 'stalledSeconds'>): void {
     // While the connection closes, further input is discarded, so a parse error in it needs no response.
     if (this.#isClosing && error.code !== 'ECONNRESET') return;
     const last = this.#responses.at(-1);

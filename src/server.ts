@@ -35,7 +35,7 @@ export type ServeOptions = {
   publicUrl?: string | undefined;
   /** 10 and 30 seconds by default. */
   limits?: TimeLimits | undefined;
-  /** A connection with nothing received or sent for this time is closed, such as that of a client that does not read. 60 by default. */
+  /** A connection is closed whose client does not read a response for this time; 60 by default. */
   stalledSeconds?: number | undefined;
   onUnreadable?: (seen: Unreadable) => void;
 };
@@ -103,10 +103,8 @@ function createHttpServer(
     requireHostHeader: false,
     optimizeEmptyRequests: true,
   });
-  // Longer than any request takes, so that only a client can stall a connection.
-  server.timeout = stalledSeconds * 1000;
   const securityHeaders = apiSecurityHeaders(publicUrl);
-  const connections = serveConnections(server, { app, limits, securityHeaders, onUnreadable });
+  const connections = serveConnections(server, { app, limits, stalledSeconds, securityHeaders, onUnreadable });
   return { server, connections };
 }
 

@@ -371,6 +371,7 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     MAX_WORKERS: '256',
   },
   'src/connections.ts': {
+    CHECKS_PER_STALL: '6',
     LINGER_MS: '2000',
     HALF_CLOSED_MS: '10_000',
     MAX_IGNORED_REQUESTS: '100',

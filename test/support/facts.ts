@@ -121,7 +121,7 @@ export const FACTS: readonly Fact[] = [
   ['openapi/guides/operating.md', /longer than `DRAIN_SECONDS` and (\d+) seconds are cut off/, STOP_SECONDS],
   ['src/server.ts', /waits at most (\d+) seconds for the requests in progress/, STOP_SECONDS],
   ['src/server.ts', /(\d+) and (\d+) seconds by default/, LIMITS.headersSeconds, LIMITS.requestSeconds],
-  ['src/server.ts', /that does not read\. (\d+) by default/, STALLED_SECONDS],
+  ['src/server.ts', /does not read a response for this time; (\d+) by default/, STALLED_SECONDS],
   ['openapi/guides/decisions.md', /reads nothing of a response for (\d+) seconds/, STALLED_SECONDS],
   [
     'openapi/guides/errors.md',
