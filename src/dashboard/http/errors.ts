@@ -29,7 +29,7 @@ export function errorView(error: unknown, context: RequestContext): View {
     const isRefused = isOfLoad(error);
     const message = isRefused
       ? 'Nothing was changed. Wait a few seconds, then try again.'
-      : 'The database did not answer. Wait a few seconds. If you sent a form, check whether its change was made before you send it again.';
+      : 'Wait a few seconds, then reload this page. If you sent a form, check whether its change was made before you send it again.';
     const retryAfter = isRefused ? '1' : '5';
     return { ...viewOf(context, { ...PAGES.unavailable, message }), headers: { 'Retry-After': retryAfter } };
   }
