@@ -12,20 +12,32 @@ const age = (name: string, seconds: number) =>
     seconds,
   ]);
 
+/** Repeats the work if it took so long that its bucket got another token meanwhile, as on a busy machine. */
+async function withinTime<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const beganAt = performance.now();
+    const result = await work();
+    if (performance.now() - beganAt < ms) return result;
+  }
+}
+
 test('a new bucket holds the requests of 0.2 s, and at least one', async () => {
   expect(await lease(subject(), 100, 15)).toEqual({ granted: 15, left: 5 });
   expect(await lease(subject(), 1, 1)).toEqual({ granted: 1, left: 0 });
 });
 
 test('a bucket grants no more than it holds, in whole tokens, and is refilled with time up to its capacity', async () => {
-  const name = subject();
-  await lease(name, 10, 2);
-  expect((await lease(name, 10, 2))?.granted).toBe(0);
-  await age(name, 0.1);
-  expect((await lease(name, 10, 2))?.granted).toBe(1);
-  await age(name, 3600);
-  expect((await lease(name, 10, 2))?.granted).toBe(2);
-  expect((await lease(name, 10, 1))?.granted).toBe(0);
+  const granted = await withinTime(90, async () => {
+    const name = subject();
+    const take = async (wanted: number) => (await lease(name, 10, wanted))?.granted;
+    await take(2);
+    const empty = await take(2);
+    await age(name, 0.1);
+    const refilled = await take(2);
+    await age(name, 3600);
+    return { empty, refilled, full: await take(2), rest: await take(1) };
+  });
+  expect(granted).toEqual({ empty: 0, refilled: 1, full: 2, rest: 0 });
 });
 
 test('a clock that goes back takes no token away', async () => {
