@@ -2,7 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ParseError, refusalOf, type TimeLimits, type Unreadable } from './api/unreadable-request.ts';
+import { type ParseError, refusalOf, type TimeLimits } from './api/unreadable-request.ts';
+import type { UnreadableRequest } from './domain/unreadable-request.ts';
 
 /** How long a connection is read after its last response, unless the client closes it first. */
 const LINGER_MS = 2000;
@@ -32,7 +33,7 @@ export type ConnectionsOptions = {
   readonly stalledSeconds: number;
   /** By name; sent with the responses to unreadable requests. */
   readonly securityHeaders: Readonly<Record<string, string>>;
-  readonly onUnreadable: (unreadable: Unreadable) => void;
+  readonly onUnreadable: (unreadable: UnreadableRequest) => void;
 };
 
 /** Of connections whose client does not read. */

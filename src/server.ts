@@ -1,8 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TimeLimits, Unreadable } from './api/unreadable-request.ts';
+import type { TimeLimits } from './api/unreadable-request.ts';
 import { type Connections, serveConnections } from './connections.ts';
+import type { UnreadableRequest } from './domain/unreadable-request.ts';
 import { listenOn, stopListening } from './listen-on.ts';
 import { apiSecurityHeaders } from './security-headers.ts';
 
@@ -37,7 +38,7 @@ export type ServeOptions = {
   limits?: TimeLimits | undefined;
   /** A connection is closed whose client does not read a response for this time; 60 by default. */
   stalledSeconds?: number | undefined;
-  onUnreadable?: (seen: Unreadable) => void;
+  onUnreadable?: (seen: UnreadableRequest) => void;
 };
 
 export type ListenOptions = ServeOptions & {

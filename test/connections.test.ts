@@ -55,7 +55,7 @@ let ended = 0;
 let listening: Listening;
 let peers: Peer[];
 beforeEach(async () => {
-  [served, waiting, peers] = [[], [], []];
+  [served, waiting, peers, ended] = [[], [], [], 0];
   listening = await listen(app, { host: '127.0.0.1', port: 0 });
 });
 afterEach(async () => {

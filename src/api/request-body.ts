@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import accepts from 'accepts';
 import { parse as parseContentType } from 'content-type';
 import getRawBody from 'raw-body';
+import { bodyProblemOf } from '../domain/body-problem.ts';
 import { findRepeatedNames, parseJson } from '../domain/json.ts';
 import { HttpError } from './exceptions.ts';
 import { MAX_FIELDS } from './violations.ts';
@@ -25,9 +26,6 @@ export type JsonBody = {
   /** The paths of fields that are given more than once, as far as a 422 lists them. */
   readonly repeated: readonly string[];
 };
-
-/** Problems of raw-body. The last one: the client had gone before the body was read. */
-const INCOMPLETE = new Set<unknown>(['request.aborted', 'request.size.invalid', 'stream.not.readable']);
 
 const NO_BODY: JsonBody = { value: undefined, repeated: [] };
 
@@ -80,16 +78,14 @@ function isAccepted(header: string, mediaTypes: readonly string[]): boolean {
 }
 
 function refuseUnreadable(error: unknown): never {
-  const type = error instanceof Error && 'type' in error ? error.type : undefined;
-  if (type === 'entity.too.large') {
+  const problem = bodyProblemOf(error);
+  if (problem === 'too large') {
     throw new HttpError(
       'payload_too_large',
       `The body is larger than ${MAX_REQUEST_BODY_BYTES} bytes (100 KiB). Send a smaller body.`,
     );
   }
-  if (INCOMPLETE.has(type)) {
-    throw new HttpError('bad_request', 'The body ended before its Content-Length.');
-  }
+  if (problem === 'incomplete') throw new HttpError('bad_request', 'The body ended before its Content-Length.');
   throw error;
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import type { UnreadableRequest } from '../domain/unreadable-request.ts';
 import { type Exception, exceptionOf, HttpError } from './exceptions.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
 
@@ -12,10 +13,8 @@ export type TimeLimits = {
 
 export type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
-export type Unreadable = { readonly requestId: string; readonly status: number; readonly code: string | undefined };
-
 export type Refusal = {
-  readonly unreadable: Unreadable;
+  readonly unreadable: UnreadableRequest;
   /** The whole response, as it is written to the connection. */
   readonly text: string;
 };

@@ -1,12 +1,6 @@
+import type { UnreadableRequest } from '../domain/unreadable-request.ts';
 import type { Logger } from './logs.ts';
 import { type SampledLog, sampleLog } from './sampled-log.ts';
-
-/** A request that was not readable HTTP, or did not arrive in time. `code`: Node's, of the error. */
-export type UnreadableRequest = {
-  readonly requestId: string;
-  readonly status: number;
-  readonly code: string | undefined;
-};
 
 /**
  * Logs unreadable and incomplete HTTP requests. In ten seconds, the first ten have a line each. The others are counted by status, and have one

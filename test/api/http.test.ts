@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { checkResponse } from '../support/contract.ts';
 import { untilWaiting } from '../support/postgres.ts';
@@ -16,6 +16,11 @@ const LIST = '/api/parent_programs';
 async function send(line: string, headers: readonly string[] = [], body = '') {
   const text = rawRequest(line, [`Authorization: Bearer ${ours.key}`, ...headers], body);
   return parseRaw(await exchangeRaw(server.url, text));
+}
+
+function openSocket(): Socket {
+  const { hostname, port } = new URL(server.url);
+  return connect({ host: hostname, port: Number(port), noDelay: true });
 }
 
 function expectShown(response: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
@@ -55,8 +60,7 @@ test("414 for a request target that exceeds the parser's own limit", async () =>
 
 // The bug: headers that arrived in a later packet than the URL got a 414, as if the URL were too long.
 test('400 for headers that are too large, even if they arrive in several packets', async () => {
-  const { hostname, port } = new URL(server.url);
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  const socket = openSocket();
   let text = '';
   socket.on('data', (chunk) => (text += chunk.toString()));
   const ended = new Promise((resolve) => socket.once('close', resolve));
@@ -68,7 +72,7 @@ test('400 for headers that are too large, even if they arrive in several packets
 
   const response = parseRaw(text);
   expect(response.status).toBe(400);
-  expect(text).toContain('larger than 16 KiB');
+  expect(response.message).toContain('larger than 16 KiB');
   expectShown(response, { url: '/api/key' });
 });
 
@@ -131,10 +135,10 @@ test('the server stays healthy after fifty clients disconnect in the middle of a
     [`Authorization: Bearer ${ours.key}`, 'Content-Type: application/json', 'Content-Length: 5000'],
     '{"name":"Half',
   );
-  const { hostname, port } = new URL(server.url);
   const vanish = () =>
     new Promise<void>((resolve) => {
-      const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(text, () => socket.destroy()));
+      const socket = openSocket();
+      socket.write(text, () => socket.destroy());
       socket.on('close', () => resolve());
     });
   await Promise.all(Array.from({ length: 50 }, vanish));
@@ -148,8 +152,7 @@ test('a client that disconnects in the middle of a body, while its key is looked
   const { key } = await createTestOrganization(server);
   const before = logged.length;
   const headers = [`Authorization: Bearer ${key}`, 'Content-Type: application/json', 'Content-Length: 5000'];
-  const { hostname, port } = new URL(server.url);
-  const socket = connect({ host: hostname, port: Number(port) });
+  const socket = openSocket();
   const blocker = await server.db.pool.connect();
   try {
     await blocker.query('begin');

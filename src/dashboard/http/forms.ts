@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
+import { bodyProblemOf } from '../../domain/body-problem.ts';
 import { isSameText } from '../../domain/same-text.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestError } from './request-error.ts';
@@ -49,9 +50,6 @@ export function refuseForeign({ headers }: IncomingMessage, origin: string): voi
   if (!isOurs) throw new RequestError('foreign');
 }
 
-/** Problems of raw-body. The last one: the client had gone before the form was read. */
-const INCOMPLETE = new Set<unknown>(['request.aborted', 'request.size.invalid', 'stream.not.readable']);
-
 async function readText(req: IncomingMessage): Promise<string> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers;
   const isForm = type.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
@@ -59,9 +57,9 @@ async function readText(req: IncomingMessage): Promise<string> {
   if (req.readableEnded) return ''; // The request announced no body (server.ts); raw-body would call that unreadable.
   const length = req.headers['content-length'] ?? null;
   const bytes = await getRawBody(req, { limit: MAX_FORM_BYTES, length }).catch((error: unknown) => {
-    const problem = error instanceof Error && 'type' in error ? error.type : undefined;
-    if (problem === 'entity.too.large') throw new RequestError('too-large');
-    if (INCOMPLETE.has(problem)) throw new RequestError('unreadable');
+    const problem = bodyProblemOf(error);
+    if (problem === 'too large') throw new RequestError('too-large');
+    if (problem === 'incomplete') throw new RequestError('unreadable');
     throw error;
   });
   return bytes.toString('utf8');
