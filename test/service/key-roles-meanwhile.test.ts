@@ -1,39 +1,13 @@
-import type { Actor } from '../../src/domain/actor.ts';
 import type { Role } from '../../src/domain/role.ts';
-import { issueKey } from '../../src/service/issue-key.ts';
 import { listKeys } from '../../src/service/list-keys.ts';
-import { renameKey } from '../../src/service/rename-key.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
-import { changeRoleInTheTable, codeOf, createPeople, giveKey, outcomeOf, READ } from '../support/actors.ts';
+import { changeRoleInTheTable, codeOf, createPeople, giveKey, outcomeOf } from '../support/actors.ts';
+import { type Action, allowedActions, attempt } from '../support/key-actions.ts';
+import { untilWaiting } from '../support/postgres.ts';
 import { useDatabase } from '../support/store.ts';
 
 const database = await useDatabase();
-
-type Action = 'create' | 'rotate' | 'rename' | 'revoke';
-const ACTIONS: readonly Action[] = ['create', 'rotate', 'rename', 'revoke'];
-
-async function attempt(by: Actor, target: Actor, action: Action): Promise<unknown> {
-  const { db } = database;
-  const { userId } = target;
-  const name = crypto.randomUUID();
-  if (action === 'create')
-    return issueKey(db, by, { userId, name, permissions: READ, lifeDays: 30, environment: 'live' });
-  const { id: keyId } = await giveKey(db, target, { permissions: READ });
-  if (action === 'rotate') return rotateKey(db, by, { keyId, userId, environment: 'live' });
-  if (action === 'rename') return renameKey(db, by, { keyId, userId, name });
-  return revokeKey(db, by, { keyId, userId });
-}
-
-async function allowedActions(by: Actor, target: Actor): Promise<Action[]> {
-  const allowed: Action[] = [];
-  for (const action of ACTIONS) {
-    const code = await codeOf(attempt(by, target, action));
-    if (code === 'done') allowed.push(action);
-    else expect(['forbidden', 'refused']).toContain(code);
-  }
-  return allowed;
-}
 
 // The attack: a session or a form from before the demotion. The actor object still says "administrator".
 test.each<[Role, readonly Action[]]>([
@@ -43,14 +17,14 @@ test.each<[Role, readonly Action[]]>([
 ])('an administrator who has since become a %s may do this with an administrator’s keys: %j', async (role, actions) => {
   const { administrator, other } = await createPeople(database.db);
   await changeRoleInTheTable(database.db, administrator, role);
-  expect(await allowedActions(administrator, other)).toEqual(actions);
+  expect(await allowedActions(database.db, { by: administrator, target: other })).toEqual(actions);
 });
 
 // The attack: a manager opens the form while the user is a member, and sends it when the user is an administrator.
 test('a manager cannot take over a key of a user who was promoted since the form was opened', async () => {
   const { manager, member } = await createPeople(database.db);
   await changeRoleInTheTable(database.db, member, 'administrator');
-  expect(await allowedActions(manager, member)).toEqual(['revoke']);
+  expect(await allowedActions(database.db, { by: manager, target: member })).toEqual(['revoke']);
 });
 
 // The attack: the action begins while the demotion is uncommitted; a read without a lock would see the old role.
@@ -59,8 +33,8 @@ test('an action waits for a demotion in progress and is then refused', async () 
   let outcome: Promise<string> = Promise.resolve('');
   await database.db.prisma.$transaction(async (tx) => {
     await tx.user.updateMany({ where: { id: administrator.userId }, data: { role: 'member' } });
-    outcome = outcomeOf(attempt(administrator, other, 'create'));
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    outcome = outcomeOf(attempt(database.db, { by: administrator, target: other }, 'create'));
+    await untilWaiting(database.db.pool, 1);
   });
   expect(await outcome).toMatch(/^forbidden/);
 });
@@ -70,7 +44,7 @@ test('a deactivated person may do nothing, not even with their own keys', async 
   const { userId } = administrator;
   const { id: keyId } = await giveKey(database.db, administrator);
   await database.db.prisma.user.updateMany({ where: { id: userId }, data: { deactivatedAt: new Date() } });
-  expect(await allowedActions(administrator, member)).toEqual([]);
+  expect(await allowedActions(database.db, { by: administrator, target: member })).toEqual([]);
   expect(await codeOf(revokeKey(database.db, administrator, { keyId, userId }))).toBe('forbidden');
 });
 
@@ -79,7 +53,7 @@ test('no key can be made for a deactivated user, but existing keys can be revoke
   const { userId, name } = member;
   const { id: keyId } = await giveKey(database.db, member);
   await database.db.prisma.user.updateMany({ where: { id: userId }, data: { deactivatedAt: new Date() } });
-  expect(await outcomeOf(attempt(administrator, member, 'create'))).toBe(
+  expect(await outcomeOf(attempt(database.db, { by: administrator, target: member }, 'create'))).toBe(
     `refused: ${name} is deactivated: no API key can be created, rotated or renamed until the user is reactivated.`,
   );
   expect(await codeOf(rotateKey(database.db, administrator, { keyId, userId, environment: 'live' }))).toBe('refused');
@@ -90,7 +64,7 @@ test('in a suspended organization, keys can be revoked and nothing else', async 
   const { scope, administrator } = await createPeople(database.db);
   const where = { id: scope.organizationId };
   await database.db.prisma.organization.update({ where, data: { suspendedAt: new Date() } });
-  expect(await allowedActions(administrator, administrator)).toEqual(['revoke']);
+  expect(await allowedActions(database.db, { by: administrator, target: administrator })).toEqual(['revoke']);
   const { refusal, mayRevoke } = await listKeys(database.db, administrator, administrator.userId);
   expect({ refusal, mayRevoke }).toEqual({ refusal: 'suspended', mayRevoke: true });
 });

@@ -2,38 +2,11 @@ import type { Actor } from '../../src/domain/actor.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { issueKey } from '../../src/service/issue-key.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { renameKey } from '../../src/service/rename-key.ts';
-import { revokeKey } from '../../src/service/revoke-key.ts';
-import { rotateKey } from '../../src/service/rotate-key.ts';
-import { codeOf, createActor, createPeople, giveKey, NOBODY, outcomeOf, READ, READ_WRITE } from '../support/actors.ts';
+import { createActor, createPeople, NOBODY, outcomeOf, READ, READ_WRITE } from '../support/actors.ts';
+import { ACTIONS, type Action, allowedActions, attempt } from '../support/key-actions.ts';
 import { useDatabase } from '../support/store.ts';
 
 const database = await useDatabase();
-
-type Action = 'create' | 'rotate' | 'rename' | 'revoke';
-const ACTIONS: readonly Action[] = ['create', 'rotate', 'rename', 'revoke'];
-
-async function attempt(by: Actor, target: Actor, action: Action): Promise<unknown> {
-  const { db } = database;
-  const { userId } = target;
-  const name = crypto.randomUUID();
-  if (action === 'create')
-    return issueKey(db, by, { userId, name, permissions: READ, lifeDays: 30, environment: 'live' });
-  const { id: keyId } = await giveKey(db, target, { permissions: READ });
-  if (action === 'rotate') return rotateKey(db, by, { keyId, userId, environment: 'live' });
-  if (action === 'rename') return renameKey(db, by, { keyId, userId, name });
-  return revokeKey(db, by, { keyId, userId });
-}
-
-async function allowedActions(by: Actor, target: Actor): Promise<Action[]> {
-  const allowed: Action[] = [];
-  for (const action of ACTIONS) {
-    const code = await codeOf(attempt(by, target, action));
-    if (code === 'done') allowed.push(action);
-    else expect(['forbidden', 'refused']).toContain(code);
-  }
-  return allowed;
-}
 
 // The attack: post by hand a form that the page does not show.
 test.each<[Role, 'own' | Role, readonly Action[]]>([
@@ -56,7 +29,7 @@ test.each<[Role, 'own' | Role, readonly Action[]]>([
 ])('a %s with keys of %s: %j', async (role, target, actions) => {
   const { scope, [role]: by } = await createPeople(database.db);
   const holder = target === 'own' ? by : await createActor(database.db, scope, target);
-  expect(await allowedActions(by, holder)).toEqual(actions);
+  expect(await allowedActions(database.db, { by, target: holder })).toEqual(actions);
 });
 
 test.each([
@@ -77,7 +50,9 @@ test.each([
   async (role, target, action, words) => {
     const people = await createPeople(database.db);
     const by = people[role];
-    expect(await outcomeOf(attempt(by, target === 'own' ? by : people[target], action))).toBe(words);
+    expect(await outcomeOf(attempt(database.db, { by, target: target === 'own' ? by : people[target] }, action))).toBe(
+      words,
+    );
   },
 );
 

@@ -1,23 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { startKeyUses } from '../../src/service/last-used.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { createActor, createPeople, giveKey, times } from '../support/actors.ts';
+import { createPeople, times } from '../support/actors.ts';
 import { KEYRING } from '../support/encryption.ts';
 import { useServer } from '../support/server.ts';
+import { newKeyIn, writtenUseOf } from '../support/used-key.ts';
+import { until } from '../support/wait.ts';
 
 const server = await useServer();
 const people = await createPeople(server.db);
 
-async function rowOf(id: string) {
-  const row = await server.db.prisma.apiKey.findFirstOrThrow({ where: { id } });
-  return { lastUsedAt: row.lastUsedAt, refusedUses: row.refusedUses };
-}
-
-async function newKey() {
-  const actor = await createActor(server.db, people.scope, 'member');
-  const { id, key } = await giveKey(server.db, actor);
-  return { actor, id, key, of: { organizationId: people.scope.organizationId, id } };
-}
+const rowOf = (id: string) => writtenUseOf(server.db, id);
+const newKey = () => newKeyIn(server.db, people);
 
 const AT = new Date('2026-05-04T12:00:00Z');
 
@@ -119,8 +112,7 @@ test('a writer flushes at its interval, and once more when it stops', async () =
   const uses = startKeyUses(server.db, { onFailure: failing, everySeconds: 0.02 });
   const [at, later] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
   uses.of(of, at).accepted(at);
-  const deadline = Date.now() + 5000;
-  while ((await rowOf(id)).lastUsedAt === null && Date.now() < deadline) await delay(10);
+  await until('the first write', async () => (await rowOf(id)).lastUsedAt);
   expect((await rowOf(id)).lastUsedAt).toEqual(at);
   uses.of(of, later).accepted(later);
   await uses.stop();

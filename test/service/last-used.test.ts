@@ -6,22 +6,15 @@ import { createActor, createPeople, createScope, giveKey, times } from '../suppo
 import { Client } from '../support/client.ts';
 import { startServer, useServer } from '../support/server.ts';
 import { countStatements } from '../support/statements.ts';
+import { newKeyIn, writtenUseOf } from '../support/used-key.ts';
 
 const server = await useServer();
 const people = await createPeople(server.db);
 
 const MINUTE = 60_000;
 
-async function rowOf(id: string) {
-  const row = await server.db.prisma.apiKey.findFirstOrThrow({ where: { id } });
-  return { lastUsedAt: row.lastUsedAt, refusedUses: row.refusedUses };
-}
-
-async function newKey() {
-  const actor = await createActor(server.db, people.scope, 'member');
-  const { id, key } = await giveKey(server.db, actor);
-  return { actor, id, key, of: { organizationId: people.scope.organizationId, id } };
-}
+const rowOf = (id: string) => writtenUseOf(server.db, id);
+const newKey = () => newKeyIn(server.db, people);
 
 const failing = (error: unknown) => {
   throw error;

@@ -1,19 +1,14 @@
-import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
-import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { revokeApiKeysOf } from '../../src/store/api-keys.ts';
 import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, times } from '../support/actors.ts';
+import { outcomeOfUse } from '../support/key-authentication.ts';
 import { useDatabase } from '../support/store.ts';
 
 const database = await useDatabase();
 
-const keyUses = NO_KEY_USES;
-const use = (key: string) =>
-  outcomeOf(
-    authenticate(key, { findKey: findKeysIn(database.db), environment: 'live', now: () => new Date(), keyUses }),
-  );
+const use = (key: string) => outcomeOfUse(database.db, key);
 
 test('a revoked key is refused at once, and its row names who revoked it', async () => {
   const { manager, administrator } = await createPeople(database.db);

@@ -1,8 +1,7 @@
-import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
-import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
 import { createPeople, giveKey, outcomeOf, type People, times } from '../support/actors.ts';
+import { listLiveKeys, outcomeOfUse } from '../support/key-authentication.ts';
 import { length } from '../support/length.ts';
 import { useDatabase } from '../support/store.ts';
 
@@ -11,23 +10,13 @@ const RACES = length({ short: 12, full: 30 });
 
 const database = await useDatabase();
 
-const use = (key: string) =>
-  outcomeOf(
-    authenticate(key, {
-      findKey: findKeysIn(database.db),
-      environment: 'live',
-      now: () => new Date(),
-      keyUses: NO_KEY_USES,
-    }),
-  );
+const use = (key: string) => outcomeOfUse(database.db, key);
 
 function rotate(by: People['member'], keyId: string, userId = by.userId) {
   return rotateKey(database.db, by, { keyId, userId, environment: 'live' });
 }
 
-async function liveKeys(userId: string) {
-  return database.db.prisma.apiKey.findMany({ where: { userId, rotatedAt: null, revokedAt: null } });
-}
+const liveKeys = (userId: string) => listLiveKeys(database.db, userId);
 
 // The attack: ten concurrent requests that each find the key active before any other has committed. A read followed by
 // a write left up to ten active keys.

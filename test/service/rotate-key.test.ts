@@ -1,6 +1,4 @@
 import { hashKey } from '../../src/domain/api-key.ts';
-import { authenticate, findKeysIn } from '../../src/service/authenticate.ts';
-import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
@@ -15,28 +13,19 @@ import {
   READ,
   times,
 } from '../support/actors.ts';
+import { callerWith, listLiveKeys, outcomeOfUse } from '../support/key-authentication.ts';
 import { useDatabase } from '../support/store.ts';
 
 const database = await useDatabase();
 const people = await createPeople(database.db);
 
-const use = (key: string) =>
-  outcomeOf(
-    authenticate(key, {
-      findKey: findKeysIn(database.db),
-      environment: 'live',
-      now: () => new Date(),
-      keyUses: NO_KEY_USES,
-    }),
-  );
+const use = (key: string) => outcomeOfUse(database.db, key);
 
 function rotate(by: People['member'], keyId: string, userId = by.userId) {
   return rotateKey(database.db, by, { keyId, userId, environment: 'live' });
 }
 
-async function liveKeys(userId: string) {
-  return database.db.prisma.apiKey.findMany({ where: { userId, rotatedAt: null, revokedAt: null } });
-}
+const liveKeys = (userId: string) => listLiveKeys(database.db, userId);
 
 test('the successor keeps name, permissions, expiry and user of the old key, which is refused at once', async () => {
   const { member, manager } = await createPeople(database.db);
@@ -91,18 +80,12 @@ test('a key that was issued to a viewer only reads, even after a promotion and a
   const { manager, viewer } = await createPeople(database.db);
   const { id, key } = await giveKey(database.db, viewer);
   await changeRoleInTheTable(database.db, viewer, 'administrator');
-  const read = {
-    findKey: findKeysIn(database.db),
-    environment: 'live',
-    now: () => new Date(),
-    keyUses: NO_KEY_USES,
-  } as const;
-  expect(await authenticate(key, read)).toMatchObject({ permissions: READ });
+  expect(await callerWith(database.db, key)).toMatchObject({ permissions: READ });
   // The user is an administrator now.
   expect(await outcomeOf(rotate(manager, id, viewer.userId))).toMatch(/^refused/);
   const rotated = orThrow(await rotate(viewer, id));
   expect(rotated.permissions).toEqual(READ);
-  expect(await authenticate(rotated.key, read)).toMatchObject({ permissions: READ });
+  expect(await callerWith(database.db, rotated.key)).toMatchObject({ permissions: READ });
 });
 
 // The attack: ids of others in the URL.
