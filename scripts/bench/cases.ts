@@ -69,16 +69,26 @@ export async function listCases(
   return [
     { ...against, title: 'first page, one key', goal: 8, subject: each(charter, [one]), base: first },
     {
-      ...{ ...against, title: 'first page, 100 keys of 100 organizations in turn', goal: 5.5 },
-      ...{ subject: each(charter, small), base: { title: 'raw', load: each(raw, small) } },
+      ...against,
+      title: 'first page, 100 keys of 100 organizations in turn',
+      goal: 5.5,
+      subject: each(charter, small),
+      base: { title: 'raw', load: each(raw, small) },
     },
     {
-      ...{ ...against, sameRows: false, title: 'If-None-Match -> 304', goal: 7 },
-      ...{ subject: each(charter, [one], PATH, { 'if-none-match': await tagOf(charter, one) }), base: first },
+      ...against,
+      sameRows: false,
+      title: 'If-None-Match -> 304',
+      goal: 7,
+      subject: each(charter, [one], PATH, { 'if-none-match': await tagOf(charter, one) }),
+      base: first,
     },
     {
-      ...{ ...against, title: 'uncached pages (a different cursor each time)', goal: 1.3 },
-      ...{ subject: distinct(uncached), base: { title: 'raw', load: distinct(raw) } },
+      ...against,
+      title: 'uncached pages (a different cursor each time)',
+      goal: 1.3,
+      subject: distinct(uncached),
+      base: { title: 'raw', load: distinct(raw) },
     },
     ...(await syncCases(servers, small.at(-1) ?? one, client)),
     ...(await onLarge(uncached, large, client)),
@@ -100,27 +110,46 @@ export async function listCases(
     },
     { ...against, title: 'one parent program by id', goal: 3.3, ...(await oneProgram(servers, one, client)) },
     {
-      ...{ ...against, title: 'first 5 seconds after an idle minute, 100 keys', goal: 0.9, idleSeconds: 60 },
-      ...{ subject: each(charter, small), base: { title: 'the rate under load', load: each(charter, small) } },
+      ...against,
+      title: 'first 5 seconds after an idle minute, 100 keys',
+      goal: 0.9,
+      idleSeconds: 60,
+      subject: each(charter, small),
+      base: { title: 'the rate under load', load: each(charter, small) },
     },
     {
-      ...{ ...against, title: 'first 5 seconds after an idle minute, uncached pages', goal: 0.9, idleSeconds: 60 },
-      ...{ subject: distinct(uncached), base: { title: 'the rate under load', load: distinct(uncached) } },
+      ...against,
+      title: 'first 5 seconds after an idle minute, uncached pages',
+      goal: 0.9,
+      idleSeconds: 60,
+      subject: distinct(uncached),
+      base: { title: 'the rate under load', load: distinct(uncached) },
     },
     {
-      ...{ ...against, title: 'contract with 1,000 operations', goal: 0.95, subject: each(vast, [one]) },
+      ...against,
+      title: 'contract with 1,000 operations',
+      goal: 0.95,
+      subject: each(vast, [one]),
       base: { title: "today's contract", load: each(variants.today, [one]) },
     },
     {
-      ...{ ...against, title: 'first page, rate limits on', goal: 0.97, subject: each(variants.today, [one]) },
+      ...against,
+      title: 'first page, rate limits on',
+      goal: 0.97,
+      subject: each(variants.today, [one]),
       base: { title: 'off', load: each(variants.unlimited, [one]) },
     },
     {
-      ...{ ...against, title: 'response check: report at 1%', goal: 0.97, subject: each(variants.sampling, [one]) },
+      ...against,
+      title: 'response check: report at 1%',
+      goal: 0.97,
+      subject: each(variants.sampling, [one]),
       base: { title: 'off', load: each(variants.today, [one]) },
     },
     {
-      ...{ ...against, title: 'response check: report at 1%, uncached pages', goal: 0.97 },
+      ...against,
+      title: 'response check: report at 1%, uncached pages',
+      goal: 0.97,
       subject: distinct(uncachedVariants.sampling),
       base: { title: 'off', load: distinct(uncachedVariants.today) },
     },
@@ -194,16 +223,25 @@ async function syncCases({ uncached, raw }: Servers, unchanged: Organization, cl
   const others = { base, explain: null };
   return [
     {
-      ...{ ...others, title: 'updated_since, in order of updated_at', goal: 1.2, sameRows: false },
+      ...others,
+      title: 'updated_since, in order of updated_at',
+      goal: 1.2,
+      sameRows: false,
       subject: pages('updated_at', at(0), at(-PAGE_ROWS - 1)),
     },
     {
-      ...{ ...others, title: 'updated_since, in the default order, all rows match', goal: 0.8, sameRows: true },
+      ...others,
+      title: 'updated_since, in the default order, all rows match',
+      goal: 0.8,
+      sameRows: true,
       subject: pages('created_at', at(0) - DAY_MS, at(0)),
     },
     {
-      ...{ ...others, title: `updated_since, in the default order, ${FEW_ROWS} of 1,000 rows match`, goal: 0.8 },
-      ...{ sameRows: false, subject: pages('created_at', at(-FEW_ROWS - 1) + 1, at(-FEW_ROWS)) },
+      ...others,
+      title: `updated_since, in the default order, ${FEW_ROWS} of 1,000 rows match`,
+      goal: 0.8,
+      sameRows: false,
+      subject: pages('created_at', at(-FEW_ROWS - 1) + 1, at(-FEW_ROWS)),
     },
   ];
 }
@@ -221,7 +259,11 @@ async function onLarge(uncached: RunningServer, large: Organization, client: pg.
   });
   const base = { title: 'its first page', load: pages({}) };
   const list = (title: string, parameters: Record<string, string>, query: Partial<ListQuery>) => ({
-    ...{ title, goal: null, base, sameRows: false, subject: pages(parameters) },
+    title,
+    goal: null,
+    base,
+    sameRows: false,
+    subject: pages(parameters),
     explain: { organizationId: large.id, query: { ...FIRST_PAGE, ...query } },
   });
   const after = positionOf(before, 'created_at');

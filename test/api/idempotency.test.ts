@@ -96,7 +96,11 @@ test('the same key in another organization is independent', async () => {
 test('an idempotency key applies across all API keys of the organization', async () => {
   const { client, email } = await createTestOrganization(server);
   const { key } = await issueKeyByEmail(server.db, {
-    ...{ email, name: 'Second', permissions: ['parent_programs:write'], lifeDays: 1, environment: 'live' },
+    email,
+    name: 'Second',
+    permissions: ['parent_programs:write'],
+    lifeDays: 1,
+    environment: 'live',
   });
   const first = await create(client);
   const again = await client.post(LIST, BODY, { key, headers: { 'Idempotency-Key': 'key-1' } });

@@ -124,7 +124,11 @@ test('on a test server, a test key works and a live key gets a 401 that names th
   try {
     const { email } = await createTestOrganization(own);
     const { key } = await issueKeyByEmail(own.db, {
-      ...{ email, name: 'Staging', permissions: ['parent_programs:read'], lifeDays: null, environment: 'test' },
+      email,
+      name: 'Staging',
+      permissions: ['parent_programs:read'],
+      lifeDays: null,
+      environment: 'test',
     });
     expect((await new Client(own.url, key).get('/api/key')).status).toBe(200);
     await expectRefused(

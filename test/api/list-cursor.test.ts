@@ -102,7 +102,11 @@ test('a cursor still works after the row it points at is deleted', async () => {
 
 test('a cursor works with another key of the same organization', async () => {
   const { key } = await issueKeyByEmail(server.db, {
-    ...{ email: ours.email, name: 'Second', permissions: ['parent_programs:read'], lifeDays: 1, environment: 'live' },
+    email: ours.email,
+    name: 'Second',
+    permissions: ['parent_programs:read'],
+    lifeDays: 1,
+    environment: 'live',
   });
   const response = await ours.client.get(`/api/parent_programs?sort=name&cursor=${cursor}`, { key });
   expect(response.status).toBe(200);

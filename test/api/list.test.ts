@@ -147,8 +147,10 @@ test('a program has the same fields in the same order in a list as by its id', a
   const { client } = ours;
   const end = '","created_at":"2020-01-01T00:00:00+00:00","updated_at":"2020-01-01T00:00:00+00:00"}';
   const rows = ['12:00:00Z', '12:00:00.1Z', '12:00:00.12Z', '12:00:00.123Z', '12:00:00.02Z'].map((time, i) => ({
-    ...{ name: `${i} "quoted" \\ <é> 😀 \u2028`, externalId: `${i}${end}` },
-    ...{ createdAt: new Date(`2026-02-28T${time}`), updatedAt: new Date(`2026-03-01T${time}`) },
+    name: `${i} "quoted" \\ <é> 😀 \u2028`,
+    externalId: `${i}${end}`,
+    createdAt: new Date(`2026-02-28T${time}`),
+    updatedAt: new Date(`2026-03-01T${time}`),
     ...(i > 0 && { description: end, metadata: { created_at: end, '","updated_at":"': 'a\nb', zz: '"\\' } }),
   }));
   await insertPrograms(server, ours, rows);

@@ -125,8 +125,14 @@ async function responseAfter(change: string, ask: () => Promise<Reply>): Promise
 }
 
 const caller = (organizationId: string, organizationVersion: string): Caller => ({
-  ...{ scope: OrganizationScope.grant(organizationId), organizationVersion, organizationName: 'O' },
-  ...{ cursorKey: '', keyId: 'k', keyName: 'K', permissions: [], expiresAt: null },
+  scope: OrganizationScope.grant(organizationId),
+  organizationVersion,
+  organizationName: 'O',
+  cursorKey: '',
+  keyId: 'k',
+  keyName: 'K',
+  permissions: [],
+  expiresAt: null,
 });
 /** Clears every WeakRef whose target is otherwise unreachable. */
 async function collectGarbage(): Promise<void> {

@@ -67,7 +67,10 @@ test('report: an invalid response is sent, logged and counted', async () => {
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(responses[0]?.body.key_hash).toBe(SECRET);
   const told = {
-    ...{ level: 40, msg: 'a response broke the contract', operation: 'getKey', status: 200 },
+    level: 40,
+    msg: 'a response broke the contract',
+    operation: 'getKey',
+    status: 200,
     disagreements: ['the body must NOT have additional properties (key_hash).'],
   };
   // A response to HEAD has no body that could be invalid.
@@ -83,7 +86,10 @@ test("enforce: the contract's 500 replaces an invalid response and reveals nothi
   expect(response).toMatchObject({ status: 500, body: { message: BUG }, headers: { 'cache-control': 'no-store' } });
   const requestId = response.headers['x-request-id'];
   expect(enforce.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
-    ...{ level: 50, msg: 'a response broke the contract and was withheld', operation: 'getKey', status: 200 },
+    level: 50,
+    msg: 'a response broke the contract and was withheld',
+    operation: 'getKey',
+    status: 200,
   });
 });
 

@@ -20,7 +20,8 @@ async function openList(): Promise<{ charter: CharterClient; asked: URL[] }> {
   );
   const asked: URL[] = [];
   const charter = createClient({
-    ...{ baseUrl: server.url, apiKey: ours.key },
+    baseUrl: server.url,
+    apiKey: ours.key,
     fetch: (request) => {
       asked.push(new URL(request.url));
       return fetch(request);

@@ -78,9 +78,14 @@ describe('every curl command gets the status that its guide states', () => {
     }
     const page = await client.get('/api/parent_programs?limit=2');
     return {
-      ...{ PATH: process.env['PATH'] ?? '', CURL_HOME: folder, HOME: folder },
-      ...{ CHARTER_URL: server.url, CHARTER_API_KEY: key },
-      ...{ PROGRAM_ID: program.body.id, ETAG: program.headers['etag'] ?? '', CURSOR: page.body.page.next_cursor },
+      PATH: process.env['PATH'] ?? '',
+      CURL_HOME: folder,
+      HOME: folder,
+      CHARTER_URL: server.url,
+      CHARTER_API_KEY: key,
+      PROGRAM_ID: program.body.id,
+      ETAG: program.headers['etag'] ?? '',
+      CURSOR: page.body.page.next_cursor,
     };
   }
 

@@ -6,16 +6,21 @@ const BEFORE = new Date(NOW.getTime() - 1);
 const AFTER = new Date(NOW.getTime() + 1);
 
 const ACTIVE: KeyRecord = {
-  ...{
-    organizationId: 'o',
-    organizationName: 'O',
-    organizationSuspendedAt: null,
-    organizationVersion: '0',
-    organizationLimits: { perKey: null, perOrganization: null },
-    cursorKey: '',
-  },
-  ...{ id: 'k', name: 'K', permissions: PERMISSIONS, role: 'administrator', userDeactivatedAt: null },
-  ...{ expiresAt: null, expiredAt: null, rotatedAt: null, revokedAt: null },
+  organizationId: 'o',
+  organizationName: 'O',
+  organizationSuspendedAt: null,
+  organizationVersion: '0',
+  organizationLimits: { perKey: null, perOrganization: null },
+  cursorKey: '',
+  id: 'k',
+  name: 'K',
+  permissions: PERMISSIONS,
+  role: 'administrator',
+  userDeactivatedAt: null,
+  expiresAt: null,
+  expiredAt: null,
+  rotatedAt: null,
+  revokedAt: null,
 };
 
 test('a key without an end or a suspension is active', () => {

@@ -55,7 +55,8 @@ test.each<readonly [string, string, RegExp]>([
 ])('%s is refused, with the field and the remedy', (_, text, message) => {
   expect(() => parseName(text, { kind: 'key', field: 'user name' })).toThrow(
     expect.objectContaining({
-      ...{ code: 'invalid', fields: { 'user name': [expect.stringMatching(message)] } },
+      code: 'invalid',
+      fields: { 'user name': [expect.stringMatching(message)] },
       message: expect.stringMatching(/^user name must /),
     }),
   );

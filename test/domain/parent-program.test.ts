@@ -1,8 +1,13 @@
 import { applyPatch, contentOf, isSameContent, type ParentProgram } from '../../src/domain/parent-program.ts';
 
 const PROGRAM: ParentProgram = {
-  ...{ id: '019df30f-b339-734b-82ec-629b4675da22', name: 'Nordic', description: 'Abroad', externalId: 'NOR-1' },
-  ...{ metadata: { a: 'b' }, createdAt: '2026-05-04T12:00:00.000Z', updatedAt: '2026-05-04T12:00:00.000Z' },
+  id: '019df30f-b339-734b-82ec-629b4675da22',
+  name: 'Nordic',
+  description: 'Abroad',
+  externalId: 'NOR-1',
+  metadata: { a: 'b' },
+  createdAt: '2026-05-04T12:00:00.000Z',
+  updatedAt: '2026-05-04T12:00:00.000Z',
 };
 const { name, description, externalId, metadata } = PROGRAM;
 const CONTENT = { name, description, externalId, metadata };
@@ -18,7 +23,9 @@ test('a field in the patch replaces the value, and a missing field keeps it', ()
 
 test('null clears an optional field', () => {
   expect(applyPatch(PROGRAM, { description: null, externalId: null })).toEqual({
-    ...{ ...CONTENT, description: null, externalId: null },
+    ...CONTENT,
+    description: null,
+    externalId: null,
   });
 });
 

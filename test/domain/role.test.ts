@@ -63,7 +63,9 @@ test('only managers and administrators see people and webhooks and revoke others
 
 test('a viewer reads, every other role also writes', () => {
   expect(Object.fromEntries(ROLES.map((role) => [role, permissionsOf(role)]))).toEqual({
-    ...{ administrator: PERMISSIONS, manager: PERMISSIONS, member: PERMISSIONS },
+    administrator: PERMISSIONS,
+    manager: PERMISSIONS,
+    member: PERMISSIONS,
     viewer: PERMISSIONS.filter((permission) => permission.endsWith(':read')),
   });
   expect(permissionsOf('viewer')).toContain('parent_programs:read');

@@ -57,8 +57,12 @@ export function garbageProperty(document: Json, world: World) {
 }
 
 const STILL_THERE: Outgoing = {
-  ...{ method: 'GET', url: '/api/key', headers: {}, body: undefined },
-  ...{ key: 'ours' as const, scheme: 'Bearer ' },
+  method: 'GET',
+  url: '/api/key',
+  headers: {},
+  body: undefined,
+  key: 'ours' as const,
+  scheme: 'Bearer ',
 };
 
 function damaged(text: string, { at, gone, come }: Damage): string {

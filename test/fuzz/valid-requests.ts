@@ -18,8 +18,14 @@ export function validDraft(operation: Operation): fc.Arbitrary<Draft> {
     body: bodyOf(operation),
   });
   return parts.map(({ path: { path, subject }, ...rest }) => ({
-    ...{ operation, method: operation.method.toUpperCase(), path, subject, ...rest },
-    ...{ key: 'ours', scheme: 'Bearer ', flaws: [] },
+    operation,
+    method: operation.method.toUpperCase(),
+    path,
+    subject,
+    ...rest,
+    key: 'ours',
+    scheme: 'Bearer ',
+    flaws: [],
   }));
 }
 

@@ -81,7 +81,10 @@ export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promi
   }
 
   return {
-    ...{ url, count, newOrganization, sendOnce },
+    url,
+    count,
+    newOrganization,
+    sendOnce,
     async send(outgoing, ours) {
       // A busy machine is slow occasionally; a slow server is slow on every attempt.
       const response = await sendOnce(outgoing, ours).catch((error: unknown) => {

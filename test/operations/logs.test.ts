@@ -37,8 +37,13 @@ test('every request is logged as one line of JSON with the X-Request-Id of its r
   for (const { path, method, response } of responses) {
     const requestId = response.headers['x-request-id'];
     expect(await lineOf(requestId)).toEqual({
-      ...{ level: 30, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), requestId },
-      ...{ method, path, status: response.status, milliseconds: expect.any(Number) },
+      level: 30,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      requestId,
+      method,
+      path,
+      status: response.status,
+      milliseconds: expect.any(Number),
     });
     expect(logOf(charter).filter((line) => line['requestId'] === requestId)).toHaveLength(1);
   }

@@ -33,7 +33,10 @@ async function createOrganization() {
 test('an operator makes an organization and a working key, suspends and resumes the organization, and revokes the key', async () => {
   const { id, email, made } = await createOrganization();
   expect(made).toEqual({
-    ...{ organization_id: id, name: 'Acme', administrator: email, kind: 'invitation' },
+    organization_id: id,
+    name: 'Acme',
+    administrator: email,
+    kind: 'invitation',
     link: expect.stringMatching(/^http:\/\/localhost:3000\/welcome\/[\w-]{43}$/),
     link_expires_at: expect.stringMatching(/Z$/),
   });
@@ -52,7 +55,10 @@ test('an operator makes an organization and a working key, suspends and resumes 
   expect((await client.get('/api/key')).status).toBe(403);
   const { organizations } = await resultOf('list-organizations');
   expect(organizations).toContainEqual({
-    ...{ id, name: 'Acme', suspended_at: expect.any(String), created_at: expect.any(String) },
+    id,
+    name: 'Acme',
+    suspended_at: expect.any(String),
+    created_at: expect.any(String),
   });
   expect(await resultOf('resume-organization', '--id', id.toUpperCase())).toEqual({ resumed: id });
   expect((await client.get('/api/key')).status).toBe(200);

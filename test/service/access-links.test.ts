@@ -43,7 +43,11 @@ test('an invitation link sets the first password once, within 72 hours, and does
   const { link } = orThrow(await inviteUser(db, manager, { email, name: 'Mei', role: 'viewer', now: NOW }));
   expect(link).toMatchObject({ kind: 'invitation', email, name: 'Mei', expiresAt: after(72 * 60) });
   expect(await openLink(db, link.token, after(72 * 60 - 1))).toEqual({
-    ...{ kind: 'invitation', email, name: 'Mei', organizationName: 'Test', passwordCharacters: 15 },
+    kind: 'invitation',
+    email,
+    name: 'Mei',
+    organizationName: 'Test',
+    passwordCharacters: 15,
   });
   expect(await openLink(db, link.token, after(72 * 60))).toBeNull();
   expect(await signIn(db, { email, password: NEW, auditSource: newAuditSource() })).toEqual({ kind: 'wrong' });

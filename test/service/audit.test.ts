@@ -16,7 +16,9 @@ test('request details are shortened and cleaned, and the action succeeds', async
   const { key } = await giveKey(db, people.member);
   const userAgent = `a\0b ${key} ${key.slice(0, 30)} ${'🦊'.repeat(400)}\ud83d`;
   await recordAudit(db.prisma, people.scope, {
-    ...{ action: 'key.renamed', actorUserId: null, detail: { to: key } },
+    action: 'key.renamed',
+    actorUserId: null,
+    detail: { to: key },
     auditSource: { ip: '9'.repeat(100), userAgent, requestId: 'x'.repeat(500) },
   });
   const [, event] = await eventsOf(people);

@@ -14,7 +14,11 @@ function issue({ scope, userId }: Tenant, change: Partial<KeyRequest> = {}) {
     database.db,
     { kind: 'operator', scope },
     {
-      ...{ userId, name: 'Test', permissions: ['parent_programs:read'], lifeDays: 30, environment: 'live' },
+      userId,
+      name: 'Test',
+      permissions: ['parent_programs:read'],
+      lifeDays: 30,
+      environment: 'live',
       ...change,
     },
   );
@@ -33,7 +37,9 @@ test('an issued key is found by its hash with the requested properties, and the 
   expect(issued).toMatchObject({ name: 'Test', permissions: ['parent_programs:read'] });
   const hash = hashKey(key);
   expect((await findKeysByHash(database.db, [hash])).get(hash)).toMatchObject({
-    ...{ id: issued.id, expiresAt: issued.expiresAt, permissions: ['parent_programs:read'] },
+    id: issued.id,
+    expiresAt: issued.expiresAt,
+    permissions: ['parent_programs:read'],
     organizationId: tenant.scope.organizationId,
   });
   const rows = await database.db.pool.query('select to_jsonb(k)::text as text from api_keys k');

@@ -48,11 +48,17 @@ test('each action leaves one event with actor, owner, key and address, and no ro
   const [createdPrefix, rotatedPrefix] = [created.key.slice(0, 17), rotated.key.slice(0, 17)];
   expect(await eventsOf(people)).toMatchObject([
     {
-      ...{ ...byManager, action: 'key.created', keyId: created.id },
+      ...byManager,
+      action: 'key.created',
+      keyId: created.id,
       detail: { name: 'Sync', prefix: createdPrefix, permissions: READ.join(', '), expires },
     },
     {
-      ...{ actorUserId: userId, targetUserId: userId, ...member.auditSource, action: 'key.rotated', keyId: created.id },
+      actorUserId: userId,
+      targetUserId: userId,
+      ...member.auditSource,
+      action: 'key.rotated',
+      keyId: created.id,
       detail: { name: 'Sync', successor: rotated.id, prefix: rotatedPrefix },
     },
     { ...byManager, action: 'key.renamed', keyId: rotated.id, detail: { from: 'Sync', to: 'Nightly' } },

@@ -16,7 +16,9 @@ test('a policy change is audited with the old and new values, and an unchanged p
   const { organizationId } = administrator.scope;
   expect(await db.prisma.auditEvent.findMany({ where: { organizationId } })).toMatchObject([
     {
-      ...{ action: 'organization.policy_changed', actorUserId: administrator.userId, targetUserId: null },
+      action: 'organization.policy_changed',
+      actorUserId: administrator.userId,
+      targetUserId: null,
       detail: { 'members may create keys': 'yes -> no', 'longest key life': '365 days -> 90 days' },
     },
   ]);

@@ -185,7 +185,9 @@ test('a role change is audited with the old and new role, and an unchanged role 
   orThrow(await changeRole(db, administrator, { userId: member.userId, role: 'viewer' }));
   expect(await actsOn(member)).toMatchObject([
     {
-      ...{ action: 'user.role_changed', actorUserId: administrator.userId, ip: administrator.auditSource.ip },
+      action: 'user.role_changed',
+      actorUserId: administrator.userId,
+      ip: administrator.auditSource.ip,
       detail: { before: 'member', after: 'viewer' },
     },
   ]);

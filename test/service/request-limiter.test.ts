@@ -3,7 +3,8 @@ import { type LimitedKey, RequestLimiter, type RequestLimiterOptions } from '../
 import { until } from '../support/wait.ts';
 
 const key = (own: Partial<LimitedKey['organizationLimits']> = {}, id = 'a'): LimitedKey => ({
-  ...{ organizationId: 'o', id },
+  organizationId: 'o',
+  id,
   organizationLimits: { perKey: null, perOrganization: null, ...own },
 });
 

@@ -69,8 +69,10 @@ test.each(Object.entries(WAYS))(
     const isOperator = by === 'an operator';
     expect(await eventsOf(member)).toMatchObject([
       {
-        ...{ actorUserId: isOperator ? null : administrator.userId, targetUserId: member.userId },
-        ...{ detail: { before: 'on' }, ip: isOperator ? '' : administrator.auditSource.ip },
+        actorUserId: isOperator ? null : administrator.userId,
+        targetUserId: member.userId,
+        detail: { before: 'on' },
+        ip: isOperator ? '' : administrator.auditSource.ip,
       },
     ]);
   },

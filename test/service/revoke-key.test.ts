@@ -82,7 +82,9 @@ test('revoking all keys of a user revokes no other user’s key', async () => {
   const kept = await giveKey(database.db, manager);
   const at = new Date();
   const revoked = await revokeApiKeysOf(database.db.prisma, scope, {
-    ...{ userId: member.userId, at, byUserId: manager.userId },
+    userId: member.userId,
+    at,
+    byUserId: manager.userId,
   });
   expect(new Set(revoked.map(({ id }) => id))).toEqual(new Set(keys.map(({ id }) => id)));
   expect(await use(keys[0]?.key ?? '')).toMatch(/revoked/);

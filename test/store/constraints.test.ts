@@ -27,20 +27,35 @@ const organization = (more: object) => ({
   ...more,
 });
 const user = (more: object) => ({
-  ...{ organization_id: ours.scope.organizationId, id: crypto.randomUUID(), name: 'Test', role: 'viewer' },
-  ...{ email: `${crypto.randomUUID()}@example.test`, ...more },
+  organization_id: ours.scope.organizationId,
+  id: crypto.randomUUID(),
+  name: 'Test',
+  role: 'viewer',
+  email: `${crypto.randomUUID()}@example.test`,
+  ...more,
 });
 const apiKey = (more: object) => ({
-  ...{ organization_id: ours.scope.organizationId, id: crypto.randomUUID(), user_id: ours.userId },
-  ...{ name: crypto.randomUUID(), name_key: crypto.getRandomValues(Buffer.alloc(32)) },
-  ...{ key_hash: crypto.getRandomValues(Buffer.alloc(32)), key_prefix: 'charter_live_0000' },
-  ...{ permissions: ['parent_programs:read'], ...more },
+  organization_id: ours.scope.organizationId,
+  id: crypto.randomUUID(),
+  user_id: ours.userId,
+  name: crypto.randomUUID(),
+  name_key: crypto.getRandomValues(Buffer.alloc(32)),
+  key_hash: crypto.getRandomValues(Buffer.alloc(32)),
+  key_prefix: 'charter_live_0000',
+  permissions: ['parent_programs:read'],
+  ...more,
 });
 const program = (more: object) => ({
-  ...{ organization_id: ours.scope.organizationId, id: crypto.randomUUID(), name: 'Test', ...more },
+  organization_id: ours.scope.organizationId,
+  id: crypto.randomUUID(),
+  name: 'Test',
+  ...more,
 });
 const idempotencyKey = (more: object) => ({
-  ...{ organization_id: ours.scope.organizationId, key: crypto.randomUUID(), request_hash: Buffer.alloc(32), ...more },
+  organization_id: ours.scope.organizationId,
+  key: crypto.randomUUID(),
+  request_hash: Buffer.alloc(32),
+  ...more,
 });
 
 const ROWS = { organizations: organization, users: user, api_keys: apiKey, parent_programs: program };

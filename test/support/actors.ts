@@ -36,8 +36,16 @@ export async function createActor(
   await insertUser(prisma, scope, { id: userId, email, name, role, passwordHash: null });
   const auditSource = { ip: '192.0.2.1', userAgent: 'Test', requestId: crypto.randomUUID() };
   return {
-    ...{ scope, userId, role, name, email, auditSource },
-    ...{ organizationName: 'Test', isSuspended: false, hasSecondFactor: false, endpointsDisabledByCharter: 0 },
+    scope,
+    userId,
+    role,
+    name,
+    email,
+    auditSource,
+    organizationName: 'Test',
+    isSuspended: false,
+    hasSecondFactor: false,
+    endpointsDisabledByCharter: 0,
   };
 }
 

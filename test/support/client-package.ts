@@ -11,9 +11,18 @@ const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc');
 
 /** Compiler options stricter than those of most users. */
 const COMPILER_OPTIONS = {
-  ...{ target: 'es2022', lib: ['es2022'], module: 'nodenext', types: ['node'], noEmit: true },
-  ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
-  ...{ noUnusedLocals: true, noImplicitReturns: true, verbatimModuleSyntax: true, erasableSyntaxOnly: true },
+  target: 'es2022',
+  lib: ['es2022'],
+  module: 'nodenext',
+  types: ['node'],
+  noEmit: true,
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noUnusedLocals: true,
+  noImplicitReturns: true,
+  verbatimModuleSyntax: true,
+  erasableSyntaxOnly: true,
 };
 
 export type PackedClient = {

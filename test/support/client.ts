@@ -40,7 +40,9 @@ export class Client {
     const payload =
       body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     const reply = await exchange(this.baseUrl, {
-      ...{ method, url, payload },
+      method,
+      url,
+      payload,
       headers: {
         ...(key !== undefined && { Authorization: `Bearer ${key}` }),
         ...(payload !== undefined && { 'Content-Type': 'application/json' }),

@@ -29,7 +29,10 @@ export function blocksOf(guide: string): Block[] {
     ({ 1: language = '', 2: label = '', 3: code = '', index }) => {
       const options = label.trim() === '' ? [] : label.trim().split(/\s+/);
       return {
-        ...{ guide, language, code, line: text.slice(0, index).split('\n').length },
+        guide,
+        language,
+        code,
+        line: text.slice(0, index).split('\n').length,
         options: new Map(
           options.map((option): [string, string] => [option.split('=')[0] ?? '', option.split('=')[1] ?? '']),
         ),

@@ -38,7 +38,8 @@ function zoneOf(value: string, cluster: readonly Access[]) {
   return {
     value,
     isForward: firstResponse < lastSending,
-    ...{ from: Math.min(firstResponse, lastSending), to: Math.max(firstResponse, lastSending) },
+    from: Math.min(firstResponse, lastSending),
+    to: Math.max(firstResponse, lastSending),
     fault:
       write === undefined ? `${value} was read, and never written` : early ? `${value} was read before` : undefined,
   };

@@ -38,12 +38,11 @@ export async function createRealisticTeam(db: Database): Promise<RealisticTeam> 
   orThrow(await rotateKey(db, administrator, { keyId: staging.id, userId: administrator.userId, environment: 'live' }));
   const enrolment = orThrow(
     await issueKey(db, manager, {
-      ...{
-        userId: member.userId,
-        name: 'Enrolment sync of all partner universities, weekdays',
-        permissions: READ_WRITE,
-      },
-      ...{ lifeDays: 90, environment: 'live' },
+      userId: member.userId,
+      name: 'Enrolment sync of all partner universities, weekdays',
+      permissions: READ_WRITE,
+      lifeDays: 90,
+      environment: 'live',
     }),
   );
   await age(db, nightly.id, { createdAgoMs: 92 * DAY_MS, usedAgoMs: 12 * 60_000 });
@@ -124,13 +123,11 @@ export async function createLongNamedTeam(db: Database): Promise<Team & { readon
   const { member, manager } = team;
   orThrow(
     await issueKey(db, manager, {
-      ...{
-        userId: member.userId,
-        name: LONG.slice(0, 100),
-        permissions: READ_WRITE,
-        lifeDays: 20,
-        environment: 'live',
-      },
+      userId: member.userId,
+      name: LONG.slice(0, 100),
+      permissions: READ_WRITE,
+      lifeDays: 20,
+      environment: 'live',
     }),
   );
   const { id } = await make(db, manager, { name: LONG.slice(0, 99) });

@@ -40,7 +40,9 @@ export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    ...{ url: `smtp://127.0.0.1:${port}`, mails, isAsked: () => greet !== undefined },
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    isAsked: () => greet !== undefined,
     greet: () => greet?.(),
     close: () => server.close(),
   };

@@ -61,8 +61,15 @@ export async function createKeyRow(
 ): Promise<{ id: string; key: string; hash: Buffer }> {
   const { key, hash, prefix } = mintKey('live');
   await insertApiKey(prisma, scope, {
-    ...{ id, userId, name, expiresAt, createdByUserId: null, createdAt: new Date() },
-    ...{ permissions, keyHash: Uint8Array.from(hash), keyPrefix: prefix },
+    id,
+    userId,
+    name,
+    expiresAt,
+    createdByUserId: null,
+    createdAt: new Date(),
+    permissions,
+    keyHash: Uint8Array.from(hash),
+    keyPrefix: prefix,
   });
   return { id, key, hash };
 }

@@ -19,7 +19,12 @@ async function eventsOf({ headers }: Page) {
   const requestId = headers['x-request-id'] ?? '';
   const events = await dashboard.db.prisma.auditEvent.findMany({ where: { requestId }, orderBy: { id: 'asc' } });
   return events.map(({ action, actorUserId, targetUserId, keyId, ip, userAgent }) => ({
-    ...{ action, actorUserId, targetUserId, keyId, ip, userAgent },
+    action,
+    actorUserId,
+    targetUserId,
+    keyId,
+    ip,
+    userAgent,
   }));
 }
 

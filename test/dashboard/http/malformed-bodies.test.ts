@@ -9,7 +9,11 @@ const token = await browser.formToken();
 
 const FORM = 'application/x-www-form-urlencoded';
 const invite = (change: Fields = {}): Fields => ({
-  ...{ form_token: token, form_id: 'x.y', name: 'Odd', email: 'odd@example.test', role: 'viewer' },
+  form_token: token,
+  form_id: 'x.y',
+  name: 'Odd',
+  email: 'odd@example.test',
+  role: 'viewer',
   ...change,
 });
 const send = (body: string | Buffer, type = FORM, headers: Record<string, string> = {}) =>

@@ -34,13 +34,21 @@ export const apiKeyProofs: Proofs = {
   async insertApiKey({ db, ours, theirs }) {
     const { id } = await createKeyRow(db, theirs, { name: 'Same' });
     const key = {
-      ...{ id: newId(), createdByUserId: null, name: 'Forged', expiresAt: null, createdAt: AT },
-      ...{ permissions: [], keyHash: new Uint8Array(32), keyPrefix: 'charter_live_0000' },
+      id: newId(),
+      createdByUserId: null,
+      name: 'Forged',
+      expiresAt: null,
+      createdAt: AT,
+      permissions: [],
+      keyHash: new Uint8Array(32),
+      keyPrefix: 'charter_live_0000',
     };
     const foreignUser = insertApiKey(db.prisma, ours.scope, { ...key, userId: theirs.userId });
     await expect(foreignUser).rejects.toMatchObject({ code: 'P2003' });
     const foreignCreator = insertApiKey(db.prisma, ours.scope, {
-      ...{ ...key, userId: ours.userId, createdByUserId: theirs.userId },
+      ...key,
+      userId: ours.userId,
+      createdByUserId: theirs.userId,
     });
     await expect(foreignCreator).rejects.toMatchObject({ code: 'P2003' });
     // The same id and name are available.
