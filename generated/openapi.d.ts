@@ -430,7 +430,7 @@ export interface components {
         ConflictException: {
             /**
              * @description What is wrong and what to do about it. The message is for people. Do not parse it.
-             * @example Another parent program in your organization already has the external_id "sis-20417". Use a different external_id, or update that parent program.
+             * @example The parent program 019c2291-34b8-752e-bca9-6513269e0d37 in your organization already has the external_id "sis-20417". Use a different external_id, or update that parent program.
              */
             message: string;
         };
@@ -458,7 +458,7 @@ export interface components {
              */
             message: string;
         };
-        /** @description The parent program has changed since you read it. */
+        /** @description The entity tag in If-Match is not the current one, or is weak. */
         PreconditionFailedException: {
             /**
              * @description What is wrong and what to do about it. The message is for people. Do not parse it.
@@ -764,10 +764,7 @@ export interface components {
                 "application/json": components["schemas"]["NotAcceptableException"];
             };
         };
-        /**
-         * @description The request did not arrive in time: its headers within 10 seconds, or the whole request within 30 seconds. It was not
-         *     carried out, so you can repeat it. Charter closes the connection.
-         */
+        /** @description The request did not arrive in time: its headers within 10 seconds, or the whole request within 30 seconds. It was not carried out, so you can repeat it. Charter closes the connection. */
         RequestTimeoutException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -820,7 +817,7 @@ export interface components {
                 "application/json": components["schemas"]["ServerException"];
             };
         };
-        /** @description The service is temporarily unavailable. Retry the same request after the number of seconds in `Retry-After`. */
+        /** @description The service is temporarily unavailable. Retry the request after the number of seconds in `Retry-After`: a creation with its `Idempotency-Key`, and an update with `If-Match`, because the request may have been executed. */
         ServiceUnavailableException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];

@@ -72,7 +72,7 @@ const COST_NAMES = [
   'size of the database',
   'WAL of an update, right after a checkpoint',
   'housekeeping, when nothing has expired',
-  'a look for webhook deliveries, when none is due',
+  'a poll for webhook deliveries, when none is due',
   'private memory of a connection',
 ];
 
@@ -127,7 +127,7 @@ export function costSection({ costs, rows }: GrowthRun): string {
       `${((PROCESSES * largest.processBytes) / MIB / 1024).toFixed(1)} GiB`,
     ],
     [
-      'looks for webhook deliveries',
+      'polls for webhook deliveries',
       `${PROCESSES} ÷ 0.75 s, ${largest.pollMs.toFixed(1)} ms each`,
       `${grouped(PROCESSES / 0.75)} statements/s`,
     ],

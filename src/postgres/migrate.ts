@@ -47,10 +47,19 @@ type Applied = { name: string; checksum: string; isFinished: boolean; logs: stri
 
 /** The migrations recorded by Prisma's engine, without those that were rolled back. */
 async function readHistory(client: pg.Client): Promise<Applied[]> {
-  const table = await client.query<{ exists: boolean }>(
-    `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`,
+  const tables = await client.query<{ owner: string; isReadable: boolean }>(
+    `SELECT pg_get_userbyid(relowner) AS owner, has_table_privilege(oid, 'SELECT') AS "isReadable"
+       FROM pg_class WHERE oid = to_regclass('_prisma_migrations')`,
   );
-  if (table.rows[0]?.exists !== true) return [];
+  const [table] = tables.rows;
+  if (table === undefined) return [];
+  if (!table.isReadable) {
+    throw new StartUpError(
+      `The user "${client.user}" may not read the tables of this database. They belong to "${table.owner}".`,
+      'Connect as their owner. If they were restored from a dump, restore it again with pg_restore ' +
+        `--role="${client.user}": see "Back up and restore" in the guide "Operating".`,
+    );
+  }
   const found = await client.query<Applied>(
     `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS "isFinished", logs
        FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,

@@ -77,6 +77,7 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'openapi/guides/receiving-events.md': {
     'allow 1 MiB': ADVICE,
     'two days are enough': ADVICE,
+    'minus two days': ADVICE,
   },
   'openapi/guides/rotating-and-revoking.md': {
     'was used within the last day': ELSEWHERE,

@@ -25,14 +25,16 @@ test('the guide has a command for each step of the trial', () => {
 
 type Installation = {
   readonly databaseUrl: string;
+  readonly ownerUrl: string;
   /** Runs a command of the guide, as the user who runs PostgreSQL. */
   readonly follow: (trial: string, env?: Record<string, string>) => Promise<void>;
 };
 
 async function withInstallation(work: (installation: Installation) => Promise<void>): Promise<void> {
-  await withDebianPostgres(async ({ databaseUrl, run }) => {
+  await withDebianPostgres(async ({ databaseUrl, ownerUrl, run }) => {
     await work({
       databaseUrl,
+      ownerUrl,
       async follow(trial, env) {
         const block = trials.find(({ options }) => options.get('trial') === trial);
         await run(block?.code ?? '', env);
@@ -56,8 +58,8 @@ async function namesOf(client: Client): Promise<string[]> {
 onlyInSoak(
   'a running server continues with the database of the moment, and nothing of the lost time is accepted',
   async () => {
-    await withInstallation(async ({ databaseUrl, follow }) => {
-      const charter = await startCharter({ DATABASE_URL: databaseUrl });
+    await withInstallation(async ({ databaseUrl, ownerUrl, follow }) => {
+      const charter = await startCharter({ DATABASE_URL: ownerUrl });
       try {
         const { client } = await organizationAt(databaseUrl, charter);
         const before = await create(client, 'Before the base backup');
@@ -128,9 +130,9 @@ onlyInSoak(
 onlyInSoak(
   'a dump, made while a server serves, is restored in a new database and served',
   async () => {
-    await withInstallation(async ({ databaseUrl, follow }) => {
-      const charter = await startCharter({ DATABASE_URL: databaseUrl });
-      const restoredUrl = Object.assign(new URL(databaseUrl), { pathname: '/charter_restored' }).href;
+    await withInstallation(async ({ databaseUrl, ownerUrl, follow }) => {
+      const charter = await startCharter({ DATABASE_URL: ownerUrl });
+      const restoredUrl = Object.assign(new URL(ownerUrl), { pathname: '/charter_restored' }).href;
       try {
         const { client, key } = await organizationAt(databaseUrl, charter);
         await create(client, 'In the dump');

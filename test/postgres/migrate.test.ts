@@ -201,24 +201,42 @@ test("a wrong password is refused with the user's name, and a missing database w
   expect(await refusalOf(await serverUrl('charter_missing'))).toMatch(/has no database "charter_missing".*\nCreate it/);
 });
 
+/** A user without privileges, removed at the end. */
+async function withRole(url: string, work: (role: { name: string; url: string }) => Promise<void>): Promise<void> {
+  const name = `role_${crypto.randomUUID().replaceAll('-', '')}`;
+  await query(url, `create role ${name} login password 'limited-5d1c'`);
+  try {
+    await work({ name, url: Object.assign(new URL(url), { username: name, password: 'limited-5d1c' }).href });
+  } finally {
+    await query(url, `drop owned by ${name} cascade`);
+    await query(url, `drop role ${name}`);
+  }
+}
+
 // An administrator gives Charter a user without ownership, as is usual since PostgreSQL 15.
 test('a user who may not create tables is refused with the statement that grants it, which then works', async () => {
   await withScratchDatabase(async (url) => {
-    const role = `role_${crypto.randomUUID().replaceAll('-', '')}`;
-    const limited = new URL(url);
-    limited.username = role;
-    limited.password = 'limited-5d1c';
-    await query(url, `create role ${role} login password 'limited-5d1c'`);
-    try {
-      const refusal = await refusalOf(limited.href);
+    await withRole(url, async (limited) => {
+      const refusal = await refusalOf(limited.url);
       expect(refusal).toMatch(/may not create tables/);
       await query(url, /GRANT .*;/.exec(refusal)?.[0] ?? '');
-      expect(await refusalOf(limited.href)).toMatch(/CREATE EXTENSION pg_trgm;/);
+      expect(await refusalOf(limited.url)).toMatch(/CREATE EXTENSION pg_trgm;/);
       for (const extension of ['pg_trgm', 'btree_gin']) await query(url, `create extension ${extension}`);
-      expect(await migrate(limited.href)).toEqual({ applied: NAMES });
-    } finally {
-      await query(url, `drop owned by ${role} cascade`);
-      await query(url, `drop role ${role}`);
-    }
+      expect(await migrate(limited.url)).toEqual({ applied: NAMES });
+    });
   }, 'empty');
+});
+
+// The bug: a dump that a superuser restores without --role belongs to the superuser, and the server ended with a stack.
+test('a user who may not read the tables is refused with the name of their owner', async () => {
+  await withScratchDatabase(async (url) => {
+    await migrate(url);
+    await withRole(url, async ({ name, url: limited }) => {
+      expect(await refusalOf(limited)).toMatch(
+        new RegExp(
+          `^The user "${name}" may not read .* belong to "postgres".\nConnect as their owner.*--role="${name}"`,
+        ),
+      );
+    });
+  });
 });

@@ -10,7 +10,9 @@ import { freePort } from './free-port.ts';
 export type DebianPostgres = {
   /** A database "charter", empty at first, as a superuser. */
   readonly databaseUrl: string;
-  /** Runs a shell script as the user who runs PostgreSQL, with PGDATA, BACKUPS and DATABASE_URL. */
+  /** The same as the user who owns it, and is no superuser. */
+  readonly ownerUrl: string;
+  /** Runs a shell script as the user who runs PostgreSQL, with PGDATA, BACKUPS, DATABASE_URL and CHARTER_USER. */
   readonly run: (script: string, env?: Record<string, string>) => Promise<void>;
 };
 
@@ -18,6 +20,8 @@ type Options = {
   /** The environment of PostgreSQL, in addition. */
   readonly env?: Readonly<Record<string, string>>;
 };
+
+const OWNER = 'charter';
 
 /** A PostgreSQL of Debian in a folder of its own, stopped and removed at the end. */
 export async function withDebianPostgres(
@@ -34,12 +38,14 @@ export async function withDebianPostgres(
   }
   if (user !== null) await chown(folder, user.uid, user.gid);
   const port = await freePort('127.0.0.1');
-  const databaseUrl = `postgresql://postgres@127.0.0.1:${port}/charter`;
+  const urlOf = (role: string) => `postgresql://${role}@127.0.0.1:${port}/charter`;
+  const databaseUrl = urlOf('postgres');
   const usual = {
     PATH: `${findPostgresPrograms()}:/usr/bin:/bin`,
     PGDATA: data,
     BACKUPS: backups,
     DATABASE_URL: databaseUrl,
+    CHARTER_USER: OWNER,
   };
   const run = async (script: string, more: Record<string, string> = {}) => {
     await promisify(execFile)('sh', ['-euc', script], { ...user, cwd: folder, env: { ...usual, ...more } });
@@ -48,8 +54,9 @@ export async function withDebianPostgres(
   await appendFile(join(data, 'postgresql.conf'), `port = ${port}\nunix_socket_directories = '${folder}'\n`);
   try {
     await run('pg_ctl start --wait --silent --log="$BACKUPS/log"', env);
-    await run('createdb --maintenance-db="$(dirname "$DATABASE_URL")/postgres" charter');
-    await work({ databaseUrl, run });
+    await run('psql --quiet --command="CREATE ROLE $CHARTER_USER LOGIN" "$(dirname "$DATABASE_URL")/postgres"');
+    await run('createdb --maintenance-db="$(dirname "$DATABASE_URL")/postgres" --owner="$CHARTER_USER" charter');
+    await work({ databaseUrl, ownerUrl: urlOf(OWNER), run });
   } finally {
     await run('pg_ctl stop --mode=immediate --silent').catch(() => undefined);
     await rm(folder, { recursive: true, force: true });

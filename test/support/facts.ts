@@ -369,7 +369,7 @@ export const FACTS: readonly Fact[] = [
   [
     'openapi/guides/operating.md',
     /replaces a worker that ends: after ([\d.]+) seconds/,
-    (2 * constantOf('src/workers/workers.ts', 'BACK_OFF_MS.first')) / 1000,
+    constantOf('src/workers/workers.ts', 'BACK_OFF_MS.first') / 1000,
   ],
   ['openapi/guides/operating.md', /[Oo]nce (a) minute/, constantOf(DELIVERIES, 'REPORT_SECONDS') / 60],
   ['openapi/guides/operating.md', /Up to ([\d,]+) spans wait in memory/, constantOf(TRACES, 'MAX_QUEUED_SPANS')],

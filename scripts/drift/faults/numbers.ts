@@ -37,7 +37,7 @@ export const NUMBER_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the README overstates how long a busy organization pauses',
-    edits: [{ file: 'README.md', find: 'most 25 milliseconds', replace: 'most 50 milliseconds' }],
+    edits: [{ file: 'README.md', find: 'at most 25\n', replace: 'at most 50\n' }],
     caughtBy: FACTS,
   },
   {
