@@ -54,7 +54,7 @@ export type AppDeps = {
   /** Checks responses against the contract; null disables it. */
   responseCheck: ServerApiDeps['responseCheck'];
   publication: Publication;
-  /** Gets the metrics of the application; undefined: nothing is measured. */
+  /** The registry to which the application adds its metrics; undefined: nothing is measured. */
   metrics?: Metrics | undefined;
   /** Records the spans of requests; null: traces are off, and cost nothing. */
   tracing: Tracing | null;
@@ -120,8 +120,8 @@ export async function createApp({
     if (isWithheld) logger.error(line, 'a response broke the contract and was withheld');
     else logger.warn(line, 'a response broke the contract');
   };
-  const rooms = express();
-  rooms.set('trust proxy', [...trustedProxies]);
+  const application = express();
+  application.set('trust proxy', [...trustedProxies]);
   const limiter = new RequestLimiter({
     limits: requestLimits,
     lease: (requests) => leaseTokens(db, requests),
@@ -139,7 +139,7 @@ export async function createApp({
     limiter,
     refusalPauseMs,
     throttle,
-    clientAddressOf: clientAddressIn(rooms.get('trust proxy fn')),
+    clientAddressOf: clientAddressIn(application.get('trust proxy fn')),
     queue: queues.api,
     cache,
     served,
@@ -148,15 +148,15 @@ export async function createApp({
     securityHeaders: apiSecurityHeaders(publicUrl),
   });
   const setPageHeaders = pageSecurityHeaders(publicUrl);
-  rooms.disable('x-powered-by');
-  rooms.disable('etag');
-  rooms.set('case sensitive routing', true);
-  rooms.use(
+  application.disable('x-powered-by');
+  application.disable('etag');
+  application.set('case sensitive routing', true);
+  application.use(
     called('health'),
     healthRoutes({ db, isStopping, lacksEncryptionKey: () => lacksEncryptionKey, setPageHeaders }),
   );
-  rooms.use(called('documentation'), publication.routes({ setPageHeaders, publicUrl }));
-  rooms.use(
+  application.use(called('documentation'), publication.routes({ setPageHeaders, publicUrl }));
+  application.use(
     called('dashboard'),
     dashboardRoutes({
       db,
@@ -177,23 +177,25 @@ export async function createApp({
 
   // A bare Express router in front: an Express application switches the prototypes of each request and response that
   // passes it, which costs an API request more than everything else that Express does.
-  const app = express.Router({ caseSensitive: true, strict: true });
+  const router = express.Router({ caseSensitive: true, strict: true });
   const requests = new RequestDurations();
   const handledBy = (req: express.Request): Handled => {
     const operation = calledBy(req) ?? NOTHING;
     const path: unknown = api.router.getOperation(operation)?.path ?? req.route?.path;
     return { operation, route: typeof path === 'string' ? path : undefined };
   };
-  app.use(identifyRequests(logger, { durations: metrics && requests, tracing, handledBy }));
-  app.use((req, res, next) => (API_PATH.test(req.url) ? api.middleware(req, res, next) : next()));
-  app.use((_req, res, next) => {
+  router.use(identifyRequests(logger, { durations: metrics && requests, tracing, handledBy }));
+  router.use((req, res, next) => (API_PATH.test(req.url) ? api.middleware(req, res, next) : next()));
+  router.use((_req, res, next) => {
     res.setHeader('X-Request-Id', res.locals['requestId']);
     next();
   });
-  app.use(rooms);
+  router.use(application);
   // The API sends the 404 for every path that does not exist.
-  app.use(called(NOTHING), api.middleware);
-  app.use(errorHandler({ send: api.send, onFault, onOverload, onRefusedKey: (reason) => keyRefusals.count(reason) }));
+  router.use(called(NOTHING), api.middleware);
+  router.use(
+    errorHandler({ send: api.send, onFault, onOverload, onRefusedKey: (reason) => keyRefusals.count(reason) }),
+  );
   const { pool, poolSize } = db;
   metrics?.add(appMetrics({ requests, keyRefusals, overloads, queues, limiter, lookUps, cache, pool, poolSize }));
   const listener: RequestListener = (req, res) => {
@@ -203,7 +205,7 @@ export async function createApp({
     };
     req.url = originFormOf(req.url ?? '/');
     // Express adds its own members to both, in the application that the routers belong to.
-    app(req as express.Request, res as express.Response, giveUp);
+    router(req as express.Request, res as express.Response, giveUp);
   };
   return { listener, prepare: api.prepare };
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * The address of a request's client, for code that does not pass Express: its own `req.ip`. `isTrusted` is Express's setting
- * "trust proxy fn".
+ * The address of a request's client, as in Express's `req.ip`, for requests that do not reach the Express application.
+ * `isTrusted` is Express's setting "trust proxy fn".
  */
 export function clientAddressIn(isTrusted: (address: string, distance: number) => boolean) {
   return ({ socket, headers }: IncomingMessage): string => {

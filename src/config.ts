@@ -22,7 +22,7 @@ export type Config = {
   readonly workers: number;
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
-  /** PostgreSQL itself, where `databaseUrl` is a connection pooler. Undefined: it is none. */
+  /** PostgreSQL itself, where `databaseUrl` is a connection pooler. Undefined: it is not a pooler. */
   readonly databaseDirectUrl: string | undefined;
   readonly databasePoolSize: number;
   /** Whether to start although a newer version has migrated the database. */
@@ -112,7 +112,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       allowed: ENVIRONMENTS,
     }),
     publicUrl: publicUrl(given('PUBLIC_URL')),
-    trustedProxies: networks('TRUSTED_PROXIES', given('TRUSTED_PROXIES'), PROXY_NAMES),
+    trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
     mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
   };
   requirePublicUrl(config);
@@ -233,6 +233,13 @@ function networks(name: string, text: string | undefined, names: readonly string
   throw invalid(name, text ?? '', `addresses and subnets, separated by commas, such as 10.0.0.0/8${others}`);
 }
 
+/** Express refuses a subnet of all addresses: every client could then choose its own address. */
+function trustedProxies(text: string | undefined): string[] {
+  const given = networks('TRUSTED_PROXIES', text, PROXY_NAMES);
+  if (!given.some((each) => /\/0+$/.test(each))) return given;
+  throw invalid('TRUSTED_PROXIES', text ?? '', 'the addresses and subnets of your proxies, such as 10.0.0.0/8');
+}
+
 function databaseUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   // The message omits the value, which contains a password.
@@ -300,7 +307,7 @@ function requirePublicUrl({ nodeEnv, host, trustedProxies, publicUrl }: Config):
   const reason = isLoopback ? `TRUSTED_PROXIES is "${trustedProxies.join(',')}"` : `HOST is "${host}"`;
   throw new StartUpError(
     `PUBLIC_URL is missing. It is required in production if ${reason}.`,
-    'Set PUBLIC_URL to the URL under which people reach Charter, such as https://charter.example.org. Only with https are cookies Secure.',
+    'Set PUBLIC_URL to the URL under which people reach Charter, such as https://charter.example.org. Cookies are Secure only with https.',
   );
 }
 

@@ -36,7 +36,7 @@ export type ConnectionsOptions = {
   readonly onUnreadable: (unreadable: UnreadableRequest) => void;
 };
 
-/** Of connections whose client does not read. */
+/** How many times within `stalledSeconds` the connections are checked for clients that do not read. */
 const CHECKS_PER_STALL = 6;
 
 /** Passes the requests of all connections to the app, answers unreadable ones, and closes connections without a reset. */
@@ -206,7 +206,7 @@ class Connection {
     return this.#responses.filter(({ writableFinished }) => !writableFinished);
   }
 
-  /** Of pipelined requests, those before the last one are being processed, and their responses must be sent, too. */
+  /** After the last pending response: the requests before it are being processed, and their responses must be sent, too. */
   #closeAfterLast(): void {
     const last = this.#pending().at(-1);
     if (last !== undefined && !last.headersSent) this.#closeAfter(last);

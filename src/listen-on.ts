@@ -66,6 +66,9 @@ function unableToListen(error: NodeJS.ErrnoException, { host, port }: ListenAddr
     case 'EACCES':
       return refusal(`This user may not listen on port ${port}.`, `Set ${variables.port} to a port above 1023.`);
     case 'EADDRNOTAVAIL':
+    // A family of addresses that the machine does not have, and a link-local address without its zone.
+    case 'EAFNOSUPPORT':
+    case 'EINVAL':
     case 'ENOTFOUND':
       return refusal(
         `${variables.host} ${host} is not an address of this machine.`,

@@ -1,4 +1,5 @@
-// Checks responses against the document. It shares no code with the server that makes them, so a fault cannot hide in both.
+// Checks responses against the document. It shares only the JSON parser with the server that makes them, so that a fault
+// cannot hide in both.
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';

@@ -113,8 +113,8 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
     postResponseHandler: ({ response }: { response: RenderedResponse }, request: ApiRequest) =>
       send(request, conditionalResponse(request.req, response)),
   });
-  // An ApiRequest is openapi-backend's Request but for two types: Node lists absent headers as undefined, and a query that
-  // was read by its schemas holds integers.
+  // An ApiRequest is openapi-backend's Request except for two types: Node lists absent headers as undefined, and a query
+  // that was read by its schemas holds integers.
   const handle = (request: ApiRequest): Promise<void> => api.handleRequest(request as unknown as Request, request);
   return {
     router,
@@ -134,7 +134,8 @@ const atOnce: RunInTurn = (_request, work) => work();
 
 function notFound({ url }: ApiRequest, router: ContractRouter): never {
   const path = url.split('?', 1)[0] ?? '';
-  const shorter = path.replace(/\/+$/, '');
+  // The lookbehind makes it linear: otherwise the search would start again at each slash of a run that is not at the end.
+  const shorter = path.replace(/(?<!\/)\/+$/, '');
   const remedy =
     shorter !== path && router.hasPath(shorter)
       ? `Remove the slash at its end: ${shorter}`

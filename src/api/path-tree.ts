@@ -1,5 +1,5 @@
 /**
- * Finds the path template that a path matches in one step a segment, however many paths the contract has. Literal
+ * Finds the path template that a path matches in one step per segment, however many paths the contract has. Literal
  * segments are compared decoded (RFC 3986 section 6.2.2.2) and take precedence over parameters, as OpenAPI asks.
  */
 export class PathTree<Target> {

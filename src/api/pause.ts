@@ -20,7 +20,7 @@ export const REFUSAL_PAUSE_MS = 100;
 
 /**
  * Returns a function that delays a request that needs no key, such as one for the sign-in page, by at most this time if its
- * address sends too many requests without a valid key. It waits no longer for PostgreSQL, which may be down.
+ * address sends too many requests without a valid key. It never waits longer than that for PostgreSQL, which may be down.
  */
 export function createThrottle(limiter: Pick<RequestLimiter, 'admitAddress'>, milliseconds = REFUSAL_PAUSE_MS) {
   const pause = createPause(milliseconds);

@@ -21,9 +21,11 @@ export function readQuery(text: string, types: ReadonlyMap<string, string>): Que
     const name = decodeComponent(equals < 0 ? pair : pair.slice(0, equals), 'query');
     const value = equals < 0 ? '' : decodeComponent(pair.slice(equals + 1), 'query');
     const read = types.get(name) === 'integer' && INTEGER.test(value) ? Number(value) : value;
-    if (values.has(name)) repeated.add(name);
+    const earlier = values.get(name);
+    if (earlier !== undefined) repeated.add(name);
     // No schema of the contract takes an array, so validation refuses the request.
-    values.set(name, values.has(name) ? [values.get(name), read].flat() : read);
+    if (Array.isArray(earlier)) earlier.push(read);
+    else values.set(name, earlier === undefined ? read : [earlier, read]);
   }
   // Assigning a property would lose a parameter named "__proto__".
   return { values: Object.fromEntries(values), repeated: [...repeated] };

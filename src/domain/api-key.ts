@@ -53,9 +53,9 @@ export function hashKey(key: string): string {
 export type KeyFormat =
   | { kind: 'well-formed'; environment: Environment }
   | { kind: 'mistyped' }
-  /** `characters`: how many of a key's it has. */
+  /** `characters`: the length of the text. */
   | { kind: 'incomplete'; characters: number }
-  /** A key is in it; `extra`: how many other characters are. */
+  /** The text contains a key. `extra`: the number of other characters. */
   | { kind: 'too-long'; extra: number }
   | { kind: 'not-a-key' };
 

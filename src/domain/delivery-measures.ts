@@ -9,6 +9,6 @@ export class DeliveryMeasures {
   readonly attempts = new Tally(OUTCOMES);
   /** Of attempts, in seconds. */
   readonly durations = new Distribution([0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]);
-  /** Deliveries of all processes that have not ended, at the last count; and those of them that were due. */
+  /** Pending deliveries of the whole database at the last count, and how many of them were due. */
   backlog = { pending: 0, due: 0 };
 }

@@ -18,22 +18,22 @@ export function parseJson(text: string): ReturnType<typeof JSON.parse> {
   return keys.some((key) => key.includes('\\')) ? renamed(JSON.parse(numbered), keys) : value;
 }
 
-/** An object or an array that is open; `names` is undefined for an array. `at` is the name or the index of the present member. */
-type Level = { readonly names: Set<string> | undefined; at: string | number };
+/** An open object or array. `names` counts an object's names; undefined: an array. `at`: the present name or index. */
+type Level = { readonly names: Map<string, number> | undefined; at: string | number };
 
 /**
  * The paths, such as "metadata.colour", of names that an object has more than once: the first `most`. RFC 8259 section 4
- * leaves open which value counts, and JSON.parse takes the last one. `text` must be valid JSON. Linear in its length, and
- * without recursion.
+ * leaves open which value counts, and JSON.parse takes the last one. `text` must be valid JSON. Without recursion, and in
+ * time proportional to its length, `most` times at worst.
  */
 export function findRepeatedNames(text: string, most: number): readonly string[] {
-  const found = new Set<string>();
+  const found: string[] = [];
   const path: Level[] = [];
   let isName = false;
-  for (let i = 0; i < text.length && found.size < most; i += 1) {
+  for (let i = 0; i < text.length && found.length < most; i += 1) {
     switch (text[i]) {
       case '{':
-        path.push({ names: new Set(), at: '' });
+        path.push({ names: new Map(), at: '' });
         isName = true;
         break;
       case '[':
@@ -56,15 +56,17 @@ export function findRepeatedNames(text: string, most: number): readonly string[]
         const level = isName ? path.at(-1) : undefined;
         if (level?.names !== undefined) {
           level.at = stringIn(text, i, end);
-          if (level.names.has(level.at)) found.add(path.map(({ at }) => at).join('.'));
-          level.names.add(level.at);
+          const times = (level.names.get(level.at) ?? 0) + 1;
+          level.names.set(level.at, times);
+          // Only once for each name of an object, because a path can be as long as the text.
+          if (times === 2) found.push(path.map(({ at }) => at).join('.'));
         }
         isName = false;
         i = end;
       }
     }
   }
-  return [...found];
+  return [...new Set(found)];
 }
 
 /** The index of the quotation mark that closes a string. */

@@ -1,11 +1,15 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
+/** An address with a port, which some proxies append in X-Forwarded-For: "192.0.2.7:1234" or "[2001:db8::5]:1234". */
+const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
+
 /**
  * The network that one customer of a provider has: an IPv4 address, or the first 64 bits of an IPv6 address, because a customer
  * can change the other 64 at will (RFC 4291 section 2.5.4). An IPv4-mapped IPv6 address counts as IPv4.
  */
 export function networkOf(ip: string): string {
-  const address = ip.replace(/%.*$/, '').toLowerCase();
+  const [, bracketed, dotted] = WITH_PORT.exec(ip) ?? [];
+  const address = (bracketed ?? dotted ?? ip).replace(/%.*$/, '').toLowerCase();
   const mapped = /^::ffff:([\d.]+)$/.exec(address)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return mapped;
   if (!isIPv6(address)) return address.slice(0, 45);

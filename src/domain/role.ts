@@ -46,7 +46,7 @@ export function isAbove(role: Role, other: Role): boolean {
   return RANK[role] > RANK[other];
 }
 
-/** Create and rotate one's own keys. */
+/** Create, rotate and rename one's own keys. */
 export function mayCreateOwnKeys(role: Role, { membersMayCreateKeys }: Pick<KeyPolicy, 'membersMayCreateKeys'>) {
   return role === 'member' ? membersMayCreateKeys : role !== 'viewer';
 }

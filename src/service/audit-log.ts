@@ -103,22 +103,15 @@ async function readPage(
   actor: Actor,
   { filters, after, before, size }: PageRequest,
 ): Promise<AuditListPage> {
-  const { action, userIds, keyIds, from, to } = filters;
   if (!hasIdsOnly(filters)) return { events: [], previous: null, next: null };
   const window = { after: positionOfId(after), before: positionOfId(before), size };
-  const read = (edge: Edge<{ id: string }> | null, limit: number) => {
-    const [later, earlier] = edge?.side === 'before' ? [null, edge.id] : [edge?.id ?? null, null];
-    return listAuditEvents(db, actor.scope, {
-      action,
-      userIds,
-      keyIds,
-      from,
-      to,
-      after: later,
-      before: earlier,
+  const read = (edge: Edge<{ id: string }> | null, limit: number) =>
+    listAuditEvents(db, actor.scope, {
+      ...filters,
+      after: edge?.side === 'after' ? edge.id : null,
+      before: edge?.side === 'before' ? edge.id : null,
       limit,
     });
-  };
   const { rows: events, previous, next } = await readListPage(window, read, ({ id }) => id);
   return { events, previous, next };
 }

@@ -35,7 +35,7 @@ class Batch<V> {
   readonly #outcome = Promise.withResolvers<Found<V>>();
   /** Requests that wait for this batch. */
   waiting = 0;
-  /** Those of the waiting requests that are recorded. */
+  /** The spans of the waiting requests, as far as they are recorded. */
   readonly spans: Span[] = [];
 
   join(key: string): Promise<V | null> {
@@ -112,7 +112,7 @@ export function batchLookUps<V>(
 
 type Waiting = { readonly every: number; readonly refuse: () => void };
 
-/** Calls `refuse` every so many seconds, and rejects after `seconds`. Both share a timer. */
+/** Calls `refuse` at intervals of `every` seconds, and rejects after `seconds`. Both share a timer. */
 async function within<T>(seconds: number, { every, refuse }: Waiting, work: () => Promise<T>): Promise<T> {
   const timedOut = Promise.withResolvers<never>();
   let left = seconds;

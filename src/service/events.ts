@@ -27,8 +27,8 @@ export type FeedPage = {
 };
 
 /**
- * The events after a position, in the order of their commits. No event appears later before the position of a page. Throws a
- * 422 if an event after the position is no longer kept, so that no reader misses it unnoticed.
+ * The events after a position, in the order of their commits. No event appears later before the position of a page. Throws
+ * "invalid" if an event after the position is no longer kept, so that no reader misses it unnoticed.
  */
 export async function readFeed(
   db: Database,

@@ -148,7 +148,7 @@ export class FairQueue {
   /** Pauses the tenant after a task, if another tenant gains by it and no task of this one is likely to be refused. */
   #pause(tenant: Tenant, { oldest, startedAt }: { oldest: Waiting; startedAt: number }): void {
     const now = performance.now();
-    if (!this.#lightLoad?.isOfAnother(tenant.name, now)) return;
+    if (!this.#lightLoad?.hasOther(tenant.name, now)) return;
     const { maxWaitMs, permitsPerTenant } = this.#options;
     const tookMs = now - startedAt;
     const pauseMs = Math.min(MAX_PAUSE_MS, tookMs);

@@ -1,4 +1,4 @@
-/** A Map that forgets what was not used in a whole generation. No entry is ever deleted by itself, so forgetting is cheap. */
+/** A Map that forgets what was not used in a whole generation. No entry is deleted individually, so forgetting is cheap. */
 export class Generations<V> {
   #recent = new Map<string, V>();
   #previous: ReadonlyMap<string, V> = new Map();

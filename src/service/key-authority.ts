@@ -83,7 +83,7 @@ export function activeActor(user: LockedUser | null | undefined): LockedUser {
   return user;
 }
 
-/** The same for a user who does not exist and one of another organization, so that nobody can tell them apart. */
+/** The same error for a user who does not exist and one of another organization, so that nobody can tell them apart. */
 export function noSuchUser(): DomainError {
   return new DomainError('not_found', 'There is no such user.');
 }

@@ -47,7 +47,7 @@ export function findNameTaken(
   };
 }
 
-/** The same for a key that does not exist, one of another user and one of another organization. */
+/** The same error for a key that does not exist, one of another user and one of another organization. */
 export function noSuchKey(): DomainError {
   return new DomainError('not_found', 'There is no such API key.');
 }

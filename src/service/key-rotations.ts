@@ -18,7 +18,10 @@ export type KeyWithRotations = KeyAccess & {
   readonly later: readonly KeyDetails[];
 };
 
-/** One key of a user with its requests and the keys of its rotations, in two statements. Throws "not_found" where there is no such key. */
+/**
+ * One key of a user with its requests and the keys of its rotations, in two statements. Throws "not_found" where there is no
+ * such key.
+ */
 export async function getKeyWithRotations(
   db: Database,
   actor: Actor,

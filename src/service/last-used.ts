@@ -50,7 +50,7 @@ const EVERY_SECONDS = 60;
 const UNWRITTEN_SECONDS = 2 * EVERY_SECONDS;
 /** About 40 MB of memory, and a few seconds of writing. */
 const MAX_KEYS = 50_000;
-/** Of a statement: it holds the locks of its keys, which a revocation waits for, and must end within the statement timeout. */
+/** Keys in one statement. It locks them, a revocation waits for it, and it must end within the statement timeout. */
 const KEYS_AT_ONCE = 1000;
 
 /**

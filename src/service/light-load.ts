@@ -15,7 +15,7 @@ export class LightLoad {
   }
 
   /** Whether there is such a tenant with another name. `now`: from `performance.now()`. */
-  isOfAnother(tenantName: string, now: number): boolean {
+  hasOther(tenantName: string, now: number): boolean {
     this.#forgetOld(now);
     return this.#arrivedAt.size > (this.#arrivedAt.has(tenantName) ? 1 : 0);
   }

@@ -30,7 +30,7 @@ function parse(text: string): readonly string[] | null {
 /** PostgreSQL has fewer years than a Date. */
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
-/** An instant of a position. Undefined: the text is none. */
+/** An instant of a position. Undefined: the text is not an instant. */
 export function parseInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return INSTANT.test(text) && !Number.isNaN(instant.getTime()) ? instant : undefined;
@@ -74,7 +74,7 @@ export async function readListPage<Row, Position extends object>(
   };
 }
 
-/** The position of a list whose order is that of its ids. Null: the text is no id. */
+/** The position of a list whose order is that of its ids. Null: the text is not an id. */
 export function positionOfId(id: string | null): { readonly id: string } | null {
   return id !== null && isId(id) ? { id } : null;
 }

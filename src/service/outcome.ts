@@ -16,7 +16,7 @@ export type KeyRefused = { readonly kind: 'refused'; readonly reason: KeyRefusal
 export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
 /** The form was sent before, and its action was done then. */
 export type AlreadySent = { readonly kind: 'already-sent' };
-/** Too many attempts; the next one is judged after so many seconds, at least 1. */
+/** Too many attempts. `retryAfterSeconds`: when the next one is judged, at least 1. */
 export type RateLimited = { readonly kind: 'rate-limited'; readonly retryAfterSeconds: number };
 
 export type Refusal = Invalid | Conflict | NameTaken | KeyRefused | AlreadySent | RateLimited;

@@ -20,7 +20,7 @@ export async function lockToManage(
   const ids = isId(userId) ? [...new Set([actor.userId, userId])] : [actor.userId];
   const users = await lockUsers(tx, actor.scope, ids);
   const current = activeActor(users.get(actor.userId));
-  // A role that manages nobody gets 403 whether or not the user exists, so it cannot probe for users.
+  // A role that manages nobody is refused whether or not the user exists, so it cannot probe for users.
   if (!mayManage(current.role, 'viewer')) throw mayNotManage(current.role);
   const target = users.get(userId);
   if (target === undefined) throw noSuchUser();

@@ -77,7 +77,7 @@ export async function listUsers(
 
 type UserListRequest = { search?: string; state?: UserState; after?: string | null; before?: string | null };
 
-/** Everybody may see themselves; others need a role that sees the list of users. */
+/** Users may see themselves. To see another user, the actor needs a role that may see the list of users. */
 export async function getUser(db: Database, actor: Actor, userId: string): Promise<UserDetails> {
   if (userId !== actor.userId) refuseToSee(actor.role);
   const user = isId(userId) ? await findUser(db, actor.scope, userId) : null;
@@ -149,8 +149,8 @@ export function parseRole(role: string): Role {
   return role;
 }
 
-function positionOf(after: string | null): UserPosition | null {
-  const position = decodePosition(after);
+function positionOf(text: string | null): UserPosition | null {
+  const position = decodePosition(text);
   const [name] = position?.parts ?? [];
   return position === null || name === undefined ? null : { name, id: position.id };
 }

@@ -39,7 +39,7 @@ export type RequestLimiterOptions = {
   readonly maxWaiting?: number;
 };
 
-/** Leases start at least so far apart, so that the needs of many subjects share one statement. */
+/** Minimum time between the starts of two leases, so that the needs of many subjects share one statement. */
 export const LEASE_INTERVAL_MS = 15;
 /** A lease that takes longer counts as failed. */
 const LEASE_TIMEOUT_MS = 5000;

@@ -53,7 +53,7 @@ type Creation<Row extends Stored> = {
   readonly idempotencyKey: string | undefined;
 };
 
-/** Throws a unique violation, and a 422 for a reference to a row that the organization does not have. */
+/** Throws a unique violation, and "invalid" for a reference to a row that the organization does not have. */
 export async function createRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,

@@ -32,12 +32,12 @@ export function refuseToSeeWebhooks({ role }: Actor): void {
     throw new ForbiddenError('You may not see webhook endpoints. Contact an administrator of your organization.');
 }
 
-/** The same for an endpoint that does not exist and one of another organization. */
+/** The same error for an endpoint that does not exist and one of another organization. */
 export function noSuchEndpoint(): DomainError {
   return new DomainError('not_found', 'There is no such webhook endpoint.');
 }
 
-/** The same for a delivery that does not exist and one of another endpoint or organization. */
+/** The same error for a delivery that does not exist and one of another endpoint or organization. */
 export function noSuchDelivery(): DomainError {
   return new DomainError('not_found', 'There is no such delivery. Deliveries are kept as long as their events.');
 }

@@ -1,6 +1,5 @@
 import type { Actor } from '../domain/actor.ts';
 import type { WebhookTargets } from '../domain/forbidden-address.ts';
-import { isId } from '../domain/id.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { lockOrganization } from '../store/organizations.ts';
@@ -109,10 +108,6 @@ export async function removeWebhookEndpoint(
   { endpointId }: { readonly endpointId: string },
 ): Promise<Done> {
   const { scope, auditSource } = actor;
-  if (!isId(endpointId)) {
-    await transaction(db, (tx) => lockWebhookAdministrator(tx, actor));
-    throw noSuchEndpoint();
-  }
   await transaction(db, (tx) => lockWebhookAction(tx, actor, endpointId));
   while ((await deleteDeliveriesOf(db, scope, { endpointId, limit: BATCH_ROWS })) === BATCH_ROWS);
   return runAction(db, async (tx) => {

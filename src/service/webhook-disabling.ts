@@ -13,9 +13,10 @@ export type OwnReason = Exclude<DisabledReason, 'user'>;
 export type WebhookDisabled = { readonly id: string; readonly url: string; readonly reason: OwnReason };
 
 /**
- * Disables an endpoint whose receiver is gone or only fails, with an event in the audit log. Null: it was disabled before, is
- * deleted, or no longer has the URL that failed, `url`. Once the transaction is committed, call `mailDisabled` with the result. The pages of the organization tell its
- * administrators until the endpoint is enabled or deleted.
+ * Disables an endpoint whose receiver is gone or only fails, with an event in the audit log. `url`: the URL that failed.
+ * Null: the endpoint was disabled before, is deleted, or has another URL by now. Once the transaction is committed, call
+ * `mailDisabled` with the result. The pages of the organization tell its administrators until the endpoint is enabled or
+ * deleted.
  */
 export async function disableEndpoint(
   tx: Transaction,
@@ -78,7 +79,7 @@ function disabledMail({ name, email, publicUrl, disabled: { id, url, reason } }:
     `Hello ${name},`,
     `Charter no longer sends events to this webhook endpoint:`,
     url,
-    `${REASON_WORDS[reason]} Correct the receiver, then enable the endpoint. Deliveries that wait are sent then; for the changes since, read the feed of events.`,
+    `${REASON_WORDS[reason]} Correct the receiver, then enable the endpoint. Deliveries that wait are sent then. Changes while it is disabled are not sent later: read them from the feed of events.`,
     where,
   ].join('\n\n');
   return { to: { name, address: email }, subject: 'A webhook endpoint was disabled', text: `${text}\n` };

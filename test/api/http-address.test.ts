@@ -122,3 +122,14 @@ test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 
     expect((await server.anonymous.send(method, '/api/unknown')).status).toBe(404);
   },
 );
+
+// The attack: a URL for which a search starts again at each of its characters, so that few requests keep the server busy.
+test.each([
+  ['thousands of slashes', `/api${'/'.repeat(8000)}x`, 404],
+  ['one parameter thousands of times', `${LIST}?${'a&'.repeat(4000)}`, 422],
+])('a URL with %s takes little processor time', async (_, url, status) => {
+  const before = process.cpuUsage();
+  for (let i = 0; i < 25; i += 1) expect((await send(`GET ${url}`)).status).toBe(status);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(400);
+});

@@ -115,6 +115,10 @@ describe('findRepeatedNames', () => {
     ['quotation marks', JSON.stringify({ a: '"'.repeat(250_000) })],
     ['names', JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`name ${i}`, i])))],
     ['repeated names', `{${Array(100_000).fill('"a":1').join()}}`],
+    [
+      'repeated names in nested arrays',
+      `${'['.repeat(50_000)}{${Array(50_000).fill('"a":1').join()}}${']'.repeat(50_000)}`,
+    ],
     ['spaces', `{${' '.repeat(1_000_000)}}`],
   ])('takes time in proportion to a text of many %s', (_, text) => {
     const startedAt = performance.now();

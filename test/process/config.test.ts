@@ -193,7 +193,11 @@ describe.each([
   ['CHARTER_ENVIRONMENT', ['staging', 'Live'], 'one of live, test'],
   ['RESPONSE_CHECK', ['on', 'Report', '1'], 'one of off, report, enforce'],
   ['RESPONSE_CHECK_SAMPLE_RATE', ['0', '1.01', '-0.1', '1%', '1e-2', 'all'], 'a number above 0 and up to 1'],
-  ['TRUSTED_PROXIES', ['everybody', '10.0.0.0/33', '10.0.0', '10.0.0.0/8/8', 'true'], 'addresses and subnets'],
+  [
+    'TRUSTED_PROXIES',
+    ['everybody', '10.0.0.0/33', '10.0.0', '10.0.0.0/8/8', 'true', '0.0.0.0/0', '::/0'],
+    'addresses and subnets',
+  ],
 ])('%s', (name, wrong, allowed) => {
   test.each(wrong)('%j is refused with the values that are allowed', (value) => {
     const { message, remedy } = refusalOf({ [name]: value });

@@ -159,8 +159,8 @@ export const API_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: QUERY,
-        find: 'values.set(name, values.has(name)',
-        replace: 'if (types.has(name)) values.set(name, values.has(name)',
+        find: 'else values.set(name, earlier',
+        replace: 'else if (types.has(name)) values.set(name, earlier',
       },
     ],
     caughtBy: 'test/contract/every-operation.test.ts',
@@ -170,11 +170,38 @@ export const API_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: QUERY,
-        find: 'values.set(name, values.has(name) ? [values.get(name), read].flat() : read);',
-        replace: 'values.set(name, read);',
+        find: 'else values.set(name, earlier === undefined ? read : [earlier, read]);',
+        replace: 'else values.set(name, read);',
       },
     ],
     caughtBy: 'test/api/list-refusals.test.ts',
+  },
+  {
+    title: 'equal parameters are copied for each further one',
+    edits: [
+      {
+        file: QUERY,
+        find: 'if (Array.isArray(earlier)) earlier.push(read);',
+        replace: 'if (Array.isArray(earlier)) values.set(name, [earlier, read].flat());',
+      },
+    ],
+    caughtBy: 'test/api/http-address.test.ts',
+  },
+  {
+    title: 'slashes within a path are searched again and again',
+    edits: [
+      {
+        file: 'src/api/contract-api.ts',
+        find: String.raw`path.replace(/(?<!\/)\/+$/, '')`,
+        replace: String.raw`path.replace(/\/+$/, '')`,
+      },
+    ],
+    caughtBy: 'test/api/http-address.test.ts',
+  },
+  {
+    title: 'each port of a client counts as a network of its own',
+    edits: [{ file: 'src/domain/network.ts', find: 'bracketed ?? dotted ?? ip', replace: 'ip' }],
+    caughtBy: 'test/domain/network.test.ts',
   },
   {
     title: 'an integer parameter accepts other notations',

@@ -6,7 +6,7 @@ export const getKey: Handler<'getKey'> = async ({ caller }) => {
   return { status: 200, headers: {}, body: present(caller), version: caller.organizationVersion };
 };
 
-/** Apart, with its type: of what is returned from within a call, the compiler does not see a field too many. */
+/** A function with a declared return type, so that the compiler refuses a field that the contract does not have. */
 function present(caller: Caller): components['schemas']['Key'] {
   return {
     id: caller.keyId,
