@@ -12,8 +12,8 @@ import {
   type RequestContext,
 } from './http/request-context.ts';
 import { RequestError } from './http/request-error.ts';
+import { urlOf } from './http/url.ts';
 import { redirect, sendView } from './http/view.ts';
-import { urlOf } from './markup/parts.ts';
 import { organizationKeysSection, organizationSection } from './organization/routes.ts';
 import { peopleSection } from './people/routes.ts';
 import { profileSection } from './profile/routes.ts';

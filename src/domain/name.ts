@@ -42,6 +42,11 @@ function lookOf(name: string): string {
   return name.normalize('NFC').replace(BLANK, ' ').replace(INVISIBLE, '').replace(/\s+/gu, ' ').trim();
 }
 
+/** A search text in the form in which names are stored, cut to a length. Without NUL, which PostgreSQL refuses. */
+export function searchText(text: string, maxCharacters: number): string {
+  return [...text.replaceAll('\0', '').normalize('NFC').trim()].slice(0, maxCharacters).join('');
+}
+
 /**
  * SHA-256 of the name in a normalized form. Equal for names that differ only in letter case, blanks, invisible characters or
  * compatibility variants such as full-width letters (NFKC).

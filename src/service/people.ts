@@ -3,7 +3,7 @@ import type { Actor } from '../domain/actor.ts';
 import { normalEmail } from '../domain/email.ts';
 import { ForbiddenError, invalidField } from '../domain/errors.ts';
 import { isId } from '../domain/id.ts';
-import { parseName } from '../domain/name.ts';
+import { parseName, searchText } from '../domain/name.ts';
 import { isRole, maySeePeople, type Role } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
@@ -58,8 +58,7 @@ export async function listUsers(
   { search = '', state = 'all', after = null, before = null }: UserListRequest = {},
 ): Promise<UserListPage> {
   refuseToSee(actor.role);
-  const text = [...search.replaceAll('\0', '').normalize('NFC').trim()].slice(0, SEARCH_CHARACTERS).join('');
-  const filters = { search: text, state };
+  const filters = { search: searchText(search, SEARCH_CHARACTERS), state };
   const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
   const { rows, previous, next } = await readListPage(
     window,

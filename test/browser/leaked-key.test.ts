@@ -19,7 +19,7 @@ class Newcomer {
     await this.page.getByRole(role, { name, exact: true }).click();
   }
 
-  /** What the page shows about the key before it ends, and after it. */
+  /** Revokes the key from its page. Returns what the page showed before. */
   async revoke(): Promise<string> {
     await this.page.getByRole('heading', { level: 1, name: 'Nightly import' }).waitFor();
     const told = await this.page.getByRole('main').innerText();

@@ -5,8 +5,8 @@ import { createRealisticTeam } from '../support/realistic-team.ts';
 import { addRealisticWebhooks } from '../support/realistic-webhooks.ts';
 import { useSite } from '../support/site.ts';
 
-// Every page, narrow and wide, light and dark: no horizontal scrolling from 320 px on, and no finding of axe. The
-// screenshots go to generated/screenshots.
+// Every page: no horizontal scrolling from 320 px on, and no finding of axe. `look` says which widths and themes `npm test`
+// and `npm run soak` try; the latter also takes screenshots.
 
 const site = await useSite({ script: AXE_SCRIPT });
 

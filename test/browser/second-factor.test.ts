@@ -72,7 +72,7 @@ test('with a second factor the password alone does not sign in, and a code or a 
   expect(await page.getByRole('alert').innerText()).toBe('The code is not right, or was used already.');
 });
 
-test('turning it off asks for the password, and after that the password alone signs in', async () => {
+test('turning off the second factor asks for the password, and after that the password alone signs in', async () => {
   const { member } = await site.team();
   const page = await site.visitAs(member);
   await turnOn(page);
@@ -88,7 +88,7 @@ test('turning it off asks for the password, and after that the password alone si
   await page.getByRole('heading', { name: 'My profile' }).waitFor();
 });
 
-test('a wrong first code does not turn it on', async () => {
+test('a wrong first code does not turn on the second factor', async () => {
   const { member } = await site.team();
   const page = await site.visitAs(member);
   await page.goto('/profile/second-factor');
@@ -104,7 +104,7 @@ test('a wrong first code does not turn it on', async () => {
   expect(await page.getByRole('link', { name: 'Set up the second factor' }).count()).toBe(1);
 });
 
-test('setting it up asks for the password, signs out every other browser and keeps this one', async () => {
+test('setting up a second factor asks for the password, signs out every other browser and keeps this one', async () => {
   // The attack: an unlocked screen; a thief who is signed in elsewhere.
   const { member } = await site.team();
   const [page, other] = [await site.visitAs(member), await site.visitAs(member)];

@@ -14,17 +14,15 @@ test('a person who is not signed in is redirected to the sign-in, and from there
   );
 });
 
-test.each(['//evil.example', 'https://evil.example/profile', '/\\evil.example', '/sign-out', 'javascript:alert(1)'])(
-  'next=%s leads to the profile and to no other host',
-  async (next) => {
-    const { member } = await site.team();
-    const page = await site.visit();
-    await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
-    await signIn(page, member);
-    await page.getByRole('heading', { name: 'My profile' }).waitFor();
-    expect(page.url()).toBe(`${site.server.url}/profile`);
-  },
-);
+test('a sign-in link that names another host leads to the profile', async () => {
+  // Browsers take the backslash for a slash. test/dashboard/sign-in/next.test.ts tries the other forms.
+  const { member } = await site.team();
+  const page = await site.visit();
+  await page.goto(`/sign-in?next=${encodeURIComponent('/\\evil.example')}`);
+  await signIn(page, member);
+  await page.getByRole('heading', { name: 'My profile' }).waitFor();
+  expect(page.url()).toBe(`${site.server.url}/profile`);
+});
 
 test('a wrong password and an unknown e-mail get the same message, and the password is not repeated', async () => {
   const { member } = await site.team();
@@ -38,18 +36,6 @@ test('a wrong password and an unknown e-mail get the same message, and the passw
     expect(await page.getByLabel('E-mail').inputValue()).toBe(email);
   }
   expect(said).toEqual(Array(2).fill('The e-mail or the password is not right.'));
-});
-
-test('after signing out, back shows no earlier page', async () => {
-  const { administrator } = await site.team();
-  const page = await site.visitAs(administrator);
-  await page.goto('/people/users');
-  await page.getByRole('link', { name: 'Mei Tanaka' }).waitFor();
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByText('You are signed out.').waitFor();
-  await page.goBack();
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  expect(await page.content()).not.toContain('Mei Tanaka');
 });
 
 test('an invitation link leads to a first sign-in, works once, and makes the invited person a member', async () => {

@@ -4,8 +4,8 @@ import { filled, keysIn, wordsOf } from '../support/dashboard.ts';
 import { browserOf, useDashboard } from '../support/dashboard-server.ts';
 import { length } from '../support/length.ts';
 
-/** A second server process, as far as the database can tell: it has its own pool and memory. */
 const dashboard = await useDashboard();
+/** A second server process, as far as the database can tell: it has its own pool and memory. */
 const second = await useDashboard({ databaseUrl: dashboard.databaseUrl });
 
 const OWN = '/profile/api-keys';

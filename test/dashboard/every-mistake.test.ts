@@ -1,7 +1,8 @@
-import { createAccount } from '../support/accounts.ts';
+import { addSecondFactor, createAccount } from '../support/accounts.ts';
 import { createPeople, giveKey } from '../support/actors.ts';
 import { type Fields, type Page, wordsOf } from '../support/dashboard.ts';
 import { browserOf, useDashboard } from '../support/dashboard-server.ts';
+import { encryptedSecret } from '../support/encryption.ts';
 
 const dashboard = await useDashboard();
 
@@ -36,7 +37,7 @@ const WRONG_KEYS: readonly [string, Fields, readonly string[]][] = [
   ],
 ];
 
-test.each(WRONG_KEYS)('the form for a key with %s tells every mistake at once', async (_, change, fields) => {
+test.each(WRONG_KEYS)('the form for a key with %s reports every mistake at once', async (_, change, fields) => {
   // The bug: each mistake came up only after the one before it was corrected.
   const { member } = await createPeople(dashboard.db, { maxKeyLifeDays: 90 });
   await giveKey(dashboard.db, member, { name: 'Nightly import', lifeDays: 30 });
@@ -46,7 +47,7 @@ test.each(WRONG_KEYS)('the form for a key with %s tells every mistake at once', 
   for (const field of fields) expect(page.text).toContain(`id="${field}-error"`);
 });
 
-test('the form for a rotation tells a life beyond the policy and a name that was not typed at once', async () => {
+test('the form for a rotation reports a life beyond the policy and a wrong name at once', async () => {
   const { administrator, member } = await createPeople(dashboard.db, { maxKeyLifeDays: 90 });
   const { id } = await giveKey(dashboard.db, member, { name: 'Nightly import', lifeDays: 30 });
   await dashboard.db.prisma.apiKey.updateMany({ where: { id }, data: { lastUsedAt: new Date() } });
@@ -59,14 +60,14 @@ test('the form for a rotation tells a life beyond the policy and a name that was
   expect(mistakesIn(await browser.submit(rotate, { key_name: 'Other' }))).toEqual(['key_name']);
 });
 
-test('the form for an invitation tells every mistake at once', async () => {
+test('the form for an invitation reports every mistake at once', async () => {
   const { administrator } = await createPeople(dashboard.db);
   const browser = await browserOf(dashboard, administrator);
   const page = await browser.submit('/people/users/invite', { name: '', email: 'nobody', role: 'owner' });
   expect([page.status, mistakesIn(page)]).toEqual([422, ['name', 'email', 'role']]);
 });
 
-test('the form for a password tells a wrong present and a weak new one at once', async () => {
+test('the form for a password reports a wrong current password and a weak new one at once', async () => {
   const browser = await browserOf(dashboard, await createAccount(dashboard.db));
   const page = await browser.submit('/profile/password', { current_password: 'wrong', password: 'short' });
   expect([page.status, mistakesIn(page)]).toEqual([422, ['current_password', 'password']]);
@@ -98,6 +99,41 @@ test('the message after an action names the key or the person, and a forged link
   expect(await follow(roleChange)).toContain('The role of The member is now Viewer.');
   expect(await follow(await browser.submit(`${user}/deactivate`))).toContain('The member is deactivated:');
   expect(await follow(await browser.submit(user, {}, `${user}/reactivate`))).toContain('The member is active again');
+});
+
+test('a reload confirms no deactivation, reactivation or removal of a second factor that was undone meanwhile', async () => {
+  // The bug: the page said that a user was deactivated and every key revoked, above the status "Active".
+  const { administrator, member } = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, administrator);
+  const user = `/people/users/${member.userId}`;
+  const after = async (done: string) => wordsOf(await browser.get(`${user}?done=${done}`));
+  const [deactivated, reactivated, removed] = [
+    'The member is deactivated:',
+    'The member is active again',
+    'The second factor of The member is removed',
+  ];
+  expect(await after('deactivated')).not.toContain(deactivated);
+  expect(await after('reactivated')).toContain(reactivated);
+  await dashboard.db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
+  expect(await after('deactivated')).toContain(deactivated);
+  expect(await after('reactivated')).not.toContain(reactivated);
+  expect(await after('factor-removed')).toContain(removed);
+  await dashboard.db.prisma.user.updateMany({
+    where: { id: member.userId },
+    data: { totpSecret: encryptedSecret(member), totpSince: new Date() },
+  });
+  expect(await after('factor-removed')).not.toContain(removed);
+});
+
+test('one’s own profile does not say that the second factor is off while it is on', async () => {
+  // The bug: the page before the second set-up, which the browser requests again after "Back".
+  const account = await createAccount(dashboard.db);
+  const browser = await browserOf(dashboard, account);
+  const words = async () => wordsOf(await browser.get('/profile?done=factor-off'));
+  expect(await words()).toContain('Your second factor is off.');
+  const { token } = await addSecondFactor(dashboard.db, account, dashboard.now());
+  browser.cookies.set('charter', token);
+  expect(await words()).toMatch(/^(?!.*Your second factor is off).*Second factor On/);
 });
 
 test('the page for deactivating a user says which keys end, how many, and when they were last used', async () => {

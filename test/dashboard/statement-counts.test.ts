@@ -60,13 +60,12 @@ async function createOrganizationOfSize({ users, keys, events, sessions, endpoin
 test('the number of statements per page does not grow with the number of rows', async () => {
   // The attack: an organization grows, or creates keys, until one list page occupies the database.
   const counted: Record<string, number> = {};
-  for (const pattern of dashboard.paths.filter((path) => !/^\/(assets|welcome)/.test(path))) {
+  for (const pattern of dashboard.paths.filter((path) => !/^\/(assets|welcome)|\.csv$/.test(path))) {
     const numbers = [];
     for (const { browser, ids } of [few, many]) {
       const path = fill(pattern, ids);
       numbers.push(await countStatements(dashboard.db, () => browser.get(path)));
     }
-    if (pattern.endsWith('.csv')) continue;
     expect([pattern, numbers[1]]).toEqual([pattern, numbers[0]]);
     counted[pattern] = numbers[0] ?? 0;
   }
@@ -74,7 +73,7 @@ test('the number of statements per page does not grow with the number of rows', 
   for (const [path, count] of Object.entries(counted)) expect([path, count <= 4]).toEqual([path, true]);
 });
 
-test('the filters of the audit log take one statement each, however many people and keys they fit', async () => {
+test('the filters of the audit log take one statement each, however many people and keys they match', async () => {
   // The attack: a part of a name that fits many, with one query for each of them.
   const counted = (query: string) =>
     countStatements(dashboard.db, () => many.browser.get(`/organization/audit-log?${query}`));

@@ -31,13 +31,11 @@ async function copy(field) {
 
 const openMenus = 'details.menu[open]';
 
-document.addEventListener('click', ({ target }) => {
-  for (const menu of document.querySelectorAll(openMenus)) if (!menu.contains(target)) menu.open = false;
-});
-
-document.addEventListener('focusin', ({ target }) => {
-  for (const menu of document.querySelectorAll(openMenus)) if (!menu.contains(target)) menu.open = false;
-});
+for (const type of ['click', 'focusin']) {
+  document.addEventListener(type, ({ target }) => {
+    for (const menu of document.querySelectorAll(openMenus)) if (!menu.contains(target)) menu.open = false;
+  });
+}
 
 document.addEventListener('keydown', ({ key }) => {
   if (key !== 'Escape') return;
@@ -67,7 +65,7 @@ document.addEventListener('keydown', (event) => {
   items[move(items.indexOf(target), items.length)].focus();
 });
 
-// The pages show UTC. Below it, the same time by the reader's clock, unless that shows UTC, too. With its day, if that differs.
+// The pages show UTC. This adds the local time below, with the day where that differs, unless the local time zone is UTC.
 const LOCAL_TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' };
 const LOCAL_DAY = { day: 'numeric', month: 'short', year: 'numeric' };
 

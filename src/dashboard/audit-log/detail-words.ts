@@ -1,9 +1,9 @@
 import { formatCount } from '../../domain/format.ts';
 import { isRole } from '../../domain/role.ts';
-import { type DisabledReason, MAX_FAILING_DAYS } from '../../domain/webhook-endpoint.ts';
 import { ACTIONS, type AuditRecord } from '../../service/audit-log.ts';
 import { type Html, type HtmlValue, html } from '../markup/html.ts';
 import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
+import { DISABLED_WORDS } from '../webhooks/cells.ts';
 
 type Detail = AuditRecord['detail'];
 /** Words for one entry of an event's detail; false: none. */
@@ -15,11 +15,7 @@ const formerName: ToWords = (name) => `Its name was “${name}”`;
 const WEBHOOK_ACTIONS = ACTIONS.filter((action) => action.startsWith('webhook.'));
 const eventTypeWords: ToWords = (text) => `For ${text}`;
 
-const REASONS: ReadonlyMap<string, string> = new Map<DisabledReason, string>([
-  ['gone', 'Its receiver responded with 410 Gone'],
-  ['failing', `Every attempt of ${MAX_FAILING_DAYS} days failed`],
-]);
-const disabledReason: ToWords = (text) => REASONS.get(text) ?? false;
+const disabledReason: ToWords = (text) => (text === 'gone' || text === 'failing') && DISABLED_WORDS[text];
 
 /** By action and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
 const WORDS: ReadonlyMap<string, ToWords> = new Map([

@@ -65,7 +65,7 @@ function cells(event: AuditRecord) {
 
 function withoutUser({ action, requestId }: AuditRecord): string {
   if (requestId !== '') return 'Not known';
-  // Of an endpoint whose receiver is gone or only fails.
+  // Charter disables an endpoint whose receiver is gone or keeps failing.
   return action === 'webhook.disabled' ? 'Charter' : 'An operator';
 }
 

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../domain/duration.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
+import { searchText } from '../../domain/name.ts';
 import {
   ACTIONS,
   type AuditFilters,
@@ -27,7 +28,7 @@ const MAX_CHARACTERS = 300;
 
 /** A whole key in a value is cut to its prefix. */
 export function filterValues(read: (name: FilterField) => string): FilterValues {
-  const text = (name: FilterField) => withoutKey(read(name).replaceAll('\0', '').trim().slice(0, MAX_CHARACTERS));
+  const text = (name: FilterField) => withoutKey(searchText(read(name), MAX_CHARACTERS));
   return { action: text('action'), person: text('person'), key: text('key'), from: text('from'), to: text('to') };
 }
 
@@ -49,10 +50,10 @@ export async function readFilters(
   if (first instanceof Date && last instanceof Date && first > last)
     errors['to'] = ['must not be before the first day.'];
   const users = await findIds(person, (text) => findAuditedUsers(dashboard.db, actor, text));
-  if (users === null) errors['person'] = [`must be more exact: more than ${MAX_AUDITED_USERS} people match.`];
+  if (users === null) errors['person'] = [`must be more specific: more than ${MAX_AUDITED_USERS} people match.`];
   if (users?.length === 0) errors['person'] = ['must be a part of the name or the e-mail of a user. Nobody matches.'];
   const keys = await findIds(key, (text) => findAuditedKeys(dashboard.db, actor, text));
-  if (keys === null) errors['key'] = [`must be more exact: more than ${MAX_AUDITED_KEYS} keys match.`];
+  if (keys === null) errors['key'] = [`must be more specific: more than ${MAX_AUDITED_KEYS} keys match.`];
   if (keys?.length === 0) errors['key'] = ['must be a part of the name or the prefix of an API key. No key matches.'];
   const filters = {
     action: knownAction,

@@ -3,17 +3,17 @@ import { ACTIONS, type AuditRecord, countAudit, listAudit, MAX_COUNTED_EVENTS } 
 import type { Form } from '../http/forms.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { field, filterFold, hidden, pager, problemSummary, urlOf } from '../markup/parts.ts';
+import { field, filterFold, hidden, pager, problemSummary } from '../markup/parts.ts';
 import { boundedCount } from '../markup/words.ts';
-import { organizationHead } from '../organization/head.ts';
+import { AUDIT_LOG_URL, organizationHead } from '../organization/head.ts';
 import { ACTION_WORDS, eventTable } from './event-table.ts';
 import { type FILTER_FIELDS, type FilterValues, filterValues, filterValuesIn, readFilters } from './filters.ts';
 
-export const AUDIT_LOG = '/organization/audit-log';
 const LABELS = { action: 'Event', person: 'Person', key: 'API key', from: 'From', to: 'To' };
 
 export async function showAuditLog(context: SignedInContext): Promise<View> {
@@ -27,12 +27,13 @@ export async function showAuditLog(context: SignedInContext): Promise<View> {
   const total = await countAudit(context.dashboard.db, context.actor, filters);
   const main = html`${filterForm(context, values, null)}
 <section aria-labelledby="events"><div class="section-head"><h2 id="events">Events <span class="small">${boundedCount(total, MAX_COUNTED_EVENTS)} ${isFiltered(values) ? 'found' : 'in all'}</span></h2>
-<a class="button" href="${urlOf(`${AUDIT_LOG}.csv`, values)}">${icon('download')}Export as CSV</a></div>
+<a class="button" href="${urlOf(`${AUDIT_LOG_URL}.csv`, values)}">${icon('download')}Export as CSV</a></div>
 ${eventList(events)}
 ${pager({
-  first: after === null && before === null ? null : urlOf(AUDIT_LOG, values),
-  previous: previous === null ? null : urlOf(AUDIT_LOG, { ...values, before: previous }),
-  next: next === null ? null : urlOf(AUDIT_LOG, { ...values, after: next }),
+  isFirst: after === null && before === null,
+  previous,
+  next,
+  urlAt: (position) => urlOf(AUDIT_LOG_URL, { ...values, ...position }),
 })}</section>`;
   return logPage(context, main, null);
 }
@@ -42,7 +43,7 @@ export async function filterAuditLog(
   _context: SignedInContext,
   form: Form<(typeof FILTER_FIELDS)[number]>,
 ): Promise<View> {
-  return redirect(urlOf(AUDIT_LOG, filterValues(form.text)));
+  return redirect(urlOf(AUDIT_LOG_URL, filterValues(form.text)));
 }
 
 type Refused = {
@@ -52,7 +53,7 @@ type Refused = {
   readonly isExport: boolean;
 };
 
-/** Without events: those of other filters would be mistaken for the ones that were asked for. */
+/** Shows no events: the events of other filters would be mistaken for the requested ones. */
 export function refusedFilters(context: SignedInContext, { values, problem, isExport }: Refused): View {
   const main = html`${problemSummary(problem, LABELS)}
 ${isExport && html`<div class="notice warn"><p><strong>Nothing was exported.</strong> Correct the filters, then export the events that the page shows.</p></div>`}
@@ -82,7 +83,7 @@ function filterForm({ formToken, now }: SignedInContext, values: FilterValues, p
       { name, label: LABELS[name], errors },
       (attributes) => html`<input ${attributes} type="date" value="${values[name]}">`,
     );
-  return html`<form class="card filters" method="post" action="${AUDIT_LOG}" aria-label="Filters">${hidden('form_token', formToken)}
+  return html`<form class="card filters" method="post" action="${AUDIT_LOG_URL}" aria-label="Filters">${hidden('form_token', formToken)}
 ${filterFold(
   { isOpen: problem !== null || isFiltered(values) },
   html`${field({ name: 'action', label: LABELS.action, errors }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTIONS.map((action) => html`<option value="${action}"${action === values.action && html` selected`}>${ACTION_WORDS[action]}</option>`)}</select>`)}
@@ -90,7 +91,7 @@ ${text('person', 'Name or e-mail')}
 ${text('key', 'Name or prefix')}
 ${day('from')}
 ${day('to')}
-<div class="actions"><button class="button">Filter</button><a class="button plain" href="${AUDIT_LOG}">Clear</a></div>
+<div class="actions"><button class="button">Filter</button><a class="button plain" href="${AUDIT_LOG_URL}">Clear</a></div>
 ${presets(values, now)}`,
 )}</form>`;
 }
@@ -109,14 +110,14 @@ function presets(values: FilterValues, now: Date): Html {
   return html`<nav class="presets" aria-label="Periods"><ul>${[...periods, { name: 'All time', from: '' }].map(
     ({ name, from }) => {
       const isCurrent = values.from === from && values.to === '';
-      return html`<li><a href="${urlOf(AUDIT_LOG, { ...values, from, to: '' })}"${isCurrent && html` aria-current="true"`}>${name}</a></li>`;
+      return html`<li><a href="${urlOf(AUDIT_LOG_URL, { ...values, from, to: '' })}"${isCurrent && html` aria-current="true"`}>${name}</a></li>`;
     },
   )}</ul><p class="quiet small">Days begin at midnight UTC.</p></nav>`;
 }
 
 function eventList(events: readonly AuditRecord[]): Html {
   if (events.length === 0) {
-    return html`<div class="card empty"><h3>No events</h3><p>No recorded event matches the filters.</p><p><a class="button" href="${AUDIT_LOG}">Show everything</a></p></div>`;
+    return html`<div class="card empty"><h3>No events</h3><p>No recorded event matches the filters.</p><p><a class="button" href="${AUDIT_LOG_URL}">Show everything</a></p></div>`;
   }
   return eventTable(events);
 }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type ErrorCode, isOfLoad, OverloadError } from '../../domain/errors.ts';
+import type { Conflict } from '../../service/outcome.ts';
 import { isOutage } from '../../store/database-errors.ts';
-import { errorPage } from '../markup/error.ts';
-import { page } from '../markup/layout.ts';
+import { type ErrorContent, errorPage } from '../markup/error.ts';
 import type { RequestContext } from './request-context.ts';
 import { REQUEST_ERRORS, RequestError } from './request-error.ts';
 import type { View } from './view.ts';
@@ -21,9 +21,9 @@ const PAGES: Record<ErrorCode, { status: number; title: string }> = {
 
 /** The page for an error. For a bug or an outage, it says nothing about the cause. */
 export function errorView(error: unknown, context: RequestContext): View {
-  if (error instanceof RequestError) return viewOf(context, REQUEST_ERRORS[error.kind]);
+  if (error instanceof RequestError) return errorPage(context, REQUEST_ERRORS[error.kind]);
   if (error instanceof DomainError && error.code !== 'unavailable') {
-    return viewOf(context, { ...PAGES[error.code], message: error.message });
+    return errorPage(context, { ...PAGES[error.code], message: error.message });
   }
   if (error instanceof DomainError || isOutage(error)) {
     const isRefused = isOfLoad(error);
@@ -31,13 +31,22 @@ export function errorView(error: unknown, context: RequestContext): View {
       ? 'Nothing was changed. Wait a few seconds, then try again.'
       : 'Wait a few seconds, then reload this page. If you sent a form, check whether its change was made before you send it again.';
     const retryAfter = isRefused ? '1' : '5';
-    return { ...viewOf(context, { ...PAGES.unavailable, message }), headers: { 'Retry-After': retryAfter } };
+    return { ...errorPage(context, { ...PAGES.unavailable, message }), headers: { 'Retry-After': retryAfter } };
   }
   const message = `Something went wrong on our side. Try again. If it happens again, tell support this number: ${context.auditSource.requestId}`;
-  return viewOf(context, { status: 500, title: 'That was our mistake', message });
+  return errorPage(context, { status: 500, title: 'That was our mistake', message });
 }
 
-/** Reports a bug, an outage or a refusal under load. Other refusals are no news to the operator. */
+/** In place of a form whose action is no longer possible. */
+export function conflictPage(
+  context: RequestContext,
+  { message }: Conflict,
+  link: NonNullable<ErrorContent['link']>,
+): View {
+  return errorPage(context, { ...PAGES.conflict, message, link });
+}
+
+/** Reports a bug, an outage or a refusal under load. Refusals that the client caused are not reported. */
 export function reportError(
   error: unknown,
   { context: { dashboard, auditSource }, res }: { context: RequestContext; res: ServerResponse },
@@ -45,10 +54,4 @@ export function reportError(
   if (error instanceof OverloadError) dashboard.onOverload(error.overloaded, res);
   const isRefusal = error instanceof RequestError || (error instanceof DomainError && error.code !== 'unavailable');
   if (!isRefusal && !isOfLoad(error)) dashboard.onFault(error, auditSource.requestId);
-}
-
-type ErrorText = { readonly status: number; readonly title: string; readonly message: string };
-
-function viewOf(context: RequestContext, { status, title, message }: ErrorText): View {
-  return page(context, { status, title, main: errorPage({ status, title, message }) });
 }

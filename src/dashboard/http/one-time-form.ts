@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { isSameText } from '../../domain/same-text.ts';
 import { errorPage } from '../markup/error.ts';
 import { html } from '../markup/html.ts';
-import { page } from '../markup/layout.ts';
 import { sign } from './form-token.ts';
 import type { SignedInContext } from './request-context.ts';
 import { RequestError } from './request-error.ts';
@@ -65,5 +64,5 @@ export function alreadySentPage(
   const title = 'This form was sent already';
   const { was, remedy } = MESSAGES[made];
   const message = html`<p>${was}</p><p>${remedy}</p>`;
-  return page(context, { title, status: 409, main: errorPage({ status: 409, title, message, link }) });
+  return errorPage(context, { status: 409, title, message, link });
 }

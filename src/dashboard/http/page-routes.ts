@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
 import type { Role } from '../../domain/role.ts';
 import type { SessionEnd } from '../../domain/session.ts';
-import { urlOf } from '../markup/parts.ts';
 import { errorView, reportError } from './errors.ts';
 import { type Form, readForm, refuseForeign } from './forms.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type SignedInContext,
 } from './request-context.ts';
 import { RequestError } from './request-error.ts';
+import { urlOf } from './url.ts';
 import { redirect, sendView, type View } from './view.ts';
 
 /** Reads what was sent, and returns the function that acts on it. */

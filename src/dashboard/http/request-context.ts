@@ -85,7 +85,7 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
   return { context, newCookies: sentSecret === null ? [formCookie(formSecret, dashboard.isHttps)] : [] };
 }
 
-/** A task may contain others: they have their turn with it. */
+/** A task may call inTurn again: the nested task runs within the same turn. */
 function turnsOf({ socket }: Request, network: string, queue: FairQueue): RequestContext['inTurn'] {
   let hasTurn = false;
   return async (task) => {
@@ -109,7 +109,7 @@ function auditSourceOf(req: Request): AuditSource {
   return { ip: (req.ip ?? '').replace(/^::ffff:/, ''), userAgent: userAgent.slice(0, 300), requestId };
 }
 
-export type Visitor =
+type Visitor =
   | { readonly kind: 'signed-in'; readonly context: SignedInContext }
   /** `end`: why the session of the cookie has ended; null: there is none, or it waits for the second factor. */
   | { readonly kind: 'guest'; readonly end: SessionEnd | null };

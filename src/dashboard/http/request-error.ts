@@ -13,7 +13,7 @@ export const REQUEST_ERRORS = {
   },
   'unexpected-field': {
     status: 422,
-    title: 'This form is not ours',
+    title: 'This form has unknown fields',
     message: 'Nothing was changed: the form has fields that this page does not have. Reload the page and try again.',
   },
   unreadable: { status: 400, title: 'We cannot read that', message: 'The request is damaged. Go back and try again.' },
@@ -24,7 +24,7 @@ export const REQUEST_ERRORS = {
   },
   'too-large': {
     status: 413,
-    title: 'That is too much',
+    title: 'This form is too large',
     message: 'The form is larger than 10 KiB. Go back and shorten it.',
   },
   'not-found': {

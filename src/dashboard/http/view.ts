@@ -56,7 +56,7 @@ export async function sendView({ setPageHeaders }: Deps, res: ServerResponse, vi
   }
 }
 
-/** While the lines are sent, and before the first one is sent. */
+/** The errors of a cancelled download: while lines are being sent, and before the first one. */
 const CANCELLED = /^ERR_STREAM_(PREMATURE_CLOSE|UNABLE_TO_PIPE)$/;
 
 /** The same lines, with the first two read already: an outage then still gets an error page. */

@@ -1,10 +1,12 @@
 import type { KeyState } from '../../domain/api-key.ts';
-import { formatCount } from '../../domain/format.ts';
+import { formatCount, formatNumber } from '../../domain/format.ts';
+import type { KeyAccess } from '../../service/key-access.ts';
 import { mayHaveUnwrittenUse } from '../../service/last-used.ts';
 import type { KeyDetails } from '../../service/list-keys.ts';
 import { type Html, type HtmlValue, html } from '../markup/html.ts';
-import { badge } from '../markup/parts.ts';
-import { day, daysUntil, instant, since } from '../markup/words.ts';
+import { badge, emailText } from '../markup/parts.ts';
+import { day, daysUntil, instant, ROLE_WORDS, since } from '../markup/words.ts';
+import type { KeyContext } from './context.ts';
 
 // What every list of keys and a key's own page say about a key.
 
@@ -13,13 +15,31 @@ export function keyCell({ id, name, prefix }: Pick<KeyDetails, 'id' | 'name' | '
   return html`<a href="${listUrl}/${id}" class="key-name">${name}</a><code class="prefix">${prefix}…</code>`;
 }
 
+export function createdCell({ createdAt, createdBy }: Pick<KeyDetails, 'createdAt' | 'createdBy'>): Html {
+  return html`${day(createdAt)}<span class="under clamp">by ${createdBy ?? 'an operator'}</span>`;
+}
+
+/** The user for whom a key acts. `linked`: another user's name as a link, where it leads somewhere. */
+export function holderFact(
+  { isOwn }: Pick<KeyContext, 'isOwn'>,
+  { name, email, role }: KeyAccess['holder'],
+  linked: HtmlValue = name,
+): { name: string; value: HtmlValue } {
+  const who = isOwn ? `You, ${name}` : linked;
+  return {
+    name: 'Acts for',
+    value: html`${who}<span class="under">${emailText(email)} · ${ROLE_WORDS[role].name}</span>`,
+  };
+}
+
 const ENDED = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' };
 
 export function stateCell(key: KeyDetails, now: Date): Html {
   const { state, endedAt, endedBy, refusedUses } = key;
   if (state === 'active' || endedAt === null) return html`${badge('good', 'Active')}${expiry(key, now)}`;
   return html`${badge('neutral', ENDED[state])}${state !== 'expired' && html` <span class="small">by ${endedBy ?? 'an operator'}</span>`}<span class="under">${instant(endedAt)}</span>${
-    refusedUses > 0 && html`<span class="under warn-text">Refused ${formatCount(refusedUses, 'time')} since</span>`
+    refusedUses > 0 &&
+    html`<span class="under warn-text">Refused ${formatNumber(refusedUses)} ${refusedUses === 1 ? 'time' : 'times'} since</span>`
   }`;
 }
 
@@ -45,7 +65,7 @@ function expiry({ expiresAt, isExpiringSoon }: KeyDetails, now: Date): Html {
   return html`${isExpiringSoon && html` ${badge('warn', days === 0 ? 'Expires today' : `${formatCount(days, 'day')} left`)}`}<span class="under">Expires ${day(expiresAt)}</span>`;
 }
 
-/** Never "Never" while a use may not be written yet: somebody would end a key that is in use. */
+/** Does not say "Never" while a use may be unwritten: a user who trusts it would end a key that is in use. */
 export function lastUse(key: Pick<KeyDetails, 'lastUsedAt' | 'endedAt'>, now: Date): Html {
   if (key.lastUsedAt !== null) return since(key.lastUsedAt, now);
   return html`<span class="quiet">${mayHaveUnwrittenUse(key, now) ? 'No use recorded yet' : 'Never'}</span>`;

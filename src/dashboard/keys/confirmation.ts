@@ -5,13 +5,11 @@ import { getKey, type KeyDetails } from '../../service/list-keys.ts';
 import { type Invalid, invalid } from '../../service/outcome.ts';
 import type { Problem } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
-import { errorPage } from '../markup/error.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { beside, emailText, facts, field, head, problemSummary } from '../markup/parts.ts';
-import { ROLE_WORDS } from '../markup/words.ts';
-import { endWords, expiryFact, lastUse } from './cells.ts';
-import { type KeyContext, toList } from './context.ts';
+import { beside, facts, field, head, problemSummary } from '../markup/parts.ts';
+import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
+import type { KeyContext } from './context.ts';
 import { LIFE_LABEL } from './life-field.ts';
 
 // Rotating, renaming and revoking a key are confirmed on a page of their own, so that they work without a script.
@@ -20,7 +18,7 @@ export function keyIdOf({ params }: KeyContext): string {
   return params['keyId'] ?? '';
 }
 
-/** The key that the path names, and what the visitor may do with it. */
+/** The key that the path names, and what the actor may do with it. */
 export function readKey(context: KeyContext) {
   const { dashboard, actor, holderId, now } = context;
   return getKey(dashboard.db, actor, { keyId: keyIdOf(context), userId: holderId, now });
@@ -48,12 +46,6 @@ ${beside({ title: 'The key', about: keyFacts(context, key, holder), content })}`
   return page(context, { title, main, problem });
 }
 
-/** The key has ended: the message says who ended it and when. */
-export function conflictPage(context: KeyContext, message: string): View {
-  const title = 'This cannot be done now';
-  return page(context, { title, status: 409, main: errorPage({ status: 409, title, message, link: toList(context) }) });
-}
-
 export function buttons(label: string, kind: 'primary' | 'danger', listUrl: string): Html {
   return html`<div class="actions"><button class="button ${kind}">${label}</button><a class="button plain" href="${listUrl}">Cancel</a></div>`;
 }
@@ -65,19 +57,16 @@ export function alreadyEnded(key: KeyDetails, listUrl: string): Html {
 }
 
 /** Whose key it is, which one, and whether it is in use. */
-function keyFacts({ isOwn, now }: KeyContext, key: KeyDetails, holder: KeyAccess['holder']): Html {
+function keyFacts(context: KeyContext, key: KeyDetails, holder: KeyAccess['holder']): Html {
   return facts([
-    {
-      name: 'Acts for',
-      value: html`${isOwn ? html`You, ${holder.name}` : holder.name}<span class="under">${emailText(holder.email)} · ${ROLE_WORDS[holder.role].name}</span>`,
-    },
+    holderFact(context, holder),
     { name: 'Key', value: html`<code>${key.prefix}…</code>` },
-    { name: 'Last used', value: lastUse(key, now) },
+    { name: 'Last used', value: lastUse(key, context.now) },
     expiryFact(key),
   ]);
 }
 
-/** A key of somebody else that was used within a day is ended only by those who type its name. */
+/** To rotate or revoke another user's key that was used within the last 24 hours, the actor must type its name. */
 function mustTypeName({ isOwn, now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {
   return !isOwn && state === 'active' && lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < DAY_MS;
 }
@@ -99,8 +88,8 @@ export type NameTyped = { readonly problem: Problem | null; readonly typed: stri
 /** The form as it is first shown. */
 export const NOTHING_TYPED: NameTyped = { problem: null, typed: '' };
 
-/** Null: the name was typed, or need not be. */
-export async function findNameNotTyped(context: KeyContext, typed: string): Promise<Invalid | null> {
+/** Null: the typed name is right, or none is needed. */
+export async function findNameMismatch(context: KeyContext, typed: string): Promise<Invalid | null> {
   if (context.isOwn) return null;
   const { key } = await readKey(context);
   if (!mustTypeName(context, key) || nameKeyOf(typed).equals(nameKeyOf(key.name))) return null;

@@ -13,7 +13,6 @@ import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import {
   beside,
-  emailText,
   environmentBadge,
   facts,
   field,
@@ -23,7 +22,8 @@ import {
   postForm,
   problemSummary,
 } from '../markup/parts.ts';
-import { permissionMeaning, ROLE_WORDS } from '../markup/words.ts';
+import { permissionMeaning } from '../markup/words.ts';
+import { holderFact } from './cells.ts';
 import { type KeyContext, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
 import { defaultLife, LIFE_LABEL, lifeField, lifeOptions, readLifeDays } from './life-field.ts';
@@ -77,7 +77,7 @@ export async function create(
   }
 }
 
-/** The end of a day in UTC; undefined: no text. A text that is no day gives an invalid Date, which the service refuses. */
+/** The end of a day in UTC; undefined: no text. Text that is not a day gives an invalid Date, which the service refuses. */
 function readLastMoment(text: string): Date | undefined {
   const day = readDay(text);
   return day === undefined ? undefined : new Date((day?.getTime() ?? Number.NaN) + DAY_MS - 1);
@@ -95,7 +95,7 @@ async function createPage(context: KeyContext, retry: { problem: Problem; values
   return page(context, { title: 'Create API Key', main, problem });
 }
 
-/** Reading only, and the default life: who needs more chooses it. */
+/** The read permission and the default expiry only. Users select more where they need it. */
 function initialValues({ policy }: KeyAccess): Values {
   return { name: '', permissions: ['parent_programs:read'], expiry: defaultLife(policy), expiryDate: '' };
 }
@@ -114,11 +114,10 @@ type FormProps = {
   readonly values: Values;
 };
 
-function createForm(context: KeyContext, { access, activeKeys, problem, values }: FormProps): Html {
-  const { holder, policy } = access;
-  const { isOwn, listUrl, formToken, now, dashboard } = context;
-  const { environment } = dashboard;
-  const fields = problem?.fields ?? {};
+function createForm(context: KeyContext, props: FormProps): Html {
+  const { isOwn, listUrl } = context;
+  const { access, activeKeys, problem } = props;
+  const { holder } = access;
   return html`${head({
     title: 'Create API Key',
     up: { name: 'API keys', href: listUrl },
@@ -128,20 +127,25 @@ function createForm(context: KeyContext, { access, activeKeys, problem, values }
   })}
 ${problemSummary(problem, LABELS)}
 ${activeKeys >= MAX_ACTIVE_KEYS && fullNotice(activeKeys, listUrl)}
-${beside({
-  title: 'The new key',
-  about: facts([
-    {
-      name: 'Acts for',
-      value: html`${isOwn ? html`You, ${holder.name}` : holder.name}<span class="under">${emailText(holder.email)} · ${ROLE_WORDS[holder.role].name}</span>`,
-    },
+${beside({ title: 'The new key', about: aboutKey(context, props), content: createFields(context, props) })}`;
+}
+
+function aboutKey(context: KeyContext, { access, activeKeys }: FormProps): Html {
+  const { environment } = context.dashboard;
+  return facts([
+    holderFact(context, access.holder),
     {
       name: 'Environment',
       value: html`${environmentBadge(environment)}<span class="under">The key begins with <code>charter_${environment}_</code> and works in this environment only.</span>`,
     },
-    { name: 'API keys', value: html`<a href="${listUrl}">${activeWords(activeKeys)}</a>` },
-  ]),
-  content: postForm(
+    { name: 'API keys', value: html`<a href="${context.listUrl}">${activeWords(activeKeys)}</a>` },
+  ]);
+}
+
+function createFields(context: KeyContext, { access: { holder, policy }, problem, values }: FormProps): Html {
+  const { listUrl, formToken, now } = context;
+  const fields = problem?.fields ?? {};
+  return postForm(
     { action: listUrl, formToken },
     html`${hidden('form_id', newFormId(context))}
 ${field(
@@ -174,15 +178,14 @@ ${field(
     html`<input ${attributes} class="short" type="date" value="${values.expiryDate}" min="${now.toISOString().slice(0, 10)}">`,
 )}</div>
 <div class="actions"><button class="button primary">Create API Key</button><a class="button plain" href="${listUrl}">Cancel</a></div>`,
-  ),
-})}`;
+  );
 }
 
 function activeWords(activeKeys: number): string {
   return `${activeKeys} of ${MAX_ACTIVE_KEYS} active`;
 }
 
-/** Before the form is filled in for nothing. */
+/** Warns before a user fills in a form that would be refused. */
 function fullNotice(activeKeys: number, listUrl: string): Html {
   return html`<div class="notice warn"><p><strong>${activeWords(activeKeys)}: no more can be created.</strong> <a href="${listUrl}">Revoke an API key</a> that is not needed any more first.</p></div>`;
 }

@@ -1,10 +1,10 @@
 import { findKeyIn } from '../../domain/api-key.ts';
 import { findKeyOwner } from '../../service/organization-keys.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../markup/parts.ts';
+import { urlOf } from '../http/url.ts';
 import { userKeysUrl } from '../people/user-head.ts';
 
-export const ORGANIZATION_KEYS = '/organization/api-keys';
+export const ORGANIZATION_KEYS_URL = '/organization/api-keys';
 
 /**
  * Where a search for a key leads: to the page of that key, or to the keys with its prefix. Null: the text contains no key and
@@ -16,7 +16,7 @@ export async function findKeyUrl({ dashboard, actor }: SignedInContext, text: st
   const owner = found.kind === 'whole' ? await findKeyOwner(dashboard.db, actor, found.key) : null;
   if (owner !== null) return `${userKeysUrl(owner.userId)}/${owner.id}`;
   const notice = { whole: 'unknown', mistyped: 'mistyped', part: null }[found.kind];
-  return urlOf(ORGANIZATION_KEYS, { search: found.prefix, notice });
+  return urlOf(ORGANIZATION_KEYS_URL, { search: found.prefix, notice });
 }
 
 /** A text for a search, without what follows the prefix of a key in it. */

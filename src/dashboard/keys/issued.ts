@@ -2,7 +2,7 @@ import type { KeyIssued } from '../../service/issue-key.ts';
 import type { View } from '../http/view.ts';
 import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, environmentBadge, head } from '../markup/parts.ts';
+import { copyField, environmentBadge, facts, head } from '../markup/parts.ts';
 import { instant, permissionChip } from '../markup/words.ts';
 import type { KeyContext } from './context.ts';
 
@@ -21,12 +21,12 @@ ${replacedPrefix !== null && html`<p><code>${replacedPrefix}…</code> has stopp
 <div class="notice warn"><p><strong>This key will not be shown again.</strong> Copy it now, into a secret store${!isOwn && html` or straight to ${holder.name}`}. Anyone who has this key can use its permissions.</p></div>
 ${copyField({ id: 'key', label: 'API key', text: key })}
 ${copyField({ id: 'curl', label: 'Try it', what: 'command', text: curl })}
-<dl class="facts">
-<div><dt>Environment</dt><dd>${environmentBadge(dashboard.environment)}</dd></div>
-<div><dt>Acts for</dt><dd>${isOwn ? 'You' : `${holder.name}, ${holder.email}`}</dd></div>
-<div><dt>Permissions</dt><dd class="chips">${permissions.map((permission) => permissionChip(permission))}</dd></div>
-<div><dt>Expires</dt><dd>${expiresAt === null ? 'Never' : instant(expiresAt)}</dd></div>
-</dl>
+${facts([
+  { name: 'Environment', value: environmentBadge(dashboard.environment) },
+  { name: 'Acts for', value: isOwn ? 'You' : `${holder.name}, ${holder.email}` },
+  { name: 'Permissions', value: html`<span class="chips">${permissions.map((each) => permissionChip(each))}</span>` },
+  { name: 'Expires', value: expiresAt === null ? 'Never' : instant(expiresAt) },
+])}
 <p class="actions"><a class="button primary" href="${listUrl}">I have copied it</a></p>
 </div>`;
   return page(context, { title, main });

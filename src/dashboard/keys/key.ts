@@ -3,18 +3,19 @@ import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
 import { getKeyWithRotations, type KeyWithRotations, MAX_STEPS } from '../../service/key-rotations.ts';
 import type { KeyDetails } from '../../service/list-keys.ts';
 import { eventTable } from '../audit-log/event-table.ts';
+import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { emailText, facts, head, pager, urlOf } from '../markup/parts.ts';
+import { facts, head, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { day, instant, permissionChip, ROLE_WORDS } from '../markup/words.ts';
+import { instant, permissionChip } from '../markup/words.ts';
 import { ACTION_ICONS, actionsOn, actionUrl } from './actions.ts';
-import { endWords, expiryFact, keyCell, lastUse, stateCell } from './cells.ts';
+import { createdCell, endWords, expiryFact, holderFact, keyCell, lastUse, stateCell } from './cells.ts';
 import { keyIdOf } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
-import { useSection } from './use.ts';
+import { usageSection } from './usage.ts';
 
 /** A key's own page. Its events are part of the audit log, which only administrators read. */
 export async function showKey(context: KeyContext): Promise<View> {
@@ -32,7 +33,7 @@ export async function showKey(context: KeyContext): Promise<View> {
   })}
 ${key.state !== 'active' && html`<div class="notice"><p><strong>This key ${endWords(key)}.</strong> Requests that use it are refused with 401.</p></div>`}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(found, context)}</section>
-${useSection(found.usage)}
+${usageSection(found.usage)}
 ${rotations(found, context)}
 ${events !== null && eventSection(events, { url: `${listUrl}/${key.id}`, isFirst: after === null && before === null })}`;
   return page(context, { title: `${key.name}, API key`, main });
@@ -55,10 +56,7 @@ function about({ key, holder, earlier, later }: KeyWithRotations, { isOwn, listU
       value: html`${stateCell(key, now)}${successor !== undefined && html`<span class="under">Replaced by ${link(successor)}</span>`}`,
     },
     { name: 'Last used', value: html`${lastUse(key, now)}${lastClient(key)}` },
-    {
-      name: 'Acts for',
-      value: html`${isOwn ? html`You, ${holder.name}` : html`<a href="${listUrl}">${holder.name}</a>`}<span class="under">${emailText(holder.email)} · ${ROLE_WORDS[holder.role].name}</span>`,
-    },
+    holderFact({ isOwn }, holder, html`<a href="${listUrl}">${holder.name}</a>`),
     {
       name: 'Permissions',
       value: html`<span class="chips">${key.permissions.map((each) => permissionChip(each))}</span>`,
@@ -94,7 +92,7 @@ function rotations({ key, holder, earlier, later }: KeyWithRotations, { listUrl,
           ? html`<span class="key-name">${each.name}</span><code class="prefix">${each.prefix}…</code> <span class="small">this key</span>`
           : keyCell(each, listUrl),
         stateCell(each, now),
-        html`${day(each.createdAt)}<span class="under clamp">by ${each.createdBy ?? 'an operator'}</span>`,
+        createdCell(each),
         lastUse(each, now),
       ],
       isEnded: each.state !== 'active',
@@ -108,9 +106,5 @@ function eventSection(
 ): Html {
   return html`<section aria-labelledby="events"><h2 id="events">Events</h2>
 ${events.length === 0 ? html`<p class="quiet">${isFirst ? 'The audit log has no event of this key itself: a rotation is an event of the key that was replaced.' : 'There are no more events.'}</p>` : eventTable(events)}
-${pager({
-  first: isFirst ? null : `${url}#events`,
-  previous: previous === null ? null : `${urlOf(url, { before: previous })}#events`,
-  next: next === null ? null : `${urlOf(url, { after: next })}#events`,
-})}</section>`;
+${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(url, position)}#events` })}</section>`;
 }

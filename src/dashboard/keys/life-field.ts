@@ -5,7 +5,7 @@ import type { KeyPolicy } from '../../domain/role.ts';
 import { type Html, html } from '../markup/html.ts';
 import { field } from '../markup/parts.ts';
 
-export type LifeOption = { readonly value: string; readonly words: string };
+type LifeOption = { readonly value: string; readonly words: string };
 
 const LIVES_DAYS = [7, 30, 90, 180, 365, 730];
 const NEVER: LifeOption = { value: 'never', words: 'Never expires' };
@@ -21,7 +21,7 @@ export function lifeOptions({ maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy, n
   return allowsUnendingKeys ? [...options, NEVER] : options;
 }
 
-/** The value of the option that is chosen at first. */
+/** The value of the option that is selected by default. */
 export function defaultLife({ maxKeyLifeDays }: KeyPolicy): string {
   return String(Math.min(DEFAULT_LIFE_DAYS, maxKeyLifeDays));
 }

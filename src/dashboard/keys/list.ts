@@ -1,15 +1,16 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
 import type { KeyAccess } from '../../service/key-access.ts';
 import { findKey, type KeyDetails, type KeyList, listKeys, MAX_COUNTED_KEYS } from '../../service/list-keys.ts';
+import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { icon, KEY_ICON } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { doneNotice, pager, tabBar, urlOf } from '../markup/parts.ts';
+import { doneNotice, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { boundedCount, day, permissionWords } from '../markup/words.ts';
+import { boundedCount, permissionWords } from '../markup/words.ts';
 import { ACTION_ICONS, actionsOn, actionUrl } from './actions.ts';
-import { keyCell, lastUse, stateCell } from './cells.ts';
+import { createdCell, keyCell, lastUse, stateCell } from './cells.ts';
 import type { KeyContext } from './context.ts';
 import { refusalNotice, refusalOf } from './refused.ts';
 
@@ -51,7 +52,7 @@ type ListProps = {
   /** False: the list has the keys that have ended. */
   readonly isActive: boolean;
   readonly isFirst: boolean;
-  /** Why the visitor may not create a key here, and whom to contact; null: the visitor may. */
+  /** Why the actor may not create a key here, and whom to contact; null: the actor may. */
   readonly refusal: Html | null;
 };
 
@@ -66,16 +67,16 @@ function keyList({ isOwn, listUrl, now }: KeyContext, { list, isActive, isFirst,
 ${refusal ?? html`<p>${create}</p>`}</section>`;
   }
   const state = isActive ? null : 'ended';
-  const first = urlOf(listUrl, { state });
   return html`<section aria-labelledby="keys"><div class="section-head"><h2 id="keys">API keys <span class="small">${counts.active} of ${MAX_ACTIVE_KEYS} active</span></h2>${create}</div>
 ${refusal}
 ${stateTabs(listUrl, counts, isActive)}
 ${keys.length === 0 ? noKeys({ isActive, isFirst, listUrl }) : keyTable({ list, listUrl, now })}
 ${pager({
-  first: isFirst ? null : first,
-  previous: list.previous === null ? null : urlOf(listUrl, { state, before: list.previous }),
-  next: list.next === null ? null : urlOf(listUrl, { state, after: list.next }),
-  part: `${keys.length} of ${countWords(isActive ? counts.active : counts.ended)}`,
+  isFirst,
+  previous: list.previous,
+  next: list.next,
+  urlAt: (position) => urlOf(listUrl, { state, ...position }),
+  part: keys.length === 0 ? null : `${keys.length} of ${countWords(isActive ? counts.active : counts.ended)}`,
 })}</section>`;
 }
 
@@ -119,7 +120,7 @@ function cells(key: KeyDetails, { list, listUrl, now }: TableProps) {
     stateCell(key, now),
     permissionWords(key.permissions),
     lastUse(key, now),
-    html`${day(key.createdAt)}<span class="under clamp">by ${key.createdBy ?? 'an operator'}</span>`,
+    createdCell(key),
     menu(key, list, listUrl),
   ];
 }

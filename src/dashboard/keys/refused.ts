@@ -5,11 +5,10 @@ import type { KeyRefusal, KeyRefused } from '../../service/outcome.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { type Html, html } from '../markup/html.ts';
-import { page } from '../markup/layout.ts';
 import { emailText } from '../markup/parts.ts';
 import { type KeyContext, toList } from './context.ts';
 
-/** Null: the visitor may do this with the user's keys. */
+/** Null: the actor may do this with the user's keys. */
 export function refusalOf({ isOwn }: KeyContext, access: KeyAccess, action: KeyAction): KeyRefused | null {
   return access.refusal === null ? null : refuseKey(access.refusal, { holder: access.holder, isOwn, action });
 }
@@ -39,7 +38,6 @@ const HEADS: Record<KeyRefusal, { status: number; title: string }> = {
 
 /** The page in place of the form. */
 export async function refusedPage(context: KeyContext, refused: KeyRefused): Promise<View> {
-  const { status, title } = HEADS[refused.reason];
   const message = await refusalNotice(context, refused);
-  return page(context, { status, title, main: errorPage({ status, title, message, link: toList(context) }) });
+  return errorPage(context, { ...HEADS[refused.reason], message, link: toList(context) });
 }

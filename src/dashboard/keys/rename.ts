@@ -1,12 +1,13 @@
 import type { KeyDetails } from '../../service/list-keys.ts';
 import { renameKey } from '../../service/rename-key.ts';
+import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
 import { field, postForm } from '../markup/parts.ts';
-import { alreadyEnded, buttons, confirmationPage, conflictPage, keyIdOf, readKey } from './confirmation.ts';
-import type { KeyContext } from './context.ts';
+import { alreadyEnded, buttons, confirmationPage, keyIdOf, readKey } from './confirmation.ts';
+import { type KeyContext, toList } from './context.ts';
 import { listUrlAfter } from './list.ts';
 import { refusalOf, refusedPage } from './refused.ts';
 
@@ -25,7 +26,7 @@ export async function rename(context: KeyContext, form: Form<'name'>): Promise<V
     case 'name-taken':
       return renamePage(context, { problem: problemOf(outcome), name });
     case 'conflict':
-      return conflictPage(context, outcome.message);
+      return conflictPage(context, outcome, toList(context));
     case 'refused':
       return refusedPage(context, outcome);
   }

@@ -1,5 +1,6 @@
 import type { KeyDetails } from '../../service/list-keys.ts';
 import { revokeKey } from '../../service/revoke-key.ts';
+import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { problemOf } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
@@ -10,8 +11,7 @@ import {
   alreadyEnded,
   buttons,
   confirmationPage,
-  conflictPage,
-  findNameNotTyped,
+  findNameMismatch,
   KEY_NAME,
   keyIdOf,
   type NameTyped,
@@ -19,7 +19,7 @@ import {
   nameField,
   readKey,
 } from './confirmation.ts';
-import type { KeyContext } from './context.ts';
+import { type KeyContext, toList } from './context.ts';
 import { listUrlAfter } from './list.ts';
 
 export async function showRevoke(context: KeyContext): Promise<View> {
@@ -37,15 +37,15 @@ async function revokePage(context: KeyContext, typed: NameTyped): Promise<View> 
 export async function revoke(context: KeyContext, form: Form<'key_name'>): Promise<View> {
   const { dashboard, actor, holderId } = context;
   const typed = form.text(KEY_NAME);
-  const untyped = await findNameNotTyped(context, typed);
-  if (untyped !== null) return revokePage(context, { problem: problemOf(untyped), typed });
+  const mismatch = await findNameMismatch(context, typed);
+  if (mismatch !== null) return revokePage(context, { problem: problemOf(mismatch), typed });
   const keyId = keyIdOf(context);
   const outcome = await revokeKey(dashboard.db, actor, { keyId, userId: holderId });
   switch (outcome.kind) {
     case 'done':
       return redirect(listUrlAfter('revoked', context, keyId));
     case 'conflict':
-      return conflictPage(context, outcome.message);
+      return conflictPage(context, outcome, toList(context));
   }
 }
 

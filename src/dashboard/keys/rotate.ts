@@ -5,6 +5,7 @@ import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from '../../s
 import type { KeyDetails } from '../../service/list-keys.ts';
 import { type Invalid, joinInvalid } from '../../service/outcome.ts';
 import { rotateKey } from '../../service/rotate-key.ts';
+import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
@@ -15,8 +16,7 @@ import {
   alreadyEnded,
   buttons,
   confirmationPage,
-  conflictPage,
-  findNameNotTyped,
+  findNameMismatch,
   KEY_NAME,
   keyIdOf,
   type NameTyped,
@@ -53,10 +53,10 @@ export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_na
   const formId = readFormId(context, form.text('form_id'));
   const [typed, expiry] = [form.text(KEY_NAME), form.text('expiry')];
   const lifeDays = expiry === '' || expiry === KEEP ? undefined : readLifeDays(expiry);
-  const untyped = await findNameNotTyped(context, typed);
-  if (untyped !== null) {
+  const mismatch = await findNameMismatch(context, typed);
+  if (mismatch !== null) {
     const wrongLife = await findWrongLife(context, lifeDays);
-    return rotatePage(context, { problem: problemOf(joinInvalid([wrongLife, untyped])), typed, expiry });
+    return rotatePage(context, { problem: problemOf(joinInvalid([wrongLife, mismatch])), typed, expiry });
   }
   const outcome = await rotateKey(dashboard.db, actor, {
     keyId: keyIdOf(context),
@@ -71,7 +71,7 @@ export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_na
     case 'invalid':
       return rotatePage(context, { problem: problemOf(outcome), typed, expiry });
     case 'conflict':
-      return conflictPage(context, outcome.message);
+      return conflictPage(context, outcome, toList(context));
     case 'refused':
       return refusedPage(context, outcome);
     case 'already-sent':
@@ -79,7 +79,7 @@ export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_na
   }
 }
 
-/** Undefined: the life that the key still has. Null: the organization allows this life. */
+/** `lifeDays` undefined: the successor keeps the expiry. Returns null if the organization allows this life. */
 async function findWrongLife(context: KeyContext, lifeDays: number | null | undefined): Promise<Invalid | null> {
   const { key, policy } = await readKey(context);
   const life: Life = {
@@ -110,7 +110,7 @@ function expiryField({ now }: KeyContext, { key: { expiresAt }, access: { policy
   const lives = lifeOptions(policy, now).filter(({ value }) => expiresAt !== null || value !== 'never');
   const options = mayKeep ? [{ value: KEEP, words: kept }, ...lives] : lives;
   return lifeField({
-    hint: mayKeep ? 'Of the new key.' : `Of the new key. ${whyNotKept(expiresAt, policy)}`,
+    hint: mayKeep ? 'When the new key expires.' : `When the new key expires. ${whyNotKept(expiresAt, policy)}`,
     errors: sent.problem?.fields,
     options,
     chosen: options.find(({ value }) => value === sent.expiry)?.value ?? (mayKeep ? KEEP : defaultLife(policy)),

@@ -5,7 +5,7 @@ import { table } from './table.ts';
 
 // Bars of hours or days, each split by outcome, with the same numbers as a table.
 
-export type Chart = {
+type Chart = {
   readonly period: UsePeriod;
   /** Such as "Last 30 days". */
   readonly title: string;

@@ -1,4 +1,7 @@
+import type { RequestContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
 import { type Html, html } from './html.ts';
+import { page } from './layout.ts';
 
 export type ErrorContent = {
   readonly status: number;
@@ -7,16 +10,15 @@ export type ErrorContent = {
   readonly link?: { readonly name: string; readonly href: string };
 };
 
-export function errorPage({
-  status,
-  title,
-  message,
-  link = { name: 'Go to the start page', href: '/' },
-}: ErrorContent): Html {
-  return html`<section class="card narrow error-page">
+export function errorPage(
+  context: RequestContext,
+  { status, title, message, link = { name: 'Go to the start page', href: '/' } }: ErrorContent,
+): View {
+  const main = html`<section class="card narrow error-page">
 <p class="eyebrow">Error ${status}</p>
 <h1>${title}</h1>
 <div>${typeof message === 'string' ? html`<p>${message}</p>` : message}</div>
 <p class="actions"><a class="button" href="${link.href}">${link.name}</a></p>
 </section>`;
+  return page(context, { status, title, main });
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-export const LOGO: Html = html`<svg class="mark" viewBox="0 0 24 24" width="26" height="26" aria-hidden="true"><rect class="mark-ground" width="24" height="24" rx="6"/><path class="mark-line" d="M16.2 8.4A5.2 5.2 0 1 0 16.2 15.6"/><circle class="mark-dot" cx="16.4" cy="12" r="1.5"/></svg>`;
+export const LOGO: Html = html`<svg viewBox="0 0 24 24" width="26" height="26" aria-hidden="true"><rect class="mark-ground" width="24" height="24" rx="6"/><path class="mark-line" d="M16.2 8.4A5.2 5.2 0 1 0 16.2 15.6"/><circle class="mark-dot" cx="16.4" cy="12" r="1.5"/></svg>`;
 
 export const KEY_ICON: Html = html`<svg class="picture" viewBox="0 0 48 48" width="48" height="48" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"><circle cx="17" cy="31" r="9"/><path d="M23.5 24.5 41 7M33 15l6 6M28 20l4 4"/></svg>`;
 

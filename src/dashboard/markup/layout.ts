@@ -4,7 +4,7 @@ import type { RequestContext, SignedInContext } from '../http/request-context.ts
 import type { View } from '../http/view.ts';
 import { type Html, html } from './html.ts';
 import { type IconName, icon, initials, LOGO, SPRITE } from './icons.ts';
-import { environmentBadge } from './parts.ts';
+import { environmentBadge, postForm } from './parts.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
 
 type PageContent = {
@@ -119,6 +119,6 @@ function account({ actor, formToken }: SignedInContext): Html {
 <span class="avatar" aria-hidden="true">${initials(actor.name)}</span>
 <div class="account-name"><span>${actor.name}</span><span class="quiet">${actor.email}</span></div>
 <p class="account-docs">${DOCUMENTATION}</p>
-<form method="post" action="/sign-out"><input type="hidden" name="form_token" value="${formToken}"><button class="button plain small">${icon('sign-out')}Sign out</button></form>
+${postForm({ action: '/sign-out', formToken }, html`<button class="button plain small">${icon('sign-out')}Sign out</button>`)}
 </div>`;
 }

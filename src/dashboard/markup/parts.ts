@@ -146,11 +146,11 @@ type Beside = {
   readonly title: string;
   readonly about: Html;
   readonly content: Html;
-  /** On narrow screens, it is below the content, which can be understood without it. */
+  /** Places the card about the subject below the content on narrow screens, for content that needs no introduction. */
   readonly isLast?: boolean;
 };
 
-/** A card, such as one with a form, and another one with what it is about: above it, or beside it on wide screens. */
+/** A card, such as one with a form, and a card about its subject: above it, or beside it on wide screens. */
 export function beside({ title, about, content, isLast = false }: Beside): Html {
   const aboutCard = html`<section class="card about" aria-labelledby="about"><h2 id="about">${title}</h2>${about}</section>`;
   const card = html`<div class="card">${content}</div>`;
@@ -158,27 +158,21 @@ export function beside({ title, about, content, isLast = false }: Beside): Html 
 }
 
 type Pages = {
-  readonly first: string | null;
-  readonly previous?: string | null;
+  readonly isFirst: boolean;
+  readonly previous: string | null;
   readonly next: string | null;
+  /** The URL of the list page at a position; of the first one if the position is empty. */
+  readonly urlAt: (position: Readonly<Record<string, string>>) => string;
   /** Which part of the list the page has, such as "26–50 of 5,000". */
   readonly part?: string | null;
 };
 
 /** Links to other list pages; nothing where one list page holds everything. */
-export function pager({ first, previous = null, next, part = null }: Pages): Html | false {
-  if (first === null && previous === null && next === null) return false;
+export function pager({ isFirst, previous, next, urlAt, part = null }: Pages): Html | false {
+  if (isFirst && previous === null && next === null) return false;
   return html`<nav class="pager" aria-label="Pages">${part !== null && html`<p class="quiet pager-part">${part}</p>`}${
-    first !== null && html`<a class="button" href="${first}">First page</a>`
-  }${previous !== null && html`<a class="button" href="${previous}" rel="prev">${icon('previous')}Previous page</a>`}${
-    next !== null && html`<a class="button" href="${next}" rel="next">Next page${icon('next')}</a>`
+    !isFirst && html`<a class="button" href="${urlAt({})}">First page</a>`
+  }${previous !== null && html`<a class="button" href="${urlAt({ before: previous })}" rel="prev">${icon('previous')}Previous page</a>`}${
+    next !== null && html`<a class="button" href="${urlAt({ after: next })}" rel="next">Next page${icon('next')}</a>`
   }</nav>`;
-}
-
-/** The path with a query; empty and null values are left out. */
-export function urlOf(path: string, query: Readonly<Record<string, string | null>>): string {
-  const pairs = Object.entries(query).flatMap(([name, text]): [string, string][] =>
-    text === null || text === '' ? [] : [[name, text]],
-  );
-  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }

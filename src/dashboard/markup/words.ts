@@ -39,7 +39,7 @@ export function instant(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formatInstant(at)}</time>`;
 }
 
-/** "20 Sep 2026, 14:05:09 UTC"; the script adds the same time by the reader's clock. */
+/** "20 Sep 2026, 14:05:09 UTC"; the script adds the time in the reader's time zone. */
 export function exactInstant(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" data-local-time>${formatSecond(at)}</time>`;
 }

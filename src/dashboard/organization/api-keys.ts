@@ -1,21 +1,23 @@
 import { formatCount, formatNumber } from '../../domain/format.ts';
+import { searchText } from '../../domain/name.ts';
 import { isPermission, PERMISSIONS } from '../../domain/role.ts';
 import type { KeyWithHolder } from '../../service/list-keys.ts';
 import { listAllKeys, type OrganizationKeyList } from '../../service/organization-keys.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
-import { keyCell, lastUse, stateCell } from '../keys/cells.ts';
-import { findKeyUrl, ORGANIZATION_KEYS, withoutKey } from '../keys/find.ts';
+import { createdCell, keyCell, lastUse, stateCell } from '../keys/cells.ts';
+import { findKeyUrl, ORGANIZATION_KEYS_URL, withoutKey } from '../keys/find.ts';
 import { type Html, html } from '../markup/html.ts';
 import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { emailText, field, filterFold, hidden, pager, tabBar, urlOf } from '../markup/parts.ts';
+import { emailText, field, filterFold, hidden, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { day, permissionWords } from '../markup/words.ts';
+import { permissionWords } from '../markup/words.ts';
 import { userKeysUrl } from '../people/user-head.ts';
 import { organizationHead } from './head.ts';
-import { ORGANIZATION_USE } from './use.ts';
+import { ORGANIZATION_USAGE_URL } from './usage.ts';
 
 export const FILTER_FIELDS = ['search', 'holder', 'permission', 'use', 'expiry', 'order', 'state'] as const;
 
@@ -44,17 +46,22 @@ export async function showOrganizationKeys(context: SignedInContext): Promise<Vi
     after: query.get('after'),
     before: query.get('before'),
   });
-  const requests = html`<a class="button" href="${ORGANIZATION_USE}">Requests of all keys</a>`;
+  const isFirst = !query.has('after') && !query.has('before');
+  const requests = html`<a class="button" href="${ORGANIZATION_USAGE_URL}">Requests with all API keys</a>`;
   const main = html`${organizationHead('api-keys', actor, requests)}${notice(query.get('notice') ?? '')}
 ${filterForm(context, values)}
 <section aria-labelledby="keys"><h2 id="keys" class="unseen">API keys</h2>
 ${stateTabs(values, list, isActive)}
-${list.keys.length === 0 ? noKeys(values) : keyTable(list.keys, now)}
+${list.keys.length === 0 ? noKeys(values, isFirst) : keyTable(list.keys, now)}
 ${pager({
-  first: query.has('after') || query.has('before') ? urlOf(ORGANIZATION_KEYS, values) : null,
-  previous: list.previous === null ? null : urlOf(ORGANIZATION_KEYS, { ...values, before: list.previous }),
-  next: list.next === null ? null : urlOf(ORGANIZATION_KEYS, { ...values, after: list.next }),
-  part: `${list.keys.length} of ${formatNumber(isActive ? list.counts.active : list.counts.ended)}`,
+  isFirst,
+  previous: list.previous,
+  next: list.next,
+  urlAt: (position) => urlOf(ORGANIZATION_KEYS_URL, { ...values, ...position }),
+  part:
+    list.keys.length === 0
+      ? null
+      : `${list.keys.length} of ${formatNumber(isActive ? list.counts.active : list.counts.ended)}`,
 })}</section>`;
   return page(context, { title: 'API keys of the organization', main });
 }
@@ -68,12 +75,11 @@ export async function searchOrganizationKeys(
   form: Form<(typeof FILTER_FIELDS)[number]>,
 ): Promise<View> {
   const target = await findKeyUrl(context, form.text('search'));
-  return redirect(target ?? urlOf(ORGANIZATION_KEYS, valuesOf(form.text)));
+  return redirect(target ?? urlOf(ORGANIZATION_KEYS_URL, valuesOf(form.text)));
 }
 
 function valuesOf(read: (name: (typeof FILTER_FIELDS)[number]) => string): Values {
-  const text = (name: (typeof FILTER_FIELDS)[number]) =>
-    [...read(name).replaceAll('\0', '').normalize('NFC').trim()].slice(0, MAX_CHARACTERS).join('');
+  const text = (name: (typeof FILTER_FIELDS)[number]) => searchText(read(name), MAX_CHARACTERS);
   return {
     search: withoutKey(text('search')),
     holder: withoutKey(text('holder')),
@@ -112,10 +118,10 @@ function filterForm({ formToken }: SignedInContext, values: Values): Html {
       (attributes) =>
         html`<select ${attributes}>${options.map(([value, words]) => html`<option value="${value}"${value === values[name] && html` selected`}>${words}</option>`)}</select>`,
     );
-  return html`<form class="card filters" method="post" action="${ORGANIZATION_KEYS}" role="search" aria-label="API keys">
+  return html`<form class="card filters" method="post" action="${ORGANIZATION_KEYS_URL}" role="search" aria-label="API keys">
 ${hidden('form_token', formToken)}${hidden('state', values.state)}
 <div class="filter-row">${text('search', 'Name, prefix or whole key')}
-<div class="actions"><button class="button primary">${icon('search')}Search</button><a class="button plain" href="${ORGANIZATION_KEYS}">Clear</a></div></div>
+<div class="actions"><button class="button primary">${icon('search')}Search</button><a class="button plain" href="${ORGANIZATION_KEYS_URL}">Clear</a></div></div>
 ${filterFold(
   { isOpen: [holder, permission, use, expiry, order].some((value) => value !== '') },
   html`${text('holder', 'Acts for')}
@@ -137,19 +143,20 @@ ${choice('order', 'Order', [
 }
 
 function stateTabs(values: Values, { counts }: OrganizationKeyList, isActive: boolean): Html {
-  const link = (state: '' | 'ended') => urlOf(ORGANIZATION_KEYS, { ...values, state });
+  const link = (state: '' | 'ended') => urlOf(ORGANIZATION_KEYS_URL, { ...values, state });
   return tabBar({
     label: 'Status',
     tabs: [
-      { name: `Active (${counts.active})`, href: link(''), isCurrent: isActive },
-      { name: `Ended (${counts.ended})`, href: link('ended'), isCurrent: !isActive },
+      { name: `Active (${formatNumber(counts.active)})`, href: link(''), isCurrent: isActive },
+      { name: `Ended (${formatNumber(counts.ended)})`, href: link('ended'), isCurrent: !isActive },
     ],
   });
 }
 
-function noKeys({ state }: Values): Html {
+function noKeys({ state }: Values, isFirst: boolean): Html {
+  if (!isFirst) return html`<div class="card empty"><p>There are no more API keys.</p></div>`;
   const what = state === 'ended' ? 'ended API key' : 'active API key';
-  return html`<div class="card empty"><h3>No API keys</h3><p>No ${what} of your organization matches.</p><p><a class="button" href="${ORGANIZATION_KEYS}">Show all active keys</a></p></div>`;
+  return html`<div class="card empty"><h3>No API keys</h3><p>No ${what} of your organization matches.</p><p><a class="button" href="${ORGANIZATION_KEYS_URL}">Show all active keys</a></p></div>`;
 }
 
 function keyTable(keys: readonly KeyWithHolder[], now: Date): Html {
@@ -170,6 +177,6 @@ function cells(key: KeyWithHolder, now: Date) {
     stateCell(key, now),
     permissionWords(key.permissions),
     lastUse(key, now),
-    html`${day(key.createdAt)}<span class="under clamp">by ${key.createdBy ?? 'an operator'}</span>`,
+    createdCell(key),
   ];
 }

@@ -1,18 +1,20 @@
 import type { Actor } from '../../domain/actor.ts';
 import { formatCount } from '../../domain/format.ts';
 import { mayGovern, maySeeKeysOfOthers, maySeeWebhooks, type Role } from '../../domain/role.ts';
+import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { type Html, html } from '../markup/html.ts';
 import { head } from '../markup/parts.ts';
 
 type Tab = 'policy' | 'api-keys' | 'webhooks' | 'audit-log';
 
-export const WEBHOOKS = '/organization/webhooks';
+export const WEBHOOKS_URL = '/organization/webhooks';
+export const AUDIT_LOG_URL = '/organization/audit-log';
 
 const TABS: readonly { tab: Tab; name: string; href: string; mayEnter: (role: Role) => boolean }[] = [
   { tab: 'policy', name: 'Policy', href: '/organization', mayEnter: mayGovern },
-  { tab: 'api-keys', name: 'API keys', href: '/organization/api-keys', mayEnter: maySeeKeysOfOthers },
-  { tab: 'webhooks', name: 'Webhooks', href: WEBHOOKS, mayEnter: maySeeWebhooks },
-  { tab: 'audit-log', name: 'Audit log', href: '/organization/audit-log', mayEnter: mayGovern },
+  { tab: 'api-keys', name: 'API keys', href: ORGANIZATION_KEYS_URL, mayEnter: maySeeKeysOfOthers },
+  { tab: 'webhooks', name: 'Webhooks', href: WEBHOOKS_URL, mayEnter: maySeeWebhooks },
+  { tab: 'audit-log', name: 'Audit log', href: AUDIT_LOG_URL, mayEnter: mayGovern },
 ];
 
 /** The heading of the organization's pages, with a tab for each that the role may open. */
@@ -30,5 +32,5 @@ function disabledEndpointsNotice(current: Tab, { role, endpointsDisabledByCharte
     formatCount(endpointsDisabledByCharter, 'webhook endpoint'),
     endpointsDisabledByCharter === 1 ? 'was' : 'were',
   ];
-  return html`<div class="notice warn"><p><strong>${count} ${verb} disabled because the receiver failed.</strong> No events are sent to ${endpointsDisabledByCharter === 1 ? 'it' : 'them'}. ${current !== 'webhooks' && html`<a href="${WEBHOOKS}">See the webhooks</a>`}</p></div>`;
+  return html`<div class="notice warn"><p><strong>${count} ${verb} disabled because the receiver failed.</strong> No events are sent to ${endpointsDisabledByCharter === 1 ? 'it' : 'them'}. ${current !== 'webhooks' && html`<a href="${WEBHOOKS_URL}">See the webhooks</a>`}</p></div>`;
 }

@@ -1,9 +1,10 @@
 import { mayGovern, maySeeKeysOfOthers } from '../../domain/role.ts';
 import { auditLogPages } from '../audit-log/routes.ts';
 import { form, type Section } from '../http/page-routes.ts';
+import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { FILTER_FIELDS, searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
 import { savePolicy, showPolicy } from './policy.ts';
-import { ORGANIZATION_USE, showOrganizationUse } from './use.ts';
+import { ORGANIZATION_USAGE_URL, showOrganizationUsage } from './usage.ts';
 
 /** For administrators. */
 export const organizationSection: Section = {
@@ -22,7 +23,7 @@ export const organizationSection: Section = {
 export const organizationKeysSection: Section = {
   mayEnter: maySeeKeysOfOthers,
   pages: [
-    { path: '/organization/api-keys', get: showOrganizationKeys, post: form(FILTER_FIELDS, searchOrganizationKeys) },
-    { path: ORGANIZATION_USE, get: showOrganizationUse },
+    { path: ORGANIZATION_KEYS_URL, get: showOrganizationKeys, post: form(FILTER_FIELDS, searchOrganizationKeys) },
+    { path: ORGANIZATION_USAGE_URL, get: showOrganizationUsage },
   ],
 };

@@ -43,7 +43,7 @@ export function linkPage(context: SignedInContext, link: AccessLink): View {
   const { dashboard, actor, origin } = context;
   const { outbox, publicUrl } = dashboard;
   const isMailed = publicUrl !== undefined && outbox.canSend;
-  const url = linkUrl(publicUrl ?? origin, link.token);
+  const url = linkUrl(origin, link.token);
   if (isMailed) outbox.post(linkMail({ ...link, organizationName: actor.organizationName, url }));
   const title = link.kind === 'invitation' ? 'Invitation made' : 'Reset link made';
   const main = html`${head({ title, up: { name: link.name, href: userUrl(link.userId) } })}

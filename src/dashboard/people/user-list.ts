@@ -3,12 +3,13 @@ import { mayManage, ROLES } from '../../domain/role.ts';
 import { listUsers, MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../service/people.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { findKeyUrl, withoutKey } from '../keys/find.ts';
 import { type Html, html } from '../markup/html.ts';
 import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { badge, emailText, head, hidden, pager, urlOf } from '../markup/parts.ts';
+import { badge, emailText, head, hidden, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, ROLE_WORDS } from '../markup/words.ts';
 import { userUrl } from './user-head.ts';
@@ -19,16 +20,18 @@ export async function showUsers(context: SignedInContext): Promise<View> {
   const state = USER_STATES.find((each) => each === query.get('state')) ?? 'all';
   const [after, before] = [query.get('after'), query.get('before')];
   const { users, range, previous, next } = await listUsers(dashboard.db, actor, { search, state, after, before });
+  const isFirst = after === null && before === null;
   const mayInvite = ROLES.some((role) => mayManage(actor.role, role));
   const main = html`${head({ title: 'People', tabs: { label: 'People pages', tabs: tabs(state) } })}
 <div class="toolbar"><form role="search" method="post" action="/people/users" class="search">${hidden('form_token', formToken)}${hidden('state', state)}<label class="unseen" for="search">Name or e-mail</label>
 <input id="search" name="search" type="search" value="${search}" maxlength="300" placeholder="Name or e-mail"><button class="button">${icon('search')}Search</button></form>
 ${mayInvite && html`<a class="button primary" href="/people/users/invite">${icon('invite')}Invite a user</a>`}</div>
-${users.length === 0 ? nobodyFound(search, state) : userTable(users, actor.userId)}
+${users.length === 0 ? nobodyFound(search, state, isFirst) : userTable(users, actor.userId)}
 ${pager({
-  first: after === null && before === null ? null : listUrl(state, { search }),
-  previous: previous === null ? null : listUrl(state, { search, before: previous }),
-  next: next === null ? null : listUrl(state, { search, after: next }),
+  isFirst,
+  previous,
+  next,
+  urlAt: (position) => listUrl(state, { search, ...position }),
   part: users.length === 0 ? null : partOf(range, users.length),
 })}`;
   return page(context, { title: 'People', main });
@@ -59,12 +62,13 @@ function partOf(range: { readonly first: number; readonly total: number } | null
 }
 
 const NOBODY: Record<UserState, string> = {
-  all: 'There is nobody on this page.',
+  all: 'There are no users.',
   invited: 'Nobody has an invitation that is not used yet.',
   deactivated: 'Nobody is deactivated.',
 };
 
-function nobodyFound(search: string, state: UserState): Html {
+function nobodyFound(search: string, state: UserState, isFirst: boolean): Html {
+  if (!isFirst) return html`<section class="card empty"><p>There are no more users.</p></section>`;
   return html`<section class="card empty"><h2>Nobody found</h2><p>${search === '' ? NOBODY[state] : `No name or e-mail contains “${search}”.`}</p><p><a class="button" href="/people/users">Show everybody</a></p></section>`;
 }
 
@@ -72,7 +76,7 @@ function userTable(users: readonly UserDetails[], actorId: string): Html {
   return html`<div class="card flush">${table({
     name: 'users',
     label: 'Users',
-    columns: ['Name', 'Role', 'Second factor', 'Since', 'Status'],
+    columns: ['Name', 'Role', 'Second factor', 'Added', 'Status'],
     rows: users.map((user) => ({ cells: cells(user, actorId), isEnded: user.deactivatedAt !== null })),
   })}</div>`;
 }

@@ -1,4 +1,5 @@
 import { LINK_HOURS } from '../../domain/access-link.ts';
+import { formatCount } from '../../domain/format.ts';
 import { mayManage } from '../../domain/role.ts';
 import { changeRole } from '../../service/change-user.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/list-keys.ts';
@@ -7,27 +8,42 @@ import type { Form } from '../http/forms.ts';
 import { newFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyCell, lastUse } from '../keys/cells.ts';
 import { type Html, html } from '../markup/html.ts';
 import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { doneNotice, facts, hidden, pager, postForm, problemSummary, urlOf } from '../markup/parts.ts';
+import { doneNotice, facts, hidden, pager, postForm, problemSummary } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, instant, ROLE_WORDS } from '../markup/words.ts';
 import { roleField } from './role-field.ts';
 import { userHead, userIdOf, userKeysUrl, userUrl } from './user-head.ts';
 import { userState } from './user-list.ts';
 
-/** What was just done, by the value of "done" in the query. It names the person, and what the page shows anyway. */
-const DONE: ReadonlyMap<string, (user: UserDetails) => string> = new Map([
+/** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
+const DONE = new Map<string, (user: UserDetails) => string | undefined>([
   [
     'role',
     ({ name, role }) => `The role of ${name} is now ${ROLE_WORDS[role].name}. It applies at once, to all keys too.`,
   ],
-  ['deactivated', ({ name }) => `${name} is deactivated: signed out everywhere, and every API key revoked.`],
-  ['factor-removed', ({ name }) => `The second factor of ${name} is removed, and ${name} is signed out everywhere.`],
-  ['reactivated', ({ name }) => `${name} is active again and may sign in. Keys that were revoked stay revoked.`],
+  [
+    'deactivated',
+    ({ name, deactivatedAt }) =>
+      deactivatedAt === null ? undefined : `${name} is deactivated: signed out everywhere, and every API key revoked.`,
+  ],
+  [
+    'factor-removed',
+    ({ name, hasSecondFactor }) =>
+      hasSecondFactor ? undefined : `The second factor of ${name} is removed, and ${name} is signed out everywhere.`,
+  ],
+  [
+    'reactivated',
+    ({ name, deactivatedAt }) =>
+      deactivatedAt === null
+        ? `${name} is active again and may sign in. Keys that were revoked stay revoked.`
+        : undefined,
+  ],
 ]);
 
 export async function showUser(context: SignedInContext): Promise<View> {
@@ -60,7 +76,7 @@ ${facts([
     value: html`${ROLE_WORDS[user.role].name}<span class="under">${ROLE_WORDS[user.role].meaning}</span>`,
   },
   { name: 'Second factor', value: user.hasSecondFactor ? 'On' : 'Off' },
-  { name: 'Since', value: day(user.createdAt) },
+  { name: 'Added', value: day(user.createdAt) },
 ])}</section>
 ${mayManage(actor.role, user.role) && accountSection(context, user, problem)}
 ${keysForOthersSection(user, keysForOthers, { isFirst: after === null && before === null, now })}`;
@@ -103,7 +119,7 @@ function linkSetting(context: SignedInContext, user: UserDetails): Html {
     : {
         kind: 'invitation',
         title: 'Invitation',
-        hint: `Makes a new link and voids the earlier one. It works for ${LINK_HOURS.invitation} hours.`,
+        hint: `Makes a new link and voids the earlier one. It works for ${formatCount(LINK_HOURS.invitation, 'hour')}.`,
         button: 'Make a new link',
       };
   return html`<div class="setting"><div><h3>${link.title}</h3><p class="quiet">${link.hint}</p></div>
@@ -120,25 +136,24 @@ function keysForOthersSection(
   { isFirst, now }: { isFirst: boolean; now: Date },
 ): Html | false {
   if (keys.length === 0 && isFirst) return false;
-  const url = userUrl(id);
   return html`<section aria-labelledby="made"><h2 id="made">Keys made for others</h2>
 <p class="quiet">${name} made these keys and saw them. When ${name} leaves, rotate them.</p>
-<div class="card flush">${table({
-    name: 'keys-for-others',
-    label: `Keys that ${name} made for others`,
-    columns: ['Key', 'Acts for', 'Created', 'Last used'],
-    rows: keys.map((key) => ({
-      cells: [
-        keyCell(key, userKeysUrl(key.holder.id)),
-        html`<a href="${userKeysUrl(key.holder.id)}">${key.holder.name}</a>`,
-        day(key.createdAt),
-        lastUse(key, now),
-      ],
-    })),
-  })}</div>
-${pager({
-  first: isFirst ? null : `${url}#made`,
-  previous: previous === null ? null : `${urlOf(url, { before: previous })}#made`,
-  next: next === null ? null : `${urlOf(url, { after: next })}#made`,
-})}</section>`;
+${
+  keys.length === 0
+    ? html`<p class="quiet">There are no more keys.</p>`
+    : html`<div class="card flush">${table({
+        name: 'keys-for-others',
+        label: `Keys that ${name} made for others`,
+        columns: ['Key', 'Acts for', 'Created', 'Last used'],
+        rows: keys.map((key) => ({
+          cells: [
+            keyCell(key, userKeysUrl(key.holder.id)),
+            html`<a href="${userKeysUrl(key.holder.id)}">${key.holder.name}</a>`,
+            day(key.createdAt),
+            lastUse(key, now),
+          ],
+        })),
+      })}</div>`
+}
+${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(userUrl(id), position)}#made` })}</section>`;
 }

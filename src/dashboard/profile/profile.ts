@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/actor.ts';
 import { formatCount } from '../../domain/format.ts';
 import { countRecoveryCodesLeft } from '../../service/second-factor.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -7,13 +8,14 @@ import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, emailText, facts, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
-import { RECOVERY_CODES } from './recovery-codes.ts';
+import { RECOVERY_CODES_URL } from './recovery-codes.ts';
 
-export const SESSIONS = '/profile/sessions';
+export const SESSIONS_URL = '/profile/sessions';
 
-const DONE = new Map([
-  ['password', 'Your password is changed. Your other sessions have ended.'],
-  ['factor-off', 'Your second factor is off.'],
+/** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
+const DONE = new Map<string, (actor: Actor) => string | undefined>([
+  ['password', () => 'Your password is changed. Your other sessions have ended.'],
+  ['factor-off', ({ hasSecondFactor }) => (hasSecondFactor ? undefined : 'Your second factor is off.')],
 ]);
 
 export function profileHead(current: 'details' | 'api-keys' | 'sessions'): Html {
@@ -24,7 +26,7 @@ export function profileHead(current: 'details' | 'api-keys' | 'sessions'): Html 
       tabs: [
         { name: 'Details', href: '/profile', isCurrent: current === 'details' },
         { name: 'API keys', href: '/profile/api-keys', isCurrent: current === 'api-keys' },
-        { name: 'Sessions', href: SESSIONS, isCurrent: current === 'sessions' },
+        { name: 'Sessions', href: SESSIONS_URL, isCurrent: current === 'sessions' },
       ],
     },
   });
@@ -35,7 +37,7 @@ export async function showProfile(context: SignedInContext): Promise<View> {
   const { hasSecondFactor } = actor;
   const codesLeft = hasSecondFactor ? await countRecoveryCodesLeft(dashboard.db, actor) : 0;
   const { name: role, meaning } = ROLE_WORDS[actor.role];
-  const main = html`${profileHead('details')}${doneNotice(DONE.get(query.get('done') ?? ''))}
+  const main = html`${profileHead('details')}${doneNotice(DONE.get(query.get('done') ?? '')?.(actor))}
 <section class="card" aria-labelledby="you"><h2 id="you">You</h2>
 ${facts([
   { name: 'Name', value: actor.name },
@@ -44,14 +46,14 @@ ${facts([
   { name: 'Role', value: html`${role}<span class="under">${meaning}</span>` },
 ])}</section>
 <section class="card" aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
-<div class="setting"><div><h3>Password</h3><p class="quiet">Changing it ends your <a href="${SESSIONS}">other sessions</a>.</p></div><a class="button" href="/profile/password">${icon('password')}Change password</a></div>
+<div class="setting"><div><h3>Password</h3><p class="quiet">Changing it ends your <a href="${SESSIONS_URL}">other sessions</a>.</p></div><a class="button" href="/profile/password">${icon('password')}Change password</a></div>
 <div class="setting"><div><h3>Second factor ${hasSecondFactor ? badge('good', 'On') : badge('neutral', 'Off')}</h3>
 <p class="quiet">${hasSecondFactor ? 'Sign-in asks for a code from your authenticator.' : 'A code from your phone, in addition to the password, keeps others out even if they learn the password.'}</p></div>
 <a class="button" href="/profile/second-factor">${icon('second-factor')}${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>
 ${
   hasSecondFactor &&
   html`<div class="setting"><div><h3>Recovery codes</h3><p class="quiet">${formatCount(codesLeft, 'recovery code')} left, each for one sign-in without your authenticator.</p></div>
-<a class="button" href="${RECOVERY_CODES}">${icon('rotate')}Regenerate<span class="unseen"> recovery codes</span></a></div>`
+<a class="button" href="${RECOVERY_CODES_URL}">${icon('rotate')}Regenerate<span class="unseen"> recovery codes</span></a></div>`
 }</section>`;
   return page(context, { title: 'My profile', main });
 }

@@ -1,4 +1,5 @@
 import { formatInstant } from '../../domain/format.ts';
+import { RECOVERY_CODES } from '../../domain/recovery-code.ts';
 import { renewRecoveryCodes } from '../../service/second-factor.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
@@ -9,7 +10,7 @@ import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 
-export const RECOVERY_CODES = '/profile/second-factor/recovery-codes';
+export const RECOVERY_CODES_URL = '/profile/second-factor/recovery-codes';
 const UP = { name: 'My profile', href: '/profile' };
 
 export async function showRenew(context: SignedInContext): Promise<View> {
@@ -37,9 +38,9 @@ function renewPage(context: SignedInContext, problem: Problem | null): View {
   const title = 'Regenerate recovery codes';
   const main = html`${head({ title, up: UP })}
 ${problemSummary(problem, { password: 'Password' })}
-<div class="card narrow"><p>You get ten new codes. Each opens your account once without your authenticator. The earlier codes stop working at once.</p>
+<div class="card narrow"><p>You get ${RECOVERY_CODES} new codes. Each opens your account once without your authenticator. The earlier codes stop working at once.</p>
 ${postForm(
-  { action: RECOVERY_CODES, formToken: context.formToken },
+  { action: RECOVERY_CODES_URL, formToken: context.formToken },
   html`${hidden('form_id', newFormId(context))}
 ${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields })}
 <div class="actions"><button class="button primary">Regenerate codes</button><a class="button plain" href="/profile">Cancel</a></div>`,

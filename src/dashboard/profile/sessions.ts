@@ -16,7 +16,7 @@ import { page } from '../markup/layout.ts';
 import { badge, doneNotice, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { instant, since } from '../markup/words.ts';
-import { profileHead, SESSIONS } from './profile.ts';
+import { profileHead, SESSIONS_URL } from './profile.ts';
 
 // One's own sessions: the browsers that are signed in to the account.
 
@@ -33,13 +33,13 @@ export async function endOne(context: SignedInContext, form: Form<'session_id'>)
   const { dashboard, actor, token } = context;
   const outcome = await endOwnSession(dashboard.db, actor, { sessionId: form.text('session_id'), token });
   if (outcome.kind !== 'done') return sessionsPage(context, problemOf(outcome));
-  return redirect(`${SESSIONS}?done=ended`);
+  return redirect(`${SESSIONS_URL}?done=ended`);
 }
 
 /** Keeps the present session, as GitHub does. */
 export async function signOutEverywhere({ dashboard, actor, token }: SignedInContext): Promise<View> {
   await endOtherSessions(dashboard.db, actor, { token });
-  return redirect(`${SESSIONS}?done=everywhere`);
+  return redirect(`${SESSIONS_URL}?done=everywhere`);
 }
 
 async function sessionsPage(context: SignedInContext, problem: Problem | null): Promise<View> {
@@ -49,7 +49,7 @@ async function sessionsPage(context: SignedInContext, problem: Problem | null): 
 <section aria-labelledby="sessions"><div class="section-head"><h2 id="sessions">Sessions</h2>${
     sessions.length > 1 &&
     postForm(
-      { action: `${SESSIONS}/sign-out-everywhere`, formToken },
+      { action: `${SESSIONS_URL}/sign-out-everywhere`, formToken },
       html`<button class="button danger-plain">Sign out everywhere else</button>`,
     )
   }</div>
@@ -77,7 +77,7 @@ function cells(session: ListedSession, { formToken, now }: { formToken: string; 
 
 function endForm({ id, ip }: ListedSession, { device, formToken }: { device: string; formToken: string }): Html {
   return postForm(
-    { action: SESSIONS, formToken },
+    { action: SESSIONS_URL, formToken },
     html`${hidden('session_id', id)}<button class="button small danger-plain">End<span class="unseen"> the session of ${device}${ip !== '' && ` at ${ip}`}</span></button>`,
   );
 }

@@ -18,8 +18,8 @@ const DONE = new Map([
 
 const ENDED: Record<SessionEnd, string> = {
   idle: `It was not used for ${SESSION_IDLE_MINUTES} minutes.`,
-  'too-old': `It had lasted ${SESSION_HOURS} hours, the longest that is possible.`,
-  ended: `A session ends after ${SESSION_IDLE_MINUTES} minutes without use, if somebody ends it in another browser, and if the password is changed or the account gets another role.`,
+  'too-old': `It reached its maximum of ${SESSION_HOURS} hours.`,
+  ended: `A session ends after ${SESSION_IDLE_MINUTES} minutes without use, if somebody ends it in another browser, and if the account is deactivated, gets a new password or a role with more permissions, or has its second factor set up or reset.`,
 };
 
 export async function showSignIn(context: RequestContext): Promise<View> {
@@ -28,7 +28,7 @@ export async function showSignIn(context: RequestContext): Promise<View> {
   return signInPage(context, { email: '', next, problem: null });
 }
 
-export async function enter(context: RequestContext, form: Form<'email' | 'password' | 'next'>): Promise<View> {
+export async function submitSignIn(context: RequestContext, form: Form<'email' | 'password' | 'next'>): Promise<View> {
   const { dashboard, auditSource, now } = context;
   const next = safeNext(form.text('next'));
   const email = form.text('email');
@@ -50,7 +50,7 @@ export async function enter(context: RequestContext, form: Form<'email' | 'passw
 }
 
 /** Not among the public pages, because its form carries the token of the session. */
-export async function leave({ dashboard, token, auditSource }: SignedInContext): Promise<View> {
+export async function submitSignOut({ dashboard, token, auditSource }: SignedInContext): Promise<View> {
   await signOut(dashboard.db, token, auditSource);
   return redirect('/sign-in?done=signed-out', { cookies: [endedSessionCookie(dashboard.isHttps)] });
 }

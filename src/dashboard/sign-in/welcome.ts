@@ -65,5 +65,5 @@ function deadLinkPage(context: RequestContext): View {
   const title = 'This link no longer works';
   const message = 'It was used before, or has expired. Ask the person who sent it for a new one.';
   const link = { name: 'Go to the sign-in', href: '/sign-in' };
-  return page(context, { status: 404, title, main: errorPage({ status: 404, title, message, link }) });
+  return errorPage(context, { status: 404, title, message, link });
 }

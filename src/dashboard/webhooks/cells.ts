@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { formatDay, formatNumber } from '../../domain/format.ts';
+import { formatDay } from '../../domain/format.ts';
 import { type DisabledReason, MAX_FAILING_DAYS, TEST_EVENT_TYPE } from '../../domain/webhook-endpoint.ts';
 import {
   type ListedWebhookDelivery,
@@ -9,11 +9,12 @@ import {
 } from '../../service/webhooks.ts';
 import { type Html, html } from '../markup/html.ts';
 import { badge } from '../markup/parts.ts';
-import { instant } from '../markup/words.ts';
+import { boundedCount, instant } from '../markup/words.ts';
 
 // What the list of endpoints and an endpoint's own pages say.
 
-const DISABLED_WORDS: Record<DisabledReason, string> = {
+/** Why an endpoint is disabled. */
+export const DISABLED_WORDS: Record<DisabledReason, string> = {
   user: 'By an administrator',
   gone: 'Its receiver responded with 410 Gone',
   failing: `Every attempt of ${MAX_FAILING_DAYS} days failed`,
@@ -22,7 +23,7 @@ const DISABLED_WORDS: Record<DisabledReason, string> = {
 export function endpointState({ disabledAt, disabledReason, failingSince, pending }: WebhookEndpointDetails): Html {
   const waiting =
     pending > 0 &&
-    html`<span class="under">${pending > MAX_COUNTED_DELIVERIES ? `${formatNumber(MAX_COUNTED_DELIVERIES)}+` : formatNumber(pending)} ${pending === 1 ? 'delivery waits' : 'deliveries wait'}</span>`;
+    html`<span class="under">${boundedCount(pending, MAX_COUNTED_DELIVERIES)} ${pending === 1 ? 'delivery waits' : 'deliveries wait'}</span>`;
   if (disabledAt !== null && disabledReason !== null) {
     const kind = disabledReason === 'user' ? 'neutral' : 'danger';
     return html`${badge(kind, 'Disabled')}<span class="under">${DISABLED_WORDS[disabledReason]}</span><span class="under">${instant(disabledAt)}</span>${waiting}`;

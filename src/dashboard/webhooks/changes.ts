@@ -6,15 +6,15 @@ import {
   removeWebhookEndpoint,
 } from '../../service/webhook-changes.ts';
 import { getWebhook, type WebhookEndpointDetails } from '../../service/webhooks.ts';
+import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { errorPage } from '../markup/error.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { head, postForm, problemSummary } from '../markup/parts.ts';
-import { WEBHOOKS } from '../organization/head.ts';
+import { WEBHOOKS_URL } from '../organization/head.ts';
 import { CONTENT_LABELS, type ContentValues, contentFields } from './content-fields.ts';
 import { endpointIdOf, endpointUrl, hostOf } from './context.ts';
 
@@ -103,15 +103,6 @@ function toEndpoint(context: SignedInContext, outcome: Done | Conflict, done: st
   return conflictPage(context, outcome, { name: 'See the endpoint', href });
 }
 
-export function conflictPage(
-  context: SignedInContext,
-  { message }: Conflict,
-  link: { name: string; href: string },
-): View {
-  const title = 'This cannot be done now';
-  return page(context, { title, status: 409, main: errorPage({ status: 409, title, message, link }) });
-}
-
 export async function showDelete(context: SignedInContext): Promise<View> {
   const endpoint = await readEndpoint(context);
   const url = endpointUrl(endpoint.id);
@@ -125,5 +116,5 @@ ${postForm(
 
 export async function remove(context: SignedInContext): Promise<View> {
   await removeWebhookEndpoint(context.dashboard.db, context.actor, { endpointId: endpointIdOf(context) });
-  return redirect(`${WEBHOOKS}?done=deleted`);
+  return redirect(`${WEBHOOKS_URL}?done=deleted`);
 }

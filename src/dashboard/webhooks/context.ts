@@ -1,6 +1,6 @@
 import type { WebhookEndpointDetails } from '../../service/webhooks.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { WEBHOOKS } from '../organization/head.ts';
+import { WEBHOOKS_URL } from '../organization/head.ts';
 
 /** The id in the path, as it was sent. */
 export function endpointIdOf({ params }: SignedInContext): string {
@@ -12,7 +12,7 @@ export function messageIdOf({ params }: SignedInContext): string {
 }
 
 export function endpointUrl(id: string): string {
-  return `${WEBHOOKS}/${id}`;
+  return `${WEBHOOKS_URL}/${id}`;
 }
 
 export function deliveryUrl(endpointId: string, messageId: string): string {

@@ -9,11 +9,11 @@ import type { View } from '../http/view.ts';
 import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { environmentBadge, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
-import { WEBHOOKS } from '../organization/head.ts';
+import { WEBHOOKS_URL } from '../organization/head.ts';
 import { CONTENT_LABELS, type ContentValues, contentFields } from './content-fields.ts';
 import { secretPage } from './secret.ts';
 
-export const NEW_WEBHOOK = `${WEBHOOKS}/new`;
+export const NEW_WEBHOOK_URL = `${WEBHOOKS_URL}/new`;
 
 export async function showNewWebhook(context: SignedInContext): Promise<View> {
   return newWebhookPage(context, { problem: null, values: { url: '', eventTypes: EVENT_TYPES } });
@@ -34,7 +34,7 @@ export async function createWebhook(
     case 'conflict':
       return newWebhookPage(context, { problem: problemOf(outcome), values });
     case 'already-sent':
-      return alreadySentPage(context, 'webhook-endpoint', { name: 'See the webhooks', href: WEBHOOKS });
+      return alreadySentPage(context, 'webhook-endpoint', { name: 'See the webhooks', href: WEBHOOKS_URL });
   }
 }
 
@@ -44,19 +44,19 @@ async function newWebhookPage(context: SignedInContext, { problem, values }: Pro
   const { actor, dashboard, formToken } = context;
   const { length: count } = await listWebhooks(dashboard.db, actor);
   const title = 'Add a webhook endpoint';
-  const main = html`${head({ title, up: { name: 'Webhooks', href: WEBHOOKS }, lead: 'You see the secret for its signatures once, on the next page.' })}
+  const main = html`${head({ title, up: { name: 'Webhooks', href: WEBHOOKS_URL }, lead: 'You see the secret for its signatures once, on the next page.' })}
 ${problemSummary(problem, CONTENT_LABELS)}
 ${
   count >= MAX_ENDPOINTS
-    ? html`<div class="notice warn"><p><strong>${count} of ${MAX_ENDPOINTS} endpoints: no more can be added.</strong> <a href="${WEBHOOKS}">Delete one</a> that is not needed any more first.</p></div>`
+    ? html`<div class="notice warn"><p><strong>${count} of ${MAX_ENDPOINTS} endpoints: no more can be added.</strong> <a href="${WEBHOOKS_URL}">Delete one</a> that is not needed any more first.</p></div>`
     : html`<p class="quiet">${count} of ${MAX_ENDPOINTS} endpoints</p>`
 }
 <div class="card narrow">${postForm(
-    { action: NEW_WEBHOOK, formToken },
+    { action: NEW_WEBHOOK_URL, formToken },
     html`${hidden('form_id', newFormId(context))}
 <p>${environmentBadge(dashboard.environment)} The endpoint receives the events of this environment only.</p>
 ${contentFields(values, problem)}
-<div class="actions"><button class="button primary">Add the endpoint</button><a class="button plain" href="${WEBHOOKS}">Cancel</a></div>`,
+<div class="actions"><button class="button primary">Add the endpoint</button><a class="button plain" href="${WEBHOOKS_URL}">Cancel</a></div>`,
   )}</div>`;
   return page(context, { title, main, problem });
 }

@@ -4,6 +4,7 @@ import { mayGovern } from '../../domain/role.ts';
 import { MAX_RECEIVER_BODY_BYTES } from '../../domain/webhook-endpoint.ts';
 import { resendDelivery, sendTestEvent } from '../../service/webhook-sending.ts';
 import { type DeliveryDetails, getDelivery, MAX_READ_ATTEMPTS, type WebhookAttempt } from '../../service/webhooks.ts';
+import { conflictPage } from '../http/errors.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { type Html, html } from '../markup/html.ts';
@@ -13,12 +14,12 @@ import { doneNotice, facts, head, postForm } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant, instant } from '../markup/words.ts';
 import { breakable, deliveryState, eventName, responseWords } from './cells.ts';
-import { conflictPage } from './changes.ts';
 import { deliveryUrl, endpointIdOf, endpointUrl, hostOf, messageIdOf } from './context.ts';
 
+/** Confirms an action, by "done" in the query. */
 const DONE = new Map([
-  ['resent', 'The event is sent again. Reload this page to see the result.'],
-  ['test', 'The test event is on its way. Reload this page to see the result.'],
+  ['resent', { pending: 'The event is sent again.', ended: 'The event was sent again.' }],
+  ['test', { pending: 'The test event is on its way.', ended: 'The test event was sent.' }],
 ]);
 
 /** What was sent to an endpoint, each attempt, and what its receiver responded. */
@@ -37,11 +38,17 @@ export async function showDelivery(context: SignedInContext): Promise<View> {
     lead: html`<span class="breakable">${delivery.url}</span>`,
     action: resend,
   })}
-${doneNotice(DONE.get(query.get('done') ?? ''))}
+${notice(query.get('done') ?? '', delivery)}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(delivery, now)}</section>
 ${attemptSection(delivery)}
 ${sentSection(delivery)}`;
   return page(context, { title: `${title}, webhook delivery`, main });
+}
+
+function notice(done: string, { state }: DeliveryDetails): Html | false {
+  const words = DONE.get(done);
+  if (words === undefined) return false;
+  return doneNotice(state === 'pending' ? `${words.pending} Reload this page to see the result.` : words.ended);
 }
 
 function about(delivery: DeliveryDetails, now: Date): Html {

@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../domain/duration.ts';
 import type { PeriodUse } from '../../domain/key-usage.ts';
 import { mayGovern } from '../../domain/role.ts';
-import { MAX_FAILING_DAYS } from '../../domain/webhook-endpoint.ts';
 import {
   type DeliveryListPage,
   getWebhook,
@@ -10,28 +9,43 @@ import {
   type WebhookEndpointDetails,
 } from '../../service/webhooks.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
 import { chartFigure } from '../markup/chart.ts';
 import { type Html, html } from '../markup/html.ts';
 import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
-import { doneNotice, facts, head, pager, postForm, urlOf } from '../markup/parts.ts';
+import { doneNotice, facts, head, pager, postForm } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { instant, since } from '../markup/words.ts';
-import { WEBHOOKS } from '../organization/head.ts';
-import { breakable, deliveryState, endpointState, eventName, eventTypeChips, lastDay, responseWords } from './cells.ts';
+import { WEBHOOKS_URL } from '../organization/head.ts';
+import {
+  breakable,
+  DISABLED_WORDS,
+  deliveryState,
+  endpointState,
+  eventName,
+  eventTypeChips,
+  lastDay,
+  responseWords,
+} from './cells.ts';
 import { deliveryUrl, endpointIdOf, endpointUrl, hostOf } from './context.ts';
 
-/** Read from the endpoint itself, where it says so: a link can claim anything. */
-const DONE: Readonly<Record<string, (endpoint: WebhookEndpointDetails) => string | undefined>> = {
-  changed: () => 'The endpoint is saved.',
-  disabled: ({ disabledAt }) =>
-    disabledAt === null ? undefined : 'The endpoint is disabled. Deliveries that wait are kept.',
-  enabled: ({ disabledAt }) =>
-    disabledAt === null
-      ? 'The endpoint is enabled. Deliveries that are due are sent now, the others at their next attempt.'
-      : undefined,
-};
+/** Confirms an action, by "done" in the query, unless the endpoint contradicts it: a link can claim anything. */
+const DONE = new Map<string, (endpoint: WebhookEndpointDetails) => string | undefined>([
+  ['changed', () => 'The endpoint is saved.'],
+  [
+    'disabled',
+    ({ disabledAt }) => (disabledAt === null ? undefined : 'The endpoint is disabled. Deliveries that wait are kept.'),
+  ],
+  [
+    'enabled',
+    ({ disabledAt }) =>
+      disabledAt === null
+        ? 'The endpoint is enabled. Deliveries that are due are sent now, the others at their next attempt.'
+        : undefined,
+  ],
+]);
 
 /** An endpoint's own page: its state, its attempts of a week and its last deliveries. */
 export async function showWebhook(context: SignedInContext): Promise<View> {
@@ -40,14 +54,13 @@ export async function showWebhook(context: SignedInContext): Promise<View> {
   const endpointId = endpointIdOf(context);
   const endpoint = await getWebhook(dashboard.db, actor, endpointId);
   const deliveries = await listDeliveries(dashboard.db, actor, { endpointId, after, before });
-  const done = query.get('done') ?? '';
   const main = html`${head({
     title: breakable(hostOf(endpoint)),
-    up: { name: 'Webhooks', href: WEBHOOKS },
+    up: { name: 'Webhooks', href: WEBHOOKS_URL },
     lead: html`<span class="breakable">${endpoint.url}</span>`,
     action: mayGovern(actor.role) && actions(context, endpoint),
   })}
-${doneNotice(Object.hasOwn(DONE, done) ? DONE[done]?.(endpoint) : undefined)}
+${doneNotice(DONE.get(query.get('done') ?? '')?.(endpoint))}
 ${endpoint.disabledReason !== null && endpoint.disabledReason !== 'user' && repairNotice(endpoint.disabledReason)}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(endpoint, context.now)}</section>
 ${attemptSection(endpoint, context.now)}
@@ -65,11 +78,7 @@ function actions({ formToken }: SignedInContext, { id, disabledAt }: WebhookEndp
 }
 
 function repairNotice(reason: 'gone' | 'failing'): Html {
-  const why =
-    reason === 'gone'
-      ? 'Its receiver responded with 410 Gone, so Charter has disabled the endpoint.'
-      : `Every attempt of ${MAX_FAILING_DAYS} days failed, so Charter has disabled the endpoint.`;
-  return html`<div class="notice warn"><p><strong>${why}</strong> Repair the receiver, then enable the endpoint. For changes while it was disabled, read the feed of events.</p></div>`;
+  return html`<div class="notice warn"><p><strong>${DISABLED_WORDS[reason]}, so Charter has disabled the endpoint.</strong> Repair the receiver, then enable the endpoint. For changes while it was disabled, read the feed of events.</p></div>`;
 }
 
 function about(endpoint: WebhookEndpointDetails, now: Date): Html {
@@ -123,7 +132,7 @@ function deliverySection(
     mayGovern(actor.role) &&
     postForm({ action: `${url}/test`, formToken }, html`<button class="button">Send a test event</button>`);
   const none = isFirst
-    ? 'Nothing was sent yet. The next change of a parent program is, and so is a test event.'
+    ? 'Nothing was sent yet. Charter sends an event at the next change of a parent program, or when an administrator sends a test event.'
     : 'There are no more deliveries.';
   return html`<section aria-labelledby="deliveries"><div class="section-head"><h2 id="deliveries">Deliveries</h2>${test}</div>
 ${
@@ -136,11 +145,7 @@ ${
         rows: deliveries.map((delivery) => ({ cells: cells(delivery, endpoint, now) })),
       })}</div>`
 }
-${pager({
-  first: isFirst ? null : `${url}#deliveries`,
-  previous: previous === null ? null : `${urlOf(url, { before: previous })}#deliveries`,
-  next: next === null ? null : `${urlOf(url, { after: next })}#deliveries`,
-})}</section>`;
+${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(url, position)}#deliveries` })}</section>`;
 }
 
 function cells(delivery: ListedWebhookDelivery, endpoint: WebhookEndpointDetails, now: Date) {

@@ -8,7 +8,7 @@ import { icon, WEBHOOK_ICON } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { organizationHead, WEBHOOKS } from '../organization/head.ts';
+import { organizationHead, WEBHOOKS_URL } from '../organization/head.ts';
 import { breakable, endpointState, eventTypeWords, lastDay } from './cells.ts';
 import { endpointUrl, hostOf, pathOf } from './context.ts';
 
@@ -22,7 +22,7 @@ ${endpoints.length === 0 ? noEndpoints(context) : endpointList(context, endpoint
   return page(context, { title: 'Webhooks', main });
 }
 
-const ADD: Html = html`<a class="button primary" href="${WEBHOOKS}/new">${icon('create')}Add an endpoint</a>`;
+const ADD: Html = html`<a class="button primary" href="${WEBHOOKS_URL}/new">${icon('create')}Add an endpoint</a>`;
 const GUIDE: Html = html`<a href="/docs#/managing-webhooks">About webhooks</a>`;
 
 function noEndpoints({ actor }: SignedInContext): Html {

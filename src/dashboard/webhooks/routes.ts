@@ -1,21 +1,21 @@
 import { mayGovern, maySeeWebhooks } from '../../domain/role.ts';
 import { form, type Section } from '../http/page-routes.ts';
-import { WEBHOOKS } from '../organization/head.ts';
+import { WEBHOOKS_URL } from '../organization/head.ts';
 import { change, disable, enable, remove, showChange, showDelete, showDisable } from './changes.ts';
-import { createWebhook, NEW_WEBHOOK, showNewWebhook } from './create.ts';
+import { createWebhook, NEW_WEBHOOK_URL, showNewWebhook } from './create.ts';
 import { resend, sendTest, showDelivery } from './delivery.ts';
 import { showWebhook } from './endpoint.ts';
 import { showWebhooks } from './list.ts';
 import { rotateSecret, showRotateSecret } from './secret.ts';
 
-const ENDPOINT = `${WEBHOOKS}/:endpointId`;
+const ENDPOINT = `${WEBHOOKS_URL}/:endpointId`;
 const DELIVERY = `${ENDPOINT}/deliveries/:messageId`;
 
 /** For administrators. Before the other section, whose paths have an id where these have "new". */
 export const webhookChangesSection: Section = {
   mayEnter: mayGovern,
   pages: [
-    { path: NEW_WEBHOOK, get: showNewWebhook, post: form(['url', 'form_id'], createWebhook, ['event_types']) },
+    { path: NEW_WEBHOOK_URL, get: showNewWebhook, post: form(['url', 'form_id'], createWebhook, ['event_types']) },
     { path: `${ENDPOINT}/change`, get: showChange, post: form(['url'], change, ['event_types']) },
     { path: `${ENDPOINT}/rotate`, get: showRotateSecret, post: form(['form_id'], rotateSecret) },
     { path: `${ENDPOINT}/disable`, get: showDisable, post: form([], disable) },
@@ -30,7 +30,7 @@ export const webhookChangesSection: Section = {
 export const webhooksSection: Section = {
   mayEnter: maySeeWebhooks,
   pages: [
-    { path: WEBHOOKS, get: showWebhooks },
+    { path: WEBHOOKS_URL, get: showWebhooks },
     { path: ENDPOINT, get: showWebhook },
     { path: DELIVERY, get: showDelivery },
   ],

@@ -9,14 +9,14 @@ import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, environmentBadge, facts, head, hidden, postForm } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
-import { WEBHOOKS } from '../organization/head.ts';
+import { WEBHOOKS_URL } from '../organization/head.ts';
 import { endpointIdOf, endpointUrl, hostOf } from './context.ts';
 
 /** The only page that shows a secret. */
 export function secretPage(context: SignedInContext, { id, url, secret, previousUntil }: WebhookSecretIssued): View {
   const isRotation = previousUntil !== null;
   const title = isRotation ? 'Webhook secret rotated' : 'Webhook endpoint added';
-  const up = isRotation ? { name: hostOf({ url }), href: endpointUrl(id) } : { name: 'Webhooks', href: WEBHOOKS };
+  const up = isRotation ? { name: hostOf({ url }), href: endpointUrl(id) } : { name: 'Webhooks', href: WEBHOOKS_URL };
   const main = html`${head({ title, up, lead: html`<span class="breakable">${url}</span>` })}
 <div class="card" data-secret>
 <div class="notice warn"><p><strong>This secret will not be shown again.</strong> Copy it now, into the secret store of your receiver, which verifies with it that an event comes from Charter.</p></div>

@@ -25,7 +25,7 @@ test.each([';', '\t', '\n'])(
   },
 );
 
-test('the audit log export contains names of keys, people and programs as plain text', async () => {
+test('the audit log export contains the names of keys and people as plain text', async () => {
   // The attack: a member names a key; an administrator exports the log.
   const people = await createPeople(dashboard.db);
   const browser = await browserOf(dashboard, people.administrator, { 'User-Agent': '=1+1' });

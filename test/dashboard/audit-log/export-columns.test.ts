@@ -1,5 +1,5 @@
-// Each column of an export against what was recorded, and against the page. No two columns of a line have the same value, so a
-// column with the value of another one is noticed.
+// Compares each column of an export with what was recorded, and with the page. No two columns of a line have the same
+// value, so a column with the value of another one is noticed.
 import { v7 as newId } from 'uuid';
 import { ACTION_WORDS } from '../../../src/dashboard/audit-log/event-table.ts';
 import { userUrl } from '../../../src/dashboard/people/user-head.ts';
@@ -64,7 +64,7 @@ const recorded = await Promise.all(
   }),
 );
 
-/** The lines of the export that have a request of this test, the oldest first, by column. */
+/** The lines of the export for the days of the recorded events, oldest first, each by column. */
 async function exported(): Promise<Record<string, string>[]> {
   const { status, text } = await admin.get('/organization/audit-log.csv?from=2026-03-01&to=2026-03-03');
   expect(status).toBe(200);
@@ -105,7 +105,7 @@ test('the page shows each value of the export where it belongs', async () => {
     const idOf = (email: string | undefined) => people.find((person) => person.email === email)?.userId ?? '';
     const shown: [cell: string, ...values: (string | undefined)[]][] = [
       [time, `datetime="${line['time']}"`],
-      [event, wordsOf(line['action']), ...(line['detail'] ?? '').split('; ').map((each) => each.split(': ')[1])],
+      [event, wordsForAction(line['action']), ...(line['detail'] ?? '').split('; ').map((each) => each.split(': ')[1])],
       [by, line['by_name'], `href="${userUrl(idOf(line['by_email']))}"`],
       [
         target,
@@ -123,7 +123,7 @@ test('the page shows each value of the export where it belongs', async () => {
   }
 });
 
-function wordsOf(action: string | undefined): string | undefined {
+function wordsForAction(action: string | undefined): string | undefined {
   const known = ACTIONS.find((each) => each === action);
   return known === undefined ? undefined : ACTION_WORDS[known];
 }

@@ -8,7 +8,7 @@ const people = await createPeople(dashboard.db);
 const admin = await browserOf(dashboard, people.administrator);
 
 const ids = Object.values(people).flatMap((person) => ('userId' in person ? [person.userId] : []));
-/** Days at whose borders events lie: the last and the first millisecond. */
+/** The instants of the events: the last and the first millisecond of days. */
 const TIMES = [
   '2026-03-01T23:59:59.999Z',
   '2026-03-02T00:00:00.000Z',

@@ -38,13 +38,14 @@ async function everyPost(): Promise<[string, Fields][]> {
   return all;
 }
 
+const posts = await everyPost();
+
 test('a form without a token, with another session’s token or with one from before sign-in gets 403 and changes nothing', async () => {
   // The attack: another site posts a form on behalf of its visitor, with a token of the attacker’s own session.
   const stranger = await (await browserOf(dashboard, people.other)).formToken();
   const guest = new Browser(dashboard.url);
   const early = new Map((await guest.form('/sign-in')).fields).get('form_token') ?? '';
   for (const [name, value] of guest.cookies) if (name.endsWith('form')) browser.cookies.set(name, value);
-  const posts = await everyPost();
   const before = await rowsOf(dashboard.db);
   for (const [path, fields] of posts) {
     const isOpen = /^\/(sign-in|forgotten-password|welcome)/.test(path);
@@ -76,7 +77,7 @@ test.each(Object.entries(FOREIGN))('a complete form from %s gets 403 and changes
   const sent = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value?.replace('OURS', dashboard.url)]),
   );
-  const [posts, before] = [await everyPost(), await rowsOf(dashboard.db)];
+  const before = await rowsOf(dashboard.db);
   for (const [path, fields] of posts) {
     expect([path, (await browser.post(path, fields, sent)).status]).toEqual([path, 403]);
   }
@@ -92,7 +93,6 @@ test('an old browser on our own page that sends only Origin is accepted', async 
 
 test('GET, HEAD, PUT, PATCH, DELETE and OPTIONS change nothing on any path, whatever the URL contains', async () => {
   // The attack: an image or a link in an e-mail that has the URL of a form.
-  const posts = await everyPost();
   const before = await rowsOf(dashboard.db);
   for (const [path, fields] of posts) {
     const query = encode(fields);

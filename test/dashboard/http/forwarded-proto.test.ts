@@ -1,10 +1,13 @@
 import { createAccount } from '../../support/accounts.ts';
 import { wordsOf } from '../../support/dashboard.ts';
 import { browserOf, startDashboard } from '../../support/dashboard-server.ts';
+import { useScratchDatabase } from '../../support/postgres.ts';
+
+const scratch = await useScratchDatabase();
 
 /** The command line shown beside a new key; it contains our own URL. */
 async function curlLineOf(options: { trustedProxies?: readonly string[]; publicUrl?: string }): Promise<string> {
-  const dashboard = await startDashboard(options);
+  const dashboard = await startDashboard({ databaseUrl: scratch.url, ...options });
   try {
     const headers = { 'X-Forwarded-Proto': 'https', Host: 'charter.example.org' };
     const browser = await browserOf(dashboard, await createAccount(dashboard.db), headers);

@@ -54,7 +54,8 @@ test('every asset may be cached for ever and has the same protective headers', a
   for (const path of paths) {
     const file = await new Browser(dashboard.url).get(path);
     expect([path, file.status, file.headers]).toEqual([
-      ...[path, 200],
+      path,
+      200,
       expect.objectContaining({ ...HEADERS, 'cache-control': 'public, max-age=31536000, immutable' }),
     ]);
     expect(file.setCookies).toEqual([]);

@@ -55,7 +55,7 @@ test('a body of one megabyte gets 413, with or without Content-Length', async ()
   ];
   const start = ['POST /people/users/invite HTTP/1.1', 'Host: x', 'Connection: close', ...head];
   const told = [...start, 'Content-Length: 1048576', '', 'a'].join('\r\n');
-  expect(await exchangeRaw(dashboard.url, told, { endAfterSending: false })).toMatch(/^HTTP\/1.1 413 /);
+  expect(await exchangeRaw(dashboard.url, told)).toMatch(/^HTTP\/1.1 413 /);
   const chunk = `4000\r\n${'a'.repeat(0x4000)}\r\n`;
   const untold = [...start, 'Transfer-Encoding: chunked', '', chunk].join('\r\n');
   expect(await exchangeRaw(dashboard.url, untold)).toMatch(/^HTTP\/1.1 413 /);
@@ -85,7 +85,7 @@ test.each(['role', 'email', 'form_token', 'form_id'])('the field "%s" sent twice
 });
 
 test('the longest list that fits in a body is parsed in time and refused', async () => {
-  // The attack: nine hundred values of the only field that may repeat.
+  // The attack: hundreds of values of the only field that may repeat.
   const { fields } = await browser.form('/profile/api-keys/new', '/profile/api-keys');
   const change = { ...Object.fromEntries(fields), name: 'Many', permissions: Array.from({ length: 700 }, () => 'x') };
   const startedAt = performance.now();
@@ -112,8 +112,7 @@ test('invalid percent-encoding and invalid UTF-8 count as ordinary text', async 
   // The attack: a decoder that throws.
   for (const name of ['%', '%zz', '%E0%A4%A', '%ff%fe', '%00%', '+%2']) {
     const page = await send(`${encode(invite({ name: undefined }))}&name=${name}`);
-    expect([name, page.status]).toEqual([name, expect.any(Number)]);
-    expect([400, 403, 422]).toContain(page.status);
+    expect([name, [400, 403, 422].includes(page.status)]).toEqual([name, true]);
     expectPage(page, page.status);
   }
   expectPage(await send(Buffer.from([0xff, 0xfe, 0x26, 0x3d])), 403);

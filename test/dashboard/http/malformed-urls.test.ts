@@ -26,7 +26,7 @@ test.each([
   }
 });
 
-/** The cursor as a link of a list contains it. */
+/** A position as the links of a list encode it. */
 const position = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
 
 test('no malformed query causes a server error', async () => {

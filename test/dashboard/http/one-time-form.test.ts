@@ -21,7 +21,7 @@ async function sendIntoOutage(browser: Browser, path: string, fields: Fields, { 
     await holder.query('begin');
     await holder.query('select 1 from users where id = $1 for update', [userId]);
     const sent = browser.post(path, fields);
-    await until('the act to wait for the row, and its connection to be cut', async () => {
+    await until('the action to wait for the row, and its connection to be cut', async () => {
       // Uses another connection: within a transaction, PostgreSQL keeps showing the activity as it was at the first
       // look.
       const { rowCount } = await second.db.pool.query(

@@ -28,14 +28,14 @@ const roleOwn = (action: string) => `You may not ${action} API keys. Contact an 
 
 const CASES: readonly Case[] = [
   {
-    who: 'a suspended administrator',
+    who: 'an administrator of a suspended organization',
     by: 'administrator',
     prepare: suspend,
     reason: noneWhile,
     namesAdministrator: false,
   },
   {
-    who: 'a suspended manager at a member',
+    who: 'a manager of a suspended organization, for the keys of a member,',
     by: 'manager',
     of: 'member',
     prepare: suspend,
@@ -44,14 +44,14 @@ const CASES: readonly Case[] = [
   },
   { who: 'a viewer', by: 'viewer', reason: roleOwn, namesAdministrator: true },
   {
-    who: 'a member whom the policy keeps from it',
+    who: 'a member whom the policy forbids to create keys',
     by: 'member',
     policy: { membersMayCreateKeys: false },
     reason: roleOwn,
     namesAdministrator: true,
   },
   {
-    who: 'a manager at an administrator',
+    who: 'a manager, for the keys of an administrator,',
     by: 'manager',
     of: 'administrator',
     namesAdministrator: true,

@@ -1,4 +1,6 @@
 import type { OutcomeCounts } from '../../../src/domain/key-usage.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { rotateKey } from '../../../src/service/rotate-key.ts';
 import { createPeople, giveKey } from '../../support/actors.ts';
 import { type Page, wordsOf } from '../../support/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
@@ -101,7 +103,9 @@ test('the chart needs no script and no inline style, which the Content-Security-
 test('the requests of a key are on its own page only, not on that of its successor or of another key', async () => {
   const [one, two] = [await giveKey(db, member, { name: 'One' }), await giveKey(db, member, { name: 'Two' })];
   await count(one.id, 0, { successful: 77 });
+  const rotation = { keyId: one.id, userId: member.userId, environment: 'live' } as const;
+  const successor = orThrow(await rotateKey(db, manager, rotation));
   const browser = await browserOf(dashboard, manager);
   expect((await browser.get(pageOf(one.id))).text).toContain('77 successful');
-  expect((await browser.get(pageOf(two.id))).text).not.toContain('77 successful');
+  for (const { id } of [two, successor]) expect((await browser.get(pageOf(id))).text).not.toContain('77 successful');
 });

@@ -55,7 +55,7 @@ test('an expiry that is later than the organization now allows is neither offere
   expect((await browser.submit(path)).status).toBe(200);
 });
 
-test('of a key of somebody else in use, the page tells of its name and of its expiry at once', async () => {
+test('the page for another user’s key in use reports a wrong name and an invalid expiry at once', async () => {
   const { administrator, member } = await createPeople(db, { maxKeyLifeDays: 120 });
   const { id, name } = await giveKey(db, member, { lifeDays: 300 });
   await db.prisma.apiKey.updateMany({ where: { id }, data: { lastUsedAt: dashboard.now() } });

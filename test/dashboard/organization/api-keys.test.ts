@@ -104,7 +104,8 @@ test('a whole key leads to its own page, wherever it is pasted, and appears in n
     ]) {
       const response = await browsers.manager.submit(path, { [field]: pasted });
       expect([path, response.status, response.headers['location']]).toEqual([
-        ...[path, 303],
+        path,
+        303,
         `/people/users/${people.administrator.userId}/api-keys/${keys.nightly.id}`,
       ]);
     }

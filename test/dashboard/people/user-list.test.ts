@@ -33,7 +33,7 @@ test('the tabs show everybody, those who are invited, and those who are deactiva
   expect(found.headers['location']).toBe('/people/users?state=invited&search=The');
 });
 
-test('each list page says which of how many people it has, and leads to the one before it', async () => {
+test('each list page shows its range and the total number of people, and links to the previous one', async () => {
   const { administrator: other, scope: own } = await createPeople(dashboard.db);
   await dashboard.db.pool.query(
     `insert into users (organization_id, id, email, name, role)
@@ -48,4 +48,31 @@ test('each list page says which of how many people it has, and leads to the one 
   const back = await reading.get(linkIn(second, 'prev'));
   expect(wordsOf(back)).toContain('1–25 of 1,200');
   expect(linkIn(back, 'prev')).toBe('');
+});
+
+test('a list page past the end does not say that there is nobody, and leads to the first page', async () => {
+  // The bug: the only user of the second page accepted the invitation, and a reload said that nobody was invited.
+  const { administrator: other, scope: own } = await createPeople(dashboard.db);
+  await dashboard.db.pool.query(
+    `insert into users (organization_id, id, email, name, role)
+     select $1::uuid, gen_random_uuid(), 'late-' || i || '@' || $1::uuid::text || '.example', 'Zoe ' || i, 'member'
+     from generate_series(1, 26) i`,
+    [own.organizationId],
+  );
+  const reading = await browserOf(dashboard, other);
+  const starts = ['/people/users?search=zoe', '/people/users?state=invited&search=zoe'];
+  const second = await Promise.all(starts.map(async (start) => linkIn(await reading.get(start), 'next')));
+  await dashboard.db.prisma.user.deleteMany({
+    where: { organizationId: own.organizationId, name: { startsWith: 'Zoe' } },
+  });
+  for (const [i, path] of second.entries()) {
+    const page = await reading.get(path);
+    expect([path, page.status, wordsOf(page)]).toEqual([
+      path,
+      200,
+      expect.stringContaining('There are no more users.'),
+    ]);
+    expect(wordsOf(page)).not.toMatch(/Nobody|No name or e-mail/);
+    expect(linkIn(page, 'First page')).toBe(starts[i]);
+  }
 });

@@ -97,7 +97,7 @@ test('a wrong code keeps the QR code only on a page that had its secret', async 
   expect(stale.text).not.toContain(secret);
 });
 
-test('turning it on signs out every other browser and invalidates copies of this browser’s cookie', async () => {
+test('turning on the second factor signs out every other browser and invalidates copies of this browser’s cookie', async () => {
   // The attack: an attacker who signed in earlier with the stolen password keeps that session for hours.
   const owner = await account();
   const [browser, other, copy] = [await signedIn(owner), await signedIn(owner), visitor()];
@@ -145,7 +145,7 @@ test('a reset link sets a new password and keeps the second factor', async () =>
   expect(await isIn(thief)).toBe(false);
 });
 
-test('an administrator removes a colleague’s: every session ends, and the password alone signs in', async () => {
+test('when an administrator removes a colleague’s second factor, every session ends, and the password alone signs in', async () => {
   // Not an attack: the phone is lost, and the recovery codes with it.
   const scope = await createScope(dashboard.db);
   const [administrator, member] = [await account({ role: 'administrator', scope }), await account({ scope })];
@@ -188,7 +188,7 @@ test('an administrator cannot remove their own second factor this way, and GET c
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
-test('a manager can remove a member’s, but cannot see the page or have the effect for an administrator or a manager', async () => {
+test('a manager can remove the second factor of a member or a viewer, but not of an administrator or a manager', async () => {
   // The attack: a manager who has an administrator’s password lacks only the code.
   const scope = await createScope(dashboard.db);
   const manager = await browserOf(dashboard, await account({ role: 'manager', scope }));
@@ -208,7 +208,7 @@ test('a manager can remove a member’s, but cannot see the page or have the eff
   }
 });
 
-test('after the removal, a password that is now too short opens only the form for a longer one', async () => {
+test('after the removal of the second factor, a password that is now too short opens only the form for a longer one', async () => {
   // The attack: set a password of 12 characters while a factor is on, then ask for the factor’s removal.
   const scope = await createScope(dashboard.db);
   const [administrator, member] = [await account({ role: 'administrator', scope }), await account({ scope })];

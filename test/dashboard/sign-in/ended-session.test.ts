@@ -6,8 +6,11 @@ const dashboard = await useDashboard();
 
 const ASKED = '/organization/audit-log?action=user.signed_in';
 const IDLE = 'Your session has ended. It was not used for 30 minutes.';
-const TOO_OLD = 'Your session has ended. It had lasted 12 hours, the longest that is possible.';
-const ENDED = 'Your session has ended. A session ends after 30 minutes without use, if somebody ends it in another';
+const TOO_OLD = 'Your session has ended. It reached its maximum of 12 hours.';
+const ENDED =
+  'Your session has ended. A session ends after 30 minutes without use, if somebody ends it in another browser, and if the ' +
+  'account is deactivated, gets a new password or a role with more permissions, or has its second factor set up or reset. ' +
+  'Sign in to continue.';
 
 /** What the browser is told instead of the page that it asks for, and where it is after signing in there. */
 async function signInAgain(browser: Browser, email: string) {
@@ -60,7 +63,7 @@ test('a session that was ended in another browser says that it has ended, also a
   });
 });
 
-test('who never signed in, or signed out, is not told of a session', async () => {
+test('a visitor who never signed in, or has signed out, is not told that a session ended', async () => {
   const account = await createAccount(dashboard.db);
   const guest = new Browser(dashboard.url);
   const signedOut = await browserOf(dashboard, account);

@@ -35,12 +35,13 @@ test.each(ELSEWHERE)('next=%j redirects to the profile', async (next) => {
   const account = await createAccount(dashboard.db);
   const guest = new Browser(dashboard.url);
   const byLink = await guest.signIn(account.email, PASSWORD, next);
-  const { fields } = await new Browser(dashboard.url).form('/sign-in');
+  const link = `/sign-in?next=${encodeURIComponent(next)}`;
   const forged = new Browser(dashboard.url);
-  const form_token = new Map((await forged.form('/sign-in')).fields).get('form_token');
-  expect(new Map(fields).get('next')).toBe('/profile');
+  const fields = new Map((await forged.form(link, '/sign-in')).fields);
+  expect(fields.get('next')).toBe('/profile');
+  const form_token = fields.get('form_token');
   const byForm = await forged.post('/sign-in', { form_token, email: account.email, password: PASSWORD, next });
-  const signedIn = await guest.get(`/sign-in?next=${encodeURIComponent(next)}`);
+  const signedIn = await guest.get(link);
   for (const response of [byLink, byForm, signedIn]) {
     expect([response.status, response.headers['location']]).toEqual([303, '/profile']);
   }

@@ -21,7 +21,7 @@ async function delivered(people: People, attempts: readonly Attempt[], state?: '
 
 const FAILED = { status: null, error: 'No response within 15 seconds.', durationMs: 15_002 };
 
-test('the page of a delivery shows each attempt, what was sent, and to administrators what was answered', async () => {
+test('the page of a delivery shows each attempt and its request, and to administrators also the body of the response', async () => {
   // The attack: a manager reads internal pages through the bodies of responses.
   const people = await createPeople(db);
   const { delivery, messageId } = await delivered(people, [
@@ -120,6 +120,25 @@ test('a test event has a delivery and a page, also of a disabled endpoint', asyn
   expect(wordsOf(await browser.get(endpoint)).match(/webhook\.test/g)).toHaveLength(2);
 });
 
+test.each([
+  ['test', 'The test event is on its way. Reload this page to see the result.', 'The test event was sent.'],
+  ['resent', 'The event is sent again. Reload this page to see the result.', 'The event was sent again.'],
+])('the notice after "%s" asks for a reload only until the result is there', async (done, pending, ended) => {
+  // The bug: the page that had just been reloaded, as it said, asked for it again beside "Delivered".
+  const people = await createPeople(db);
+  const browser = await browserOf(dashboard, people.administrator);
+  for (const [state, words] of [
+    ['pending', pending],
+    ['succeeded', ended],
+    ['failed', ended],
+  ] as const) {
+    const { delivery } = await delivered(people, [state === 'succeeded' ? {} : FAILED], state);
+    const page = wordsOf(await browser.get(`${delivery}?done=${done}`));
+    expect([state, page]).toEqual([state, expect.stringContaining(words)]);
+    expect([state, page.includes('Reload')]).toEqual([state, state === 'pending']);
+  }
+});
+
 test('too many test events within a minute are refused with a page that says how long to wait', async () => {
   const people = await createPeople(db);
   const { endpoint } = await delivered(people, []);
@@ -156,7 +175,7 @@ test('the deliveries of an endpoint are paged with the position in the URL', asy
   expect((await browser.get(`${endpoint}?after='&before=%00`)).status).toBe(200);
 });
 
-test('an endpoint without deliveries says what comes', async () => {
+test('the page of an endpoint without deliveries says so', async () => {
   const people = await createPeople(db);
   const { id } = await addEndpoint(db, people.administrator);
   const page = await (await browserOf(dashboard, people.manager)).get(`/organization/webhooks/${id}`);

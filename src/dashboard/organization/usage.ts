@@ -4,24 +4,24 @@ import { getOrganizationUse, type OrganizationUse } from '../../service/organiza
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { keyCell } from '../keys/cells.ts';
-import { ORGANIZATION_KEYS } from '../keys/find.ts';
-import { useSection } from '../keys/use.ts';
+import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
+import { usageSection } from '../keys/usage.ts';
 import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { head } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { userKeysUrl } from '../people/user-head.ts';
 
-export const ORGANIZATION_USE = `${ORGANIZATION_KEYS}/requests`;
+export const ORGANIZATION_USAGE_URL = `${ORGANIZATION_KEYS_URL}/requests`;
 
 const TITLE = 'Requests with all API keys';
 
 /** The requests with all keys of the organization, for those who may see the keys of others. */
-export async function showOrganizationUse(context: SignedInContext): Promise<View> {
+export async function showOrganizationUsage(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now } = context;
   const { usage, mostUsed } = await getOrganizationUse(dashboard.db, actor, now);
-  const main = html`${head({ title: TITLE, up: { name: 'API keys of the organization', href: ORGANIZATION_KEYS } })}
-${useSection(usage)}
+  const main = html`${head({ title: TITLE, up: { name: 'API keys of the organization', href: ORGANIZATION_KEYS_URL } })}
+${usageSection(usage)}
 ${mostUsed.length > 0 && mostUsedSection(mostUsed)}`;
   return page(context, { title: TITLE, main });
 }

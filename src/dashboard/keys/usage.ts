@@ -7,7 +7,7 @@ const FRESHNESS =
   'Requests of the last minute may be missing. Requests to a path or with a method that the API does not have are not counted.';
 
 /** The requests with a key, or with all keys of an organization: a chart of days and one of hours. */
-export function useSection(usage: KeyUsage): Html {
+export function usageSection(usage: KeyUsage): Html {
   const isUnused = [...usage.day, ...usage.hour].every((use) => requestsOf(use) === 0);
   const figure = (period: UsePeriod) =>
     chartFigure({
