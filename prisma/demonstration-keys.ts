@@ -165,7 +165,7 @@ function dayOf(at: Date): number {
   return Math.floor(at.getTime() / DAY_MS);
 }
 
-/** The same for the same number, and below `below`, an integer. */
-function variation(number: number, below: number): number {
-  return Math.floor((Math.sin(number * 12.9898) * 0.5 + 0.5) * below);
+/** A pseudo-random integer from 0 to below `limit`, always the same for the same number. */
+function variation(number: number, limit: number): number {
+  return Math.floor((Math.sin(number * 12.9898) * 0.5 + 0.5) * limit);
 }

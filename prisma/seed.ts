@@ -3,7 +3,7 @@
 import { v7 as newId } from 'uuid';
 import type { OperatorInScope } from '../src/domain/actor.ts';
 import type { Environment } from '../src/domain/api-key.ts';
-import { MAX_ACTIVE_KEYS } from '../src/domain/api-key.ts';
+import { endOf, MAX_ACTIVE_KEYS } from '../src/domain/api-key.ts';
 import { DAY_MS } from '../src/domain/duration.ts';
 import type { Keyring } from '../src/domain/keyring.ts';
 import { OrganizationScope } from '../src/domain/organization-scope.ts';
@@ -111,12 +111,12 @@ async function seedOrganization(
 }
 
 const KEY_NAME = 'Demonstration';
-/** As many processes may start at once: of those that are in each other's way, one succeeds at each attempt. */
+/** The number of processes that may start at once: in each round of conflicts, at least one of them succeeds. */
 const ATTEMPTS = 10;
 
 /**
- * A key of the demonstration's administrator; null: there is no demonstration here. No key is ever stored, so each start
- * makes one; the oldest is revoked where there would be too many.
+ * Issues an API key of the demonstration's administrator; null: this database has no demonstration data. Keys are not stored, so
+ * each start issues a new one, and revokes the oldest one if the user has too many.
  */
 export async function issueDemonstrationKey(db: Database, environment: Environment): Promise<string | null> {
   const user = await findUserByEmail(db, USERS[0]?.email ?? '');
@@ -134,7 +134,7 @@ export async function issueDemonstrationKey(db: Database, environment: Environme
 
 async function makeRoom(db: Database, operator: OperatorInScope, userId: string): Promise<void> {
   const standing = await listCurrentKeys(db.prisma, operator.scope, userId);
-  const active = standing.filter(({ expiresAt }) => expiresAt === null || expiresAt > new Date());
+  const active = standing.filter((key) => endOf(key, new Date()) === null);
   const oldest = active.find(({ name }) => name.startsWith(KEY_NAME));
   if (active.length < MAX_ACTIVE_KEYS || oldest === undefined) return;
   // A conflict is fine: another process has revoked the same key.

@@ -89,7 +89,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     responseCheck: responseCheck({ mode: given('RESPONSE_CHECK'), rate: given('RESPONSE_CHECK_SAMPLE_RATE'), nodeEnv }),
     eventRetentionDays: integer('EVENT_RETENTION_DAYS', given('EVENT_RETENTION_DAYS'), {
       fallback: 30,
-      min: 1,
+      // The last attempt of a webhook comes up to 31 hours after its event.
+      min: 2,
       max: 365,
     }),
     webhooks: {

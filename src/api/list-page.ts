@@ -2,11 +2,11 @@ import type { components } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
 import { cursorKeyOf } from '../service/cursor-key.ts';
 import type { Database } from '../store/database.ts';
-import type { ListPage, Page, SortField } from '../store/list.ts';
+import type { ListPage, PageQuery, SortField } from '../store/list.ts';
 import { LIST_PARAMETERS, nextPage, openCursor, sealCursor } from './cursor.ts';
 import { JsonText } from './json-text.ts';
 
-type Order = Pick<Page, 'sortField' | 'descending'>;
+type Order = Pick<PageQuery, 'sortField' | 'descending'>;
 
 const ORDERS: Readonly<Record<SortField | `-${SortField}`, Order>> = {
   created_at: { sortField: 'created_at', descending: false },
@@ -44,7 +44,7 @@ export function listOf(path: string, filters: Readonly<Record<string, unknown>>,
 export async function respondWithPage(
   db: Database,
   { query, caller }: ListRequest,
-  { path, read }: { path: string; read: (page: Page) => Promise<ListPage> },
+  { path, read }: { path: string; read: (page: PageQuery) => Promise<ListPage> },
 ): Promise<PageResponse> {
   const { limit, cursor, sort, ...filters } = query;
   const seal = { key: cursorKeyOf(db, caller), list: listOf(path, filters, sort) };

@@ -1,10 +1,10 @@
 import type { Settings } from './settings.ts';
 
-/** The outcome of one try; `late` means that it timed out. */
+/** The outcome of one try. */
 export type Outcome =
   | { readonly kind: 'received'; readonly response: Response }
   | { readonly kind: 'redirected'; readonly status: number }
-  | { readonly kind: 'late' }
+  | { readonly kind: 'timed-out' }
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type Attempt = {
@@ -27,7 +27,7 @@ export async function attempt(request: Request, { body, settings, limitMs, signa
     );
   } catch (error) {
     signal?.throwIfAborted();
-    if (controller.signal.aborted) return { kind: 'late' };
+    if (controller.signal.aborted) return { kind: 'timed-out' };
     return { kind: 'failed', reason: reasonOf(error).replaceAll(settings.apiKey, '[the API key]') };
   } finally {
     clearTimeout(timer);

@@ -50,7 +50,7 @@ function settle(
       return { response: outcome.response, tries };
     case 'redirected':
       throw new UnexpectedResponseError(name, { status: outcome.status, reason: 'it is a redirect' });
-    case 'late':
+    case 'timed-out':
       throw new TimeoutError(name, { timeoutMs: limitMs, tries });
     case 'failed':
       throw new NetworkError(name, { reason: outcome.reason, tries });

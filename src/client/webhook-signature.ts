@@ -1,7 +1,7 @@
 // The signatures of Standard Webhooks (standardwebhooks.com), version 1.
 
 const VERSION = 'v1';
-const SECRET = /^whsec_([A-Za-z0-9+/]{32,}={0,2})$/;
+const SECRET = /^whsec_([A-Za-z0-9+/]{32,})={0,2}$/;
 
 /** The parts of a message that are signed. */
 export type Signed = { readonly id: string; readonly timestamp: string; readonly body: Uint8Array };
@@ -14,7 +14,7 @@ export function keysOf(secret: unknown): readonly Uint8Array<ArrayBuffer>[] {
     if (typeof each !== 'string' || each === '')
       throw new TypeError('secret is missing or empty. Give the secret of the endpoint, which begins with whsec_.');
     const [, base64] = SECRET.exec(each) ?? [];
-    if (base64 === undefined || base64.replace(/=+$/, '').length % 4 === 1)
+    if (base64 === undefined || base64.length % 4 === 1)
       throw new TypeError('secret is not the secret of an endpoint, which is whsec_ and base64. Copy it whole.');
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   });

@@ -11,7 +11,7 @@ const SLOW_MS = 1000;
 /** About 2 MB of memory. */
 const MAX_KNOWN = 10_000;
 
-export type Outcome = { readonly isSuccess: boolean; readonly durationMs: number };
+export type AttemptOutcome = { readonly isSuccess: boolean; readonly durationMs: number };
 
 type Place = EndpointKey & { readonly isFailing: boolean };
 
@@ -54,7 +54,7 @@ export class AttemptLimits {
     if (isFailing) this.#failing += 1;
   }
 
-  end({ endpointId, isFailing }: Place, { isSuccess, durationMs }: Outcome): void {
+  end({ endpointId, isFailing }: Place, { isSuccess, durationMs }: AttemptOutcome): void {
     this.#running -= 1;
     if (isFailing) this.#failing -= 1;
     const endpoint = this.#endpoints.get(endpointId);

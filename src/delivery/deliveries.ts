@@ -26,7 +26,7 @@ import { EVENT_NOT_KEPT } from './failure.ts';
 import { retryMsAfter } from './schedule.ts';
 import { type Reply, type Sender, TIMEOUT_SECONDS } from './sender.ts';
 
-/** Between two looks for due deliveries while there are none: half a second to a second. */
+/** Poll interval while no delivery is due: half a second to a second, at random. */
 const POLL_MS = 500;
 /** The results of this time are written together. */
 const GATHER_MS = 20;
@@ -80,7 +80,7 @@ class Dispatcher {
   readonly #attempts = new Set<Promise<void>>();
   /** Not written yet. */
   #results: AttemptResult[] = [];
-  /** Apart from the results that require it, which are written only once. */
+  /** Endpoints to disable. Kept apart from the results that require it, which are written only once. */
   readonly #toDisable: { readonly endpoint: EndpointAtUrl; readonly reason: OwnReason }[] = [];
   /** The last endpoint that had its turn. */
   #after: EndpointKey = FIRST_ENDPOINT;
@@ -124,7 +124,7 @@ class Dispatcher {
     }
   }
 
-  /** For a time; less if a result arrives, or the stop. */
+  /** Waits for this time, or until a result arrives or `stop` is called. */
   async #wait(ms: number): Promise<void> {
     if (this.#isStopping) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -260,7 +260,7 @@ class Dispatcher {
     for (const endpoint of failing) this.#toDisable.push({ endpoint, reason: 'failing' });
   }
 
-  /** Keeps those that it has not disabled during an outage. */
+  /** During an outage, keeps the endpoints that it could not disable for the next call. */
   async #disableEndpoints(): Promise<void> {
     for (;;) {
       const [next] = this.#toDisable;

@@ -6,6 +6,7 @@ export const EVENT_NOT_KEPT = 'The event is no longer kept.';
 
 const MAX_CHARACTERS = 300;
 
+const DNS_FAILED = 'DNS failed to look up the host.';
 const HOST_UNKNOWN = 'The host has no address in DNS.';
 const DNS_SILENT = 'DNS did not respond.';
 const UNREACHABLE = 'The host cannot be reached.';
@@ -16,7 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOTFOUND: HOST_UNKNOWN,
   ENODATA: HOST_UNKNOWN,
   EBADNAME: HOST_UNKNOWN,
-  ESERVFAIL: 'DNS failed to look up the host.',
+  ESERVFAIL: DNS_FAILED,
   ETIMEOUT: DNS_SILENT,
   ECONNREFUSED: 'The host refused the connection.',
   EHOSTUNREACH: UNREACHABLE,
@@ -33,15 +34,21 @@ const SYSTEM_CODE = /^E[A-Z0-9]+$/;
 /** The messages of OpenSSL begin with an address in the memory of this process. */
 const OPENSSL_CODE = /^ERR_SSL_/;
 
+type Failure = Pick<NodeJS.ErrnoException, 'code' | 'syscall' | 'message'>;
+
 /** Why there was no response, in 1 to 300 characters. */
-export function describeFailure({ code = '', message }: Pick<NodeJS.ErrnoException, 'code' | 'message'>): string {
+export function describeFailure(failure: Failure): string {
   // After a semicolon, Node gives advice to operators.
-  const [reason = ''] = (WORDS[code] ?? otherWords(code) ?? message).split('; ');
+  const [reason = ''] = wordsFor(failure).split('; ');
   return reason.replaceAll('\0', '').slice(0, MAX_CHARACTERS).toWellFormed() || UNKNOWN;
 }
 
-/** Null: the message of the error can be shown. */
-function otherWords(code: string): string | null {
+function wordsFor({ code = '', syscall = '', message }: Failure): string {
+  // DNS queries have the syscalls "queryA" and "queryAaaa". Their ECONNREFUSED is that of the name server, not of the host.
+  const isOfDns = syscall.startsWith('query');
+  const words = isOfDns && code === 'ECONNREFUSED' ? DNS_FAILED : WORDS[code];
+  if (words !== undefined) return words;
+  if (isOfDns) return DNS_FAILED;
   if (SYSTEM_CODE.test(code)) return `The connection failed (${code}).`;
-  return OPENSSL_CODE.test(code) ? `The TLS handshake failed (${code}).` : null;
+  return OPENSSL_CODE.test(code) ? `The TLS handshake failed (${code}).` : message;
 }

@@ -7,11 +7,7 @@ import { deleteOldKeyUses } from '../store/key-uses.ts';
 import { deleteIdleRateLimits } from '../store/rate-limits.ts';
 import { deleteExpiredSessions } from '../store/sessions.ts';
 import { deleteExpiredSignInFailures } from '../store/sign-in-failures.ts';
-import {
-  deleteExpiredDeliveries,
-  deleteOldWebhookDays,
-  eraseExpiredPreviousSecrets,
-} from '../store/webhook-deliveries.ts';
+import { deleteExpiredDeliveries, deleteOldWebhookDays, eraseExpiredPreviousSecrets } from '../store/webhook-expiry.ts';
 import type { Logger } from './logs.ts';
 
 const SCHEDULE = { firstMs: 5000, everyMs: 15 * 60_000 };

@@ -3,8 +3,8 @@ import type { Logger } from './logs.ts';
 import { type SampledLog, sampleLog } from './sampled-log.ts';
 
 /**
- * Logs unreadable and incomplete HTTP requests. In ten seconds, the first ten have a line each. The others are counted by status, and have one
- * line when the ten seconds are over: such a request costs its client nearly nothing.
+ * Logs unreadable and incomplete HTTP requests. In ten seconds, the first ten have a line each. The others are counted by status,
+ * and have one line when the ten seconds are over: such a request costs its client nearly nothing.
  */
 export function logUnreadable(logger: Logger, { everyMs }: { everyMs?: number } = {}): SampledLog<UnreadableRequest> {
   return sampleLog({

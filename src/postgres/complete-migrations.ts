@@ -1,5 +1,6 @@
 import type { Keyring } from '../domain/keyring.ts';
-import { encryptSecrets, fillNameKeys } from '../store/secrets.ts';
+import { fillNameKeys } from '../store/name-keys.ts';
+import { encryptSecrets } from '../store/secrets.ts';
 import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 
 /** Advisory lock: one process does this at a time. */

@@ -28,15 +28,15 @@ export async function refusePooler(client: pg.Client, variable: UrlVariable): Pr
   if (await isPooled(client)) throw poolerProblem(client, { reason: '', variable });
 }
 
-/** A pooler tells its clients another process id than that of the session, because they may be in any. */
+/** A pooler reports a process id that is not that of the session, because each transaction may run in another session. */
 export async function isPooled(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   return rows[0]?.pid !== memberOf(client, 'processID');
 }
 
-type Making = { readonly applicationName: string; readonly variable: UrlVariable };
+type ConnectionName = { readonly applicationName: string; readonly variable: UrlVariable };
 
-function makeClient(url: string, { applicationName, variable }: Making): pg.Client {
+function makeClient(url: string, { applicationName, variable }: ConnectionName): pg.Client {
   try {
     return new pg.Client({ connectionString: url, application_name: applicationName, connectionTimeoutMillis: 10_000 });
   } catch (cause) {

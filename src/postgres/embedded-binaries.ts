@@ -2,7 +2,7 @@ import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/prom
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { StartUpError } from '../domain/start-up-error.ts';
-import { isRoot, type Outcome, run, type SystemUser } from './system-user.ts';
+import { isRoot, type ProgramResult, run, type SystemUser } from './system-user.ts';
 
 /** For root: binaries and data that the system user `postgres` could not reach in the checkout. */
 export const SYSTEM_DIR = '/var/lib/charter';
@@ -31,11 +31,11 @@ function binariesIn(native: string, version: string): Binaries {
 }
 
 /** Runs the program, the only sure test: file modes, mounts, missing libraries or another libc may prevent it. */
-function tryProgram(native: string, user: SystemUser): Promise<Outcome> {
+function tryProgram(native: string, user: SystemUser): Promise<ProgramResult> {
   return run(join(native, 'bin', 'postgres'), ['--version'], user);
 }
 
-function doesNotRun(outcome: Outcome): StartUpError {
+function doesNotRun(outcome: ProgramResult): StartUpError {
   return new StartUpError(`The embedded PostgreSQL does not run on this machine: ${outcome.output}`, REINSTALL);
 }
 

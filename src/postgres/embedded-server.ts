@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { codeOf } from '../store/error-code.ts';
 import { type Cluster, getBinariesFor } from './embedded-cluster.ts';
-import { type Outcome, run } from './system-user.ts';
+import { type ProgramResult, run } from './system-user.ts';
 
 export type Settings = Readonly<Record<string, string>>;
 
@@ -33,7 +33,7 @@ export async function findPort(clusterDir: string): Promise<number | null> {
 }
 
 /** Of concurrent starts one succeeds, because of PostgreSQL's own lock file. */
-export async function startServer(cluster: Cluster, settings: Settings): Promise<Outcome> {
+export async function startServer(cluster: Cluster, settings: Settings): Promise<ProgramResult> {
   const { pgCtl } = await getBinariesFor(cluster);
   await deleteStalePidFile(cluster.dir);
   const log = join(cluster.dir, 'start.log');
@@ -49,7 +49,7 @@ export async function startServer(cluster: Cluster, settings: Settings): Promise
     : { ok: false, output: `${outcome.output}\n${await readFile(log, 'utf8').catch(() => '')}` };
 }
 
-export async function stopServer(cluster: Cluster): Promise<Outcome> {
+export async function stopServer(cluster: Cluster): Promise<ProgramResult> {
   const { pgCtl } = await getBinariesFor(cluster);
   return run(pgCtl, ['stop', '--pgdata', cluster.dir, '--mode', 'fast', '--wait'], cluster.user);
 }

@@ -5,7 +5,7 @@ import { type Keyring, mintEncryptionKey, parseKeyring } from '../domain/keyring
 import { StartUpError } from '../domain/start-up-error.ts';
 import { codeOf } from '../store/error-code.ts';
 
-/** Outside the folder of the database cluster, so that a copy of the database alone opens no secret. */
+/** Outside the folder of the database cluster, so that a copy of the database alone reveals no secret. */
 export function encryptionKeyFile(dataDir: string): string {
   return join(dataDir, 'encryption-key');
 }
@@ -15,7 +15,9 @@ export async function readEncryptionKeyFile(dataDir: string): Promise<Keyring | 
   const file = encryptionKeyFile(dataDir);
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     if (codeOf(cause) === 'ENOENT') return null;
-    throw new StartUpError(`${file} cannot be read.`, 'Let the user that runs Charter read it.', { cause });
+    throw new StartUpError(`${file} cannot be read.`, 'Give the user that runs Charter permission to read it.', {
+      cause,
+    });
   });
   if (text === null) return null;
   await refuseOpenFile(file);

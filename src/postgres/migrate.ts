@@ -104,9 +104,9 @@ function namesOf(migrations: { name: string }[]): string {
 const BUILD_OF_INDEX = /^(?:\s|--[^\n]*\n)*CREATE (?:UNIQUE )?INDEX CONCURRENTLY "([^"]+)"/i;
 
 /**
- * Lets migrations start again that build an index without blocking writes. Such a build is no transaction: if it is interrupted,
- * it leaves an invalid index, which only costs time, and whose name is taken. It is the only statement of its migration, so
- * nothing else is left of it. Requires the lock.
+ * Allows interrupted migrations that build an index without blocking writes to start again. Such a build is not a transaction: if
+ * it is interrupted, it leaves an invalid index, which only costs time, and whose name is taken. It is the only statement of its
+ * migration, so nothing else is left of it. Requires the lock.
  */
 async function dropUnfinishedIndexes(client: pg.Client, ours: readonly Migration[]): Promise<void> {
   const unfinished = (await readHistory(client)).filter(({ isFinished }) => !isFinished);

@@ -69,12 +69,13 @@ async function refuseMissing(client: pg.Client, keyring: Keyring, choice: Keyrin
   if (used.length > 0) {
     throw new StartUpError(
       `${source} lacks a key with which secrets in this database are encrypted (key id ${used.join(', ')}).`,
-      'If the key that it has is the wrong one, replace it by the right one. Only if you are changing the key, add the old one after the new one, and run "npm run admin -- rotate-encryption-key" before you remove it.',
+      'If its key is the wrong one, replace it with the right one. Only if you are changing the key, add the old one after the ' +
+        'new one, and run "npm run admin -- rotate-encryption-key" before you remove it.',
     );
   }
   if (choice.replacesUnusedKeys === true || missing.length < ids.length) return;
   throw new StartUpError(
-    `${source} has another key than this database (key id ${missing.join(', ')}).`,
-    `If the key that it has is the wrong one, replace it by the right one. ${REPLACE_LOST_KEY}`,
+    `${source} lacks the key of this database (key id ${missing.join(', ')}).`,
+    `If its key is the wrong one, replace it with the right one. ${REPLACE_LOST_KEY}`,
   );
 }

@@ -34,7 +34,7 @@ async function refuseOtherDatabase(client: pg.Client, directUrl: string): Promis
   }
   throw new StartUpError(
     'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases.',
-    'Let both lead to the same database of the same PostgreSQL, and not to a standby.',
+    'Set both to the same database of the same PostgreSQL server, and not to a standby.',
   );
 }
 
@@ -64,14 +64,14 @@ async function refuseOtherSettings(client: pg.Client): Promise<void> {
   throw new StartUpError(
     `The sessions that the connection pooler at ${client.host}:${client.port} opens lack settings of Charter: ${found}.`,
     `In PostgreSQL itself, as this user or a superuser:\n  ${statements.join('\n  ')}\n` +
-      '  Then let the pooler open new sessions, such as with the command RECONNECT of PgBouncer, and start again.',
+      '  Then make the pooler open new sessions, for example with the command RECONNECT of PgBouncer, and start again.',
   );
 }
 
 /**
- * Whether the pooler prepares a named statement again in a session that lacks it. Such a pooler, such as PgBouncer since 1.21
- * with `max_prepared_statements`, gives it a name of its own, because several clients use the same session. Any other one passes
- * the name on.
+ * Whether the pooler prepares a named statement again in a session that lacks it. A pooler that does, for example PgBouncer 1.21
+ * or newer with `max_prepared_statements`, renames the statement, because several clients use the same session. Any other pooler
+ * passes the name on.
  */
 async function keepsStatements(client: pg.Client): Promise<boolean> {
   const name = `charter_${randomUUID()}`;

@@ -40,14 +40,14 @@ export async function withSchemaEngine<T>(
 
 /** PrismaPg, made for the client, adapted to the needs of the migration engine. */
 function adapterFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
-  const letters = retypeLetters(pool);
+  const charColumns = retypeCharColumns(pool);
   const factory = new PrismaPg(pool);
   const connect = async () => {
     const adapter = await factory.connect();
-    const ask = adapter.queryRaw.bind(adapter);
+    const queryAsIs = adapter.queryRaw.bind(adapter);
     const queryRaw = async (query: SqlQuery) => {
-      const result = await ask(query);
-      for (const column of letters.get(result.rows) ?? []) result.columnTypes[column] = ColumnTypeEnum.Character;
+      const result = await queryAsIs(query);
+      for (const column of charColumns.get(result.rows) ?? []) result.columnTypes[column] = ColumnTypeEnum.Character;
       return result;
     };
     // PrismaPg splits a script at every semicolon, even in comments and strings, and runs the parts one by one. As a whole,
@@ -60,28 +60,25 @@ function adapterFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
   return { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect };
 }
 
-const LETTER_TYPE = 18;
-const TEXT_TYPE = 25;
-
 /**
  * Makes the pool return the catalog's type "char", which the engine needs and PrismaPg refuses, as text. Returns a map from the
  * rows of a result to the indexes of those columns.
  */
-function retypeLetters(pool: pg.Pool): WeakMap<unknown[][], number[]> {
-  const letters = new WeakMap<unknown[][], number[]>();
+function retypeCharColumns(pool: pg.Pool): WeakMap<unknown[][], number[]> {
+  const charColumns = new WeakMap<unknown[][], number[]>();
   const query = pool.query.bind(pool);
   const retyped = async (config: pg.QueryArrayConfig) => {
     const result = await query(config);
     // A script of several statements returns an array of results, without fields.
     for (const [column, field] of (result.fields ?? []).entries()) {
-      if (field.dataTypeID !== LETTER_TYPE) continue;
-      field.dataTypeID = TEXT_TYPE;
-      letters.set(result.rows, [...(letters.get(result.rows) ?? []), column]);
+      if (field.dataTypeID !== pg.types.builtins.CHAR) continue;
+      field.dataTypeID = pg.types.builtins.TEXT;
+      charColumns.set(result.rows, [...(charColumns.get(result.rows) ?? []), column]);
     }
     return result;
   };
   Object.assign(pool, { query: retyped });
-  return letters;
+  return charColumns;
 }
 
 function openPool(url: string): pg.Pool {

@@ -11,10 +11,15 @@ const ROOT = parse(process.execPath).root;
 /** Root's PATH may lack the folders of groupadd and useradd. */
 const PATH = [process.env.PATH, '/usr/sbin', '/sbin'].join(delimiter);
 
-export type Outcome = { ok: boolean; output: string };
+export type ProgramResult = { ok: boolean; output: string };
 
 /** Runs a program until it ends; root may run it as another user. Never rejects: a failure is an outcome. */
-export function run(program: string, parameters: string[], user: SystemUser = null, cwd = ROOT): Promise<Outcome> {
+export function run(
+  program: string,
+  parameters: string[],
+  user: SystemUser = null,
+  cwd = ROOT,
+): Promise<ProgramResult> {
   const options = {
     ...user,
     cwd,

@@ -8,7 +8,7 @@ export type Representation = { readonly bytes: Buffer; readonly entityTag: strin
 
 /** A published file, read, hashed and compressed once. */
 export type PublishedFile = {
-  /** Without those that a compressed file does not need. */
+  /** A file that is compressed already has only `identity`. */
   readonly representations: { readonly identity: Representation } & Readonly<Partial<Record<Encoding, Representation>>>;
   readonly headers: Readonly<Record<string, string>>;
 };

@@ -75,13 +75,18 @@ function cachedByOrigin(read: Read): Read {
   let replacedAt = Number.NEGATIVE_INFINITY;
   return (origin) => {
     const known = reads.get(origin);
-    if (known !== undefined) return known(origin);
-    const [oldest] = reads.keys();
-    if (reads.size >= MAX_ORIGINS && oldest !== undefined) {
+    if (known !== undefined) {
+      // To the end of the order, so that made-up origins replace each other, and not one that readers use.
+      reads.delete(origin);
+      reads.set(origin, known);
+      return known(origin);
+    }
+    const [leastRecent] = reads.keys();
+    if (reads.size >= MAX_ORIGINS && leastRecent !== undefined) {
       const now = performance.now();
       if (now - replacedAt < REPLACEMENT_INTERVAL_MS) return example(origin);
       replacedAt = now;
-      reads.delete(oldest);
+      reads.delete(leastRecent);
     }
     const added = cached(() => read(origin));
     reads.set(origin, added);

@@ -3,7 +3,7 @@ import { ForbiddenError } from '../domain/errors.ts';
 import { isId } from '../domain/id.ts';
 import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers, type Role } from '../domain/role.ts';
 import type { Database } from '../store/database.ts';
-import { findKeyHolder } from '../store/key-lists.ts';
+import { findKeyHolder } from '../store/key-holder.ts';
 import { noSuchUser } from './key-authority.ts';
 import { findKeyRefusal } from './key-refusal.ts';
 import type { KeyRefusal } from './outcome.ts';

@@ -93,6 +93,14 @@ export async function transaction<T>(db: Database, work: (tx: Transaction) => Pr
   return db.prisma.$transaction(work);
 }
 
+/** Whether the database responds to a statement. */
+export async function isReachable({ pool }: Database): Promise<boolean> {
+  return pool.query('select 1').then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The writes of the API. They find rows by their keys only, so that one plan is right for all values. */
 const PREPARED = /\b(key_and_time_of_write|idempotency_keys)\b/;
 

@@ -26,7 +26,7 @@ export async function claimIdempotencyKey(
   const row = await tx.idempotencyKey.findUniqueOrThrow({
     where: { organizationId_key: { organizationId: scope.organizationId, key } },
   });
-  return { kind: 'used', requestHash: Buffer.from(row.requestHash), result: row.answer };
+  return { kind: 'used', requestHash: Buffer.from(row.requestHash), result: row.result };
 }
 
 /** Stores the result of the work for which this transaction claimed the key. */
@@ -37,7 +37,7 @@ export async function recordResult(
 ): Promise<void> {
   await tx.idempotencyKey.update({
     where: { organizationId_key: { organizationId: scope.organizationId, key } },
-    data: { answer: result },
+    data: { result },
   });
 }
 

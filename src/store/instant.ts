@@ -3,6 +3,11 @@ export function rfc3339(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, text.indexOf('+')).padEnd(3, '0')}Z`;
 }
 
+/** The Date of a timestamp in PostgreSQL's JSON; null for null. */
+export function dateOf(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
+}
+
 const YEAR_2000 = Date.UTC(2000, 0);
 
 /** PostgreSQL's binary format of an RFC 3339 timestamp with milliseconds: 64 bits, microseconds since 2000. */

@@ -1,5 +1,4 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
-import type { Role } from '../domain/role.ts';
 import type { Database } from './database.ts';
 import type { Edge } from './list-edge.ts';
 
@@ -47,7 +46,7 @@ export const PEOPLE = `
 /** A position in a list of keys. */
 export type KeyPosition = { readonly createdAt: Date; readonly id: string };
 
-export type KeyPage = {
+export type KeyQuery = {
   readonly userId: string;
   readonly now: Date;
   /** Null: the first page. */
@@ -89,7 +88,7 @@ const ACTIVE_FOR_OTHERS = statementsOf('list_keys_for_others', 'api_keys', MADE_
 async function listKeys(
   { pool }: Database,
   { organizationId }: OrganizationScope,
-  { userId, now, from, limit }: KeyPage,
+  { userId, now, from, limit }: KeyQuery,
   statements: ReturnType<typeof statementsOf>,
 ): Promise<ListedKey[]> {
   const position = from === null ? [] : [from.createdAt, from.id];
@@ -101,7 +100,7 @@ async function listKeys(
 export async function listKeysOf(
   db: Database,
   scope: OrganizationScope,
-  { isActive, ...page }: KeyPage & { readonly isActive: boolean },
+  { isActive, ...page }: KeyQuery & { readonly isActive: boolean },
 ): Promise<ListedKey[]> {
   return listKeys(db, scope, page, isActive ? ACTIVE : ENDED);
 }
@@ -110,7 +109,7 @@ export async function listKeysOf(
 export async function listActiveKeysMadeForOthers(
   db: Database,
   scope: OrganizationScope,
-  page: KeyPage,
+  page: KeyQuery,
 ): Promise<ListedKey[]> {
   return listKeys(db, scope, page, ACTIVE_FOR_OTHERS);
 }
@@ -152,36 +151,4 @@ export async function countKeysOf(
 ): Promise<KeyCounts> {
   const { rows } = await db.pool.query<KeyCounts>({ ...COUNT, values: [scope.organizationId, userId, now] });
   return rows[0] ?? { active: 0, ended: 0 };
-}
-
-export type HolderWithPolicy = {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly deactivatedAt: Date | null;
-  readonly organizationSuspendedAt: Date | null;
-  readonly membersMayCreateKeys: boolean;
-  readonly maxKeyLifeDays: number;
-  readonly allowsUnendingKeys: boolean;
-};
-
-const HOLDER = {
-  name: 'find_key_holder',
-  text: `
-    select u.id, u.name, u.email, u.role, u.deactivated_at as "deactivatedAt", o.suspended_at as "organizationSuspendedAt",
-           o.members_may_create_keys as "membersMayCreateKeys", o.max_key_life_days as "maxKeyLifeDays",
-           o.allows_unending_keys as "allowsUnendingKeys"
-    from users u join organizations o on o.id = u.organization_id
-    where u.organization_id = $1 and u.id = $2`,
-};
-
-/** A user, with the organization's policy for keys. */
-export async function findKeyHolder(
-  db: Database,
-  scope: OrganizationScope,
-  userId: string,
-): Promise<HolderWithPolicy | null> {
-  const { rows } = await db.pool.query<HolderWithPolicy>({ ...HOLDER, values: [scope.organizationId, userId] });
-  return rows[0] ?? null;
 }

@@ -3,6 +3,7 @@ import type { JudgedKey } from '../domain/api-key.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { type Permission, rolesWith } from '../domain/role.ts';
 import type { Transaction } from './database.ts';
+import { dateOf } from './instant.ts';
 
 /** The key that writes, and the permission that the write needs. */
 export type Writer = { readonly keyId: string; readonly permission: Permission };
@@ -62,10 +63,6 @@ export function refusedKey(row: RefusedColumn | undefined): RefusedKey | null {
     userDeactivatedAt: dateOf(userDeactivatedAt),
   };
   return { kind: 'refused', key, at: new Date(at) };
-}
-
-function dateOf(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
 }
 
 /** For a request that repeats the response of an earlier write: takes no lock. */

@@ -9,7 +9,7 @@ export type SortField = 'created_at' | 'updated_at' | 'name';
 
 export const ID_BYTES = 16;
 
-export type Page = {
+export type PageQuery = {
   readonly sortField: SortField;
   readonly descending: boolean;
   /** Maximum number of rows, 1 to 101. The caller asks for one more than it shows. */
@@ -18,7 +18,7 @@ export type Page = {
   readonly after: Buffer | null;
 };
 
-export type RowsQuery<Row extends Stored> = Page & {
+export type RowsQuery<Row extends Stored> = PageQuery & {
   /** Only rows with these values. Undefined: with any. */
   readonly equals?: { readonly [Field in keyof ContentOf<Row>]?: string | undefined };
 };
@@ -101,7 +101,7 @@ export type Filters = {
 export function pageStatement<Row extends Stored>(
   { organizationId }: OrganizationScope,
   { name, shown }: Table<Row>,
-  { sortField, descending, limit, after }: Page,
+  { sortField, descending, limit, after }: PageQuery,
   filtersWith: (bind: Bind) => Filters,
 ): ListStatement {
   const values: unknown[] = [organizationId];
@@ -124,7 +124,7 @@ export function pageStatement<Row extends Stored>(
 export async function readPage(
   db: Database,
   { name, text, values }: ListStatement,
-  { sortField }: Pick<Page, 'sortField'>,
+  { sortField }: Pick<PageQuery, 'sortField'>,
 ): Promise<ListPage> {
   const statement = { ...(name !== undefined && { name }), text, values: [...values], types: AS_TEXT };
   const { rows } = await db.pool.query<{ json: string; version: string }>(statement);
@@ -136,7 +136,7 @@ export async function readPage(
 
 function startAfter(
   after: Buffer,
-  { sortField, descending }: Pick<Page, 'sortField' | 'descending'>,
+  { sortField, descending }: Pick<PageQuery, 'sortField' | 'descending'>,
   bind: Bind,
 ): string {
   const value = `${bind(after.subarray(ID_BYTES))}::${ORDER_TYPE[sortField]}`;

@@ -3,7 +3,7 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
 import type { Database } from './database.ts';
 import { COLUMNS, type KeyCounts, type ListedKey, PEOPLE } from './key-lists.ts';
-import { partPattern } from './like.ts';
+import { likeInAnyCase, partPattern } from './like.ts';
 import type { Edge } from './list-edge.ts';
 
 // The keys of a whole organization. Both statements read all of its keys that match: the totals need them anyway.
@@ -42,12 +42,10 @@ const IS_ACTIVE =
 const EXPIRES_SOON = `k.expires_at > greatest($2, k.expired_at) and k.expires_at - $2::timestamptz
   <= least(interval '${SOON_DAYS} days', (k.expires_at - k.created_at) / ${SOON_SHARE})`;
 const USED_AT = "coalesce(k.last_used_at, '-infinity')";
-/** The columns have the collation "C", in which only ASCII letters have a case. */
-const lower = (text: string) => `lower((${text}) collate pg_catalog."default")`;
 
 /** Whether the name or the prefix contains the text. */
 function containsPart(pattern: string): string {
-  return `(${lower('k.name')} like ${lower(pattern)} or k.key_prefix like ${pattern})`;
+  return `(${likeInAnyCase('k.name', pattern)} or k.key_prefix like ${pattern})`;
 }
 
 function matching({ organizationId }: OrganizationScope, now: Date, filters: KeyFilters) {
@@ -60,7 +58,7 @@ function matching({ organizationId }: OrganizationScope, now: Date, filters: Key
   if (holder !== '') {
     conditions.push(`k.user_id in (
       select u.id from users u
-      where u.organization_id = $1 and ${lower("u.name || ' ' || u.email")} like ${lower(bindPart(holder))})`);
+      where u.organization_id = $1 and ${likeInAnyCase("u.name || ' ' || u.email", bindPart(holder))})`);
   }
   if (permission !== null) conditions.push(`${bind(permission)} = any(k.permissions)`);
   if (isUnused) conditions.push('k.last_used_at is null');

@@ -1,7 +1,7 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
 import { bytesBefore } from './instant.ts';
-import { partPattern } from './like.ts';
+import { likeInAnyCase, partPattern } from './like.ts';
 import {
   type Bind,
   ID_BYTES,
@@ -9,7 +9,7 @@ import {
   type ListStatement,
   listRows,
   MAX_ROWS,
-  type Page,
+  type PageQuery,
   pageStatement,
   readPage,
 } from './list.ts';
@@ -18,14 +18,14 @@ import { PARENT_PROGRAMS } from './parent-programs.ts';
 
 const LAST_ID = Buffer.alloc(ID_BYTES, 0xff);
 
-export type ListQuery = Page & {
+export type ListQuery = PageQuery & {
   /** Substring of the name, at least 3 characters, case-insensitive. */
   readonly search?: string | undefined;
   readonly externalId?: string | undefined;
   readonly updatedSince?: Date | undefined;
 };
 
-/** A list page. Without a search and a bound, the list is like that of any other table. */
+/** A list page. Without `search` and `updatedSince`, the list is like that of any other table. */
 export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<ListPage> {
   const { search, externalId, updatedSince, ...page } = query;
   if (search === undefined && updatedSince === undefined)
@@ -92,11 +92,7 @@ function changesPage({ organizationId }: OrganizationScope, query: ChangesQuery)
 function filtersOf({ search, externalId }: ListQuery, bind: Bind): string[] {
   const filters: string[] = [];
   if (externalId !== undefined) filters.push(`external_id = ${bind(externalId)}`);
-  if (search !== undefined) {
-    // The expression of the trigram index. The column itself has the collation "C", which knows letter case in ASCII only.
-    const pattern = bind(partPattern(search));
-    filters.push(`lower(name collate pg_catalog."default") like lower(${pattern} collate pg_catalog."default")`);
-  }
+  if (search !== undefined) filters.push(likeInAnyCase('name', bind(partPattern(search))));
   return filters;
 }
 

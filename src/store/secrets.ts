@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { DomainError } from '../domain/errors.ts';
 import type { Keyring, SecretPlace } from '../domain/keyring.ts';
-import { nameKeyOf } from '../domain/name.ts';
 import { SECRET_BYTES } from '../domain/webhook-signature.ts';
 import type { Database } from './database.ts';
+import { BATCH_ROWS } from './delete-in-batches.ts';
 
 /** A pool, or one client within a transaction. */
 interface Queryable {
@@ -28,8 +27,6 @@ export function placeOfWebhookSecret({ organizationId, id }: WebhookEndpointId):
 export function placeOfPreviousWebhookSecret({ organizationId, id }: WebhookEndpointId): SecretPlace {
   return { column: 'webhook_endpoints.previous_secret', ids: [organizationId, id] };
 }
-
-const BATCH_ROWS = 1000;
 
 /** Advisory lock: one process at a time changes the encryption key. */
 const RETIREMENT_LOCK = 7_240_115;
@@ -74,10 +71,10 @@ async function encryptBatch(sql: Queryable, keyring: Keyring, secretTable: Secre
      where ${isOutdated(secretTable)} order by ${ids.join(', ')} limit ${BATCH_ROWS}`,
     [keyring.currentId],
   );
-  const places = rows.map((row) => ({ column: `${table}.${column}`, ids: row.ids }));
-  const values = rows.map(({ secret }, i) => {
-    const place = places[i] ?? { column: '', ids: [] };
-    return keyring.encrypt(secret.length === plainBytes ? secret : keyring.decrypt(secret, place), place);
+  const values = rows.map((row) => {
+    const place = { column: `${table}.${column}`, ids: row.ids };
+    const plain = row.secret.length === plainBytes ? row.secret : keyring.decrypt(row.secret, place);
+    return keyring.encrypt(plain, place);
   });
   // Locks the rows in the order of their ids, like every other transaction that locks several of them.
   await sql.query(
@@ -174,37 +171,4 @@ async function removeOtherKeys(sql: Queryable, keyring: Keyring): Promise<boolea
   const isNeeded = rows[0]?.needed !== false;
   await sql.query(isNeeded ? 'rollback' : 'commit');
   return !isNeeded;
-}
-
-type NamedKey = { organization_id: string; user_id: string; id: string; name: string; is_current: boolean };
-
-/**
- * Gives every API key of all organizations that lacks it the normalized form of its name, in batches. Of the current keys of
- * a user whose names look alike, all but the oldest get a form of their own: they stay as they are, and no further one is made.
- */
-export async function fillNameKeys(sql: Queryable): Promise<void> {
-  let [holder, taken] = ['', new Set<string>()];
-  for (;;) {
-    const { rows } = await sql.query<NamedKey>(
-      `select organization_id, user_id, id, name, rotated_at is null and revoked_at is null as is_current
-       from api_keys where name_key is null order by organization_id, user_id, created_at, id limit ${BATCH_ROWS}`,
-    );
-    if (rows.length === 0) return;
-    const forms = rows.map(({ organization_id, user_id, id, name, is_current }) => {
-      if (holder !== `${organization_id} ${user_id}`) {
-        [holder, taken] = [`${organization_id} ${user_id}`, new Set()];
-      }
-      const form = nameKeyOf(name);
-      const key = form.toString('hex');
-      if (is_current && taken.has(key)) return createHash('sha256').update(form).update(id).digest();
-      if (is_current) taken.add(key);
-      return form;
-    });
-    await sql.query(
-      `update api_keys k set name_key = new.name_key
-       from unnest($1::uuid[], $2::uuid[], $3::bytea[]) as new (organization_id, id, name_key)
-       where k.organization_id = new.organization_id and k.id = new.id`,
-      [rows.map((row) => row.organization_id), rows.map(({ id }) => id), forms],
-    );
-  }
 }

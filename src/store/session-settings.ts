@@ -16,19 +16,22 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   random_page_cost: '1.1',
 };
 
-/** Of TCP. PostgreSQL closes a connection two minutes after its client has become unreachable; by default, two hours after. */
+/** TCP keepalive. PostgreSQL closes a connection two minutes after its client became unreachable, instead of two hours. */
 export const KEEP_ALIVE_SETTINGS: Readonly<Record<string, string>> =
   process.platform === 'win32'
     ? {}
     : { tcp_keepalives_idle: '60', tcp_keepalives_interval: '10', tcp_keepalives_count: '6' };
 
-/** Those of a migration, which may take long. Where a pooler is used, its user has the settings above. */
+/** For migrations, which may take long. If a pooler is used, the database user has the settings above by default. */
 export const MIGRATION_SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: '0',
   idle_in_transaction_session_timeout: '0',
 };
 
-/** Adds settings to the "options" of the URL; pg ignores its own parameter if the URL has one. The last setting counts. */
+/**
+ * Adds settings to the parameter "options" of the URL, because pg ignores its property of that name if the URL has the
+ * parameter. If a setting is repeated, the last one counts.
+ */
 export function withSettings(url: string, settings: Readonly<Record<string, string>>): string {
   const address = new URL(url);
   const added = Object.entries(settings).map(([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`);

@@ -62,7 +62,7 @@ export async function isRemembered(db: Database, { name, seconds }: Omit<Attempt
 
 const UNKNOWN_EMAIL_HOURS = 24;
 
-/** Records a failure with an unknown e-mail, to take as long as the audit event of a known one. */
+/** Records a failure for an unknown e-mail, so that it takes as long as recording the audit event for a known one. */
 export async function recordUnknownEmail(
   tx: Transaction,
   { account, at }: { account: string; at: Date },

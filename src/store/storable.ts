@@ -1,6 +1,6 @@
 /**
- * Text from a request, cut to the length of its column: a long header must not roll back an action. Without NUL, which
- * PostgreSQL refuses, and API keys, which a client may have put into a header.
+ * Text from a request, cut to the length of its column: a long header must not roll back an action. NUL, which
+ * PostgreSQL refuses, is removed, and an API key, which a client may have put into a header, is shortened to its type.
  */
 export function storable(text: string, characters: number): string {
   const clean = text

@@ -55,11 +55,11 @@ export function defineTable<Row extends Stored>(definition: Definition<Row>): Ta
   const { name } = definition;
   const fields = Object.keys(definition.columns);
   const columns = fields.map(columnOf);
-  const ofColumns = Object.values<ColumnType>(definition.columns);
-  const types = ['uuid', 'uuid', ...ofColumns];
+  const columnTypes = Object.values<ColumnType>(definition.columns);
+  const parameterTypes = ['uuid', 'uuid', ...columnTypes];
   const selected = fields.map((field, i) => (columns[i] === field ? field : `${columns[i]} as "${field}"`));
   const selectedAsText = fields.map((field, i) =>
-    ofColumns[i] === 'jsonb' ? `${columns[i]}::text as "${field}"` : selected[i],
+    columnTypes[i] === 'jsonb' ? `${columns[i]}::text as "${field}"` : selected[i],
   );
   return {
     ...definition,
@@ -72,8 +72,8 @@ export function defineTable<Row extends Stored>(definition: Definition<Row>): Ta
     insert: [
       'with writer as materialized (',
       `), written as (insert into ${name} (${['organization_id', 'id', ...columns, 'created_at', 'updated_at'].join(', ')}) select `,
-      ...types.slice(0, -1).map((type) => `::${type}, `),
-      `::${types.at(-1)}, time_of_write, time_of_write from writer where refused is null returning ${TIMES})
+      ...parameterTypes.slice(0, -1).map((type) => `::${type}, `),
+      `::${parameterTypes.at(-1)}, time_of_write, time_of_write from writer where refused is null returning ${TIMES})
        select refused, written.* from writer left join written on true`,
     ],
   };
@@ -91,7 +91,7 @@ export async function findRow<Row extends Stored>(
   id: string,
 ): Promise<Found<Row> | null> {
   const values = [scope.organizationId, id];
-  const { rows } = await db.pool.query<Row & { version: string }>({ ...find, values, types });
+  const { rows } = await db.pool.query<Row & { version: string }>({ ...find, values, types: TYPE_PARSERS });
   const [found] = rows;
   if (found === undefined) return null;
   const { version, ...row } = found;
@@ -151,7 +151,7 @@ function inJsonbOrder(value: unknown): unknown {
 /** The key that writes, left-joined with a row: without one, all its columns are null. */
 export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
 
-/** What `use` makes of the row; null if there is none. */
+/** The result of `use` for the row, or null without a row. A refusal if the key may not write. */
 export function checked<Row extends Times, T>(
   row: WriterAnd<Row> | undefined,
   use: (row: Row) => T,
@@ -166,7 +166,7 @@ function isWhole<Row extends Times>(row: WriterAnd<Row>): row is RefusedColumn &
 }
 
 /** Parses JSON with `parseJson`, because V8's JSON.parse mistakes some keys. */
-const types = {
+const TYPE_PARSERS = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === pg.types.builtins.TIMESTAMPTZ) return rfc3339;
     return oid === pg.types.builtins.JSONB ? parseJson : pg.types.getTypeParser(oid, format);

@@ -6,7 +6,8 @@ import { codeOf } from './error-code.ts';
 
 /** Records a span for each statement that is sent as a part of a recorded span. The spans hold no value of a statement. */
 export function traceStatements({ pool }: Pick<Database, 'pool'>, tracing: Tracing): void {
-  // A request that waits for a connection is called back by the request that releases one, in whose span it would continue.
+  // pg-pool calls a waiting request back in the asynchronous context of the request that released the connection. Without the
+  // binding, the statements would become a part of that request's span.
   pool.connect = new Proxy(pool.connect, {
     apply: (connect, self, [callback]: unknown[]) =>
       Reflect.apply(connect, self, isCallback(callback) ? [AsyncLocalStorage.bind(callback)] : []),

@@ -4,6 +4,7 @@ import { normalEmail } from '../domain/email.ts';
 import type { Role } from '../domain/role.ts';
 import type { SessionRecord } from '../domain/session.ts';
 import type { Database } from './database.ts';
+import { dateOf } from './instant.ts';
 
 // The few look-ups made before a scope exists. Every other statement names the organization of the rows that it reads.
 
@@ -60,24 +61,20 @@ function recordOf(found: FoundKey): KeyRecord {
   return {
     organizationId,
     organizationName,
-    organizationSuspendedAt: instantOf(suspendedAt),
+    organizationSuspendedAt: dateOf(suspendedAt),
     organizationVersion,
     cursorKey,
     organizationLimits: { perKey, perOrganization },
     id,
     name,
     permissions,
-    expiresAt: instantOf(expiresAt),
-    expiredAt: instantOf(expiredAt),
-    rotatedAt: instantOf(rotatedAt),
-    revokedAt: instantOf(revokedAt),
+    expiresAt: dateOf(expiresAt),
+    expiredAt: dateOf(expiredAt),
+    rotatedAt: dateOf(rotatedAt),
+    revokedAt: dateOf(revokedAt),
     role,
-    userDeactivatedAt: instantOf(deactivatedAt),
+    userDeactivatedAt: dateOf(deactivatedAt),
   };
-}
-
-function instantOf(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
 }
 
 const FIND_SESSION = {
@@ -152,14 +149,6 @@ export async function findAccessLinkByHash(db: Database, tokenHash: Buffer): Pro
       ? null
       : { userId: makerId, role: makerRole, deactivatedAt: makerDeactivatedAt };
   return { ...link, maker };
-}
-
-/** True if the database answers a statement. */
-export async function isReachable(db: Database): Promise<boolean> {
-  return db.pool.query('select 1').then(
-    () => true,
-    () => false,
-  );
 }
 
 /** For the operator's commands. An e-mail is unique across all organizations. */

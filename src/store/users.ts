@@ -1,7 +1,7 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
 import type { Database, Transaction } from './database.ts';
-import { partPattern } from './like.ts';
+import { likeInAnyCase, partPattern } from './like.ts';
 import type { Edge } from './list-edge.ts';
 
 export type NewUser = {
@@ -157,9 +157,9 @@ export async function countUsers(
   return rows[0] ?? { total: 0, before: 0 };
 }
 
-/** Whether the name or the e-mail contains the text, by the expression of the trigram index. */
+/** Whether the name or the e-mail contains the text. */
 function contains(pattern: string): string {
-  return `lower((name || ' ' || email) collate pg_catalog."default") like lower(${pattern} collate pg_catalog."default")`;
+  return likeInAnyCase("name || ' ' || email", pattern);
 }
 
 const FIND = { name: 'find_user', text: `select ${VIEW} from users where organization_id = $1 and id = $2` };

@@ -16,16 +16,18 @@ export type WorkersOptions = {
   readonly logger: Logger;
 };
 
-/** Of a worker that ends soon after its start, so that a permanent fault does not keep the machine busy with starts. */
+/** The wait before a worker is replaced. It doubles with each end soon after a start, so that a permanent fault costs little. */
 const BACK_OFF_MS = { first: 100, most: 10_000 };
 /** A worker that has lived for this time had no fault at its start. */
 const STABLE_MS = 30_000;
-/** A worker that does not answer in this time is left out. Prometheus waits for ten seconds by default. */
+/** The metrics of a worker that does not respond in this time are left out. Prometheus waits for ten seconds by default. */
 const METRICS_MS = 3000;
 /** The program of a worker. A release starts the server with another file, whose commands do not include a worker. */
 const PROGRAM = join(import.meta.dirname, '../main.ts');
-/** Connections that wait for a worker while none is ready. */
+/** Connections that wait for a worker while none is ready, or all are stuck. */
 const MAX_WAITING = 5000;
+/** Connections that a worker has not taken. A worker with so many of them is stuck, and gets no more. */
+const MAX_UNTAKEN = 5000;
 
 type Slot = {
   /** From 1. */
@@ -59,8 +61,8 @@ export class Workers {
   #isEnding = false;
   #ends = 0;
   #hasFailed = false;
-  #lastQuestion = 0;
-  readonly #questions = new Map<number, (snapshot: Snapshot) => void>();
+  #lastMetricsRequest = 0;
+  readonly #metricsRequests = new Map<number, (snapshot: Snapshot) => void>();
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -93,7 +95,7 @@ export class Workers {
     for (let i = 0; i < this.#slots.length; i += 1) {
       this.#turn = (this.#turn + 1) % this.#slots.length;
       const slot = this.#slots[this.#turn];
-      if (slot?.child?.connected !== true || !slot.isReady) continue;
+      if (slot?.child?.connected !== true || !slot.isReady || slot.untaken.size >= MAX_UNTAKEN) continue;
       this.#lastConnection += 1;
       const message: SupervisorMessage = { kind: 'connection', id: this.#lastConnection };
       slot.untaken.set(message.id, socket);
@@ -133,10 +135,10 @@ export class Workers {
     ];
   }
 
-  /** The metrics of each worker that answers in time. */
+  /** The metrics of each worker that responds in time. */
   async snapshots(): Promise<Snapshot[]> {
-    const answers = await Promise.all(this.#running().map((child) => this.#ask(child)));
-    return answers.filter((snapshot) => snapshot !== null);
+    const snapshots = await Promise.all(this.#running().map((child) => this.#requestMetrics(child)));
+    return snapshots.filter((snapshot) => snapshot !== null);
   }
 
   #running(): ChildProcess[] {
@@ -147,7 +149,7 @@ export class Workers {
     for (const child of this.#running()) if (child.connected) child.send(message, () => {});
   }
 
-  /** Resolves with true when the worker is ready; false: it has ended instead. Then on, it is replaced whenever it ends. */
+  /** Resolves with true when the worker is ready; false: it has ended instead. Once ready, it is replaced whenever it ends. */
   async #startFirst(slot: Slot, { isFirst }: { isFirst: boolean }): Promise<boolean> {
     const { ready, ended } = this.#spawn(slot, { isFirst });
     const isReady = await Promise.race([ready.then(() => true), ended.then(() => false)]);
@@ -188,9 +190,10 @@ export class Workers {
     child.stdout?.on('data', (piece: Buffer) => lines.push(piece)).on('end', () => lines.end());
     const [ready, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<Ended>()];
     child.on('message', (message: WorkerMessage) => {
-      if (message.kind === 'metrics') this.#questions.get(message.id)?.(message.snapshot);
-      if (message.kind === 'ready') this.#onReady(slot, ready.resolve);
-      if (message.kind === 'leaving') this.#onLeaving(slot);
+      if (message.kind === 'metrics') this.#metricsRequests.get(message.id)?.(message.snapshot);
+      // Messages of a worker can arrive after its end, when the slot has no worker or the next one.
+      if (message.kind === 'ready' && slot.child === child) this.#onReady(slot, ready.resolve);
+      if (message.kind === 'leaving' && slot.child === child) this.#onLeaving(slot);
       if (message.kind === 'taken') this.#onTaken(untaken, message.id);
     });
     const onEnd = (code: number | null, signal: NodeJS.Signals | null) => {
@@ -220,12 +223,15 @@ export class Workers {
   /** Closing the copy does not end the connection. */
   #onTaken(untaken: Map<number, Socket>, taken: number): void {
     for (const [id, socket] of untaken) {
-      if (id > taken) return;
+      if (id > taken) break;
       untaken.delete(id);
       if (id === taken) socket.destroy();
       // It did not reach the worker, which had no file descriptor left for it.
       else this.hand(socket);
     }
+    // It may have waited because every worker had too many.
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.hand(next);
   }
 
   /** After an unexpected error. In a shutdown of the whole server, it still gets connections until `end`. */
@@ -235,18 +241,18 @@ export class Workers {
     slot.child?.send({ kind: 'no more connections' } satisfies SupervisorMessage, () => {});
   }
 
-  async #ask(child: ChildProcess): Promise<Snapshot | null> {
-    this.#lastQuestion += 1;
-    const question: SupervisorMessage = { kind: 'read metrics', id: this.#lastQuestion };
+  async #requestMetrics(child: ChildProcess): Promise<Snapshot | null> {
+    this.#lastMetricsRequest += 1;
+    const request: SupervisorMessage = { kind: 'read metrics', id: this.#lastMetricsRequest };
     const { promise, resolve } = Promise.withResolvers<Snapshot | null>();
     const timer = setTimeout(resolve, METRICS_MS, null);
-    this.#questions.set(question.id, resolve);
-    child.send(question, (error) => error !== null && resolve(null));
+    this.#metricsRequests.set(request.id, resolve);
+    child.send(request, (error) => error !== null && resolve(null));
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
-      this.#questions.delete(question.id);
+      this.#metricsRequests.delete(request.id);
     }
   }
 }

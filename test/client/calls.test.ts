@@ -86,7 +86,7 @@ describe.each(TARGETS)('against $name', ({ start }) => {
     expect(response.data.permissions).toContain('parent_programs:read');
   });
 
-  test('a list ends with list pages of any size', async () => {
+  test('an iteration over a list ends, even with one item on each list page', async () => {
     const names: string[] = [];
     for await (const { name } of charter.items(PROGRAMS, { params: { query: { limit: 1 } } })) names.push(name);
     expect(names).toContain(listed.name);

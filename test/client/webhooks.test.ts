@@ -71,11 +71,16 @@ test('headers and bodies are accepted in the form of each platform', async () =>
   }
 });
 
+test('a secret is accepted without its padding, and with too much of it', async () => {
+  const bare = secret.text.replace(/=+$/, '');
+  for (const padding of ['', '=', '==']) expect(await reasonOf(message, `${bare}${padding}`)).toBe('accepted');
+});
+
 describe('a request that Charter did not send is refused', () => {
   // The attacks: to change what is signed, to sign with a key that everybody has, and to leave the signature out.
   test.each([
     ['another body', { ...message, body: message.body.replace('Nordic', 'Arctic') }],
-    ['a body with a space more', { ...message, body: `${message.body} ` }],
+    ['a body with an additional space', { ...message, body: `${message.body} ` }],
     ['no body', { ...message, body: '' }],
     ['another id', withHeader('webhook-id', newEvent().id)],
     ['another time', withHeader('webhook-timestamp', String(Number(message.headers['webhook-timestamp']) + 1))],
@@ -157,6 +162,7 @@ describe('a secret or a body that cannot be right throws a TypeError that does n
     ['no prefix', secret.text.slice('whsec_'.length)],
     ['the prefix alone', 'whsec_'],
     ['a short secret', 'whsec_c2VjcmV0'],
+    ['padding and no whole bytes', `whsec_${'A'.repeat(45)}==`],
     ['a line break', `${secret.text}\n`],
     ['an API key', 'charter_live_0123456789012345678901234567890123456789000000'],
   ])('%s', async (_, given) => {

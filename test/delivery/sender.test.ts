@@ -3,7 +3,7 @@ import { type ClientRequest, createServer, Agent as HttpAgent } from 'node:http'
 import { createServer as createTlsServer, Agent as HttpsAgent } from 'node:https';
 import { isIP, Socket, type TcpNetConnectOpts } from 'node:net';
 import { type Agents, createSender, type Reply, type Sender, type SenderOptions } from '../../src/delivery/sender.ts';
-import { portOf } from '../support/port.ts';
+import { listenLocally } from '../support/port.ts';
 import { hangsUp, respondsWith, stallsMidway, staysSilent, useScriptedServer } from '../support/scripted-server.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../support/self-signed.ts';
 import { until } from '../support/wait.ts';
@@ -203,9 +203,8 @@ test('a status counts, even if the body is cut or never ends', async () => {
 });
 
 test('the words for each way to get no response', async () => {
-  const refused = createServer().listen(0, '127.0.0.1');
-  await once(refused, 'listening');
-  const closedPort = portOf(refused.address());
+  const refused = createServer();
+  const closedPort = await listenLocally(refused);
   await new Promise((resolve) => refused.close(resolve));
   const sender = senderWith({ timeoutSeconds: 0.2, resolve: () => Promise.reject(codeError('ENOTFOUND')) });
   receiver.play(staysSilent);
@@ -239,6 +238,18 @@ test.each([
       message: '00C1B3F5227F0000:error:0A000458:SSL routines:ssl3_read_bytes',
     },
     'The TLS handshake failed (ERR_SSL_TLSV1_UNRECOGNIZED_NAME).',
+  ],
+  [
+    { code: 'ECONNREFUSED', syscall: 'queryA', message: 'queryA ECONNREFUSED hook.example' },
+    'DNS failed to look up the host.',
+  ],
+  [
+    { code: 'EREFUSED', syscall: 'queryAaaa', message: 'queryAaaa EREFUSED hook.example' },
+    'DNS failed to look up the host.',
+  ],
+  [
+    { code: 'ENOTFOUND', syscall: 'queryA', message: 'queryA ENOTFOUND hook.example' },
+    'The host has no address in DNS.',
   ],
   [{ message: '' }, 'The connection failed.'],
 ])('the words for the error %j hold no address', async ({ message, ...code }, words) => {
@@ -303,8 +314,7 @@ describe('TLS', () => {
   );
   let port = 0;
   beforeAll(async () => {
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    port = portOf(server.address());
+    port = await listenLocally(server);
   });
   afterAll(() => {
     server.close();

@@ -64,15 +64,3 @@ test('while every connection is taken, readiness fails in time, and any number o
   pool.options.connectionTimeoutMillis = patience;
   expect((await server.anonymous.get('/readyz')).status).toBe(200);
 });
-
-// A load balancer must learn that the process is stopping before its port is closed.
-test('a stopping process is alive but no longer ready', async () => {
-  await withCharter({ DATABASE_URL: database.url }, async ({ url, child, printed, ended }) => {
-    const anonymous = new Client(url);
-    expect((await anonymous.get('/readyz')).status).toBe(200);
-    child.kill('SIGTERM');
-    await until('it to stop', () => printed.stdout.includes('"msg":"shutting down, finishing requests in flight"'));
-    await expect(anonymous.get('/readyz')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    expect((await ended).code).toBe(0);
-  });
-});

@@ -71,7 +71,8 @@ test('of three processes that join an empty folder at once, one starts the serve
   const starts = await Promise.all(joined.map(({ url }) => startOf(url)));
   expect(new Set(starts).size).toBe(1);
   const [first, second, third] = joined;
-  if (first === undefined || second === undefined || third === undefined) throw new Error('Three have joined.');
+  if (first === undefined || second === undefined || third === undefined)
+    throw new Error('Fewer than three members have joined.');
   await leave(first.member);
   await leave(second.member);
   expect(await startOf(third.url)).toBe(starts[0]);

@@ -58,6 +58,14 @@ async function using<T>(connecting: Promise<Connected>, work: (connected: Connec
 
 const nothing = async () => {};
 
+/** A database as the migrations of a first start leave it: without an encryption key. */
+async function withKeylessDatabase(work: (url: string) => Promise<void>): Promise<void> {
+  await withScratchDatabase(async (url) => {
+    await withClient(url, (client) => client.query('delete from encryption_keys'));
+    await work(url);
+  });
+}
+
 /** The message and the remedy for the operator. */
 async function refusalOf(connecting: Promise<Connected>): Promise<string> {
   const error = await using(connecting, nothing).catch((thrown: unknown) => thrown);
@@ -165,16 +173,16 @@ test('starts with the same process id share a new key', async () => {
 });
 
 test('a lost key file is reported, and no other key takes its place', async () => {
-  await withScratchDatabase(async (url) => {
+  await withKeylessDatabase(async (url) => {
     await using(start(url), nothing);
     await rm(file());
     expect(await refusalOf(start(url))).toMatch(/is missing: there is no .*encryption-key\.\nRestore this file/);
     await expect(access(file())).rejects.toMatchObject({ code: 'ENOENT' });
     await writeFile(file(), mintEncryptionKey(), { mode: 0o600 });
     expect(await refusalOf(start(url))).toMatch(
-      /encryption-key has another key than this database \(key id [0-9a-f]{16}\)\.\nIf the key that it has is the wrong/,
+      /encryption-key lacks the key of this database \(key id [0-9a-f]{16}\)\.\nIf its key is the wrong one/,
     );
-  }, 'empty');
+  });
 });
 
 test.each([
@@ -186,22 +194,21 @@ test.each([
   ],
   ['holds something else', 'secret', 0o600, /does not contain an encryption key\.\nRestore it/],
 ])('a key file that %s is refused with the remedy', async (_, text, mode, refusal) => {
-  await withScratchDatabase(async (url) => {
+  await withKeylessDatabase(async (url) => {
     await writeFile(file(), text, { mode });
     expect(await refusalOf(start(url))).toMatch(refusal);
-  }, 'empty');
+  });
 });
 
 test('of processes that start at once with different keys, one succeeds', async () => {
-  await withScratchDatabase(async (url) => {
-    await migrate(url);
+  await withKeylessDatabase(async (url) => {
     const started = await Promise.allSettled([OLD, NEW].map((keyring) => using(start(url, keyring), nothing)));
     expect(started.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  }, 'empty');
+  });
 });
 
 test('a key can be changed: with both keys everything can be read, and after the rotation the old one is not needed', async () => {
-  await withScratchDatabase(async (url) => {
+  await withKeylessDatabase(async (url) => {
     const old = await start(url, OLD);
     const scope = await createOrganization(old.db, { name: 'Old', users: [ADA] });
     const { organizationId } = scope;
@@ -240,7 +247,7 @@ test('a key can be changed: with both keys everything can be read, and after the
     expect(await secretBy(NEW)).toEqual(Buffer.alloc(20, 'totp'));
     expect(await refusalOf(start(url, OLD))).toMatch(/^ENCRYPTION_KEY lacks a key/);
     await old.leave();
-  }, 'empty');
+  });
 });
 
 /** As `npm run admin -- rotate-encryption-key` does. */
@@ -257,7 +264,7 @@ async function keyIds(url: string): Promise<string[]> {
 
 // The fault: a change of keys is begun and given up, and the new key is thrown away.
 test('a lost key with which nothing is encrypted is not needed, and a rotation forgets it', async () => {
-  await withScratchDatabase(async (url) => {
+  await withKeylessDatabase(async (url) => {
     await using(start(url, OLD), ({ db }) => createOrganization(db, { name: 'Old', users: [ADA] }));
     await using(start(url, BOTH), nothing);
     await using(start(url, OLD), nothing);
@@ -266,11 +273,11 @@ test('a lost key with which nothing is encrypted is not needed, and a rotation f
     expect(await rotate(url, OLD)).toBe(0);
     expect(await keyIds(url)).toEqual([OLD.currentId]);
     await using(start(url, OLD), nothing);
-  }, 'empty');
+  });
 });
 
 test('a lost key of a database without secrets is replaced by a rotation, and by nothing else', async () => {
-  await withScratchDatabase(async (url) => {
+  await withKeylessDatabase(async (url) => {
     await using(start(url), nothing);
     await rm(file());
     expect(await refusalOf(start(url))).toMatch(/Nothing is encrypted with the missing key\. If it is lost, run "npm/);
@@ -280,11 +287,11 @@ test('a lost key of a database without secrets is replaced by a rotation, and by
     expect(await keyIds(url)).toEqual([keyring]);
     expect(await rotate(url, NEW)).toBe(0);
     expect(await keyIds(url)).toEqual([NEW.currentId]);
-  }, 'empty');
+  });
 });
 
 test('a lost key of secrets is forgotten by no rotation, and the message names the right key first', async () => {
-  await withScratchDatabase(async (url) => {
+  await withKeylessDatabase(async (url) => {
     await using(start(url, OLD), ({ db }) => createOrganization(db, { name: 'Old', users: [ADA] }));
     for (const { keyring, ...options } of [
       { keyring: NEW, replacesUnusedKeys: false },
@@ -293,15 +300,15 @@ test('a lost key of secrets is forgotten by no rotation, and the message names t
     ]) {
       const refusal = await refusalOf(start(url, keyring, options));
       expect(refusal).not.toContain('Nothing is encrypted');
-      expect(refusal).toMatch(/\n(If the key that it has is the wrong one, replace it by the right one\.|Restore)/);
+      expect(refusal).toMatch(/\n(If its key is the wrong one, replace it with the right one\.|Restore)/);
     }
     expect(await keyIds(url)).toEqual([OLD.currentId]);
-  }, 'empty');
+  });
 });
 
 // The race: a process with the new key is writing a secret while one without it starts.
 test('a start waits for a write with a key that it lacks, and is refused', async () => {
-  await withScratchDatabase(async (url) => {
+  await withKeylessDatabase(async (url) => {
     await using(start(url, OLD), ({ db }) => createOrganization(db, { name: 'Old', users: [ADA] }));
     await using(start(url, BOTH), async ({ db }) => {
       const user = await db.prisma.user.findFirstOrThrow();
@@ -315,11 +322,11 @@ test('a start waits for a write with a key that it lacks, and is refused', async
         expect(await refusal).toMatch(/^ENCRYPTION_KEY lacks a key/);
       });
     });
-  }, 'empty');
+  });
 });
 
 test('a rotation of the encryption key covers both secrets of a webhook endpoint', async () => {
-  await withScratchDatabase(async (url) => {
+  await withKeylessDatabase(async (url) => {
     const old = await start(url, OLD);
     const scope = await createOrganization(old.db, { name: 'Old', users: [] });
     const actor = await createActor(old.db, scope, 'administrator');
@@ -341,5 +348,5 @@ test('a rotation of the encryption key covers both secrets of a webhook endpoint
     // A process that still runs with the old key alone must not store a secret that nobody could read.
     await expect(addEndpoint(old.db, actor)).rejects.toThrow();
     await old.leave();
-  }, 'empty');
+  });
 });

@@ -18,6 +18,16 @@ test.each([
   expect(longLocksOf(`-- Why.\n${sql}`)).toEqual([{ statement: expect.any(String), remedy: expect.any(String) }]);
 });
 
+test.each(['TEXT UNIQUE', 'UUID PRIMARY KEY'])(
+  'the remedy for a new column %s is an index, not NOT VALID',
+  (definition) => {
+    const [lock] = longLocksOf(`ALTER TABLE "parent_programs" ADD COLUMN "a" ${definition};`);
+    // PostgreSQL has NOT VALID for CHECK and FOREIGN KEY only.
+    expect(lock?.remedy).toMatch(/CREATE UNIQUE INDEX CONCURRENTLY.*USING INDEX/);
+    expect(lock?.remedy).not.toContain('NOT VALID');
+  },
+);
+
 test('constraints are validated in a migration of their own', () => {
   const add = 'ALTER TABLE "a" ADD CONSTRAINT "c" CHECK ("b" > 0) NOT VALID;';
   const validate = 'ALTER TABLE "a" VALIDATE CONSTRAINT "c";';

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,7 +11,7 @@ import { proxyDatabase } from '../support/database-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { parseSeries, type Series } from '../support/metrics.ts';
 import { useScratchDatabase, withClient } from '../support/postgres.ts';
-import { kill, startFile, untilPrinted } from '../support/process.ts';
+import { kill, runFile, startFile, untilPrinted } from '../support/process.ts';
 import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -174,6 +175,78 @@ test('the connections that a killed worker has not taken are served by another o
   );
 });
 
+// The attack: a worker is stuck, and the supervisor keeps every second connection for it, also of clients that have gone.
+test('a worker that takes no connection gets no more of them, once 5,000 wait for it', async () => {
+  await withWorkers(
+    async (charter) => {
+      const { client } = await organizationAt(database.url, charter);
+      const stuck = charter.pids().get(1) ?? 0;
+      process.kill(stuck, 'SIGSTOP');
+      try {
+        for (let i = 0; i < 50; i += 1) await connectAndLeave(charter.url, 200);
+        const statuses: number[] = [];
+        for (let i = 0; i < 10; i += 1) {
+          client.get('/api/key').then(
+            ({ status }) => statuses.push(status),
+            () => undefined,
+          );
+        }
+        await until('every response', () => statuses.length === 10, { seconds: 30 });
+        expect(new Set(statuses)).toEqual(new Set([200]));
+      } finally {
+        process.kill(stuck, 'SIGKILL');
+      }
+    },
+    { WORKERS: '2' },
+  );
+});
+
+/** Sends requests over as many connections at the same time, and closes all of them when half have a response. */
+async function connectAndLeave(url: string, count: number): Promise<void> {
+  const { port, hostname } = new URL(url);
+  let responses = 0;
+  const half = Promise.withResolvers<void>();
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect(Number(port), hostname);
+    socket.once('data', () => {
+      responses += 1;
+      if (responses === count / 2) half.resolve();
+    });
+    socket.once('error', half.reject);
+    socket.write('GET /livez HTTP/1.1\r\nHost: charter.test\r\n\r\n');
+    return socket;
+  });
+  await half.promise;
+  for (const socket of sockets) socket.destroy();
+}
+
+// Messages that a worker has sent can arrive after its end.
+test('a message of a worker that has ended does not make the next one get connections before it serves', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-workers-'));
+  const pipe = join(folder, 'pipe');
+  await promisify(execFile)('mkfifo', [pipe]);
+  const NODE_OPTIONS = `--import=${join(import.meta.dirname, '../support/late-worker-message.mjs')}`;
+  try {
+    await withWorkers(
+      async (charter) => {
+        const { client } = await organizationAt(database.url, charter);
+        process.kill(charter.pids().get(2) ?? 0, 'SIGUSR2');
+        await until('its end', () => endsOf(charter).length > 0);
+        await writeFile(pipe, '{"kind":"ready"}\n');
+        const statuses: number[] = [];
+        await until('another worker 2 to serve', async () => {
+          statuses.push((await client.get('/api/key')).status);
+          return servedBy(await charter.series(), 2) > 0;
+        });
+        expect(new Set(statuses)).toEqual(new Set([200]));
+      },
+      { NODE_OPTIONS, CHARTER_TEST_PIPE: pipe, WORKERS: '2' },
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test('a worker that cannot start is tried again until it can', async () => {
   const proxy = await proxyDatabase(database.url);
   await withWorkers(
@@ -269,13 +342,13 @@ test('workers whose supervisor was killed finish their requests and end', async 
 
 test('a start that fails is reported once, and ends with exit code 1', async () => {
   const { port } = new URL(shared.url);
-  const again = await startFile('src/main.ts', [], { DATABASE_URL: database.url, WORKERS: '2', PORT: port }).ended;
+  const again = await runFile('src/main.ts', [], { DATABASE_URL: database.url, WORKERS: '2', PORT: port });
   expect({ code: again.code, stderr: again.stderr }).toEqual({
     code: 1,
     stderr: `\nCharter cannot start. Port ${port} of 127.0.0.1 is in use.\n  Stop the program that uses it, or set PORT to another port.\n`,
   });
   const nowhere = `postgresql://postgres:x@${HOST}:${await freePort(HOST)}/charter`;
-  const { code, stderr } = await startFile('src/main.ts', [], { DATABASE_URL: nowhere, WORKERS: '2', PORT: '0' }).ended;
+  const { code, stderr } = await runFile('src/main.ts', [], { DATABASE_URL: nowhere, WORKERS: '2', PORT: '0' });
   expect(code).toBe(1);
   expect(stderr.match(/Charter cannot start/g)).toHaveLength(1);
 });

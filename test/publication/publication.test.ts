@@ -161,15 +161,18 @@ test('the page says how to build missing documentation, and shows it once it is 
   const folder = await mkdtemp(join(tmpdir(), 'charter-unbuilt-'));
   const app = express().use(openPublication(pathToFileURL(`${folder}/`)).routes(OPTIONS));
   const unbuilt = await listen(app, { host: '127.0.0.1', port: 0 });
-  const missing = await fetch(`${unbuilt.url}/docs`);
-  expect(missing.status).toBe(503);
-  expect(missing.headers.get('cache-control')).toBe('no-store');
-  expect(await missing.text()).toContain('<code>npm run docs</code>');
-  await writeBuilt(folder);
-  const built = await fetch(`${unbuilt.url}/docs`);
-  expect([built.status, await built.text()]).toEqual([200, 'docs/index.html']);
-  await unbuilt.stop();
-  await rm(folder, { recursive: true });
+  try {
+    const missing = await fetch(`${unbuilt.url}/docs`);
+    expect(missing.status).toBe(503);
+    expect(missing.headers.get('cache-control')).toBe('no-store');
+    expect(await missing.text()).toContain('<code>npm run docs</code>');
+    await writeBuilt(folder);
+    const built = await fetch(`${unbuilt.url}/docs`);
+    expect([built.status, await built.text()]).toEqual([200, 'docs/index.html']);
+  } finally {
+    await unbuilt.stop();
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('a file that cannot be read is a failed request, not missing documentation; it is shown once it can be read', async () => {
@@ -187,15 +190,18 @@ test('a file that cannot be read is a failed request, not missing documentation;
     host: '127.0.0.1',
     port: 0,
   });
-  for (const path of PATHS) expect([path, (await fetch(`${unreadable.url}${path}`)).status]).toEqual([path, 500]);
-  expect(failures).toMatchObject(PATHS.map(() => ({ code: 'EISDIR' })));
-  await rm(join(folder, 'docs'), { recursive: true });
-  for (const name of ['openapi.json', 'openapi.yaml']) await rm(join(folder, name), { recursive: true });
-  await writeBuilt(folder);
-  const readable = await fetch(`${unreadable.url}/docs`);
-  expect([readable.status, await readable.text()]).toEqual([200, 'docs/index.html']);
-  await unreadable.stop();
-  await rm(folder, { recursive: true });
+  try {
+    for (const path of PATHS) expect([path, (await fetch(`${unreadable.url}${path}`)).status]).toEqual([path, 500]);
+    expect(failures).toMatchObject(PATHS.map(() => ({ code: 'EISDIR' })));
+    await rm(join(folder, 'docs'), { recursive: true });
+    for (const name of ['openapi.json', 'openapi.yaml']) await rm(join(folder, name), { recursive: true });
+    await writeBuilt(folder);
+    const readable = await fetch(`${unreadable.url}/docs`);
+    expect([readable.status, await readable.text()]).toEqual([200, 'docs/index.html']);
+  } finally {
+    await unreadable.stop();
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('the server reads and compresses the prepared files at its start, before the first request', async () => {
@@ -203,10 +209,13 @@ test('the server reads and compresses the prepared files at its start, before th
   await writeBuilt(folder);
   const publication = openPublication(pathToFileURL(`${folder}/`));
   const prepared = await listen(express().use(publication.routes(OPTIONS)), { host: '127.0.0.1', port: 0 });
-  await publication.prepare(prepared.url);
-  await rm(folder, { recursive: true });
-  for (const path of PATHS) expect((await fetch(`${prepared.url}${path}`)).status).toBe(200);
-  await prepared.stop();
+  try {
+    await publication.prepare(prepared.url);
+    await rm(folder, { recursive: true });
+    for (const path of PATHS) expect((await fetch(`${prepared.url}${path}`)).status).toBe(200);
+  } finally {
+    await prepared.stop();
+  }
 });
 
 test('the pages and the collection show the address that the reader called', async () => {
@@ -224,11 +233,14 @@ test('with PUBLIC_URL, they show that, whatever host the reader called', async (
   const publicUrl = 'https://charter.example.org';
   const app = express().use(openPublication().routes({ ...OPTIONS, publicUrl }));
   const own = await listen(app, { host: '127.0.0.1', port: 0 });
-  for (const path of ['/docs', '/docs/plain.html', '/postman.json']) {
-    const text = await (await fetch(`${own.url}${path}`)).text();
-    expect([path, shown(text), text.includes(own.url)]).toEqual([path, publicUrl, false]);
+  try {
+    for (const path of ['/docs', '/docs/plain.html', '/postman.json']) {
+      const text = await (await fetch(`${own.url}${path}`)).text();
+      expect([path, shown(text), text.includes(own.url)]).toEqual([path, publicUrl, false]);
+    }
+  } finally {
+    await own.stop();
   }
-  await own.stop();
 });
 
 // The attack: a Host header with markup, which a cache in front of the server could show to others.
@@ -245,11 +257,34 @@ test.each(['"><script>alert(1)</script>', 'evil host', 'evil.test/path', `${'x'.
 test('of many made-up hosts, only a few are shown', async () => {
   const app = express().use(openPublication().routes(OPTIONS));
   const own = await listen(app, { host: '127.0.0.1', port: 0 });
-  const addresses = new Set<string | undefined>();
-  for (let i = 0; i < 20; i += 1) addresses.add(shown((await sendTo('/postman.json', `host${i}.test`, own.url)).text));
-  await own.stop();
-  // One more than are kept, because the first of them has been replaced once.
-  expect([...addresses]).toEqual([...[0, 1, 2, 3, 4].map((i) => `http://host${i}.test`), EXAMPLE]);
+  try {
+    const addresses = new Set<string | undefined>();
+    for (let i = 0; i < 20; i += 1)
+      addresses.add(shown((await sendTo('/postman.json', `host${i}.test`, own.url)).text));
+    // One more than are kept, because the first of them has been replaced once.
+    expect([...addresses]).toEqual([...[0, 1, 2, 3, 4].map((i) => `http://host${i}.test`), EXAMPLE]);
+  } finally {
+    await own.stop();
+  }
+});
+
+// The attack: one made-up host every ten seconds, each of which takes the place of the host that was added first.
+test('made-up hosts replace each other, and not the host that readers use', async () => {
+  let now = 0;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const app = express().use(openPublication().routes(OPTIONS));
+  const own = await listen(app, { host: '127.0.0.1', port: 0 });
+  try {
+    const addressFor = async (host: string) => shown((await sendTo('/postman.json', host, own.url)).text);
+    for (let i = 0; i < 8; i += 1) {
+      expect(await addressFor(`host${i}.test`)).toBe(`http://host${i}.test`);
+      expect([i, await addressFor('real.test')]).toEqual([i, 'http://real.test']);
+      now += 10_000;
+    }
+  } finally {
+    clock.mockRestore();
+    await own.stop();
+  }
 });
 
 test('the default of base_url in the contract is the address for which the pages are built', async () => {

@@ -1,3 +1,4 @@
+import { NOBODY } from '../support/actors.ts';
 import { KEYRING } from '../support/encryption.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
 
@@ -59,7 +60,6 @@ const idempotencyKey = (more: object) => ({
 });
 
 const ROWS = { organizations: organization, users: user, api_keys: apiKey, parent_programs: program };
-const NOWHERE = '00000000-0000-7000-8000-000000000000';
 
 test('the valid rows that the refusals below each change in one column are accepted', async () => {
   for (const [table, row] of Object.entries(ROWS)) expect(await insertRow(table, row({}))).toBe('written');
@@ -76,14 +76,14 @@ test('a key cannot refer to a user of another organization', async () => {
   );
 });
 
-test('a user with keys cannot be moved to another organization', async () => {
+test('a user with keys cannot be deleted', async () => {
   await createKeyRow(database.db, theirs);
   const remove = database.db.pool.query('delete from users where id = $1', [theirs.userId]);
   await expect(remove).rejects.toMatchObject({ code: expect.stringMatching(/^23(001|503)$/) });
 });
 
 test('no row can belong to an organization that does not exist', async () => {
-  const orphan = { organization_id: NOWHERE };
+  const orphan = { organization_id: NOBODY };
   expect(await insertRow('users', user(orphan))).toBe('23503 users_organization_id_fkey');
   expect(await insertRow('api_keys', apiKey(orphan))).toBe('23503 api_keys_organization_id_user_id_fkey');
   expect(await insertRow('parent_programs', program(orphan))).toBe('23503 parent_programs_organization_id_fkey');

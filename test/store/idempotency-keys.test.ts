@@ -1,4 +1,5 @@
 import { claimIdempotencyKey, deleteExpiredIdempotencyKeys, recordResult } from '../../src/store/idempotency-keys.ts';
+import { untilWaiting } from '../support/postgres.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
 
 const database = await useDatabase();
@@ -72,10 +73,11 @@ test('a claim waits for the transaction that holds the key, then gets its result
     const first = db.prisma.$transaction(async (tx) => {
       await claimIdempotencyKey(tx, tenant.scope, claim);
       second = claimIdempotencyKey(db.prisma, tenant.scope, claim);
+      await untilWaiting(db.pool, 1);
       await recordResult(tx, tenant.scope, { key, result: 'made' });
       if (fails) throw new Error('undone');
     });
-    await first.catch(() => undefined);
+    await (fails ? expect(first).rejects.toThrow('undone') : first);
     expect(await second).toMatchObject(fails ? { kind: 'claimed' } : { kind: 'used', result: 'made' });
   }
 });

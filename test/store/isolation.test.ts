@@ -6,6 +6,7 @@ import { eventProofs } from './isolation/events.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
 import {
   keyHistoryProofs,
+  keyHolderProofs,
   keyListProofs,
   keyRotationProofs,
   keyUseProofs,
@@ -33,6 +34,7 @@ const PROOFS: Record<string, Proofs> = {
   'events.ts': eventProofs,
   'idempotency-keys.ts': idempotencyKeyProofs,
   'key-history.ts': keyHistoryProofs,
+  'key-holder.ts': keyHolderProofs,
   'key-lists.ts': keyListProofs,
   'key-of-write.ts': keyOfWriteProofs,
   'key-rotations.ts': keyRotationProofs,
@@ -49,8 +51,8 @@ const PROOFS: Record<string, Proofs> = {
   'users.ts': { ...userProofs, ...peopleProofs },
 };
 /**
- * Housekeeping, the write of key uses, the rotation of encryption keys and the delivery of webhooks, which cover all organizations
- * in one statement.
+ * Housekeeping, the write of key uses, the rotation of encryption keys, the names of earlier API keys and the delivery of webhooks,
+ * which cover all organizations in one statement.
  */
 const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',
@@ -58,17 +60,18 @@ const OVER_ALL_ORGANIZATIONS = [
   'idempotency-keys.ts deleteExpiredIdempotencyKeys',
   'key-uses.ts deleteOldKeyUses',
   'key-uses.ts writeKeyUses',
+  'name-keys.ts fillNameKeys',
   'rate-limits.ts deleteIdleRateLimits',
   'secrets.ts retireOtherKeys',
   'sessions.ts deleteExpiredSessions',
   'sign-in-failures.ts deleteExpiredSignInFailures',
   'webhook-deliveries.ts claimDeliveries',
   'webhook-deliveries.ts countPendingDeliveries',
-  'webhook-deliveries.ts deleteExpiredDeliveries',
-  'webhook-deliveries.ts deleteOldWebhookDays',
-  'webhook-deliveries.ts eraseExpiredPreviousSecrets',
   'webhook-deliveries.ts listPendingEndpoints',
   'webhook-deliveries.ts recordAttempts',
+  'webhook-expiry.ts deleteExpiredDeliveries',
+  'webhook-expiry.ts deleteOldWebhookDays',
+  'webhook-expiry.ts eraseExpiredPreviousSecrets',
 ];
 /** Failed attempts are counted by hashes of the input, and requests without a key by address: no organization is known. */
 const BEFORE_ANY_ORGANIZATION = [

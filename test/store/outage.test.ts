@@ -1,6 +1,6 @@
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type Database, isReachable, openDatabase } from '../../src/store/database.ts';
 import { isOutage, isUniqueViolation } from '../../src/store/database-errors.ts';
-import { findKeysByHash, isReachable } from '../../src/store/unscoped.ts';
+import { findKeysByHash } from '../../src/store/unscoped.ts';
 import { proxyDatabase } from '../support/database-proxy.ts';
 import { KEYRING } from '../support/encryption.ts';
 import { serverUrl, withClient } from '../support/postgres.ts';

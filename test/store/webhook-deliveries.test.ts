@@ -81,6 +81,16 @@ test('nothing is claimed for a disabled endpoint', async () => {
   expect(await claim(endpoint)).toEqual([]);
 });
 
+// The race: the organization is suspended after its endpoint was listed as ready.
+test('nothing is claimed for an endpoint of a suspended organization', async () => {
+  const endpoint = await newEndpoint(1);
+  await db.prisma.organization.updateMany({
+    where: { id: endpoint.organizationId },
+    data: { suspendedAt: new Date() },
+  });
+  expect(await claim(endpoint)).toEqual([]);
+});
+
 test('endpoints with pending deliveries are listed in a fixed order, after a given one', async () => {
   const endpoints = [await newEndpoint(5), await newEndpoint(1), await newEndpoint(2)];
   await newEndpoint(0);

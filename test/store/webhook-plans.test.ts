@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { placeOfWebhookSecret } from '../../src/store/secrets.ts';
-import { deleteExpiredDeliveries } from '../../src/store/webhook-deliveries.ts';
 import { findWebhookEndpoint, insertWebhookEndpoint, listWebhookEndpoints } from '../../src/store/webhook-endpoints.ts';
+import { deleteExpiredDeliveries } from '../../src/store/webhook-expiry.ts';
 import { findWebhookDelivery, listWebhookDeliveries } from '../../src/store/webhook-history.ts';
 import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/store.ts';

@@ -116,7 +116,7 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
   };
 }
 
-/** What every export says of this process. OTEL_RESOURCE_ATTRIBUTES adds to it. */
+/** The resource of every export: this process. OTEL_RESOURCE_ATTRIBUTES adds attributes. */
 async function describeService(serviceName: string) {
   const { version }: { version: string } = JSON.parse(await readFile(MANIFEST, 'utf8'));
   return defaultResource()
@@ -186,7 +186,7 @@ class Spans implements Tracing {
   }
 
   startTrace(step: SpanStart, traceparent?: string): Span {
-    // `tracestate` is for those who send a trace on, which this server does not.
+    // `tracestate` matters only to servers that propagate the trace, which this one does not.
     const caller = traceparent === undefined ? null : parseTraceParent(traceparent);
     const context = caller === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...caller, isRemote: true });
     return this.#start(step, context);

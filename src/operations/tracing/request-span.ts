@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Span, SpanEnd, Tracing } from '../../domain/tracing.ts';
 
-/** Which part of the server handled a request. No request chooses its words. */
+/** Which part of the server handled a request. None of the values comes from the request itself. */
 export type Handled = {
   /** As in the metrics. */
   readonly operation: string;
@@ -9,7 +9,7 @@ export type Handled = {
   readonly route: string | undefined;
 };
 
-/** Others could be so many that nobody can search for them. */
+/** Any other method is recorded as "_OTHER", because clients can make up any number of them. */
 const METHODS: ReadonlySet<string | undefined> = new Set([
   'GET',
   'HEAD',

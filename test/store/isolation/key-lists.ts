@@ -4,13 +4,8 @@ import { totalOf } from '../../../src/domain/key-usage.ts';
 import { insertApiKey, replaceApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { findKeyHistory, findLiveSuccessor } from '../../../src/store/key-history.ts';
-import {
-  countKeysOf,
-  findKeyHolder,
-  findListedKey,
-  listActiveKeysMadeForOthers,
-  listKeysOf,
-} from '../../../src/store/key-lists.ts';
+import { findKeyHolder } from '../../../src/store/key-holder.ts';
+import { countKeysOf, findListedKey, listActiveKeysMadeForOthers, listKeysOf } from '../../../src/store/key-lists.ts';
 import { findKeyRotations } from '../../../src/store/key-rotations.ts';
 import { findOrganizationUse } from '../../../src/store/key-uses.ts';
 import {
@@ -83,7 +78,9 @@ export const keyListProofs: Proofs = {
     await createKeyRow(db, { ...theirs, scope: ours.scope }, { id, name: 'Ours' });
     expect(await findListedKey(db, ours.scope, { userId: theirs.userId, id })).toMatchObject({ name: 'Ours' });
   },
+};
 
+export const keyHolderProofs: Proofs = {
   async findKeyHolder({ db, ours, theirs }) {
     expect(await findKeyHolder(db, ours.scope, theirs.userId)).toBeNull();
     const email = await withSameId(db, ours, theirs);

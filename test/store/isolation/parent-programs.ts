@@ -49,7 +49,7 @@ export const parentProgramListProofs: Proofs = {
   },
 };
 
-/** Of the statements that are the same for every table. */
+/** Proofs for the statements that all tables share. */
 export const listProofs: Proofs = {
   async listRows({ db, ours, theirs }) {
     const [own, foreign] = [await insert(db, ours), await insert(db, theirs)];

@@ -27,7 +27,7 @@ import type { Proofs } from './proof.ts';
 
 const AT = new Date('2026-05-04T12:00:00.000Z');
 
-/** An endpoint with a failed delivery. With an id, of an endpoint of another organization. */
+/** Adds an endpoint with a failed delivery. Its id may be that of an endpoint of another organization. */
 async function addDelivered(db: Database, { scope, userId }: Tenant, id = newId()) {
   const { organizationId } = scope;
   await insertWebhookEndpoint(db.prisma, scope, {

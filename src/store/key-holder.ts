@@ -1,0 +1,35 @@
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Role } from '../domain/role.ts';
+import type { Database } from './database.ts';
+
+export type HolderWithPolicy = {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly deactivatedAt: Date | null;
+  readonly organizationSuspendedAt: Date | null;
+  readonly membersMayCreateKeys: boolean;
+  readonly maxKeyLifeDays: number;
+  readonly allowsUnendingKeys: boolean;
+};
+
+const HOLDER = {
+  name: 'find_key_holder',
+  text: `
+    select u.id, u.name, u.email, u.role, u.deactivated_at as "deactivatedAt", o.suspended_at as "organizationSuspendedAt",
+           o.members_may_create_keys as "membersMayCreateKeys", o.max_key_life_days as "maxKeyLifeDays",
+           o.allows_unending_keys as "allowsUnendingKeys"
+    from users u join organizations o on o.id = u.organization_id
+    where u.organization_id = $1 and u.id = $2`,
+};
+
+/** A user, with the organization's policy for keys. */
+export async function findKeyHolder(
+  db: Database,
+  scope: OrganizationScope,
+  userId: string,
+): Promise<HolderWithPolicy | null> {
+  const { rows } = await db.pool.query<HolderWithPolicy>({ ...HOLDER, values: [scope.organizationId, userId] });
+  return rows[0] ?? null;
+}
