@@ -327,7 +327,6 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     KEPT_HOURS: '1',
   },
   'src/store/secrets.ts': {
-    BATCH_ROWS: '1000',
     'TABLES.0.plainBytes': '20',
     'TABLES.1.plainBytes': '32',
   },
@@ -350,10 +349,12 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'src/store/webhook-deliveries.ts': {
     MAX_COUNTED: '100_000',
-    DAYS_KEPT: '30',
   },
   'src/store/webhook-endpoints.ts': {
     MAX_COUNTED_DELIVERIES: '1000',
+  },
+  'src/store/webhook-expiry.ts': {
+    DAYS_KEPT: '30',
   },
   'src/store/webhook-history.ts': {
     MAX_READ_ATTEMPTS: '50',
@@ -365,6 +366,7 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     STABLE_MS: '30_000',
     METRICS_MS: '3000',
     MAX_WAITING: '5000',
+    MAX_UNTAKEN: '5000',
   },
   // Time limits of connections, of the start and of the shutdown, and what the environment may set.
   'src/config.ts': {

@@ -7,7 +7,7 @@ import { rotateKey } from '../../src/service/rotate-key.ts';
 import { createActor } from '../support/actors.ts';
 import { readFeed } from '../support/feed.ts';
 import { untilWaiting } from '../support/postgres.ts';
-import { createTestOrganization, startServer, type TestOrganization, type TestServer } from '../support/server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
 import { inTransaction } from '../support/transaction.ts';
 
 const MINUTE_MS = 60_000;
@@ -18,8 +18,7 @@ const PATIENCE = { seconds: 8 };
 const LOCK = 'select from organizations where id = $1 for no key update';
 
 const clock = { aheadMs: 0 };
-const server: TestServer = await startServer({ clock: () => Date.now() + clock.aheadMs });
-afterAll(() => server.close());
+const server = await useServer({ clock: () => Date.now() + clock.aheadMs });
 beforeEach(() => {
   clock.aheadMs = 0;
 });

@@ -123,7 +123,7 @@ test('a request whose client gives up while it waits is no failure of the server
     await blocker.query('begin');
     await blocker.query('lock table parent_programs');
     const running = Array.from({ length: MOST_AT_ONCE }, (_, i) => client.get(`${LIST}?search=running${i}`));
-    await Promise.any([3, MOST_AT_ONCE].map((count) => untilWaiting(server.db.pool, count)));
+    await untilWaiting(server.db.pool, [3, MOST_AT_ONCE]);
     const givesUp = new AbortController();
     const headers = { Authorization: `Bearer ${key}` };
     const abandoned = fetch(`${server.url}${LIST}?search=abandoned`, { headers, signal: givesUp.signal });

@@ -93,7 +93,7 @@ test('the requests of closed connections are not carried out', async () => {
     await blocker.query('lock table parent_programs');
     const half = { connections: length({ short: 250, full: 1000 }), requests: 1, text: () => text };
     const [reset, ended] = await Promise.all([flood(server.url, half), flood(server.url, half)]);
-    await Promise.any([3, MOST].map((count) => untilWaiting(server.db.pool, count, PATIENCE)));
+    await untilWaiting(server.db.pool, [3, MOST], PATIENCE);
     await reset.stop();
     // These clients may still wait for a response, which they get; it is not worth the work of the others.
     for (const socket of ended.sockets) socket.end();
@@ -117,7 +117,7 @@ test('a client that closes its sending side fails no other request for the same 
     await blocker.query('begin');
     await blocker.query('lock table parent_programs');
     const others = await floodOf({ connections: MOST + 2, text: (i) => text(`${LIST}?search=other${i}`) });
-    await Promise.any([3, MOST].map((count) => untilWaiting(server.db.pool, count, PATIENCE)));
+    await untilWaiting(server.db.pool, [3, MOST], PATIENCE);
     const shared = `${LIST}?search=shared`;
     const halfClosing = await floodOf({ connections: 1, text: () => text(shared) });
     // After the response, the keys of all earlier requests have been looked up.

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { readDocument } from '../../src/api/contract.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { ResponseCache } from '../../src/api/response-cache.ts';
@@ -7,6 +5,7 @@ import type { Caller } from '../../src/domain/caller.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import type { Reply } from '../support/client.ts';
 import { createProgram } from '../support/every-operation.ts';
+import { collectGarbage } from '../support/garbage.ts';
 import { untilWaiting, withClient } from '../support/postgres.ts';
 import { createTestOrganization, startServer, useServer } from '../support/server.ts';
 import { countStatements } from '../support/statements.ts';
@@ -135,13 +134,6 @@ const caller = (organizationId: string, organizationVersion: string): Caller => 
   expiresAt: null,
 });
 /** Clears every WeakRef whose target is otherwise unreachable. */
-async function collectGarbage(): Promise<void> {
-  // A WeakRef keeps its target alive until the turn of the event loop that created it ends.
-  await new Promise((resolve) => setImmediate(resolve));
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
-}
-
 const asMade = (text: string, fields: string[] = []) => ({
   response: { status: 200, fields, entityTag: undefined, notModified: undefined, text },
   version: '1',

@@ -1,5 +1,5 @@
-// Every table behind a cached response changes the version of the organization, however it is written. The tables are those that
-// the statements of the cached operations read, so a new resource is covered without a change.
+// Every way of writing to a table behind a cached response changes the version of the organization. The tables are those
+// that the statements of the cached operations read, so a new resource is covered without a change.
 
 import { firstExample } from '../../src/api/document.ts';
 import { operations } from '../support/contract.ts';

@@ -1,4 +1,4 @@
-// What is really delivered is what the contract describes, and what its users verify.
+// Deliveries match the contract, and receivers can verify them.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { Webhook as ReferenceLibrary } from 'standardwebhooks';
@@ -28,7 +28,7 @@ formats.default(ajv);
 
 type Created = Awaited<ReturnType<typeof create>>;
 
-/** Every event that there is, as the receiver gets it. */
+/** Delivers one event of each type. Returns the requests that the receiver got. */
 async function deliverEach({ administrator, endpoint }: Created): Promise<readonly Received[]> {
   const { organizationId, endpointId } = endpoint;
   receiver.play(respondsWith(204));

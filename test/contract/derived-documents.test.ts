@@ -1,4 +1,5 @@
-// Documents derived from the contract for other tools: one with every `$ref` resolved, a Postman collection, and the preview's.
+// Documents derived from the contract for other tools: one with every `$ref` resolved, a Postman collection, and that of the
+// preview.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
@@ -7,7 +8,7 @@ import { toPostmanCollection } from '../../scripts/generate/postman.ts';
 import { operations } from '../support/contract.ts';
 import { successOf } from '../support/every-operation.ts';
 import { createItem, createReferences, type References, withReferences } from '../support/resources.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
 type Pair = { readonly key: string; readonly value: string; readonly disabled?: boolean };
 type Request = {
@@ -31,6 +32,7 @@ function read(name: string) {
   return { text, json: JSON.parse(text) };
 }
 
+const server = await useServer();
 const contract = read('openapi.json').json;
 
 describe('openapi.dereferenced.json', () => {
@@ -127,12 +129,6 @@ describe('postman.json', () => {
   });
 
   describe('against the server', () => {
-    let server: TestServer;
-    beforeAll(async () => {
-      server = await startServer();
-    });
-    afterAll(() => server.close());
-
     test.each(operations)(
       'the server accepts the request of $operationId unchanged, except for an existing id',
       async (operation) => {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { operations } from '../support/contract.ts';
-import { prepare, sendTo, successOf } from '../support/every-operation.ts';
+import { type Prepared, prepare, sendTo, successOf } from '../support/every-operation.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { useServer } from '../support/server.ts';
 
@@ -11,6 +11,13 @@ const server = await useServer();
 const taking = operations.filter(({ requestBody }) => requestBody !== undefined);
 
 describe.each(taking)('$operationId', (operation) => {
+  let shared: Promise<Prepared> | undefined;
+  /** For requests that are refused, and so change nothing. */
+  const prepareOnce = (): Promise<Prepared> => {
+    shared ??= prepare(server, operation);
+    return shared;
+  };
+
   test.each([
     ['an unterminated object', '{"name": "x"'],
     ['no JSON at all', 'name=x'],
@@ -19,14 +26,14 @@ describe.each(taking)('$operationId', (operation) => {
     ['only spaces', '   '],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['UTF-16', Buffer.from('{"name":"x"}', 'utf16le')],
-    ['an encoded lone surrogate', Buffer.from('7b226e616d65223a22eda08022 7d'.replace(' ', ''), 'hex')],
+    ['an encoded lone surrogate', Buffer.from('7b226e616d65223a22eda080227d', 'hex')],
   ])('400 for a body of %s', async (_, body) => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     expect((await sendTo(client, request, { body })).status).toBe(400);
   });
 
   test('400 for a body that ends before its Content-Length', async () => {
-    const { ours, request } = await prepare(server, operation);
+    const { ours, request } = await prepareOnce();
     const headers = [`Authorization: Bearer ${ours.key}`, 'Content-Type: application/json', 'Content-Length: 500'];
     const text = rawRequest(`${request.method} ${request.url}`, headers, '{"name": "Half');
     const response = parseRaw(await exchangeRaw(server.url, text, { endAfterSending: true }));
@@ -38,7 +45,7 @@ describe.each(taking)('$operationId', (operation) => {
     ['with a Content-Length', {}],
     ['in chunks', { 'Transfer-Encoding': 'chunked' }],
   ])('413 for 101 KiB sent %s', async (_, headers) => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     const body = JSON.stringify({ name: 'x'.repeat(101 * 1024) });
     expect((await sendTo(client, request, { body, headers })).status).toBe(413);
   });
@@ -64,13 +71,13 @@ describe.each(taking)('$operationId', (operation) => {
     ['JSON in two charsets', { 'Content-Type': 'application/json; charset=utf-8; charset=utf-16' }],
     ['an unknown compression', { 'Content-Encoding': 'br, gzip' }],
   ])('415 for %s', async (_, headers) => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     expect((await sendTo(client, request, { headers })).status).toBe(415);
   });
 
   // Attack: a decompression bomb, a few bytes that expand to gigabytes.
   test('415 for a compressed body', async () => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     const body = gzipSync(JSON.stringify(request.body));
     expect((await sendTo(client, request, { body, headers: { 'Content-Encoding': 'gzip' } })).status).toBe(415);
   });
@@ -90,14 +97,14 @@ describe.each(taking)('$operationId', (operation) => {
     ['a media type without a body', undefined, { 'Content-Type': 'application/json' }],
     ['no byte in chunks', undefined, { 'Content-Length': '0', 'Content-Type': 'application/json' }],
   ])('422 for %s, naming the body', async (_, body, headers) => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     const response = await client.send(request.method, request.url, { body, headers });
     expect(response.status).toBe(422);
     expect(response.body).toEqual({ message: 'body is required.', errors: { body: ['is required.'] } });
   });
 
   test.each(['[]', 'null', '"x"', '3', 'true', '[{"name":"x"}]'])('422 for the body %s, naming it', async (body) => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     const response = await sendTo(client, request, { body });
     expect(response.status).toBe(422);
     expect(response.body.errors).toEqual({ body: ['must be an object.'] });
@@ -105,7 +112,7 @@ describe.each(taking)('$operationId', (operation) => {
 
   // Attack: deep nesting, to exhaust the stack of the parser or of the validator.
   test('422, not 500, for fifty thousand nested arrays', async () => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     const body = `{"metadata":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
     expect((await sendTo(client, request, { body })).status).toBe(422);
   });

@@ -1,4 +1,5 @@
 import { mintKey } from '../../src/domain/api-key.ts';
+import { STOPPED_URL, withoutTable } from '../support/broken-database.ts';
 import { operations } from '../support/contract.ts';
 import { permissionOf, prepare, requestFor, sendTo } from '../support/every-operation.ts';
 import { tableOf } from '../support/resources.ts';
@@ -7,23 +8,21 @@ import { useServer } from '../support/server.ts';
 const BUG =
   'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.';
 const OUTAGE = 'The service is temporarily unavailable. Try again in a few seconds.';
-/** Nothing listens on this port, as if the database were stopped. */
-const STOPPED = 'postgresql://charter:secret-of-the-database@127.0.0.1:1/charter';
 
-const [server, cutOff] = await Promise.all([useServer(), useServer({ databaseUrl: STOPPED })]);
+const [server, cutOff] = await Promise.all([useServer(), useServer({ databaseUrl: STOPPED_URL })]);
 
 describe.each(operations)('$operationId', (operation) => {
   // Attack: provoking errors to learn about tables, statements and versions from their messages.
   test('500 that does not reveal the cause, if the key look-up fails', async () => {
     const { client, request } = await prepare(server, operation);
-    const response = await whileRenamed('api_keys', () => sendTo(client, request));
+    const response = await withoutTable(server.db, 'api_keys', () => sendTo(client, request));
     expect(response).toMatchObject({ status: 500, body: { message: BUG } });
   });
 
   if (permissionOf(operation) !== undefined) {
     test("500 that does not reveal the cause, if the operation's own statement fails; it works again afterwards", async () => {
       const { client, request } = await prepare(server, operation);
-      const response = await whileRenamed(tableOf(operation), () => sendTo(client, request));
+      const response = await withoutTable(server.db, tableOf(operation), () => sendTo(client, request));
       expect(response).toMatchObject({ status: 500, body: { message: BUG } });
       expect((await sendTo(client, request)).status).toBeLessThan(300);
     });
@@ -48,13 +47,3 @@ describe.each(operations)('$operationId', (operation) => {
     expect((await sendTo(cutOff.anonymous, request)).status).toBe(401);
   });
 });
-
-/** The tests of a file run sequentially, so no other test sees the missing table. */
-async function whileRenamed<T>(table: string, work: () => Promise<T>): Promise<T> {
-  await server.db.pool.query(`alter table ${table} rename to away`);
-  try {
-    return await work();
-  } finally {
-    await server.db.pool.query(`alter table away rename to ${table}`);
-  }
-}

@@ -1,5 +1,5 @@
 import { operations } from '../support/contract.ts';
-import { prepare, requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
+import { type Prepared, prepare, requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
 import { createItem } from '../support/resources.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
@@ -7,6 +7,12 @@ const server = await useServer();
 
 describe.each(operations)('$operationId', (operation) => {
   const hasId = operation.path.includes('{id}');
+  let shared: Promise<Prepared> | undefined;
+  /** For requests that are refused, and so change nothing. */
+  const prepareOnce = (): Promise<Prepared> => {
+    shared ??= prepare(server, operation);
+    return shared;
+  };
 
   test('returns its success status for a request built from the examples', async () => {
     const { client, request } = await prepare(server, operation);
@@ -28,14 +34,14 @@ describe.each(operations)('$operationId', (operation) => {
   test.each(['text/html', 'application/json;q=0', 'application/xml, application/json;q=0, */*;q=0'])(
     '406 for Accept: %s',
     async (accept) => {
-      const { client, request } = await prepare(server, operation);
+      const { client, request } = await prepareOnce();
       const response = await sendTo(client, request, { headers: { Accept: accept } });
       expect(response.status).toBe(406);
     },
   );
 
   test.each(['PUT', 'OPTIONS', 'TRACE'])('405 for %s, with the methods of the path in Allow', async (method) => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     const methods = operations.filter(({ path }) => path === operation.path).map((each) => each.method.toUpperCase());
     const allowed = methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]));
     const response = await client.send(method, request.url);
@@ -44,7 +50,7 @@ describe.each(operations)('$operationId', (operation) => {
   });
 
   test('414 for an address of 8193 bytes, and not for one of 8192', async () => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     const padding = 8193 - withQuery(request.url, 'q=').length;
     const tooLong = withQuery(request.url, `q=${'x'.repeat(padding)}`);
     expect((await sendTo(client, request, { url: tooLong })).status).toBe(414);
@@ -53,7 +59,7 @@ describe.each(operations)('$operationId', (operation) => {
   });
 
   test('422 for an unknown query parameter, naming it', async () => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     const response = await sendTo(client, request, { url: withQuery(request.url, 'verbose=1') });
     expect(response.status).toBe(422);
     expect(Object.keys(response.body.errors)).toEqual(['verbose']);
@@ -63,7 +69,7 @@ describe.each(operations)('$operationId', (operation) => {
   });
 
   test.each(['search=%ff', '%ff=1', 'search=%', 'search=%C3', 'search=%ED%A0%80'])('400 for ?%s', async (query) => {
-    const { client, request } = await prepare(server, operation);
+    const { client, request } = await prepareOnce();
     const response = await sendTo(client, request, { url: withQuery(request.url, query) });
     expect(response.status).toBe(400);
   });
@@ -77,7 +83,7 @@ describe.each(operations)('$operationId', (operation) => {
     });
 
     test('HEAD gets the same refusals as GET, without a body', async () => {
-      const { client, request } = await prepare(server, operation);
+      const { client, request } = await prepareOnce();
       const url = withQuery(request.url, 'verbose=1');
       expect(await sendTo(client, request, { method: 'HEAD', url })).toMatchObject({ status: 422, text: '' });
       const anonymous = await sendTo(server.anonymous, request, { method: 'HEAD' });
@@ -87,7 +93,7 @@ describe.each(operations)('$operationId', (operation) => {
 
   if (hasId) {
     test('400 for an id whose percent-encoding is not UTF-8', async () => {
-      const { client, request } = await prepare(server, operation);
+      const { client, request } = await prepareOnce();
       const url = requestFor(operation, { id: '%ff' }).url;
       expect((await sendTo(client, request, { url })).status).toBe(400);
     });
@@ -101,7 +107,7 @@ describe.each(operations)('$operationId', (operation) => {
       '%F0%9F%98%80',
       '..%2f',
     ])('422 for the id %s, naming it', async (id) => {
-      const { client, request } = await prepare(server, operation);
+      const { client, request } = await prepareOnce();
       const response = await sendTo(client, request, { url: requestFor(operation, { id }).url });
       expect(response.status).toBe(422);
       expect(Object.keys(response.body.errors)).toEqual(['id']);
@@ -109,7 +115,7 @@ describe.each(operations)('$operationId', (operation) => {
 
     // Attack: probing for another organization's rows. Any difference from an unknown id would reveal that a row exists.
     test('404 for an id of another organization, with the same message as for an unknown id', async () => {
-      const { client, request } = await prepare(server, operation);
+      const { client, request } = await prepareOnce();
       const theirs = await createTestOrganization(server);
       const url = requestFor(operation, { id: await createItem(theirs.client, operation) }).url;
       const foreign = await sendTo(client, request, { url });

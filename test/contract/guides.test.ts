@@ -8,8 +8,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { EXCEPTIONS } from '../../src/api/exceptions.ts';
 import { operations } from '../support/contract.ts';
-import { blocksOf, guideNames, readGuide } from '../support/guides.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { type Block, blocksOf, guideNames, readGuide } from '../support/guides.ts';
+import { createTestOrganization, useServer } from '../support/server.ts';
 
 type Components = {
   readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
@@ -23,6 +23,8 @@ ajv.addSchema(document, 'contract');
 
 const blocks = guideNames.flatMap(blocksOf).map((block) => ({ ...block, name: `${block.guide}:${block.line}` }));
 const inLanguage = (language: string) => blocks.filter((block) => block.language === language);
+const isCurl = ({ language, code }: Block) => language === 'sh' && code.includes('curl');
+const guidesWithCurl = [...new Set(blocks.filter(isCurl).map(({ guide }) => guide))];
 
 test('every code block is plain text or in a language that the tests check', () => {
   expect(blocks.length).toBeGreaterThan(40);
@@ -52,23 +54,14 @@ test.each(inLanguage('http'))('the response of $name is one that its operation d
   }
 });
 
-describe('every curl command gets the status that its guide states', () => {
-  let server: TestServer;
-  let folder: string;
-  beforeAll(async () => {
-    server = await startServer();
-    folder = await mkdtemp(join(tmpdir(), 'charter-guides-'));
-    // curl reads this file by itself, so the command runs exactly as written and also prints each status.
-    await writeFile(
-      join(folder, '.curlrc'),
-      'silent\nshow-error\nnoproxy = "*"\nwrite-out = "\\n=> %{response_code}\\n"\n',
-    );
-  });
-  afterAll(async () => {
-    await server.close();
-    await rm(folder, { recursive: true });
-  });
+const server = await useServer();
+const folder = await mkdtemp(join(tmpdir(), 'charter-guides-'));
+afterAll(() => rm(folder, { recursive: true }));
+// curl reads this file by itself, so the command runs exactly as written and also prints each status.
+const CURLRC = 'silent\nshow-error\nnoproxy = "*"\nwrite-out = "\\n=> %{response_code}\\n"\n';
+await writeFile(join(folder, '.curlrc'), CURLRC);
 
+describe('every curl command gets the status that its guide states', () => {
   /** The variables that the reader of a guide has set at this point. */
   async function readersEnvironment(): Promise<Record<string, string>> {
     const { client, key } = await createTestOrganization(server);
@@ -89,11 +82,12 @@ describe('every curl command gets the status that its guide states', () => {
     };
   }
 
-  test.each(guideNames)('%s', async (guide) => {
+  test.each(guidesWithCurl)('%s', async (guide) => {
     const env = await readersEnvironment();
     const ofGuide = blocks.filter((block) => block.guide === guide);
-    for (const [i, { name, language, code, options }] of ofGuide.entries()) {
-      if (language !== 'sh' || !code.includes('curl')) continue;
+    for (const [i, block] of ofGuide.entries()) {
+      if (!isCurl(block)) continue;
+      const { name, code, options } = block;
       const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', code], { env });
       const responses = [...stdout.matchAll(/(.*)\n=> (\d+)\n/g)];
       const statuses = responses.map(([, , status]) => status).join();

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { contractRules } from '../../openapi/lint/contract/index.ts';
 import { type LinkTargets, readLinkTargets } from '../../openapi/lint/link-targets.ts';
 import { pageRules } from '../../openapi/lint/pages/index.ts';
@@ -8,11 +8,12 @@ import type { Mistake } from '../../openapi/lint/rule.ts';
 import { workflowRules } from '../../openapi/lint/workflows/index.ts';
 import { bundleContract, UnbundledError } from '../../scripts/bundle.ts';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
-import { lintDocuments } from '../../scripts/lint/contract.ts';
+import { lintDocuments, problemsOf } from '../../scripts/lint/contract.ts';
 import { lintTexts } from '../../scripts/lint/pages.ts';
 import { inOrder, type Problem, problemsText } from '../../scripts/lint/problem.ts';
 import { problemOfScore, scoreOf } from '../../scripts/lint/score.ts';
 import { lintSpelling } from '../../scripts/lint/spelling.ts';
+import { root } from '../../scripts/tool.ts';
 
 const LINT = join(import.meta.dirname, '../../openapi/lint');
 
@@ -28,6 +29,126 @@ function reported(problems: readonly Problem[]): string[] {
   return problems.map(({ rule, message }) => `${rule}: ${message.replace(/\S+\.yaml(?=:\d)/, 'FILE')}`);
 }
 
+const MISTAKES: readonly (readonly [what: string, find: string, replace: string, messages: readonly string[]])[] = [
+  [
+    'a misspelt name',
+    'tags: [Books]',
+    'tagss: [Books]',
+    ['operation-tag-defined: This operation has no tag.', 'struct: OpenAPI has no "tagss" at this place.'],
+  ],
+  ['a missing name', '          in: query\n', '', ['struct: "in" is missing here.']],
+  [
+    'a string in place of a mapping',
+    '          schema:\n            type: integer\n            minimum: 1\n            maximum: 100\n',
+    '          schema: number\n',
+    ['struct: This is a text, but must be a group of "name: value" lines.'],
+  ],
+  [
+    'a dangling reference',
+    '#/components/examples/FirstPage"',
+    '#/components/examples/FirstPag"',
+    ['no-unresolved-refs: This reference has no target.', 'no-unused-components: Nothing uses "FirstPage".'],
+  ],
+  [
+    'a reference to a missing file',
+    '"#/components/examples/Created"',
+    'Created.yaml',
+    ['no-unresolved-refs: The file "Created.yaml" does not exist.', 'no-unused-components: Nothing uses "Created".'],
+  ],
+  [
+    'a duplicate operationId',
+    'operationId: createBook',
+    'operationId: listBooks',
+    ['unique-operation-id: Two operations have the operationId "listBooks". The other place is FILE:21.'],
+  ],
+  [
+    'an operation without a summary',
+    '      summary: Create a book\n',
+    '',
+    ['operation-summary: This operation has no summary.'],
+  ],
+  [
+    'a parameter without a description',
+    '          description: How many books a page holds at most.\n',
+    '',
+    ['parameter-description: This parameter has no description.'],
+  ],
+  [
+    'an example out of bounds',
+    '              value: 10\n',
+    '              value: 1000\n',
+    ['no-invalid-parameter-examples: This example does not match its schema: must be <= 100.'],
+  ],
+  [
+    'a field without an example',
+    '          examples: [A book]\n',
+    '',
+    ['scalar-property-missing-example: This field has no example.'],
+  ],
+  [
+    'an unknown type',
+    'type: integer',
+    'type: int',
+    [
+      'no-invalid-parameter-examples: The schema of this example is not valid: type must be JSONType or JSONType[]: int.',
+      'struct: "type" cannot have this value.',
+    ],
+  ],
+  [
+    'an unknown tag',
+    'tags: [Books]',
+    'tags: [Book]',
+    ['operation-tag-defined: This tag is not listed in openapi/openapi.yaml.'],
+  ],
+  [
+    'a required field that is not declared',
+    'required: [data]',
+    'required: [data, extra]',
+    [
+      'no-required-schema-properties-undefined: "extra" is required, but there is no such field.',
+      'no-invalid-media-type-examples: This example does not match its schema: "extra" is missing.',
+    ],
+  ],
+];
+
+const TWO_IN_ONE = {
+  find: '        message: The book was created.\n',
+  replace: '        note: A\n        more: B\n',
+};
+const contractMistakes = contractRules.flatMap(({ name, mistakes }) => mistakes.map((mistake) => ({ name, mistake })));
+const workflowMistakes = workflowRules.flatMap(({ name, mistakes }) => mistakes.map((mistake) => ({ name, mistake })));
+
+let readable: Promise<ReadonlyMap<string, Problem[]>> | undefined;
+
+/** The problems of every document that Redocly can read, by file. It takes longer to start than to lint all of them. */
+function lintReadable(): Promise<ReadonlyMap<string, Problem[]>> {
+  readable ??= lintAll();
+  return readable;
+}
+
+async function lintAll(): Promise<ReadonlyMap<string, Problem[]>> {
+  const sample = await readFile(join(LINT, 'sample.yaml'), 'utf8');
+  const workflow = await readFile(join(LINT, 'sample.arazzo.yaml'), 'utf8');
+  const texts: readonly (readonly [string, string])[] = [
+    ['sample.yaml', sample],
+    ['sample.arazzo.yaml', workflow],
+    ['two-in-one.yaml', plant(sample, TWO_IN_ONE)],
+    ...contractMistakes.map(({ mistake }, i) => [`rule-${i}.yaml`, plant(sample, mistake)] as const),
+    ...workflowMistakes.map(({ mistake }, i) => [`rule-${i}.arazzo.yaml`, plant(workflow, mistake)] as const),
+    ...MISTAKES.map(([, find, replace], i) => [`mistake-${i}.yaml`, plant(sample, { find, replace })] as const),
+  ];
+  await Promise.all(texts.map(([name, text]) => writeFile(join(folder, name), text)));
+  const problems = await lintDocuments(texts.map(([name]) => join(folder, name)));
+  expect(problems).toHaveLength(texts.length);
+  return new Map(texts.map(([name], i) => [name, problems[i] ?? []]));
+}
+
+async function problemsIn(file: string): Promise<Problem[]> {
+  const problems = (await lintReadable()).get(file);
+  if (problems === undefined) throw new Error(`${file} was not linted.`);
+  return problems;
+}
+
 describe('the contract', () => {
   async function lintSamples(mistakes: readonly Pick<Mistake, 'find' | 'replace'>[]): Promise<Problem[][]> {
     const sample = await readFile(join(LINT, 'sample.yaml'), 'utf8');
@@ -37,131 +158,42 @@ describe('the contract', () => {
   }
 
   test('the sample has no problems', async () => {
-    expect(await lintDocuments([join(LINT, 'sample.yaml')])).toEqual([[]]);
+    expect(await problemsIn('sample.yaml')).toEqual([]);
   });
 
   test('each rule reports each of its own mistakes, and no other rule reports them', async () => {
-    const all = contractRules.flatMap(({ name, mistakes }) => mistakes.map((mistake) => ({ name, mistake })));
     expect(contractRules.filter(({ mistakes }) => mistakes.length === 0)).toEqual([]);
-    const found = await lintSamples(all.map(({ mistake }) => mistake));
-    expect(found.map(reported)).toEqual(all.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
+    const found = await Promise.all(contractMistakes.map((_, i) => problemsIn(`rule-${i}.yaml`)));
+    expect(found.map(reported)).toEqual(contractMistakes.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
     expect(found.flat().filter(({ remedy, line }) => remedy === '' || line === 1)).toEqual([]);
   });
-
-  const MISTAKES: readonly (readonly [what: string, find: string, replace: string, messages: readonly string[]])[] = [
-    [
-      'a misspelt name',
-      'tags: [Books]',
-      'tagss: [Books]',
-      ['operation-tag-defined: This operation has no tag.', 'struct: OpenAPI has no "tagss" at this place.'],
-    ],
-    ['a missing name', '          in: query\n', '', ['struct: "in" is missing here.']],
-    [
-      'a string in place of a mapping',
-      '          schema:\n            type: integer\n            minimum: 1\n            maximum: 100\n',
-      '          schema: number\n',
-      ['struct: This is a text, but must be a group of "name: value" lines.'],
-    ],
-    [
-      'a dangling reference',
-      '#/components/examples/FirstPage"',
-      '#/components/examples/FirstPag"',
-      ['no-unresolved-refs: This reference has no target.', 'no-unused-components: Nothing uses "FirstPage".'],
-    ],
-    [
-      'a reference to a missing file',
-      '"#/components/examples/Created"',
-      'Created.yaml',
-      ['no-unresolved-refs: The file "Created.yaml" does not exist.', 'no-unused-components: Nothing uses "Created".'],
-    ],
-    [
-      'a duplicate operationId',
-      'operationId: createBook',
-      'operationId: listBooks',
-      ['unique-operation-id: Two operations have the operationId "listBooks". The other place is FILE:21.'],
-    ],
-    [
-      'an operation without a summary',
-      '      summary: Create a book\n',
-      '',
-      ['operation-summary: This operation has no summary.'],
-    ],
-    [
-      'a parameter without a description',
-      '          description: How many books a page holds at most.\n',
-      '',
-      ['parameter-description: This parameter has no description.'],
-    ],
-    [
-      'an example out of bounds',
-      '              value: 10\n',
-      '              value: 1000\n',
-      ['no-invalid-parameter-examples: This example does not match its schema: must be <= 100.'],
-    ],
-    [
-      'a field without an example',
-      '          examples: [A book]\n',
-      '',
-      ['scalar-property-missing-example: This field has no example.'],
-    ],
-    [
-      'an unknown type',
-      'type: integer',
-      'type: int',
-      [
-        'no-invalid-parameter-examples: The schema of this example is not valid: type must be JSONType or JSONType[]: int.',
-        'struct: "type" cannot have this value.',
-      ],
-    ],
-    [
-      'an unknown tag',
-      'tags: [Books]',
-      'tags: [Book]',
-      ['operation-tag-defined: This tag is not listed in openapi/openapi.yaml.'],
-    ],
-    [
-      'a required field that is not declared',
-      'required: [data]',
-      'required: [data, extra]',
-      [
-        'no-required-schema-properties-undefined: "extra" is required, but there is no such field.',
-        'no-invalid-media-type-examples: This example does not match its schema: "extra" is missing.',
-      ],
-    ],
-  ];
-
-  let linted: Promise<Problem[][]> | undefined;
-
-  /** The problems of each of them, in its own document. Redocly takes longer to start than to lint all of them. */
-  function lintMistakes(): Promise<Problem[][]> {
-    linted ??= lintSamples(MISTAKES.map(([, find, replace]) => ({ find, replace })));
-    return linted;
-  }
 
   test.each(MISTAKES.map(([what, , , messages], i) => ({ what, messages, i })))(
     '$what gets a plain message',
     async ({ messages, i }) => {
-      expect(reported((await lintMistakes())[i] ?? [])).toEqual(messages);
+      expect(reported(await problemsIn(`mistake-${i}.yaml`))).toEqual(messages);
     },
   );
 
   test('every mistake in an example is listed, those of one place in one problem', async () => {
-    const [problems = []] = await lintSamples([
-      { find: '        message: The book was created.\n', replace: '        note: A\n        more: B\n' },
-    ]);
+    const problems = await problemsIn('two-in-one.yaml');
     const [first, ...others] = problems.map(({ message }) => message);
     expect(first).toMatch(/: "message" is missing; .*"note"/);
     expect(others.join()).toContain('"more"');
   });
 
-  test('a problem that causes others comes first, and no message contains the path of the checkout', async () => {
+  test('a problem that causes others comes first', () => {
     const problem = { line: 1, column: 1, message: 'x', remedy: 'y' };
     const follower = { ...problem, file: 'a.md', rule: 'link' };
     const cause = { ...problem, file: 'b.yaml', rule: 'unique-operation-id' };
     expect(inOrder([follower, cause])).toEqual([cause, follower]);
-    const missing = { find: '"#/components/examples/Created"', replace: 'Created.yaml' };
-    const found = await lintSamples([missing, { find: 'title: Sample API', replace: 'title: [Sample API' }]);
-    expect(problemsText(found.flat())).not.toContain(join(LINT, '../..'));
+  });
+
+  test('a path in a message of Redocly is shortened to that in the checkout', () => {
+    const location = [{ source: { ref: 'openapi/openapi.yaml' }, start: { line: 1, col: 1 } }];
+    const message = `Failed to read ${join(LINT, 'sample.yaml')}.`;
+    const problems = problemsOf([{ ruleId: 'some-rule', message, suggest: [], location }]);
+    expect(problemsText(problems)).toContain('Failed to read openapi/lint/sample.yaml.');
   });
 
   test("Redocly's score says which parts lower it, lowest first", () => {
@@ -194,6 +226,7 @@ describe('the contract', () => {
   ])('%s that makes the YAML invalid is reported once, with its line', async (_, find, replace, message) => {
     const [problems = []] = await lintSamples([{ find, replace }]);
     expect(reported(problems)).toEqual([`yaml: ${message}`]);
+    expect(problems[0]).toMatchObject({ file: relative(root, join(folder, '0.yaml')) });
     expect(problems[0]?.line).toBeGreaterThan(2);
   });
 
@@ -225,22 +258,13 @@ describe('the contract', () => {
 });
 
 describe('workflows', () => {
-  const SAMPLE = 'sample.arazzo.yaml';
-
   test('the sample has no problems', async () => {
-    expect(await lintDocuments([join(LINT, SAMPLE)])).toEqual([[]]);
+    expect(await problemsIn('sample.arazzo.yaml')).toEqual([]);
   });
 
   test('each rule reports each of its own mistakes, and no other rule reports them', async () => {
-    const all = workflowRules.flatMap(({ name, mistakes }) => mistakes.map((mistake) => ({ name, mistake })));
-    const sample = await readFile(join(LINT, SAMPLE), 'utf8');
-    const files = all.map(({ mistake }, i) => ({
-      file: join(folder, `${i}.arazzo.yaml`),
-      text: plant(sample, mistake),
-    }));
-    await Promise.all(files.map(({ file, text }) => writeFile(file, text)));
-    const found = await lintDocuments(files.map(({ file }) => file));
-    expect(found.map(reported)).toEqual(all.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
+    const found = await Promise.all(workflowMistakes.map((_, i) => problemsIn(`rule-${i}.arazzo.yaml`)));
+    expect(found.map(reported)).toEqual(workflowMistakes.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
     expect(found.flat().filter(({ remedy, line }) => remedy === '' || line === 1)).toEqual([]);
   });
 });

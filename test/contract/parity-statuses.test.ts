@@ -2,6 +2,7 @@
 
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { changeLimits } from '../../src/service/operator.ts';
+import { STOPPED_URL, withoutTable } from '../support/broken-database.ts';
 import type { Reply } from '../support/client.ts';
 import { checkResponse, operations } from '../support/contract.ts';
 import { type Prepared, prepareFor, requestFor, sendTo, withQuery } from '../support/every-operation.ts';
@@ -12,15 +13,12 @@ import { createRow, resourceOf, uniqueFieldOf } from '../support/resources.ts';
 import { copyRow } from '../support/rows.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
 
-/** Nothing listens on this port, as if the database were stopped. */
-const STOPPED = 'postgresql://charter:charter@127.0.0.1:1/charter';
-
 const IMPATIENT = { headersSeconds: 0.1, requestSeconds: 0.1 };
 
 const [server, cutOff, impatient, mock] = await Promise.all([
   useServer(),
-  useServer({ databaseUrl: STOPPED }),
-  useServer({ databaseUrl: STOPPED, timeLimits: IMPATIENT }),
+  useServer({ databaseUrl: STOPPED_URL }),
+  useServer({ databaseUrl: STOPPED_URL, timeLimits: IMPATIENT }),
   useMock(),
 ]);
 
@@ -66,7 +64,7 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
     const replies = await Promise.all(Array.from({ length: 6 }, () => sendTo(client, request)));
     return replies.find(({ status }) => status === 429) ?? sendTo(client, request);
   },
-  500: ({ client, request }) => whileRenamed('api_keys', () => sendTo(client, request)),
+  500: ({ client, request }) => withoutTable(server.db, 'api_keys', () => sendTo(client, request)),
   503: ({ ours, request }) => sendTo(cutOff.anonymous, request, { key: ours.key }),
 };
 
@@ -80,16 +78,6 @@ async function createFull(operation: (typeof operations)[number]): Promise<TestO
   await createRow(ours.client, resource);
   await copyRow(server.db, { organizationId: ours.id, table: resource.table }, 29);
   return ours;
-}
-
-/** The tests of a file run sequentially, so no other test sees the missing table. */
-async function whileRenamed<T>(table: string, work: () => Promise<T>): Promise<T> {
-  await server.db.pool.query(`alter table ${table} rename to away`);
-  try {
-    return await work();
-  } finally {
-    await server.db.pool.query(`alter table away rename to ${table}`);
-  }
 }
 
 describe.each(operations)('$operationId', (operation) => {
@@ -114,13 +102,13 @@ describe.each(operations)('$operationId', (operation) => {
     },
   );
 
-  const hasBody = statuses.flatMap((status) =>
+  const examples = statuses.flatMap((status) =>
     Object.keys(operation.responses[status]?.content?.['application/json']?.examples ?? {}).map(
       (example) => [status, example] as const,
     ),
   );
 
-  test.each(hasBody)(
+  test.each(examples)(
     "%p, example %s: the forced response of the mock equals the contract's example",
     async (status, example) => {
       const request = requestFor(operation, { id: crypto.randomUUID() });

@@ -1,4 +1,5 @@
-// The mock responds as the server does to every request. The requests come from the document, so new operations are included.
+// The mock responds as the server does to every request. The requests come from the document, so that a new operation is
+// included.
 import { Client } from '../support/client.ts';
 import { checkMockResponse, operations } from '../support/contract.ts';
 import { prepare, sendTo } from '../support/every-operation.ts';

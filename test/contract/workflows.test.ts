@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { root } from '../../scripts/tool.ts';
 import { workflowFiles } from '../../scripts/workflows/files.ts';
-import { runWorkflows } from '../../scripts/workflows/run.ts';
+import { runWorkflows, type WorkflowRun } from '../../scripts/workflows/run.ts';
 import { useMock } from '../support/mock.ts';
 import { runFile } from '../support/process.ts';
 import { stepIdsOf, workflowOf } from '../support/resource-workflow.ts';
@@ -27,12 +27,23 @@ const targets = {
   mock: { server: mock.url, key: mock.key },
 };
 
-let onServer: ReturnType<typeof runWorkflows> | undefined;
+let onServer: Promise<WorkflowRun> | undefined;
 
 /** All workflows on the server, run once for two tests. */
-function runOnServer(): ReturnType<typeof runWorkflows> {
+function runOnServer(): Promise<WorkflowRun> {
   onServer ??= runWorkflows({ files, ...targets.server, isVerbose: true });
   return onServer;
+}
+
+/** The command that an integrator runs. */
+function command(key: string, server: string, ...flags: readonly string[]) {
+  return runFile('scripts/workflows/main.ts', ['--server', server, ...flags], { CHARTER_API_KEY: key });
+}
+
+/** All workflows on the mock, by the command. */
+async function runOnMock(): Promise<WorkflowRun> {
+  const { code, stdout, stderr } = await command(mock.key, mock.url, '--verbose');
+  return { isFine: code === 0 && stderr === '', printed: stdout + stderr };
 }
 
 type WrongExpectation = { readonly name: string; readonly step: string; readonly replace: string; readonly by: string };
@@ -56,9 +67,7 @@ test('each task of the guide has a workflow', () => {
 test.each(['server', 'mock'] as const)(
   'every step of every workflow succeeds on the %s, and no key is printed',
   async (name) => {
-    const { isFine, printed } = await (name === 'server'
-      ? runOnServer()
-      : runWorkflows({ files, ...targets.mock, isVerbose: true }));
+    const { isFine, printed } = await (name === 'server' ? runOnServer() : runOnMock());
     if (!isFine) throw new Error(printed);
     const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
     const steps = texts.flatMap((text) => [...text.matchAll(/stepId: (\S+)/g)].map(([, step = '']) => step));
@@ -112,12 +121,7 @@ test('each workflow deletes everything it creates', async () => {
   expect((await clean.client.get('/api/parent_programs')).body.data).toEqual([]);
 });
 
-test('npm run workflows uses the given server and key, and exits with 1 if a step fails', async () => {
-  const command = (key: string, server: string) =>
-    runFile('scripts/workflows/main.ts', ['--server', server], { CHARTER_API_KEY: key });
-  const fine = await command(mock.key, mock.url);
-  expect(fine).toMatchObject({ code: 0, stderr: '' });
-  expect(fine.stdout).toContain('step whose-key');
+test('npm run workflows exits with 1 if a step fails, and without a key or a server', async () => {
   const refused = await command(`${ours.key.slice(0, -1)}_`, server.url);
   expect(refused.code).toBe(1);
   expect(refused.stdout).toContain('stepId - whose-key');

@@ -140,17 +140,17 @@ const ALWAYS_RETRIED = ERROR_STATUSES.filter(isNotExecuted);
 /** The error statuses in a text. */
 const statusesIn = (text = '') => (text.match(/\b[45]\d\d\b/g) ?? []).map(Number);
 
-test('the guide on retries repeats the statuses that charter-client repeats, and no others', async () => {
+test('the guide on retries says to retry exactly the statuses that charter-client retries', async () => {
   const guide = await read('openapi/guides/retries-and-idempotency.md');
   const rows = [...guide.matchAll(/^\| ((?:\d{3}).*?) \| (.*?) \|$/gm)];
   const advice = rows.flatMap(([, result, words = '']) =>
-    statusesIn(result).map((status) => ({ status, isRepeated: /^(yes|the same)\b/.test(words) })),
+    statusesIn(result).map((status) => ({ status, isRetried: /^(yes|the same)\b/.test(words) })),
   );
   expect(advice.map(({ status }) => status)).toEqual(expect.arrayContaining([...RETRIED, 409, 412, 500]));
-  expect(advice).toEqual(advice.map(({ status }) => ({ status, isRepeated: isTemporary(status) })));
+  expect(advice).toEqual(advice.map(({ status }) => ({ status, isRetried: isTemporary(status) })));
 });
 
-test('the guide on errors repeats the statuses that charter-client repeats, and no others', async () => {
+test('the guide on errors says to retry exactly the statuses that charter-client retries', async () => {
   const guide = await read('openapi/guides/errors.md');
   const rows = [...guide.matchAll(/^\| (\d{3}) \| \[\w+\]\(.*?\) \| (.*?) \|$/gm)].map(
     ([, status = '', words = '']) => ({ status: Number(status), words }),
@@ -167,13 +167,13 @@ test('the guide on errors repeats the statuses that charter-client repeats, and 
   for (const advice of [rows, actions]) {
     expect(new Set(advice.map(({ status }) => status))).toEqual(new Set(declared));
     expect(advice.filter(({ words }) => words === '')).toEqual([]);
-    expect(advice.map(({ status, words }) => ({ status, isRepeated: /^(retry|repeat)\b/i.test(words) }))).toEqual(
-      advice.map(({ status }) => ({ status, isRepeated: isTemporary(status) })),
+    expect(advice.map(({ status, words }) => ({ status, isRetried: /^(retry|repeat)\b/i.test(words) }))).toEqual(
+      advice.map(({ status }) => ({ status, isRetried: isTemporary(status) })),
     );
   }
 });
 
-test("the client's README names the statuses that the client repeats, and those that it does not", async () => {
+test("the client's README names the statuses after which the client retries, and those after which it does not", async () => {
   const text = (await read('src/client/README.md')).replaceAll('\n', ' ');
   const [, always] = /The client retries every request after (.*?), because/.exec(text) ?? [];
   expect(statusesIn(always)).toEqual(ALWAYS_RETRIED);

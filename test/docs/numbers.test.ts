@@ -1,5 +1,5 @@
-// Every number of time, size or count in the README, the guides, the contract and the messages is either held against the code, in FACTS, or
-// stands here with the reason why no code decides it.
+// Every time, size and count in the README, the guides, the contract and the messages is either compared with the code, in
+// FACTS, or listed here with the reason why no code determines it.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sourcesIn, wordsIn } from '../support/constants.ts';
@@ -9,7 +9,7 @@ const MEASURED = 'measured';
 const EXAMPLE = 'an example';
 const ADVICE = 'advice to the reader';
 const FOREIGN = 'the number of another program';
-const ELSEWHERE = 'what other tests hold';
+const ELSEWHERE = 'checked by other tests';
 
 /** By file, the excerpts with such numbers. */
 const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -97,7 +97,7 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/dashboard/keys/create.ts': {
     'Last day': EXAMPLE,
   },
-  'src/dashboard/keys/use.ts': {
+  'src/dashboard/keys/usage.ts': {
     'Requests of the last minute': ELSEWHERE,
   },
   'src/listen-on.ts': {
@@ -189,19 +189,19 @@ function withoutFact(file: string, text: string, [of, pattern, ...values]: Fact)
 
 const isOfContract = (file: string) => file.startsWith('openapi/') && file.endsWith('.yaml');
 
-test.each(files)('%s has no number that nothing holds', async (file) => {
+test.each(files)('%s has no unchecked number', async (file) => {
   const text = await unknownPartsOf(file);
   const found = [...text.matchAll(QUANTITIES)].map(
     ({ 0: quantity, index }) => `...${text.slice(Math.max(0, index - 40), index)}[${quantity}]`,
   );
   if (found.length === 0) return;
-  throw new Error(`${file} has numbers that nothing holds:
+  throw new Error(`${file} has unchecked numbers:
   ${found.join('\n  ')}
-Add each to FACTS in test/support/facts.ts, with the constant of the code that makes it true. If no code decides it, because it is
+Add each to FACTS in test/support/facts.ts, with the constant of the code that makes it true. If no code determines it, because it is
 an example, a measurement or advice, add the words around it to OTHERS in test/docs/numbers.test.ts, with the reason.`);
 });
 
-test('every excerpt that is exempt still stands in its file', async () => {
+test('every exempt excerpt still occurs in its file', async () => {
   const lost: string[] = [];
   for (const [file, excerpts] of Object.entries(OTHERS)) {
     const text = (await read(file)).replace(/\n */g, ' ');
@@ -220,4 +220,4 @@ test.each([
   'from 3 to 100',
   'with 64 busy clients',
   'six tenths of them',
-])('"%s" counts as a number that something must hold', (words) => expect(words).toMatch(new RegExp(QUANTITIES, 'i')));
+])('"%s" counts as a number that must be checked', (words) => expect(words).toMatch(new RegExp(QUANTITIES, 'i')));

@@ -18,10 +18,13 @@ const rolesFor = (may: (role: Role) => boolean) => ROLES.filter(may);
 
 test('a viewer cannot create own keys, and a member can if the policy allows it', () => {
   expect(rolesFor((role) => mayCreateOwnKeys(role, { membersMayCreateKeys: true }))).toEqual([
-    ...['administrator', 'manager', 'member'],
+    'administrator',
+    'manager',
+    'member',
   ]);
   expect(rolesFor((role) => mayCreateOwnKeys(role, { membersMayCreateKeys: false }))).toEqual([
-    ...['administrator', 'manager'],
+    'administrator',
+    'manager',
   ]);
 });
 

@@ -20,7 +20,7 @@ export type Draft = {
   /** The scheme before the key, such as "Bearer ". */
   readonly scheme: string;
   readonly subject: Subject;
-  /** The flaw of the request. */
+  /** Empty: the request is valid. */
   readonly flaws: readonly Flaw[];
 };
 

@@ -12,14 +12,14 @@ import { curlOf, type Outgoing } from './outgoing.ts';
 import { anyDraft, expectationOf } from './requests.ts';
 import type { World } from './world.ts';
 
-const MOST_AT_ONCE = 20;
+const MOST_REQUESTS = 20;
 
 /** Checks every response against the document. */
 export function requestProperty(document: Json, world: World) {
   const operations = operationsOf(document);
   const check = createConformityCheck(document);
-  const drafts = fc.array(anyDraft(operations), { minLength: 1, maxLength: MOST_AT_ONCE, size: 'max' });
-  // Requests that write nothing leave it as it was, which saves shrinking most of its time.
+  const drafts = fc.array(anyDraft(operations), { minLength: 1, maxLength: MOST_REQUESTS, size: 'max' });
+  // An organization to which nothing was written is used again, which saves shrinking most of its time.
   let unchanged: TestOrganization | undefined;
   return fc.asyncProperty(drafts, async (sequence) => {
     const ours = unchanged ?? (await world.newOrganization());

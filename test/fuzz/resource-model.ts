@@ -1,4 +1,4 @@
-// A minimal model of the rows of one organization, independent of the server's code. What a resource is comes from the document.
+// A minimal model of the rows of one organization, independent of the server's code. The document defines the resources.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Json, type Operation, operationsOf, type Schema } from '../../src/api/document.ts';
 import { referredBy } from '../support/resources.ts';
@@ -92,7 +92,7 @@ export class Rows {
 
   /** The changes that the feed has not shown yet. */
   readonly unread: Change[] = [];
-  /** Of the last page of the feed that was read. Undefined: none was. */
+  /** The cursor of the last page of the feed that was read; undefined: none was read. */
   cursor: string | undefined;
 
   constructor(resource: Resource) {

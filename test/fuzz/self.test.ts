@@ -2,6 +2,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { contract, type Planted, planted, remove, set } from '../support/planted.ts';
+import { exchangeRaw, rawRequest } from '../support/raw.ts';
+import { startUpstream } from '../support/upstream.ts';
 import { fuzz } from './fuzz.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -133,3 +135,14 @@ test(
   },
   MOST_SECONDS * 1000,
 );
+
+test('a response to bytes is read without damage to a character that arrives in two segments', async () => {
+  // The bug: such a character became two U+FFFD, so that the body was longer than its Content-Length.
+  const body = `x${'é'.repeat(500_000)}`;
+  const server = await startUpstream((_, res) => res.end(body));
+  try {
+    expect((await exchangeRaw(server.url, rawRequest('GET /'))).endsWith(body)).toBe(true);
+  } finally {
+    await server.close();
+  }
+});

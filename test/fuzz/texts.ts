@@ -73,7 +73,7 @@ function padding(points: readonly string[], at: number, length: number): string[
   return Array.from({ length: length - points.length }, () => point);
 }
 
-/** Maximum number of rejected candidates; more would take too long. */
+/** Whether at least a quarter of its texts are valid; with fewer, filtering them takes too long. */
 function isOftenFine(source: fc.Arbitrary<string>, isValid: (text: string) => boolean): boolean {
   const samples = fc.sample(source, { numRuns: 60, seed: 1 });
   return samples.filter(isValid).length >= samples.length / 4;

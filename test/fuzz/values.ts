@@ -107,7 +107,7 @@ function typeOf({ type }: Json, value: unknown): string {
   return [type].flat().includes('object') && value !== null && !Array.isArray(value) ? typeof value : '';
 }
 
-/** A text one character longer than the schema allows. */
+/** A valid text with one more character, which often violates a bound or the pattern. */
 function brokenText(schema: Json): fc.Arbitrary<string> {
   const extra = fc.oneof(fc.constantFrom('\u0000', '\ud800', '\udfff', ' ', '%'), fc.string({ maxLength: 1 }));
   return fc

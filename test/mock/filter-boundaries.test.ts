@@ -1,10 +1,11 @@
-// Every filter of every list of the contract, with values that just find an item or just do not: the mock finds exactly what the
-// server finds.
+// For every filter of every list of the contract, with values on both sides of each boundary, the mock finds exactly what
+// the server finds.
 import { isId } from '../../src/domain/id.ts';
 import type { Client } from '../support/client.ts';
 import { operations, type Parameter } from '../support/contract.ts';
 import { useMock } from '../support/mock.ts';
-import { lists } from '../support/resources.ts';
+import { lists, tableOf } from '../support/resources.ts';
+import { insertItems } from '../support/rows.ts';
 import { createTestOrganization, useServer } from '../support/server.ts';
 
 const mock = await useMock();
@@ -29,25 +30,10 @@ async function itemsOf(client: Client, path: string, query = ''): Promise<Item[]
   return body.data;
 }
 
-/** Of an organization with these rows. SQL inserts them as they are, because a request chooses neither ids nor times. */
+/** A client of an organization with these rows. SQL inserts them, because a request chooses neither ids nor times. */
 async function serverWith(path: string, items: readonly Item[]): Promise<Client> {
   const { id: organizationId, client } = await createTestOrganization(server);
-  const table = path.split('/').at(-1) ?? '';
-  const connection = await server.db.pool.connect();
-  try {
-    // Rows that others refer to need not exist, and no row adds an event.
-    await connection.query('begin; set local session_replication_role = replica');
-    for (const item of items) {
-      const columns = Object.keys(item).map((name) => `"${name}"`);
-      await connection.query(
-        `insert into ${table} (organization_id, ${columns}) select $1::uuid, ${columns} from json_populate_record(null::${table}, $2::json)`,
-        [organizationId, JSON.stringify(item)],
-      );
-    }
-    await connection.query('commit');
-  } finally {
-    connection.release();
-  }
+  await insertItems(server.db, { organizationId, table: tableOf({ path }) }, items);
   return client;
 }
 
@@ -92,7 +78,7 @@ test.each(filters)(
   '$title: at each boundary, the mock finds exactly what the server finds',
   async ({ path, filter }) => {
     const { items, real } = listed.get(path) ?? { items: [], real: server.anonymous };
-    // That with the most texts, so that no field is null that a filter looks at.
+    // The item with the most texts, so that no field that a filter compares is null.
     const texts = (item: Item) => Object.values(item).filter((value) => typeof value === 'string').length;
     const item = items.toSorted((a, b) => texts(b) - texts(a))[0] ?? {};
     const found = new Map<string, boolean>();

@@ -42,7 +42,7 @@ test('an override can name an example, a success among them', async () => {
   expect((await mock.client.get(LIST)).body.data).toEqual([]);
 });
 
-test('an override of every operation passes by those that lack the response', async () => {
+test('an override of every operation does not apply to those that lack the response', async () => {
   await add({ status: 409, times: 1 });
   expect(await statusOf()).toBe(200);
   expect((await mock.client.post(LIST, { name: 'x' })).status).toBe(409);
@@ -66,6 +66,12 @@ test('an override can only delay', async () => {
   const { status, headers } = await mock.client.get('/api/key');
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(199);
   expect([status, headers['preference-applied']]).toEqual([200, 'delay=200']);
+});
+
+test('an override replaces a preference of the client that it contradicts, and leaves the others', async () => {
+  await add({ operation: 'getKey', status: 503, delay_ms: 30 });
+  const { status, headers } = await mock.client.get('/api/key', { headers: { Prefer: 'delay=10, wait=5' } });
+  expect([status, headers['preference-applied']]).toEqual([503, 'code=503, delay=30, wait=5']);
 });
 
 test('a request that chooses its response itself leaves the override for the next one', async () => {

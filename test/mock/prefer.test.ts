@@ -120,7 +120,7 @@ test('a response without Prefer has none of these headers', async () => {
   expect([headers['preference-applied'], headers['x-mock-warning']]).toEqual([undefined, undefined]);
 });
 
-test('a success that the server would refuse is not applied, and said not to be', async () => {
+test('a success that the server would refuse is not applied, and a warning says so', async () => {
   const { headers } = await get(`${LIST}?verbose=1`, 'code=200');
   expect(headers['preference-applied']).toBeUndefined();
   expect(headers['x-mock-warning']).toMatch(/^Prefer: a success is sent only where the server would accept/);
@@ -147,9 +147,12 @@ test('dynamic=true generates data for one request, with pages and items that bel
 
 test('dynamic=false shows the examples on a mock with generated data', async () => {
   const generated = await startTestMock({ seed: 'a' });
-  const { body } = await generated.client.get(LIST, { headers: { Prefer: 'dynamic=false' } });
-  expect(body.data[0].name).toBe('Nordic Scholars Exchange');
-  await generated.close();
+  try {
+    const { body } = await generated.client.get(LIST, { headers: { Prefer: 'dynamic=false' } });
+    expect(body.data[0].name).toBe('Nordic Scholars Exchange');
+  } finally {
+    await generated.close();
+  }
 });
 
 test('Prefer has no effect on an unknown path or method', async () => {

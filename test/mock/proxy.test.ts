@@ -1,7 +1,11 @@
 // A foreign server that violates the contract in every possible way.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { formatKey } from '../../src/domain/api-key.ts';
 import { startTestProxy } from '../support/proxy.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { startUpstream } from '../support/upstream.ts';
+import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
 const ID = '019c2291-34b8-752e-bca9-6513269e0d37';
@@ -156,28 +160,57 @@ test('no printed line contains a key or a control character', async () => {
 
 test('the summary groups equal violations, the most frequent first', async () => {
   const own = await startTestProxy(upstream.url);
-  response = { headers: { 'X-New': 'x' } };
-  const get = (url: string) => fetch(`${own.url}${url}`, { headers: { Authorization: `Bearer ${KEY}` } });
-  for (let i = 0; i < 3; i += 1) await get('/api/key');
-  await get('/api/nothing');
-  expect(own.tally.summary()).toEqual([
-    '4 requests, 4 disagreements with the contract.',
-    '     3  getKey 200: the contract does not show the header x-new.',
-    '     1  /api/nothing 200: the contract does not show this path.',
-  ]);
-  await own.close();
+  try {
+    response = { headers: { 'X-New': 'x' } };
+    const get = (url: string) => fetch(`${own.url}${url}`, { headers: { Authorization: `Bearer ${KEY}` } });
+    for (let i = 0; i < 3; i += 1) await get('/api/key');
+    await get('/api/nothing');
+    expect(own.tally.summary()).toEqual([
+      '4 requests, 4 disagreements with the contract.',
+      '     3  getKey 200: the contract does not show the header x-new.',
+      '     1  /api/nothing 200: the contract does not show this path.',
+    ]);
+  } finally {
+    await own.close();
+  }
 });
 
 test('the proxy reports a server that disconnects or is unreachable, and keeps running', async () => {
   const broken = await startUpstream((_, res) => res.socket?.destroy());
   const own = await startTestProxy(broken.url);
   const get = () => fetch(`${own.url}/api/key`, { headers: { Authorization: `Bearer ${KEY}` } });
-  expect((await get()).status).toBe(502);
-  await broken.close();
-  expect((await get()).status).toBe(502);
-  expect(own.lines).toEqual(
-    Array(2).fill(expect.stringMatching(/^! GET \/api\/key -> 502: the server gave no response: /)),
-  );
-  expect(own.tally.summary()[0]).toBe('2 requests, 2 disagreements with the contract.');
+  try {
+    expect((await get()).status).toBe(502);
+    await broken.close();
+    expect((await get()).status).toBe(502);
+    expect(own.lines).toEqual(
+      Array(2).fill(expect.stringMatching(/^! GET \/api\/key -> 502: the server gave no response: /)),
+    );
+    expect(own.tally.summary()[0]).toBe('2 requests, 2 disagreements with the contract.');
+  } finally {
+    await own.close();
+    await broken.close();
+  }
+});
+
+test('413, and no disagreement, for a body that is too large to be forwarded', async () => {
+  const own = await startTestProxy(upstream.url);
+  const received = await exchangeRaw(own.url, rawRequest(`POST ${LIST}`, [`Content-Length: ${65 * 1024 * 1024}`]));
+  expect(parseRaw(received)).toMatchObject({ status: 413, message: expect.stringContaining('at most 64 MiB') });
+  expect(own.lines).toEqual([expect.stringMatching(`^  POST ${LIST} -> 413: not forwarded`)]);
+  expect(own.tally.summary()).toEqual(['0 requests, 0 disagreements with the contract.']);
+  await own.close();
+});
+
+test('a client that disconnects before the end of its body is no disagreement of the server', async () => {
+  const own = await startTestProxy(upstream.url);
+  const socket = connect(Number(new URL(own.url).port), '127.0.0.1');
+  socket.write(rawRequest(`POST ${LIST}`, ['Content-Length: 100', 'Expect: 100-continue'], '{'));
+  // The proxy reads the body from now on.
+  await once(socket, 'data');
+  socket.destroy();
+  await until('the line of the request', () => own.lines.length > 0);
+  expect(own.lines).toEqual([`  POST ${LIST}: not forwarded, because the client disconnected`]);
+  expect(own.tally.summary()).toEqual(['0 requests, 0 disagreements with the contract.']);
   await own.close();
 });

@@ -23,9 +23,12 @@ async function sendTo(respond: (res: ServerResponse, count: number) => void, pat
     paths.push(req.url);
     respond(res, received.length);
   });
-  const ended = await send(`${receiver.url}${path}`);
-  await receiver.close();
-  return { received, paths, ended };
+  try {
+    const ended = await send(`${receiver.url}${path}`);
+    return { received, paths, ended };
+  } finally {
+    await receiver.close();
+  }
 }
 
 function send(url: string, secret = SECRET) {
@@ -88,8 +91,11 @@ test('a receiver with another secret refuses the events', async () => {
     );
     res.writeHead(isSigned ? 204 : 400).end();
   });
-  const { code, stdout } = await send(receiver.url, secretText(randomBytes(SECRET_BYTES)));
-  await receiver.close();
-  expect(code).toBe(1);
-  expect(stdout.match(/^! .*: 400 Bad Request$/gm)).toHaveLength(4);
+  try {
+    const { code, stdout } = await send(receiver.url, secretText(randomBytes(SECRET_BYTES)));
+    expect(code).toBe(1);
+    expect(stdout.match(/^! .*: 400 Bad Request$/gm)).toHaveLength(4);
+  } finally {
+    await receiver.close();
+  }
 });

@@ -1,8 +1,6 @@
 // Two servers behind PgBouncer in transaction mode, with the configuration of the artifact and the statements of the guide.
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { workflowFiles } from '../../scripts/workflows/files.ts';
 import { runWorkflows } from '../../scripts/workflows/run.ts';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
@@ -17,7 +15,7 @@ import { KEYRING } from '../support/encryption.ts';
 import { readFeed } from '../support/feed.ts';
 import { blocksOf, readGuide } from '../support/guides.ts';
 import { length } from '../support/length.ts';
-import { startOwnedPostgres } from '../support/owned-postgres.ts';
+import { createDataFolder, startOwnedPostgres } from '../support/owned-postgres.ts';
 import { CONFIGURATION, type Pgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
 import { setSessionSettings } from '../support/pooler.ts';
 import { serverUrl, TIME_ZONE, withClient } from '../support/postgres.ts';
@@ -153,9 +151,7 @@ onlyInSoak(
 onlyInSoak(
   'PgBouncer does not use a standby, not even for a read, until it is promoted',
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'charter-pgbouncer-standby-'));
-    // If the tests run as root, PostgreSQL runs as another user, who must be able to reach the folder.
-    await chmod(folder, 0o755);
+    const folder = await createDataFolder();
     const postgres = await startOwnedPostgres(folder);
     try {
       const directUrl = await postgres.url();

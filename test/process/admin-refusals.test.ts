@@ -1,10 +1,9 @@
+import { NOBODY } from '../support/actors.ts';
 import { runAdminCommand } from '../support/admin.ts';
 import { startPooler } from '../support/pooler.ts';
-import { createScratchDatabase, type ScratchDatabase, serverUrl } from '../support/postgres.ts';
+import { serverUrl, withScratchDatabase } from '../support/postgres.ts';
 import { type Ended, runFile } from '../support/process.ts';
 import { createTenant, useDatabase } from '../support/store.ts';
-
-const NOWHERE = '00000000-0000-7000-8000-000000000000';
 
 const database = await useDatabase();
 const taken = await createTenant(database.db, 'viewer');
@@ -26,7 +25,7 @@ test.each<[string, () => readonly string[], RegExp]>([
   ['a missing option', () => ['revoke-key'], /required option '--id <uuid>' or '--key <text>' not specified/],
   [
     'two options for one key',
-    () => ['revoke-key', '--id', NOWHERE, '--key', 'charter_live_0000'],
+    () => ['revoke-key', '--id', NOBODY, '--key', 'charter_live_0000'],
     /cannot be used with/,
   ],
   ['a text that is no key', () => ['revoke-key', '--key', 'charter_live_'], /Give a whole API key, or a prefix/],
@@ -44,10 +43,10 @@ test.each<[string, () => readonly string[], RegExp]>([
   ['an id that is none', () => ['suspend-organization', '--id', '42'], /'42' is invalid\. Give a UUID\./],
   [
     'an unknown organization',
-    () => ['resume-organization', '--id', NOWHERE],
+    () => ['resume-organization', '--id', NOBODY],
     /There is no organization with the id 0+-/,
   ],
-  ['an unknown key', () => ['revoke-key', '--id', NOWHERE], /There is no API key with the id 0+-/],
+  ['an unknown key', () => ['revoke-key', '--id', NOBODY], /There is no API key with the id 0+-/],
   ['an unknown user', () => [...ISSUE, 'nobody@acme.example'], /There is no user with the e-mail nobody@acme\.example/],
   ['no user to reset', () => ['reset-second-factor'], /required option '--user <email>' not specified/],
   [
@@ -79,7 +78,7 @@ test('the command in a process of its own is refused like that too', async () =>
   const run = (...parameters: string[]) =>
     refusalOf(runFile('scripts/admin/main.ts', parameters, { DATABASE_URL: database.url }));
   expect(await run('list')).toMatch(/unknown command 'list'/);
-  expect(await run('revoke-key', '--id', NOWHERE)).toMatch(/There is no API key with the id 0+-/);
+  expect(await run('revoke-key', '--id', NOBODY)).toMatch(/There is no API key with the id 0+-/);
 });
 
 test('an unusable database is refused in one line without the password', async () => {
@@ -93,7 +92,7 @@ test('an unusable database is refused in one line without the password', async (
 // Otherwise the operator corrects the variable that is right.
 test('an unusable DATABASE_DIRECT_URL is refused under its own name', async () => {
   const refuse = (databaseDirectUrl: string) =>
-    refusalOf(runAdminCommand(database.url, ['list-organizations'], { databaseDirectUrl }));
+    refusalOf(runAdminCommand(database.url, ['list-organizations'], { DATABASE_DIRECT_URL: databaseDirectUrl }));
   expect(await refuse(await serverUrl('missing'))).toMatch(/Create it .*, or correct DATABASE_DIRECT_URL\.$/m);
   const pooler = await startPooler(database.url, { acceptsOptions: true });
   try {
@@ -107,7 +106,7 @@ test('an unusable DATABASE_DIRECT_URL is refused under its own name', async () =
 test('a command does not use the connection pooler', async () => {
   const pooler = await startPooler(database.url);
   try {
-    const options = { databaseDirectUrl: database.url };
+    const options = { DATABASE_DIRECT_URL: database.url };
     const { code, stderr } = await runAdminCommand(pooler.url, ['list-organizations'], options);
     expect({ code, stderr, clients: pooler.clients() }).toEqual({ code: 0, stderr: '', clients: 0 });
   } finally {
@@ -116,12 +115,11 @@ test('a command does not use the connection pooler', async () => {
 });
 
 test('an empty database is migrated, so that either command can come first', async () => {
-  const empty: ScratchDatabase = await createScratchDatabase('empty');
-  const { code, stdout } = await runFile('scripts/admin/main.ts', ['--json', 'list-organizations'], {
-    DATABASE_URL: empty.url,
-  });
-  expect({ code, listed: JSON.parse(stdout) }).toEqual({ code: 0, listed: { organizations: [] } });
-  await empty.drop();
+  await withScratchDatabase(async (DATABASE_URL) => {
+    const list = ['--json', 'list-organizations'];
+    const { code, stdout } = await runFile('scripts/admin/main.ts', list, { DATABASE_URL });
+    expect({ code, listed: JSON.parse(stdout) }).toEqual({ code: 0, listed: { organizations: [] } });
+  }, 'empty');
 });
 
 test('a migration with an invalid or missing name or an unknown option is refused before anything starts', async () => {

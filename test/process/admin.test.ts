@@ -79,7 +79,7 @@ test('an operator makes an organization and a working key, suspends and resumes 
 
   expect(await resultOf('revoke-key', '--id', String(issued['id']))).toEqual({ revoked: issued['id'] });
   expect((await client.get('/api/key')).status).toBe(401);
-  const again = await adminProcess('revoke-key', '--id', String(issued['id']));
+  const again = await admin('revoke-key', '--id', String(issued['id']));
   expect(again).toMatchObject({
     code: 1,
     stdout: '',
@@ -116,7 +116,7 @@ test('a key can be limited in permissions and lifetime', async () => {
   const { email } = await createOrganization();
   const given = ['--permissions', 'parent_programs:read', '--expires-days', 'never'];
   const issue = ['issue-key', '--user', email, '--name', 'For people to read', ...given];
-  const { stdout, code, stderr } = await adminProcess(...issue);
+  const { stdout, code, stderr } = await admin(...issue);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const key = /^key: (charter_live_\w{46})$/m.exec(stdout)?.[1];
   expect(stdout).toMatch(/^permissions: parent_programs:read\nexpires at: none$/m);

@@ -183,7 +183,7 @@ describe.each([
   ['RATE_LIMIT_PER_ORGANIZATION', ['-1', '1000001'], 'an integer from 0 to 1000000'],
   ['RATE_LIMIT_PER_ADDRESS', ['-1', '1000001'], 'an integer from 0 to 1000000'],
   ['RESPONSE_CACHE_MIB', ['-1', '65537', '64M'], 'an integer from 0 to 65536'],
-  ['EVENT_RETENTION_DAYS', ['0', '366', '30d'], 'an integer from 1 to 365'],
+  ['EVENT_RETENTION_DAYS', ['0', '1', '366', '30d'], 'an integer from 2 to 365'],
   ['WEBHOOKS_ALLOW_HTTP', ['yes', '1', 'True'], 'one of true, false'],
   ['WEBHOOKS_ALLOWED_NETWORKS', ['loopback', '10.0.0.0/33', 'fd00::/129', '10.0.0', '*'], 'addresses and subnets'],
   ['DRAIN_SECONDS', ['-1', '301', '10s'], 'an integer from 0 to 300'],

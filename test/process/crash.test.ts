@@ -1,6 +1,5 @@
 import { organizationAt, startCharter, withCharter } from '../support/charter.ts';
-import type { Client } from '../support/client.ts';
-import { Client as ClientAt } from '../support/client.ts';
+import { Client } from '../support/client.ts';
 import { withScratchDatabase } from '../support/postgres.ts';
 import { idsOf, walk } from '../support/programs.ts';
 import { until } from '../support/wait.ts';
@@ -32,7 +31,7 @@ test('after kill -9 during many creates, every acknowledged one exists', async (
     await Promise.all(writers);
     await charter.ended;
     await withCharter({ DATABASE_URL }, async ({ url }) => {
-      const there = new Set(idsOf(await walk(new ClientAt(url, key), '/api/parent_programs?limit=100')));
+      const there = new Set(idsOf(await walk(new Client(url, key), '/api/parent_programs?limit=100')));
       expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
       // One create per writer may have been committed without an acknowledgement, but no more.
       expect(there.size - acknowledged.length).toBeLessThanOrEqual(writers.length);

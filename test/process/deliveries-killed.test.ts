@@ -1,4 +1,5 @@
 // Processes that deliver webhooks are killed again and again, as by a power failure, while the receivers fail at random.
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Charter, startCharter } from '../support/charter.ts';
 import { type Endpoint, expectedSignature, insertEndpoint, listDeliveries, skipWaits } from '../support/deliveries.ts';
 import { readFeed } from '../support/feed.ts';
@@ -16,7 +17,7 @@ const MINUTES = length({ short: 10, full: 60 });
 const LIST = '/api/parent_programs';
 /** Fewer than the attempts of a delivery, so that none fails for good. */
 const MAX_FAILURES = 4;
-/** Of all deliveries, those that may arrive twice although no kill explains it. */
+/** The share of deliveries that may arrive twice although no kill explains it. */
 const MAX_DUPLICATES = 0.01;
 
 // Writes, but delivers nothing.
@@ -45,15 +46,15 @@ async function startReceiver(secretOf: () => Buffer): Promise<Receiver> {
     if ((bodies.get(id) ?? received.body) !== received.body) problems.push(`${id} has another body`);
     bodies.set(id, received.body);
     const failed = failures.get(id) ?? 0;
-    const lot = Math.random();
-    if (failed >= MAX_FAILURES || lot > 0.3) {
+    const chance = Math.random();
+    if (failed >= MAX_FAILURES || chance > 0.3) {
       accepted.set(id, (accepted.get(id) ?? 0) + 1);
       res.writeHead(204).end();
       return;
     }
     failures.set(id, failed + 1);
-    if (lot < 0.1) res.socket?.destroy();
-    else res.writeHead(lot < 0.2 ? 500 : 302, { Location: '/' }).end('not now');
+    if (chance < 0.1) res.socket?.destroy();
+    else res.writeHead(chance < 0.2 ? 500 : 302, { Location: '/' }).end('not now');
   });
   return { ...receiver, accepted, bodies, problems };
 }
@@ -99,7 +100,7 @@ test(
     const skipping = (async () => {
       while (!isOver) {
         await skipWaits(db);
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await delay(200);
       }
     })();
     const writing = Promise.all(Array.from({ length: WRITERS }, () => write(ours, CHANGES / WRITERS)));

@@ -1,11 +1,10 @@
 import { organizationAt, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
-import { createScratchDatabase } from '../support/postgres.ts';
+import { useScratchDatabase } from '../support/postgres.ts';
 import { exchangeRaw } from '../support/raw.ts';
 import { until } from '../support/wait.ts';
 
-const database = await createScratchDatabase();
-afterAll(() => database.drop());
+const database = await useScratchDatabase();
 
 const PATHS = [
   '/livez',

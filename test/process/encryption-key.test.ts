@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../src/config.ts';
 import { parseKeyring } from '../../src/domain/keyring.ts';
+import { runAdminCommand } from '../support/admin.ts';
 import { type LogLine, logOf, organizationAt, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { ENCRYPTION_KEY } from '../support/encryption.ts';
-import { createScratchDatabase, type ScratchDatabase, withScratchDatabase } from '../support/postgres.ts';
+import { useScratchDatabase, withScratchDatabase } from '../support/postgres.ts';
 import { runFile } from '../support/process.ts';
 import { until } from '../support/wait.ts';
 
-let database: ScratchDatabase;
-beforeAll(async () => {
-  database = await createScratchDatabase();
-  await organizationAt(database.url, { url: 'http://127.0.0.1' });
-});
-afterAll(() => database.drop());
+const database = await useScratchDatabase();
+await organizationAt(database.url, { url: 'http://127.0.0.1' });
 
 const WRONG = randomBytes(32).toString('base64');
 
@@ -61,9 +58,9 @@ test('the key is in no line that a server prints', async () => {
 
 test('npm run admin changes the key while a server runs with both', async () => {
   await withScratchDatabase(async (url) => {
-    const both = { DATABASE_URL: url, ENCRYPTION_KEY: `${WRONG},${ENCRYPTION_KEY}` };
-    await withCharter(both, async (charter) => {
-      const { code, stdout } = await runFile('scripts/admin/main.ts', ['--json', 'rotate-encryption-key'], both);
+    const keys = { ENCRYPTION_KEY: `${WRONG},${ENCRYPTION_KEY}` };
+    await withCharter({ DATABASE_URL: url, ...keys }, async (charter) => {
+      const { code, stdout } = await runAdminCommand(url, ['--json', 'rotate-encryption-key'], keys);
       expect({ code, result: JSON.parse(stdout) }).toEqual({
         code: 0,
         result: {
@@ -73,7 +70,7 @@ test('npm run admin changes the key while a server runs with both', async () => 
       });
       expect((await fetch(`${charter.url}/readyz`)).status).toBe(200);
     });
-    await withCharter({ ...both, ENCRYPTION_KEY: WRONG }, async (charter) => {
+    await withCharter({ DATABASE_URL: url, ENCRYPTION_KEY: WRONG }, async (charter) => {
       expect((await fetch(`${charter.url}/readyz`)).status).toBe(200);
     });
   });
@@ -84,8 +81,8 @@ test('a server without the key of a secret responds with 503, logs the remedy an
   await withScratchDatabase(async (url) => {
     await withCharter({ DATABASE_URL: url }, async (charter) => {
       const { client } = await organizationAt(url, charter);
-      const both = { DATABASE_URL: url, ENCRYPTION_KEY: `${WRONG},${ENCRYPTION_KEY}` };
-      expect((await runFile('scripts/admin/main.ts', ['rotate-encryption-key'], both)).code).toBe(0);
+      const keys = { ENCRYPTION_KEY: `${WRONG},${ENCRYPTION_KEY}` };
+      expect((await runAdminCommand(url, ['rotate-encryption-key'], keys)).code).toBe(0);
       const responses = [await client.get('/api/parent_programs'), await client.get('/api/parent_programs')];
       expect(responses.map(({ status, headers }) => [status, headers['retry-after']])).toEqual([
         [503, '5'],

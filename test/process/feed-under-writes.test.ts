@@ -3,6 +3,7 @@ import pg from 'pg';
 import { Client } from '../support/client.ts';
 import { applied, type FeedEvent, feedUrl, type Program } from '../support/feed.ts';
 import { length } from '../support/length.ts';
+import { randomNumbers } from '../support/random-numbers.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
 
 const WRITERS = 64;
@@ -20,11 +21,8 @@ afterAll(() => pool.end());
 
 /** The numbers of one writer, the same in every run. */
 function createDraw(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+  const random = randomNumbers(seed);
+  return (below) => Math.floor(random() * below);
 }
 
 /** Runs several statements in one transaction. Some transactions and savepoints are rolled back. */

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { digest } from '../../scripts/stamps.mjs';
-import { startFile } from '../support/process.ts';
+import { runFile } from '../support/process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CONTRACT = 'openapi/openapi.yaml';
@@ -33,7 +33,7 @@ for (const [file, text] of Object.entries(STUBS)) await writeFile(join(checkout,
 
 /** The steps of the set-up that the command printed. */
 async function stepsOf(...command: string[]): Promise<string[]> {
-  const { code, stderr } = await startFile(join(checkout, 'scripts/run.mjs'), command).ended;
+  const { code, stderr } = await runFile(join(checkout, 'scripts/run.mjs'), command);
   expect(code === 0 ? '' : stderr).toBe('');
   return [...stderr.matchAll(/^ {2}(.+): done in/gm)].map(([, title = '']) => title);
 }
@@ -68,6 +68,10 @@ test('nothing is generated twice', async () => {
   expect(await stepsOf('start')).toEqual(['Generated code', 'Documentation']);
   for (const command of ['start', 'test']) expect(await stepsOf(command)).toEqual([]);
 
+  // The client that the documentation offers contains the licence.
+  await edit('LICENSE', 'MIT', 'Another');
+  expect(await stepsOf('start')).toEqual(['Documentation']);
+
   await edit('generated/openapi.json', 'Manage parent programs.', 'Another summary.');
   // A command that needs no documentation, which takes longest.
   expect(await stepsOf('mock')).toEqual(['Generated code']);
@@ -77,8 +81,7 @@ test('nothing is generated twice', async () => {
 test('a dry run of a release compares the contract as it is edited, and writes nothing at all', async () => {
   await edit(CONTRACT, 'The API key that is sent with the request.', 'The key of the request.');
   const before = await changeTimes();
-  const { stdout, stderr } = await startFile(join(checkout, 'scripts/run.mjs'), ['release-contract', '--dry-run'])
-    .ended;
+  const { stdout, stderr } = await runFile(join(checkout, 'scripts/run.mjs'), ['release-contract', '--dry-run']);
   expect(stdout).toContain('The document: tags changed');
   expect(stderr).not.toContain('Generated code');
   expect(await changeTimes()).toEqual(before);
@@ -92,7 +95,7 @@ test('dependencies are not installed through a symbolic link, whose target npm w
   for (const name of ['scripts', 'package.json', 'package-lock.json', '.npmrc'])
     await cp(join(ROOT, name), join(linked, name), { recursive: true });
   await symlink(shared, join(linked, 'node_modules'));
-  const { code, stderr } = await startFile(join(linked, 'scripts/run.mjs'), ['lint']).ended;
+  const { code, stderr } = await runFile(join(linked, 'scripts/run.mjs'), ['lint']);
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('node_modules is a symbolic link') });
   expect(await readdir(shared)).toEqual(['package.txt']);
   await rm(parent, { recursive: true });

@@ -1,5 +1,4 @@
-import type { Database } from '../../src/store/database.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
 import { startCharter } from '../support/charter.ts';
 import { KEYRING } from '../support/encryption.ts';
 import { length } from '../support/length.ts';

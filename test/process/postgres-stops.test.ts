@@ -1,15 +1,19 @@
 // PostgreSQL is stopped again and again under load. The process never ends, responds with nothing but successes and 503, and
 // needs no restart.
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { type Charter, endCharter, organizationAt, startCharter } from '../support/charter.ts';
 import type { Client } from '../support/client.ts';
 import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
 import { ENCRYPTION_KEY } from '../support/encryption.ts';
 import { length } from '../support/length.ts';
-import { findOwnedPostgres, type OwnedPostgres, startOwnedPostgres } from '../support/owned-postgres.ts';
+import {
+  createDataFolder,
+  findOwnedPostgres,
+  type OwnedPostgres,
+  startOwnedPostgres,
+} from '../support/owned-postgres.ts';
 import { until } from '../support/wait.ts';
 
 const CLIENTS = 16;
@@ -86,15 +90,13 @@ const freeze =
   ({ freeze: stop, thaw }: OwnedPostgres) =>
   async () => {
     await stop();
-    await new Promise((resolve) => setTimeout(resolve, FROZEN_MS));
+    await delay(FROZEN_MS);
     await thaw();
   };
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'charter-stops-'));
-  // If the tests run as root, PostgreSQL runs as another user, who must be able to reach the folder.
-  await chmod(folder, 0o755);
+  folder = await createDataFolder();
 });
 afterEach(async () => {
   await removeCluster(folder);

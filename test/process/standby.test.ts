@@ -1,18 +1,14 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { organizationAt, withCharter } from '../support/charter.ts';
-import { startOwnedPostgres } from '../support/owned-postgres.ts';
+import { createDataFolder, startOwnedPostgres } from '../support/owned-postgres.ts';
 import { withClient } from '../support/postgres.ts';
 
 const LIST = '/api/parent_programs';
 
 // During a failover, a load balancer may already choose a standby that has not yet applied the last changes of the old primary.
 test('a standby is not used, not even for a read, until it is promoted', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-standby-'));
-  // If the tests run as root, PostgreSQL runs as another user, who must be able to reach the folder.
-  await chmod(folder, 0o755);
+  const folder = await createDataFolder();
   const postgres = await startOwnedPostgres(folder);
   try {
     const DATABASE_URL = await postgres.url();

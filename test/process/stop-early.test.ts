@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net';
+import { listenLocally } from '../support/port.ts';
 import { withClient, withScratchDatabase } from '../support/postgres.ts';
 import { kill, type Running, startFile } from '../support/process.ts';
 import { until } from '../support/wait.ts';
@@ -58,9 +59,7 @@ test('a failure caused by the interruption is not reported as a reason why Chart
   const silent = createServer((socket) => {
     sockets.push(socket.on('error', () => undefined));
   });
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const address = silent.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenLocally(silent);
   const running = startFile('src/main.ts', [], { DATABASE_URL: `postgresql://x:x@127.0.0.1:${port}/x`, PORT: '0' });
   try {
     await until('it to connect', () => sockets.length > 0);

@@ -1,17 +1,8 @@
 import { organizationAt, withCharter } from '../support/charter.ts';
+import { askForReset } from '../support/forgotten-password.ts';
 import { withScratchDatabase } from '../support/postgres.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { until } from '../support/wait.ts';
-
-/** Headers and body as a browser sends them for a form on our own page. */
-async function askForReset(url: string, email: string): Promise<Response> {
-  const address = `${url}/forgotten-password`;
-  const shown = await fetch(address, { headers: { Accept: 'text/html' } });
-  const [, token = ''] = /name="form_token" value="([^"]+)"/.exec(await shown.text()) ?? [];
-  const cookie = shown.headers.getSetCookie().map((line) => line.split(';', 1)[0] ?? '');
-  const headers = { Accept: 'text/html', Cookie: cookie.join('; '), 'Sec-Fetch-Site': 'same-origin' };
-  return fetch(address, { method: 'POST', headers, body: new URLSearchParams({ form_token: token, email }) });
-}
 
 // The page told the user to check their mail, so a restart at that moment must not lose it.
 test('SIGTERM waits for a mail in transit, whose link uses PUBLIC_URL, before it closes the database', async () => {
@@ -20,7 +11,7 @@ test('SIGTERM waits for a mail in transit, whose link uses PUBLIC_URL, before it
     const mail = { SMTP_URL: smtp.url, MAIL_FROM: 'charter@example.org', PUBLIC_URL: 'http://charter.example.org' };
     await withCharter({ DATABASE_URL, ...mail }, async (charter) => {
       const { email } = await organizationAt(DATABASE_URL, charter);
-      expect((await askForReset(charter.url, email)).status).toBe(200);
+      expect((await askForReset(charter.url, { email })).status).toBe(200);
       await until('the mail to be under way', () => smtp.isAsked());
       charter.child.kill('SIGTERM');
       await until('it to stop', () =>

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { type Charter, HIGH_LIMITS, organizationAt, SERVES, startCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { length } from '../support/length.ts';
-import { createScratchDatabase, withClient } from '../support/postgres.ts';
+import { useScratchDatabase, withClient } from '../support/postgres.ts';
 import { kill, startNpm, untilPrinted } from '../support/process.ts';
 import { startLoad } from '../support/steady-load.ts';
 import { until } from '../support/wait.ts';
@@ -18,8 +18,7 @@ const STOPS = length({ short: 1, full: 20 });
 /** A stop takes some seconds, and several times as long on a busy machine. */
 const LIMIT_MS = length({ short: 240_000, full: 900_000 });
 
-const database = await createScratchDatabase();
-afterAll(() => database.drop());
+const database = await useScratchDatabase();
 
 // A deployment must be invisible to clients that heed Connection: close. An acknowledged write must not be lost, and a client
 // whose request fails without a response could not know whether it was carried out.

@@ -1,18 +1,17 @@
 import { openDatabase } from '../../src/store/database.ts';
 import { createAccount, openSession } from '../support/accounts.ts';
+import { runAdminCommand } from '../support/admin.ts';
 import { startCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { Browser } from '../support/dashboard.ts';
 import { KEYRING } from '../support/encryption.ts';
-import { createScratchDatabase } from '../support/postgres.ts';
-import { kill, runFile } from '../support/process.ts';
+import { useScratchDatabase } from '../support/postgres.ts';
+import { kill } from '../support/process.ts';
 
 // Everything else in the tests runs in the environment "live".
 
-const database = await createScratchDatabase();
-afterAll(() => database.drop());
-const env = { DATABASE_URL: database.url, CHARTER_ENVIRONMENT: 'test' };
-const charter = await startCharter(env);
+const database = await useScratchDatabase();
+const charter = await startCharter({ DATABASE_URL: database.url, CHARTER_ENVIRONMENT: 'test' });
 afterAll(() => kill(charter));
 const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
 afterAll(() => db.close());
@@ -22,7 +21,7 @@ const statusOf = async (key: string) => (await new Client(charter.url, key).get(
 test('in the test environment, the operator, the form and the rotation each issue a key that this server accepts', async () => {
   const account = await createAccount(db, { role: 'administrator' });
   const issue = ['--json', 'issue-key', '--user', account.email, '--name', 'Issued'];
-  const { code, stdout, stderr } = await runFile('scripts/admin/main.ts', issue, env);
+  const { code, stdout, stderr } = await runAdminCommand(database.url, issue, { CHARTER_ENVIRONMENT: 'test' });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const issued: { key: string } = JSON.parse(stdout);
 
@@ -40,9 +39,7 @@ test('in the test environment, the operator, the form and the rotation each issu
 test('a live key is refused with the reason, and is not issued', async () => {
   const account = await createAccount(db, { role: 'administrator' });
   const issue = ['--json', 'issue-key', '--user', account.email, '--name', 'Live'];
-  const live: { key: string } = JSON.parse(
-    (await runFile('scripts/admin/main.ts', issue, { ...env, CHARTER_ENVIRONMENT: '' })).stdout,
-  );
+  const live: { key: string } = JSON.parse((await runAdminCommand(database.url, issue)).stdout);
   expect(live.key).toMatch(/^charter_live_/);
   const { status, body } = await new Client(charter.url, live.key).get('/api/key');
   expect({ status, message: body.message }).toEqual({

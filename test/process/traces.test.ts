@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { logOf, organizationAt, startCharter, withCharter } from '../support/charter.ts';
 import { freePort } from '../support/free-port.ts';
 import { useScratchDatabase } from '../support/postgres.ts';
-import { kill, startFile } from '../support/process.ts';
+import { kill, runFile } from '../support/process.ts';
 import { newTraceparent, useCollector } from '../support/traces.ts';
 import { until } from '../support/wait.ts';
 
@@ -26,7 +26,7 @@ test('without the endpoint of a collector, a server loads nothing of OpenTelemet
     expect(line).not.toHaveProperty('traceId');
   });
   // Otherwise the refusal above would prove nothing.
-  const { code, stdout } = await startFile('src/main.ts', [], { ...on, ...refusing, PORT: '0' }).ended;
+  const { code, stdout } = await runFile('src/main.ts', [], { ...on, ...refusing, PORT: '0' });
   expect(code).not.toBe(0);
   expect(stdout).toMatch(/@opentelemetry\/\S+ is loaded/);
 });

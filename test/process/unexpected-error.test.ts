@@ -4,13 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { type Charter, type LogLine, logOf, organizationAt, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
-import { createScratchDatabase } from '../support/postgres.ts';
+import { useScratchDatabase } from '../support/postgres.ts';
 import type { Ended } from '../support/process.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { until } from '../support/wait.ts';
 
-const database = await createScratchDatabase();
-afterAll(() => database.drop());
+const database = await useScratchDatabase();
 
 const SECRET = mintKey('live').key;
 const PRELOAD = join(import.meta.dirname, '../support/reject-on-signal.mjs');

@@ -1,5 +1,5 @@
-// A second resource, `child_programs`, as a developer would add it to this tree: new files, and edits of existing ones. It is
-// not part of the product.
+// A second resource, `child_programs`, as a developer would add it to this tree: new files, and edits of existing ones. It
+// is not part of the product.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Edit } from '../../scripts/drift/fault.ts';

@@ -86,10 +86,16 @@ async function publishAndRaise(folder: string): Promise<void> {
   await writeFile(file, text.replace(/\n {2}version: (\d+)\.(\d+)\.\d+\n/, raised));
 }
 
+const CHECK_NAMES = ['lint', 'generated', 'release', 'migrations', 'types', 'style', 'boundaries'] as const;
+
+test('the trial runs every check of npm test', () => {
+  expect(CHECK_NAMES).toEqual(Object.keys(CHECKS));
+});
+
 const onlyInSoak = length({ short: test.skip, full: test });
 
 onlyInSoak(
-  'with it, every check passes, and every test that it can affect',
+  'with a second resource, every check and every test that it can affect passes',
   async () => {
     const checkout = await makeCheckout();
     try {
@@ -100,7 +106,7 @@ onlyInSoak(
         await writeFile(join(folder, path), text);
       }
       await checkout.plant({ title: 'a second resource', edits, caughtBy: 'types', afterwards: 'generate' });
-      for (const check of ['lint', 'generated', 'release', 'migrations', 'types', 'style', 'boundaries'] as const) {
+      for (const check of CHECK_NAMES) {
         const { isFine, printed } = await judge(checkout, check);
         if (!isFine) throw new Error(`${CHECKS[check].title}:\n${printed}`);
       }

@@ -158,7 +158,7 @@ test('a task that would have to wait, or waits, leaves the queue when its client
   await end('a0');
   expect(await first).toBe('done');
   expect(begun).toEqual(['a0']);
-  // Of a task that has left the queue, nothing stays behind.
+  // A task that has left the queue leaves no listener behind.
   expect([late.listenerCount('close'), late.listenerCount('end')]).toEqual([0, 0]);
 });
 

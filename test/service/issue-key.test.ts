@@ -132,7 +132,7 @@ test.each<[string, Partial<KeyRequest>]>([
   ['expiry', { lifeDays: 0 }],
   ['expiry', { lifeDays: 3651 }],
   ['expiry', { lifeDays: 1.5 }],
-])('%s: %j is refused before any query runs', async (field, change) => {
+])('%s: %j is refused, and the refusal names the field', async (field, change) => {
   const tenant = await createTenant(database.db);
   expect(await issue(tenant, change)).toMatchObject({ kind: 'invalid', fields: { [field]: expect.any(Array) } });
 });

@@ -11,15 +11,10 @@ import { orThrow } from '../../src/service/outcome.ts';
 import { renameKey } from '../../src/service/rename-key.ts';
 import { revokeKey } from '../../src/service/revoke-key.ts';
 import { rotateKey } from '../../src/service/rotate-key.ts';
-import { codeOf, createPeople, giveKey, type People, READ } from '../support/actors.ts';
+import { auditEventsOf, codeOf, createPeople, giveKey, READ } from '../support/actors.ts';
 import { useDatabase } from '../support/store.ts';
 
 const database = await useDatabase();
-
-function eventsOf({ scope }: Pick<People, 'scope'>) {
-  const { organizationId } = scope;
-  return database.db.prisma.auditEvent.findMany({ where: { organizationId }, orderBy: { id: 'asc' } });
-}
 
 /** Every row of every table, as text. */
 async function wholeDatabase(): Promise<string> {
@@ -46,7 +41,7 @@ test('each action leaves one event with actor, owner, key and address, and no ro
   const byManager = { actorUserId: manager.userId, targetUserId: userId, ...manager.auditSource };
   const expires = created.expiresAt?.toISOString();
   const [createdPrefix, rotatedPrefix] = [created.key.slice(0, 17), rotated.key.slice(0, 17)];
-  expect(await eventsOf(people)).toMatchObject([
+  expect(await auditEventsOf(database.db, people)).toMatchObject([
     {
       ...byManager,
       action: 'key.created',
@@ -66,7 +61,7 @@ test('each action leaves one event with actor, owner, key and address, and no ro
   ]);
   const everything = await wholeDatabase();
   expect(everything).toContain(createdPrefix);
-  const events = JSON.stringify(await eventsOf(people));
+  const events = JSON.stringify(await auditEventsOf(database.db, people));
   for (const { key } of [created, rotated]) {
     // Not even the random part, with any prefix.
     expect(everything).not.toContain(key.slice('charter_live_'.length + 4));
@@ -99,7 +94,7 @@ test.each(['key.created', 'key.rotated', 'key.revoked', 'key.renamed', 'organiza
         db.prisma.organization.findUnique({ where: { id: organizationId } }),
       ]);
     const before = await rows();
-    const events = (await eventsOf(people)).length;
+    const events = (await auditEventsOf(database.db, people)).length;
     await db.pool.query(
       `alter table audit_events add constraint no_space check (organization_id <> '${organizationId}') not valid`,
     );
@@ -109,9 +104,9 @@ test.each(['key.created', 'key.rotated', 'key.revoked', 'key.renamed', 'organiza
       await db.pool.query('alter table audit_events drop constraint no_space');
     }
     expect(await rows()).toEqual(before);
-    expect(await eventsOf(people)).toHaveLength(events);
+    expect(await auditEventsOf(database.db, people)).toHaveLength(events);
     expect(await codeOf(actions[action]?.() ?? Promise.resolve())).toBe('done');
-    expect(await eventsOf(people)).toHaveLength(events + 1);
+    expect(await auditEventsOf(database.db, people)).toHaveLength(events + 1);
   },
 );
 
@@ -130,7 +125,7 @@ test('an operator’s actions are audited without an actor, and actions that cha
   const { id } = await issueKeyByEmail(db, request);
   await revokeKeyById(db, id);
   const nobody = { actorUserId: null, ip: '', userAgent: '', requestId: '' };
-  expect(await eventsOf(people)).toMatchObject([
+  expect(await auditEventsOf(database.db, people)).toMatchObject([
     { ...nobody, action: 'organization.suspended', targetUserId: null, keyId: null },
     { ...nobody, action: 'organization.resumed' },
     {
@@ -148,5 +143,5 @@ test('a refused action leaves no event', async () => {
   const people = await createPeople(db);
   const request = { userId: people.administrator.userId, name: 'x', permissions: READ } as const;
   expect(await codeOf(issueKey(db, people.manager, { ...request, lifeDays: 30, environment: 'live' }))).toBe('refused');
-  expect(await eventsOf(people)).toEqual([]);
+  expect(await auditEventsOf(database.db, people)).toEqual([]);
 });

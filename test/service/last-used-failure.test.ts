@@ -2,15 +2,16 @@ import { startKeyUses } from '../../src/service/last-used.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createPeople, times } from '../support/actors.ts';
 import { KEYRING } from '../support/encryption.ts';
-import { useServer } from '../support/server.ts';
+import { useDatabase } from '../support/store.ts';
 import { newKeyIn, writtenUseOf } from '../support/used-key.ts';
 import { until } from '../support/wait.ts';
 
-const server = await useServer();
-const people = await createPeople(server.db);
+const database = await useDatabase();
+const { db } = database;
+const people = await createPeople(db);
 
-const rowOf = (id: string) => writtenUseOf(server.db, id);
-const newKey = () => newKeyIn(server.db, people);
+const rowOf = (id: string) => writtenUseOf(db, id);
+const newKey = () => newKeyIn(db, people);
 
 const AT = new Date('2026-05-04T12:00:00Z');
 
@@ -21,13 +22,13 @@ const failing = (error: unknown) => {
 test('uses that could not be written are kept, merged with later ones, and written next time', async () => {
   const { id, of } = await newKey();
   let isDown = true;
-  const { query } = server.db.pool;
-  const pool = Object.assign(Object.create(server.db.pool), {
+  const { query } = db.pool;
+  const pool = Object.assign(Object.create(db.pool), {
     query: (...parameters: unknown[]) =>
-      isDown ? Promise.reject(new Error('down')) : Reflect.apply(query, server.db.pool, parameters),
+      isDown ? Promise.reject(new Error('down')) : Reflect.apply(query, db.pool, parameters),
   });
   const failures: unknown[] = [];
-  const uses = startKeyUses({ ...server.db, pool }, { onFailure: (error) => failures.push(error) });
+  const uses = startKeyUses({ ...db, pool }, { onFailure: (error) => failures.push(error) });
   const [early, late] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
   const begun = uses.of(of, late);
   begun.accepted(late);
@@ -48,7 +49,7 @@ test('uses that could not be written are kept, merged with later ones, and writt
   begun.responded('successful');
   await uses.stop();
   expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 2 });
-  expect(await server.db.prisma.keyUse.findMany({ where: { keyId: id }, orderBy: { period: 'asc' } })).toEqual(
+  expect(await db.prisma.keyUse.findMany({ where: { keyId: id }, orderBy: { period: 'asc' } })).toEqual(
     ['2026-05-04T12:00:00Z', '2026-05-04T00:00:00Z'].map((startsAt) =>
       expect.objectContaining({ startsAt: new Date(startsAt), successful: 2n, refused: 1n, failed: 1n }),
     ),
@@ -58,7 +59,7 @@ test('uses that could not be written are kept, merged with later ones, and writt
 // The risk: one statement for all keys runs into its time limit each time, and holds the locks of all keys until then.
 test('a thousand keys are written at once, and those that cannot be written keep no others from it', async () => {
   const { organizationId } = people.scope;
-  const { rows } = await server.db.pool.query<{ id: string }>(
+  const { rows } = await db.pool.query<{ id: string }>(
     `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions)
      select $1, gen_random_uuid(), $2, 'Key ' || i, sha256(gen_random_uuid()::text::bytea),
             sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}'
@@ -66,23 +67,23 @@ test('a thousand keys are written at once, and those that cannot be written keep
     [organizationId, people.member.userId],
   );
   const ids = rows.map(({ id }) => id);
-  const { query } = server.db.pool;
+  const { query } = db.pool;
   const sizes: number[] = [];
   let isDown = true;
-  const pool = Object.assign(Object.create(server.db.pool), {
+  const pool = Object.assign(Object.create(db.pool), {
     query: (statement: { values: string[][] }) => {
       const keys = statement.values[1] ?? [];
       sizes.push(keys.length);
       return isDown && keys.includes(ids[0] ?? '')
         ? Promise.reject(new Error('locked'))
-        : Reflect.apply(query, server.db.pool, [statement]);
+        : Reflect.apply(query, db.pool, [statement]);
     },
   });
   const failures: unknown[] = [];
-  const uses = startKeyUses({ ...server.db, pool }, { onFailure: (error) => failures.push(error) });
+  const uses = startKeyUses({ ...db, pool }, { onFailure: (error) => failures.push(error) });
   for (const id of ids) uses.of({ organizationId, id }, AT).responded('successful');
   const counted = async () => {
-    const found = await server.db.prisma.keyUse.findMany({ where: { keyId: { in: ids }, period: 'day' } });
+    const found = await db.prisma.keyUse.findMany({ where: { keyId: { in: ids }, period: 'day' } });
     return [found.length, found.reduce((sum, { successful }) => sum + Number(successful), 0)];
   };
   for (let i = 0; i < 3; i += 1) await uses.flush();
@@ -97,7 +98,7 @@ test('a thousand keys are written at once, and those that cannot be written keep
 // The risk: during an outage of a day, ever more keys are used until the process runs out of memory.
 test('memory is bounded: recorded keys stay, and further keys are dropped', async () => {
   const [first, second, third] = [await newKey(), await newKey(), await newKey()];
-  const uses = startKeyUses(server.db, { onFailure: failing, maxKeys: 2 });
+  const uses = startKeyUses(db, { onFailure: failing, maxKeys: 2 });
   const [at, later] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
   for (const { of } of [first, second, third]) uses.of(of, at).accepted(at);
   uses.of(first.of, later).accepted(later);
@@ -109,7 +110,7 @@ test('memory is bounded: recorded keys stay, and further keys are dropped', asyn
 
 test('a writer flushes at its interval, and once more when it stops', async () => {
   const { id, of } = await newKey();
-  const uses = startKeyUses(server.db, { onFailure: failing, everySeconds: 0.02 });
+  const uses = startKeyUses(db, { onFailure: failing, everySeconds: 0.02 });
   const [at, later] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
   uses.of(of, at).accepted(at);
   await until('the first write', async () => (await rowOf(id)).lastUsedAt);
@@ -122,8 +123,8 @@ test('a writer flushes at its interval, and once more when it stops', async () =
 // Ten processes write the same keys in different orders; locking rows in those orders would deadlock.
 test('ten processes that write the same keys concurrently lose nothing', async () => {
   const keys = await times(20, newKey);
-  const db = openDatabase({ url: server.databaseUrl, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
-  const writers = Array.from({ length: 10 }, () => startKeyUses(db, { onFailure: failing }));
+  const own = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
+  const writers = Array.from({ length: 10 }, () => startKeyUses(own, { onFailure: failing }));
   for (const [i, writer] of writers.entries())
     for (const { of } of i % 2 === 0 ? keys : keys.toReversed()) {
       const use = writer.of(of, AT);
@@ -131,10 +132,10 @@ test('ten processes that write the same keys concurrently lose nothing', async (
       use.responded('refused');
     }
   await Promise.all(writers.map((writer) => writer.stop()));
-  await db.close();
+  await own.close();
   for (const { id } of keys) {
     expect((await rowOf(id)).refusedUses).toBe(10);
-    const counted = await server.db.prisma.keyUse.findMany({ where: { keyId: id } });
+    const counted = await db.prisma.keyUse.findMany({ where: { keyId: id } });
     expect(counted.map(({ refused }) => refused)).toEqual([10n, 10n]);
   }
 });

@@ -7,9 +7,8 @@ import {
   suspendOrganization,
 } from '../../src/service/operator.ts';
 import { findOrganization, findUserByEmail, listOrganizations } from '../../src/store/unscoped.ts';
+import { NOBODY } from '../support/actors.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
-
-const NOWHERE = '00000000-0000-7000-8000-000000000000';
 
 const database = await useDatabase();
 
@@ -96,9 +95,9 @@ test('the refusal names what does not exist', async () => {
   const { db } = database;
   const request = { name: 'Test', permissions: [], lifeDays: null, environment: 'live' } as const;
   const attempts = await Promise.allSettled([
-    suspendOrganization(db, NOWHERE),
-    resumeOrganization(db, NOWHERE),
-    revokeKeyById(db, NOWHERE),
+    suspendOrganization(db, NOBODY),
+    resumeOrganization(db, NOBODY),
+    revokeKeyById(db, NOBODY),
     issueKeyByEmail(db, { ...request, email: 'nobody@example.test' }),
   ]);
   for (const attempt of attempts) expect(attempt).toMatchObject({ reason: { code: 'not_found' } });

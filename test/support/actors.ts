@@ -49,6 +49,11 @@ export async function createActor(
   };
 }
 
+/** The audit events of the organization, oldest first. */
+export function auditEventsOf({ prisma }: Database, { scope: { organizationId } }: Pick<Actor, 'scope'>) {
+  return prisma.auditEvent.findMany({ where: { organizationId }, orderBy: { id: 'asc' } });
+}
+
 export type People = { scope: OrganizationScope } & Record<Role | 'other', Actor>;
 
 /** An organization with one user of each role, and a second administrator. */

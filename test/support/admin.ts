@@ -8,12 +8,15 @@ import type { Ended } from './process.ts';
 export async function runAdminCommand(
   databaseUrl: string,
   parameters: readonly string[],
-  { databaseDirectUrl }: { databaseDirectUrl?: string } = {},
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([text(stdout), text(stderr)]);
-  const env = { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: databaseDirectUrl, ENCRYPTION_KEY };
-  const code = await runAdmin(parameters, { env, stdout, stderr }).finally(() => {
+  const code = await runAdmin(parameters, {
+    env: { DATABASE_URL: databaseUrl, ENCRYPTION_KEY, ...env },
+    stdout,
+    stderr,
+  }).finally(() => {
     stdout.end();
     stderr.end();
   });

@@ -27,7 +27,7 @@ export async function startCharter(env: Record<string, string>, life: Life = {})
   }
 }
 
-/** Ends the server as an operator does. A process that had ended before would have no such status. */
+/** Ends the server as an operator does. Fails if it has already ended. */
 export async function endCharter({ child, ended }: Charter): Promise<void> {
   expect({ code: child.exitCode, signal: child.signalCode }).toEqual({ code: null, signal: null });
   child.kill('SIGTERM');

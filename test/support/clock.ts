@@ -5,9 +5,9 @@ import { findFaketimeLibrary } from './debian.ts';
 
 /** A clock that a test sets, for processes that it starts. Their timers run as always. */
 export type Clock = {
-  /** The environment of a process that has this clock instead of that of the machine. */
+  /** The environment of a process that uses this clock in place of the machine's. */
   readonly env: Readonly<Record<string, string>>;
-  /** Sets it to so many seconds after the time of the machine; less than 0: before it. Running processes jump, too. */
+  /** Sets the clock this many seconds ahead of the machine's, or behind if negative, also for running processes. */
   setAhead(seconds: number): Promise<void>;
   remove(): Promise<void>;
 };
@@ -19,7 +19,7 @@ export async function createClock(): Promise<Clock> {
   const file = join(folder, 'time');
   const setAhead = async (seconds: number) => {
     await writeFile(`${file}.next`, `${seconds < 0 ? '' : '+'}${seconds}\n`);
-    // Replaced as a whole, because each look at the time reads it.
+    // Replaced atomically, because processes read it each time that they need the time.
     await rename(`${file}.next`, file);
   };
   await setAhead(0);

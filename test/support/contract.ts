@@ -20,12 +20,12 @@ export function checkResponse(asked: CheckedRequest, response: CheckedResponse):
   checkUnlimitedResponse(asked, response);
 }
 
-/** Of a server without rate limits. */
+/** Checks a response of a server without rate limits. */
 export function checkUnlimitedResponse(asked: CheckedRequest, response: CheckedResponse): void {
   for (const operation of shownBy(asked, response)) note(operation, response.status);
 }
 
-/** For pages of any origin, and about the Prefer header. */
+/** Headers that only the mock sends: for pages of other origins (CORS), and about Prefer. */
 export const ADDED_BY_THE_MOCK = /^(access-control-.+|preference-applied|x-mock-warning)$/;
 
 /** Validates a response of another server, which does not count towards the coverage of the contract. */

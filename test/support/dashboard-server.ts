@@ -1,22 +1,15 @@
 import { pino } from 'pino';
-import { createApp } from '../../src/app.ts';
 import { dashboardRoutes } from '../../src/dashboard/routes.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import type { WebhookTargets } from '../../src/domain/forbidden-address.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
-import { logRefusals } from '../../src/operations/overload-log.ts';
-import { openPublication } from '../../src/publication/routes.ts';
-import { listen } from '../../src/server.ts';
 import { createDatabaseQueues } from '../../src/service/database-queues.ts';
-import { startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox, type Outbox } from '../../src/service/mail.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { openSession } from './accounts.ts';
-import { Client } from './client.ts';
 import { Browser } from './dashboard.ts';
-import { KEYRING } from './encryption.ts';
-import { createScratchDatabase } from './postgres.ts';
+import { startServer } from './server.ts';
 import { TARGETS } from './webhooks.ts';
 
 export type TestDashboard = {
@@ -58,44 +51,31 @@ export async function startDashboard({
   environment = 'live',
   databaseUrl,
   publicUrl,
-  outbox,
+  outbox = createOutbox(null, () => {}),
   trustedProxies = [],
   webhooks = TARGETS,
 }: Options = {}): Promise<TestDashboard> {
-  const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
-  const address = scratch?.url ?? databaseUrl ?? '';
-  const db = openDatabase({ url: address, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
   const logged: string[] = [];
   const logger = pino({ level: 'trace', base: null }, { write: (line) => logged.push(line) });
   let ahead = 0;
   const now = () => new Date(Date.now() + ahead);
-  const keyUses = startKeyUses(db, { onFailure: (error) => logger.warn({ err: error }) });
-  const post = outbox ?? createOutbox(null, () => {});
-  const refusals = logRefusals(logger);
-  const { listener } = await createApp({
-    db,
-    logger,
+  const { db, url, keyUses, anonymous, ...server } = await startServer({
     environment,
-    keyUses,
-    outbox: post,
+    databaseUrl,
     publicUrl,
     trustedProxies,
     webhooks,
+    logger,
+    outbox,
+    clock: () => Date.now() + ahead,
     requestLimits: { ...DEFAULT_LIMITS, perAddress: 0 },
-    responseCacheBytes: 64 * 1024 * 1024,
-    responseCheck: null,
-    publication: openPublication(),
-    tracing: null,
-    countRefusal: refusals.log,
-    now,
-    isStopping: () => false,
   });
   const paths = pathsOf(
     dashboardRoutes({
       db,
       environment,
       isHttps: false,
-      outbox: post,
+      outbox,
       webhooks,
       requestLimits: DEFAULT_LIMITS,
       throttle: async () => {},
@@ -106,12 +86,10 @@ export async function startDashboard({
       setPageHeaders: () => {},
     }),
   );
-  const listening = await listen(listener, { host: '127.0.0.1', port: 0 });
-  const client = new Client(listening.url);
   return {
     db,
-    databaseUrl: address,
-    url: listening.url,
+    databaseUrl: server.databaseUrl,
+    url,
     logged,
     paths,
     now,
@@ -119,16 +97,9 @@ export async function startDashboard({
     passMinutes(minutes) {
       ahead += minutes * 60_000;
     },
-    statusOf: async (key) => (await client.get('/api/key', { key })).status,
+    statusOf: async (key) => (await anonymous.get('/api/key', { key })).status,
     writeUses: () => keyUses.flush(),
-    async close() {
-      await listening.stop();
-      refusals.stop();
-      await post.settle();
-      await keyUses.stop();
-      await db.close();
-      await scratch?.drop();
-    },
+    close: () => server.close(),
   };
 }
 

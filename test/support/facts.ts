@@ -168,9 +168,9 @@ export const FACTS: readonly Fact[] = [
   [
     'openapi/guides/receiving-events.md',
     /(\d+) seconds after the first attempt has failed, then after (\d+) minutes, (\d+) minutes, (\d+) hours, (\d+) hours, (\d+) hours and (\d+) hours, up to (\d+) attempts in all. Each wait is up to (\d+)% longer/,
-    ...[1, 60, 60, 3600, 3600, 3600, 3600].map((unit, i) => waitSeconds(i + 1, 0) / unit),
+    ...WAITS,
     ATTEMPTS,
-    Math.round((waitSeconds(1, 1) / waitSeconds(1, 0) - 1) * 100),
+    Math.round(JITTER * 100),
   ],
   [
     'openapi/components/parameters/WebhookTimestamp.yaml',
@@ -474,7 +474,7 @@ export const FACTS: readonly Fact[] = [
   ],
   ['src/dashboard/http/request-error.ts', /larger than (\d+) KiB/, constantOf(FORMS, 'MAX_FORM_BYTES') / KIB],
   ['src/dashboard/webhooks/endpoint.ts', /responds with 2xx within (\d+) seconds/, TIMEOUT_SECONDS],
-  ['src/dashboard/webhooks/cells.ts', /None in (\d+) days/, constantOf('src/store/webhook-deliveries.ts', 'DAYS_KEPT')],
+  ['src/dashboard/webhooks/cells.ts', /None in (\d+) days/, constantOf('src/store/webhook-expiry.ts', 'DAYS_KEPT')],
   [
     'src/dashboard/audit-log/page.ts',
     /Last (\d) days/,

@@ -5,7 +5,7 @@ export type Flood = {
   /** How often each status was received so far. */
   readonly statuses: ReadonlyMap<number, number>;
   readonly sockets: readonly Socket[];
-  /** Closes the connections, whatever was answered. */
+  /** Resets all connections, including those that wait for responses. */
   stop(): Promise<void>;
 };
 

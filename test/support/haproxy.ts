@@ -14,16 +14,16 @@ const DEPLOY = join(import.meta.dirname, '../../scripts/dist/deploy');
 export const CONFIGURATION = await readFile(join(DEPLOY, 'haproxy.cfg'), 'utf8');
 export const DATABASE_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-postgresql.cfg'), 'utf8');
 
-/** Its line in the configuration. */
+/** The line of the configuration that says where HAProxy listens. */
 const BIND = /^ +bind .*$/m;
 const PEM = 'charter.pem';
 
 export type Haproxy = {
-  /** Without TLS, which only the tests' HAProxy accepts, too. */
+  /** Without TLS, which the configuration of the artifact does not accept. */
   readonly url: string;
-  /** As in the configuration, with `certificate`. */
+  /** With TLS and `certificate`, as in the configuration of the artifact. */
   readonly tlsUrl: string;
-  /** Of localhost, signed by itself, in PEM. */
+  /** The self-signed certificate of localhost, in PEM. */
   readonly certificate: string;
   stop(): Promise<void>;
 };
@@ -59,7 +59,7 @@ export async function startDatabaseHaproxy(
   const port = await freePort('127.0.0.1');
   const lines = servers.map((server, i) => [
     `10.0.0.1${i + 1}:5432`,
-    // A machine has one Patroni, the tests' only machine has three.
+    // In production, each machine has one Patroni. Here, one machine has three.
     `127.0.0.1:${server.port} port ${server.checkPort}`,
   ]);
   const replacements = { '127.0.0.1:5000': `127.0.0.1:${port}`, ...Object.fromEntries(lines) };
@@ -69,7 +69,7 @@ export async function startDatabaseHaproxy(
 }
 
 type Run = {
-  /** For the configuration. */
+  /** The configuration is written there. */
   readonly folder: string;
   readonly life: Life;
   readonly isReady: () => Promise<boolean>;

@@ -26,7 +26,7 @@ export type Observed = {
   readonly unavailable: readonly string[];
   /** Those of them that were not refusals under load. */
   readonly outages: readonly string[];
-  /** From the sending of a request to its response. */
+  /** The longest time between a request and its response. */
   readonly longestMs: number;
   readonly events: readonly FeedEvent[];
 };
@@ -66,7 +66,7 @@ class Run implements Observed {
   isEnding = false;
   hasEnded = false;
   readonly #clients: readonly [Client, Client];
-  /** As the last acknowledged write of each left it. */
+  /** Each program as its last acknowledged write left it. */
   readonly #programs = new Map<string, Program>();
   readonly #polled = new Map<string, Program>();
   /** By URL and entity tag. */

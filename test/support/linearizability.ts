@@ -7,8 +7,9 @@ export type Access = Span & { readonly kind: 'write' | 'read'; readonly value: s
 export type KeyUse = Span & { readonly key: string; readonly status: number };
 
 /**
- * What no order of the accesses explains in which each takes effect between its sending and its response (Gibbons and Korach,
- * "Testing Shared Memories", 1997: for unique values, three rules over the zones of the values decide). Empty: linearizable.
+ * Why the accesses of a register are not linearizable: no order explains them in which each takes effect between its sending
+ * and its response. For unique values, three rules over the zones of the values decide (Gibbons and Korach, "Testing Shared
+ * Memories", 1997). Empty: they are linearizable.
  */
 export function judgeRegister(accesses: readonly Access[]): string[] {
   const zones = [...Map.groupBy(accesses, ({ value }) => value)].map(([value, cluster]) => zoneOf(value, cluster));

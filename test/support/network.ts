@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { portOf } from './port.ts';
+import { listenLocally } from './port.ts';
 
 export type Network = {
   /** The database URL that leads through this network. */
@@ -18,8 +18,8 @@ export async function networkTo(databaseUrl: string): Promise<Network> {
   const target = new URL(databaseUrl);
   const network = new Forwarding({ host: target.hostname, port: Number(target.port) });
   const server = createServer({ allowHalfOpen: false }, (inward) => network.accept(inward));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = Object.assign(new URL(databaseUrl), { hostname: '127.0.0.1', port: String(portOf(server.address())) });
+  const port = String(await listenLocally(server));
+  const url = Object.assign(new URL(databaseUrl), { hostname: '127.0.0.1', port });
   return {
     url: url.href,
     cut: () => network.cut(),
@@ -47,7 +47,7 @@ class Forwarding {
     this.#open.add(inward);
     inward.on('error', () => {});
     inward.on('close', () => this.#open.delete(inward));
-    // Until then, nothing is read.
+    // During a cut, the connection waits to be joined, and nothing is read.
     this.#pass(() => this.#join(inward));
   }
 

@@ -1,4 +1,5 @@
-import { readdir, readlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Cluster, findCluster, getBinariesFor, getCluster } from '../../src/postgres/embedded-cluster.ts';
 import { findPort, startServer } from '../../src/postgres/embedded-server.ts';
@@ -21,6 +22,13 @@ export type OwnedPostgres = {
   freeze(): Promise<void>;
   thaw(): Promise<void>;
 };
+
+/** Creates a folder that PostgreSQL can reach: if the tests run as root, it runs as another user. The caller removes it. */
+export async function createDataFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-postgres-'));
+  await chmod(folder, 0o755);
+  return folder;
+}
 
 /** Creates a cluster in the folder, and starts it. */
 export async function startOwnedPostgres(dataDir: string): Promise<OwnedPostgres> {

@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { type ContextOptions, MEDIA, VIEWPORT } from './browser.ts';
 
 export type PagePool = {
-  /** A page in a browser context of its own, without a trace of the tests before. */
+  /** A page in a browser context of its own, without a trace of earlier tests. */
   take(options?: ContextOptions): Promise<Page>;
   /** Cleans the pages that were taken, for the next test. */
   reset(): Promise<void>;

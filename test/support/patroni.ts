@@ -43,13 +43,13 @@ const START_TIMEOUT = 0;
 const POLL_MS = 50;
 const SECONDS = 120;
 
-/** What ends without a warning: PostgreSQL alone, or also the Patroni that looks after it, as when the machine fails. */
+/** What is killed: PostgreSQL alone, or its Patroni, too, as when a machine fails. */
 export type Failure = 'PostgreSQL' | 'machine';
 
 export type Killed = {
   /** Resolves when Patroni reports that another member is the primary and accepts writes. */
   untilPromoted(): Promise<void>;
-  /** Starts again what Patroni does not. Resolves when two standbys replicate, one of them synchronously. */
+  /** Starts the killed Patroni again; a running one restarts its PostgreSQL. Resolves when two standbys replicate, one of them synchronously. */
   restore(): Promise<void>;
 };
 
@@ -180,7 +180,7 @@ class Processes {
     for (const name of this.#running.keys()) await this.kill(name);
   }
 
-  /** The last lines of each. */
+  /** The end of the log of each program. */
   async readLogs(): Promise<string> {
     const logs = [...this.#running.keys()].map((name) => readFile(this.#logOf(name), 'utf8'));
     return (await Promise.all(logs)).map((log) => log.slice(-LOG_CHARACTERS)).join('\n');
@@ -212,7 +212,7 @@ async function createMember(parent: string, name: string, user: SystemUser): Pro
   return { name, port, apiPort, folder, data: join(folder, 'data'), configuration: join(folder, 'patroni.json') };
 }
 
-/** In JSON, which is YAML, too. */
+/** Patroni reads YAML, and JSON is valid YAML. */
 function configurationOf({ name, port, apiPort, folder, data }: Member, etcd: string): object {
   const api = `127.0.0.1:${apiPort}`;
   const address = `127.0.0.1:${port}`;
@@ -242,7 +242,7 @@ function configurationOf({ name, port, apiPort, folder, data }: Member, etcd: st
   };
 }
 
-/** Its address. */
+/** Starts etcd, and returns its address. */
 async function startEtcd(processes: Processes): Promise<string> {
   const address = `127.0.0.1:${await freePort('127.0.0.1')}`;
   const peer = `http://127.0.0.1:${await freePort('127.0.0.1')}`;
@@ -266,7 +266,7 @@ function urlOf({ port }: { readonly port: number }, database: string): string {
 
 type Status = { readonly isLeader: boolean; readonly state: string; readonly role: string };
 
-/** What Patroni says of its own PostgreSQL; null if Patroni does not run. */
+/** The state of the member's PostgreSQL as its Patroni reports it; null if Patroni does not run. */
 async function statusOf({ apiPort }: Member): Promise<Status | null> {
   try {
     const response = await fetch(`http://127.0.0.1:${apiPort}/primary`);

@@ -15,19 +15,19 @@ export const CONFIGURATION = await readFile(
   'utf8',
 );
 
-/** The first version that knows prepared statements. */
+/** The first version that supports prepared statements. */
 const FIRST_WITH_STATEMENTS = [1, 21] as const;
 
 export type Pgbouncer = {
   /** The database URL that leads through it. */
   readonly url: string;
-  /** Whether this version knows prepared statements. */
+  /** Whether this version supports prepared statements. */
   readonly keepsStatements: boolean;
   /** Kills it, with all connections. */
   kill(): Promise<void>;
   /** Starts it again. */
   start(): Promise<void>;
-  /** Kills it for good. */
+  /** Kills it, and deletes its files. */
   remove(): Promise<void>;
 };
 

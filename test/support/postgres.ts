@@ -3,7 +3,7 @@ import pg from 'pg';
 import { sharedUrl } from './shared.ts';
 import { until } from './wait.ts';
 
-/** Of the processes and the databases of the tests. */
+/** The time zone of the tests' processes and databases. */
 export const TIME_ZONE = 'Asia/Kolkata';
 
 /** A database in the PostgreSQL of this run. */
@@ -21,15 +21,16 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Waits until this many statements of the client's database wait for a lock. */
+/** Waits until this many statements of the client's database wait for a lock. Several numbers: until it is one of them. */
 export function untilWaiting(
   client: pg.Pool | pg.Client,
-  count: number,
+  count: number | readonly number[],
   patience: { seconds?: number } = {},
 ): Promise<true> {
+  const counts = [count].flat();
   const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  const isSo = async () => (await client.query(waits)).rowCount === count;
-  return until(`${count} statements that wait for a lock`, isSo, patience);
+  const isSo = async () => counts.includes((await client.query(waits)).rowCount ?? 0);
+  return until(`${counts.join(' or ')} statements that wait for a lock`, isSo, patience);
 }
 
 export type ScratchDatabase = { readonly url: string; drop(): Promise<void> };

@@ -10,6 +10,7 @@ import { isOutage } from '../../src/store/database-errors.ts';
 import { createActor, createScope, READ_WRITE } from './actors.ts';
 import { checkResponse } from './contract.ts';
 import type { Access, KeyUse, Span } from './linearizability.ts';
+import { randomNumbers } from './random-numbers.ts';
 
 export type History = {
   /** By program id. */
@@ -41,7 +42,7 @@ const ASK_EVERY_MS = 200;
 const PAUSES_AFTER_503 = 10;
 /** Between two attempts to replace a key that may have ended. */
 const RETRY_MS = 50;
-/** Of a write without a known outcome: it may take effect at any later time. */
+/** When a write with an unknown outcome ends: it may take effect at any later time. */
 const NEVER = Number.POSITIVE_INFINITY;
 
 type Traffic = {
@@ -49,7 +50,7 @@ type Traffic = {
   readonly clients: number;
   readonly seconds: number;
   readonly seed: number;
-  /** Of each client after a request; 0 by default. */
+  /** The pause of each client after a request; 0 by default. */
   readonly pauseMs?: number;
   /** Filled during the traffic. */
   readonly history?: History;
@@ -249,14 +250,14 @@ async function endKey(db: Database, place: Place, { keyEnds }: History, { isRota
     keyEnds.set(old.id, { sent, received: performance.now() });
   } catch (error) {
     if (!isOutage(error)) throw error;
-    // The key has ended, or it has not.
+    // It is unknown whether the key has ended.
     await replaceActor(db, place, isOver);
   }
   place.former = [...place.former.slice(-3), old];
   place.isEnding = false;
 }
 
-/** Another user, because nobody knows which keys the user of before has, and there is a maximum. */
+/** Replaces the user: it is unknown how many keys the previous one has, and there is a maximum. */
 async function replaceActor(db: Database, place: Place, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     try {
@@ -317,15 +318,4 @@ function exchange(sending: Sending): Promise<RawResponse> {
     });
     sent.end(payload);
   });
-}
-
-/** Mulberry32: from 0 up to 1 (exclusive), the same for the same seed. */
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { CheckedResponse } from './contract.ts';
 
-/** Sends the text unchanged over a bare socket, and reads until the server closes or `isWhole` is true. */
+/** Sends the text unchanged over a bare socket, and reads until the server closes. */
 export function exchangeRaw(
   baseUrl: string,
   text: string | Buffer,
@@ -14,8 +14,9 @@ export function exchangeRaw(
       socket.write(text);
       if (endAfterSending) socket.end();
     });
-    socket.on('data', (chunk) => {
-      received += chunk.toString();
+    // Decodes characters that are split between two chunks.
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      received += chunk;
     });
     socket.on('error', reject);
     socket.on('close', () => resolve(received));

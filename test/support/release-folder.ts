@@ -1,5 +1,4 @@
 // A checkout in which contract versions are published: our own commands, with a contract of the test.
-import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,17 +6,16 @@ import { objectOf } from '../../scripts/contract-diff/json.ts';
 import type { Json } from '../../src/api/document.ts';
 import { contract } from '../contract/release/contract.ts';
 import { type Planted, planted } from './planted.ts';
+import { type Ended, runFile } from './process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The words for a contract that cannot be bundled. */
 const MESSAGES = 'openapi/lint/redocly-messages.ts';
 
-export type Printed = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
-
 export type ReleaseFolder = {
   readonly path: string;
   /** Writes the contract with these changes and this version, and runs the command. */
-  readonly release: (number: string, plants: readonly Planted[], flags?: readonly string[]) => Promise<Printed>;
+  readonly release: (number: string, plants: readonly Planted[], flags?: readonly string[]) => Promise<Ended>;
   /** Every file below openapi/ except the contract and the linter, with its content. */
   readonly files: () => Promise<Record<string, string>>;
 };
@@ -50,24 +48,13 @@ async function release(
   number: string,
   plants: readonly Planted[],
   flags: readonly string[] = [],
-): Promise<Printed> {
+): Promise<Ended> {
   const changed = planted(contract, plants);
   const document: Json = { ...changed, info: { ...objectOf(changed['info']), version: number } };
   // JSON is valid YAML.
   for (const file of ['generated/openapi.json', 'generated/openapi.yaml', 'openapi/openapi.yaml'])
     await writeFile(join(path, file), `${JSON.stringify(document, null, 2)}\n`);
-  return run(join(path, 'scripts/release-contract/main.ts'), flags);
-}
-
-async function run(script: string, flags: readonly string[]): Promise<Printed> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...flags], {
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
-  });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk) => (stdout += chunk));
-  child.stderr.on('data', (chunk) => (stderr += chunk));
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { code, stdout, stderr };
+  return runFile(join(path, 'scripts/release-contract/main.ts'), flags);
 }
 
 async function filesIn(folder: string): Promise<Record<string, string>> {

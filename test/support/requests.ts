@@ -5,7 +5,7 @@ import { until } from './wait.ts';
 
 const CLIENTS = 8;
 const RETRY_MS = 50;
-const LOAD_REFUSAL = Symbol('a refusal under load');
+export const LOAD_REFUSAL = Symbol('a refusal under load');
 
 export type Requests = {
   /** Resolves after so many more successes, or a failure. */
@@ -22,7 +22,7 @@ export function startRequests(url: string, key: string): Requests {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const name = client % 2 === 0 ? `Client ${client}` : undefined;
     while (!isEnding) {
-      const outcome = await send(`${url}/api/parent_programs?limit=5`, { agent, key, name });
+      const outcome = await send(url, { agent, key, name });
       if (outcome === 200 || outcome === 201) responses += 1;
       else if (outcome === LOAD_REFUSAL) await delay(RETRY_MS);
       else failures.push(`${name === undefined ? 'GET' : 'POST'}: ${outcome}`);
@@ -45,10 +45,14 @@ export function startRequests(url: string, key: string): Requests {
 
 type Sending = { readonly agent: Agent; readonly key: string; readonly name: string | undefined };
 
-/** The status of a success, LOAD_REFUSAL, the status and the text of any other response, or the code of the error. */
-function send(url: string, { agent, key, name }: Sending): Promise<number | string | typeof LOAD_REFUSAL> {
+/**
+ * Lists parent programs, or creates one with this name. Resolves with the status of a success, LOAD_REFUSAL, the status and the
+ * text of any other response, or the code of the error.
+ */
+export function send(url: string, { agent, key, name }: Sending): Promise<number | string | typeof LOAD_REFUSAL> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-  const [method, target] = name === undefined ? ['GET', url] : ['POST', url.replace(/\?.*/, '')];
+  const list = `${url}/api/parent_programs`;
+  const [method, target] = name === undefined ? ['GET', `${list}?limit=5`] : ['POST', list];
   return new Promise((resolve) => {
     const fail = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
     const sent = request(target, { agent, method, headers });

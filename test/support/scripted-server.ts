@@ -1,5 +1,6 @@
 // A server that fails on cue, as a network, a proxy or an overloaded server does to a client.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { listenLocally } from './port.ts';
 
 export type Received = {
   readonly method: string;
@@ -35,10 +36,9 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
     received.push(asked);
     script[Math.min(received.length, script.length) - 1]?.(res, asked);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const port = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : address}`,
+    url: `http://127.0.0.1:${port}`,
     received,
     play(...steps) {
       script = steps;

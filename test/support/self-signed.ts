@@ -1,4 +1,4 @@
-/** A certificate of hook.example, signed by itself. It protects nothing. */
+/** A self-signed certificate of hook.example. Only tests use it. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBnTCCAUSgAwIBAgIUBfItyo6Gnm3IAY/4uB1+x9XTKSYwCgYIKoZIzj0EAwIw
 FzEVMBMGA1UEAwwMaG9vay5leGFtcGxlMCAXDTI2MTEyMzA3MTA0NVoYDzIxMjYx

@@ -45,7 +45,7 @@ export type TestOrganization = {
 
 type Options = {
   environment?: Environment;
-  databaseUrl?: string;
+  databaseUrl?: string | undefined;
   /** Milliseconds since 1970. */
   clock?: () => number;
   timeLimits?: TimeLimits;
@@ -53,6 +53,10 @@ type Options = {
   Pick<
     AppDeps,
     | 'logger'
+    | 'outbox'
+    | 'publicUrl'
+    | 'trustedProxies'
+    | 'webhooks'
     | 'requestLimits'
     | 'responseCheck'
     | 'served'
@@ -77,6 +81,10 @@ export async function startServer({
   databaseUrl,
   clock = () => Date.now(),
   logger = SILENT,
+  outbox = createOutbox(null, () => {}),
+  publicUrl,
+  trustedProxies = [],
+  webhooks = TARGETS,
   requestLimits = HIGH_LIMITS,
   responseCheck = null,
   responseCacheBytes = 64 * 1024 * 1024,
@@ -94,8 +102,7 @@ export async function startServer({
   if (tracing !== null) traceStatements(db, tracing);
   let ahead = 0;
   const now = () => new Date(clock() + ahead);
-  const keyUses = startKeyUses(db, { onFailure: () => {} });
-  const outbox = createOutbox(null, () => {});
+  const keyUses = startKeyUses(db, { onFailure: (error) => logger.warn({ err: error }) });
   const refusals = logRefusals(logger);
   const { listener } = await createApp({
     db,
@@ -103,9 +110,9 @@ export async function startServer({
     environment,
     keyUses,
     outbox,
-    publicUrl: undefined,
-    trustedProxies: [],
-    webhooks: TARGETS,
+    publicUrl,
+    trustedProxies,
+    webhooks,
     requestLimits,
     responseCacheBytes,
     responseCheck,
@@ -132,6 +139,7 @@ export async function startServer({
     async close() {
       await listening.stop();
       refusals.stop();
+      await outbox.settle();
       await keyUses.stop();
       await db.close();
       await scratch?.drop();

@@ -2,7 +2,7 @@
 // first request for it, over HTTP, so that a run without it does not wait for it.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { portOf } from './port.ts';
+import { listenLocally } from './port.ts';
 import { SHARED, type Shared } from './shared.ts';
 
 type Started = { readonly url: string; end(): Promise<unknown> };
@@ -23,18 +23,24 @@ export async function shareServices(): Promise<Services> {
       (error) => res.writeHead(500).end(String(error)),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listenLocally(server);
+  const endAll = async () => {
+    server.close();
+    server.closeAllConnections();
+    for (const service of started.values()) await (await service.catch(() => null))?.end();
+  };
+  let ending: Promise<void> | undefined;
   return {
-    url: `http://127.0.0.1:${portOf(server.address())}`,
-    async end() {
-      server.close();
-      server.closeAllConnections();
-      for (const service of started.values()) await (await service.catch(() => null))?.end();
+    url: `http://127.0.0.1:${port}`,
+    // A signal can arrive during the tear-down.
+    end() {
+      ending ??= endAll();
+      return ending;
     },
   };
 }
 
-/** Several short runs can share one: CHARTER_TEST_SERVER. */
+/** With CHARTER_TEST_SERVER, the URL of a running PostgreSQL, several short runs share that one. */
 async function startPostgres(): Promise<Started> {
   const given = process.env['CHARTER_TEST_SERVER'];
   if (given !== undefined) return { url: await makeTemplate(given), end: async () => {} };

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { listenLocally } from './port.ts';
 
 export type Smtp = {
   /** For SMTP_URL. */
@@ -36,9 +37,7 @@ export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenLocally(server);
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,

@@ -63,7 +63,7 @@ function recordUntilRelease(client: PoolClient, texts: string[]): PoolClient {
   });
 }
 
-/** Of the parameters of query(): a text, or an object with it. */
+/** The name and the text in the parameters of query(), whose first one is a text or an object. */
 function statementOf([first]: readonly unknown[]): { readonly name: string; readonly text: string } {
   const { name = '', text = '' } = Object(typeof first === 'string' ? { text: first } : first);
   return { name, text };

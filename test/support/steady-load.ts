@@ -1,9 +1,8 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LOAD_REFUSAL, send } from './requests.ts';
 
-const OVERLOADED = 'refused under load';
-/** What a refusal under load says; an outage says more. */
-const RETRY_AFTER_SECONDS = 1;
+const RETRY_MS = 1000;
 
 export type Load = {
   /** True when each client has had some responses. A connection that no client has used yet may be reset when the server ends. */
@@ -28,16 +27,16 @@ export function startLoad(url: string, { key, clients }: { key: string; clients:
       const name = `Client ${client}, ${i}`;
       const isWrite = client % 2 === 0;
       const sending = { agent, key, name: isWrite ? name : undefined };
-      let outcome = await send(`${url}/api/parent_programs`, sending);
-      while (outcome === OVERLOADED && !isSteady()) {
-        await delay(RETRY_AFTER_SECONDS * 1000);
-        outcome = await send(`${url}/api/parent_programs`, sending);
+      let outcome = await send(url, sending);
+      while (outcome === LOAD_REFUSAL && !isSteady()) {
+        await delay(RETRY_MS);
+        outcome = await send(url, sending);
       }
       onFirstResponse();
       if (outcome === 'ECONNREFUSED') return agent.destroy();
       if (outcome === 201) created.push(name);
       if (outcome === 200 || outcome === 201) responses[client] = i + 1;
-      else problems.push(`${name}: ${outcome}`);
+      else problems.push(`${name}: ${String(outcome)}`);
       // Some are idle for a moment, so that the shutdown meets both kinds.
       if (client % 4 === 3) await delay(20);
     }
@@ -51,24 +50,4 @@ export function startLoad(url: string, { key, clients }: { key: string; clients:
   });
   const ended = Promise.all(runs);
   return { isSteady, ended: ended.then(() => ({ created, problems })) };
-}
-
-type Sending = { agent: Agent; key: string; name: string | undefined };
-
-/** The status of the complete response, OVERLOADED, or the code of the error. */
-function send(url: string, { agent, key, name }: Sending): Promise<number | string> {
-  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-  return new Promise((resolve) => {
-    const fail = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
-    const sent = request(url, { agent, method: name === undefined ? 'GET' : 'POST', headers });
-    sent.on('error', fail);
-    sent.on('response', (response: IncomingMessage) => {
-      response.on('error', fail);
-      const { statusCode = 0 } = response;
-      const isOverload = statusCode === 503 && response.headers['retry-after'] === String(RETRY_AFTER_SECONDS);
-      response.on('end', () => resolve(isOverload ? OVERLOADED : statusCode));
-      response.resume();
-    });
-    sent.end(name === undefined ? undefined : JSON.stringify({ name }));
-  });
 }

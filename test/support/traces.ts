@@ -93,7 +93,7 @@ type Export = {
   }[];
 };
 
-/** The numbers of the kinds in OTLP. */
+/** The kinds of spans, by their numbers in OTLP. */
 const KINDS = ['internal', 'internal', 'server', 'client'] as const;
 const ERROR = 2;
 

@@ -4,7 +4,8 @@ const SHORTEST_MS = 10;
 const LONGEST_MS = 100;
 
 /**
- * Polls, at intervals that grow with the time waited, until the value is not null, false or undefined, and returns it; throws with what was awaited after the limit.
+ * Calls `ask` until its value is not null, false or undefined, and returns the value. The intervals grow with the time waited.
+ * After the limit, throws an error that names what was awaited.
  */
 export async function until<T>(
   awaited: string,

@@ -4,6 +4,7 @@
 import { registerHooks } from 'node:module';
 import type { Circus } from '@jest/types';
 import { addEventHandler, getState } from 'jest-circus';
+import { randomNumbers } from './random-numbers.ts';
 
 const LIMIT_MS = 240_000;
 
@@ -19,7 +20,7 @@ addEventHandler((event, { currentDescribeBlock, rootDescribeBlock }) => {
   if (shuffled.has(rootDescribeBlock)) return;
   shuffled.add(rootDescribeBlock);
   // The runner collects the tests after the first hooks.
-  const fn = () => shuffle(rootDescribeBlock, randomOf(Number(process.env['CHARTER_TEST_SEED'])));
+  const fn = () => shuffle(rootDescribeBlock, randomNumbers(Number(process.env['CHARTER_TEST_SEED'])));
   const hook = { type: 'beforeAll', fn, asyncError: new Error(), parent: rootDescribeBlock, seenDone: false } as const;
   rootDescribeBlock.hooks.unshift({ ...hook, timeout: undefined });
 });
@@ -70,15 +71,20 @@ async function withinLimit(work: () => unknown, timeoutMs: number): Promise<void
   } finally {
     clearTimeout(timer);
     unhandled.clear();
+    failNow = undefined;
   }
 }
 
 const unhandled = new Map<Promise<unknown>, unknown>();
-let failNow: (error: unknown) => void = () => {};
+let failNow: ((error: unknown) => void) | undefined;
 // A test may start several operations that should fail, and examine them one after another.
 process.on('unhandledRejection', (reason, promise) => unhandled.set(promise, reason));
 process.on('rejectionHandled', (promise) => unhandled.delete(promise));
-process.on('uncaughtException', (error) => failNow(error));
+process.on('uncaughtException', (error) => {
+  // Between two tests: the next one reports it.
+  if (failNow === undefined) unhandled.set(Promise.resolve(), error);
+  else failNow(error);
+});
 
 function shuffle(block: Circus.DescribeBlock, random: () => number): void {
   const { children } = block;
@@ -90,15 +96,4 @@ function shuffle(block: Circus.DescribeBlock, random: () => number): void {
     children[j] = one;
   }
   for (const child of children) if (child.type === 'describeBlock') shuffle(child, random);
-}
-
-/** Mulberry32: numbers from 0 up to 1 (exclusive), the same for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

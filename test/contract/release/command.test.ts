@@ -1,5 +1,5 @@
 // The command itself in a separate checkout: what it publishes, what it refuses, and what it leaves unchanged.
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { set } from '../../support/planted.ts';
@@ -120,7 +120,6 @@ test('a published file whose content does not match its name stops the command',
   await writeFile(stray, '');
   await refuses(['1.1.0', [ADDITIVE]], /openapi\/released\/notes\.md is not a published version/);
   await rm(stray);
-  await mkdir(join(path, 'openapi/released'), { recursive: true });
   await writeFile(
     join(path, 'openapi/released/1.0.9.yaml'),
     'openapi: 3.1.0\ninfo: {title: A, version: 1.0.0}\npaths: {}\n',

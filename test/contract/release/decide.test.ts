@@ -45,7 +45,7 @@ test.each([
   ['1.3.0-rc.1', 'additive', 'wrong', 'must be three numbers'],
   ['v1.3.0', 'additive', 'wrong', 'must be three numbers'],
   ['01.3.0', 'additive', 'wrong', 'must be three numbers'],
-] as const)('%s after %s', (number, changes, kind, message) => {
+] as const)('%s after 1.2.3 with the changes "%s" gets "%s"', (number, changes, kind, message) => {
   const decision = decide({ number, last: parseVersion('1.2.3'), changes: CHANGES[changes] });
   if (decision.kind === 'refused') {
     expect([decision.isWrong ? 'wrong' : 'wait', decision.message]).toEqual([kind, expect.stringContaining(message)]);
@@ -53,7 +53,7 @@ test.each([
   } else expect([decision.kind, message]).toEqual([kind, '']);
 });
 
-test('the version must be 1.0.0', () => {
+test('the first version must be 1.0.0', () => {
   expect(decide({ number: '1.0.0', last: null, changes: [] })).toMatchObject({ kind: 'release' });
   expect(decide({ number: '0.1.0', last: null, changes: [] })).toMatchObject({ kind: 'refused' });
   expect(decide({ number: '2.0.0', last: null, changes: [] })).toMatchObject({ kind: 'refused' });

@@ -235,13 +235,13 @@ export const documentCases: readonly Case[] = [
     found: ['breaking: webhook parent_program.changed: operationId onChange -> changed'],
   },
   {
-    title: 'a webhook with a header more',
+    title: 'a webhook with an additional header',
     given: [set('webhooks', webhook(['created'])), set(`${HOOK} parameters`, [])],
     plants: [append(`${HOOK} parameters`, HEADER)],
     found: ['additive: webhook parent_program.changed, parameter webhook-id: new and required'],
   },
   {
-    title: 'a webhook with a header less',
+    title: 'a webhook with one header fewer',
     given: [set('webhooks', webhook(['created'])), set(`${HOOK} parameters`, [HEADER])],
     plants: [set(`${HOOK} parameters`, [])],
     found: ['breaking (unannounced): webhook parent_program.changed, parameter webhook-id: removed'],
@@ -259,7 +259,7 @@ export const documentCases: readonly Case[] = [
     found: ['breaking: webhook parent_program.changed, body: removed'],
   },
   {
-    title: 'one more status that a receiver may answer with',
+    title: 'an additional status that a receiver may respond with',
     given: [set('webhooks', webhook(['created']))],
     plants: [
       set(`${HOOK} responses 2XX`, { description: 'Received.' }),
@@ -271,7 +271,7 @@ export const documentCases: readonly Case[] = [
     ],
   },
   {
-    title: 'a status less that a receiver may answer with',
+    title: 'one status fewer that a receiver may respond with',
     given: [set('webhooks', webhook(['created'])), set(`${HOOK} responses 410`, { description: 'Gone.' })],
     plants: [remove(`${HOOK} responses 410`)],
     found: ['breaking: webhook parent_program.changed, response 410: removed'],

@@ -26,7 +26,7 @@ test.each<[Role, string]>([
   ['manager', 'done'],
   ['member', 'forbidden'],
   ['viewer', 'forbidden'],
-])('of everything that is read, a %s gets: %s', async (role, expected) => {
+])('a %s who reads endpoints and deliveries gets: %s', async (role, expected) => {
   const people = await createPeople(db);
   const ids = await delivered(people);
   const actor = people[role];

@@ -1,0 +1,26 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { judge } from '../../scripts/drift/judge.ts';
+
+const scratch = await mkdtemp(join(tmpdir(), 'charter-drift-test-'));
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+/** The verdict on a folder whose linter is this code. */
+async function judgeStyle(name: string, code: string) {
+  const folder = join(scratch, name);
+  await mkdir(join(folder, 'node_modules/@biomejs/biome/bin'), { recursive: true });
+  await writeFile(join(folder, 'node_modules/@biomejs/biome/bin/biome'), code);
+  return judge({ folder }, 'style');
+}
+
+test('a check that fails has caught the fault, and its first line says why', async () => {
+  const verdict = await judgeStyle('failing', `console.log('\\n a.ts:1:1 lint'); process.exitCode = 1;`);
+  expect(verdict).toMatchObject({ isFine: false, line: 'a.ts:1:1 lint' });
+});
+
+// As the time limit or a system without memory does.
+test('a check that is killed has caught nothing', async () => {
+  const killed = judgeStyle('killed', `console.log('begun'); process.kill(process.pid, 'SIGKILL');`);
+  await expect(killed).rejects.toThrow('The check "style" was killed by a signal');
+});

@@ -1,0 +1,111 @@
+// The commands that start other programs, in a checkout whose Jest only waits.
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { withClient } from '../support/postgres.ts';
+import { type Running, startFile, untilPrinted } from '../support/process.ts';
+import { until } from '../support/wait.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const STUB = `
+const { spawn } = require('node:child_process');
+const worker = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
+console.log('Jest', process.pid, 'and its worker', worker.pid, 'run');
+setInterval(() => {}, 1000);
+`;
+
+/** They end in less than a second on an idle machine. */
+const PATIENCE = { seconds: 30 };
+
+const checkout = await mkdtemp(join(tmpdir(), 'charter-checkout-'));
+afterAll(() => rm(checkout, { recursive: true }));
+for (const name of ['scripts', 'src', 'test/support'])
+  await cp(join(ROOT, name), join(checkout, name), { recursive: true });
+await mkdir(join(checkout, 'node_modules/jest/bin'), { recursive: true });
+await writeFile(join(checkout, 'node_modules/jest/bin/jest.js'), STUB);
+
+const COMMANDS = [
+  ['scripts/test/main.ts', ['test/api/list.test.ts']],
+  ['scripts/soak/main.ts', []],
+] as const;
+const REQUESTS: Readonly<Record<string, (running: Running) => unknown>> = {
+  SIGTERM: ({ child }) => child.kill('SIGTERM'),
+  SIGINT: ({ child }) => child.kill('SIGINT'),
+  SIGHUP: ({ child }) => child.kill('SIGHUP'),
+  'the end of npm': ({ child }) => child.disconnect(),
+};
+
+// All at once, because a command that does not end is waited for.
+test('npm test and npm run soak end at a signal, or after npm, with 130 and with all that they have started', async () => {
+  const cases = COMMANDS.flatMap((command) =>
+    Object.entries(REQUESTS).map(([what, request]) => ({ command, what, request })),
+  );
+  const ends = cases.map(async ({ command, what, request }) => [command[0], what, await endOf(command, request)]);
+  const ended = { exit: [130, null], stderr: '\nInterrupted.\n' };
+  expect(await Promise.all(ends)).toEqual(cases.map(({ command, what }) => [command[0], what, ended]));
+});
+
+/** Resolves when no process of the command is left. */
+async function endOf([file, parameters]: (typeof COMMANDS)[number], request: (running: Running) => unknown) {
+  const running = startFile(join(checkout, file), parameters);
+  const [, ...pids] = await untilPrinted(running, /Jest (\d+) and its worker (\d+) run/);
+  try {
+    request(running);
+    const exit = await exitOf(running);
+    // The output ends when no process is left that could write to it.
+    let isOver = false;
+    void running.ended.then(() => {
+      isOver = true;
+    });
+    await until('the end of the output', () => isOver, PATIENCE);
+    return { exit, stderr: running.printed.stderr };
+  } finally {
+    for (const pid of [running.child.pid, ...pids.map(Number)]) killIfRunning(pid);
+  }
+}
+
+// Jest itself ends at a signal without its global tear-down.
+test('SIGINT ends a run of tests with its PostgreSQL, and deletes their data', async () => {
+  const file = join(checkout, 'run-of-tests.mjs');
+  const setUp = pathToFileURL(join(ROOT, 'test/support/set-up.ts')).href;
+  await writeFile(
+    file,
+    `import setUp from '${setUp}';
+await setUp();
+console.log('The files are in', process.env.CHARTER_TEST_FOLDER);
+console.log('PostgreSQL is at', await (await fetch(process.env.CHARTER_TEST_SERVICES + '/postgres')).text());
+setInterval(() => {}, 1000);
+`,
+  );
+  const running = startFile(file, []);
+  const [, url = ''] = await untilPrinted(running, /PostgreSQL is at (\S+)\n/);
+  const [, folder = ''] = await untilPrinted(running, /The files are in (\S+)\n/);
+  const data = await withClient(url, async (client) => (await client.query('show data_directory')).rows[0]);
+  const dataFolder: string = data.data_directory;
+  const [postgresPid] = (await readFile(join(dataFolder, 'postmaster.pid'), 'utf8')).split('\n');
+  try {
+    running.child.kill('SIGINT');
+    expect(await exitOf(running)).toEqual([130, null]);
+    expect([folder, dirname(dataFolder)].filter((path) => existsSync(path))).toEqual([]);
+    await expect(withClient(url, async () => {})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  } finally {
+    for (const pid of [running.child.pid, Number(postgresPid)]) killIfRunning(pid);
+    for (const path of [folder, dirname(dataFolder)]) await rm(path, { recursive: true, force: true });
+  }
+});
+
+/** The exit code and the signal that ended it, one of which is null. */
+async function exitOf({ child }: Running) {
+  await until('its end', () => child.exitCode !== null || child.signalCode !== null, PATIENCE);
+  return [child.exitCode, child.signalCode];
+}
+
+function killIfRunning(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
