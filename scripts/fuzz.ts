@@ -1,13 +1,14 @@
 // Sends the server requests that are generated from the contract, for a given time. See --help.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Json } from '../src/api/document.ts';
 import { fuzz, isPropertyName, PROPERTIES, type PropertyName, type Start } from '../test/fuzz/fuzz.ts';
 import { openWorld } from '../test/fuzz/world.ts';
 import setUp from '../test/support/set-up.ts';
 import tearDown from '../test/support/tear-down.ts';
+import { readArguments } from './arguments.ts';
 import { untilInterrupted } from './interrupted.ts';
+import { root } from './tool.ts';
 
 const NAMES = Object.keys(PROPERTIES).filter(isPropertyName);
 const HELP = `npm run fuzz -- [options]   sends the server generated requests, and checks each response against the contract
@@ -41,7 +42,7 @@ await tearDown({ testPathPatterns: { patterns: ['fuzz'] } });
 process.exit();
 
 async function main({ minutes, names, seed, path }: Options): Promise<void> {
-  const document: Json = JSON.parse(await readFile(join(import.meta.dirname, '../generated/openapi.json'), 'utf8'));
+  const document: Json = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
   await setUp();
   const startedAt = performance.now();
   const secondsSoFar = () => (performance.now() - startedAt) / 1000;
@@ -66,9 +67,8 @@ async function main({ minutes, names, seed, path }: Options): Promise<void> {
 /** Null: --help. Throws for invalid options. */
 function readOptions(): Options | null {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({
-    options: { minutes: text, seed: text, property: text, path: text, help: { type: 'boolean', default: false } },
-  });
+  const options = { minutes: text, seed: text, property: text, path: text } as const;
+  const values = readArguments({ ...options, help: { type: 'boolean', default: false } }, HELP);
   if (values.help) return null;
   const { minutes = '1', seed = String(Math.floor(Math.random() * 1_000_000_000)), property, path } = values;
   if (!(Number(minutes) > 0)) throw new Error('--minutes must be a number greater than 0.');

@@ -1,4 +1,4 @@
-/** Rejects when the process is asked to stop. It is disconnected when `npm run` was killed. */
+/** Rejects when this process is asked to stop, or when the `npm run` that started it is killed and closes the IPC channel. */
 export function untilInterrupted(): Promise<never> {
   return new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {

@@ -16,6 +16,8 @@ const REMEDIES = {
   default:
     'Add the column without a default, set the default in a second ALTER TABLE, and fill it in batches after the start.',
   inline: 'Add the column alone, and the constraint as one of its own, with NOT VALID.',
+  inlineUnique:
+    'Add the column alone, then the index with CREATE UNIQUE INDEX CONCURRENTLY, then the constraint USING INDEX.',
   rows: 'Change the rows in batches after the start (src/postgres/complete-migrations.ts).',
   validate: 'Validate constraints in a migration of their own: the other locks of this one are held meanwhile.',
   rewrite: 'This rewrites the table or the index. Use the form with CONCURRENTLY, or do without.',
@@ -25,8 +27,8 @@ const REMEDIES = {
 const STABLE = /\b(now|statement_timestamp|transaction_timestamp|current_setting)\s*\(\s*[^()]*\)/gi;
 
 /**
- * The statements of a migration that would hold a lock on a table for longer as the table is larger, while requests wait. Tables
- * that the migration creates are empty.
+ * The statements of a migration that hold a lock for longer, the larger the table is, while requests wait. Tables that
+ * the migration itself creates are empty, so they do not count.
  */
 export function longLocksOf(sql: string): LongLock[] {
   const statements = statementsOf(sql);
@@ -62,7 +64,8 @@ function remediesFor(statement: string, created: ReadonlySet<string>): (keyof ty
     if (/^ALTER (COLUMN )?\S+ (SET DATA )?TYPE\b/i.test(action)) return ['type'];
     if (/^SET (TABLESPACE|LOGGED|UNLOGGED|ACCESS METHOD)\b/i.test(action)) return ['rewrite'];
     if (!/^ADD\b(?! (CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY|EXCLUDE)\b)/i.test(action)) return [];
-    if (/\b(REFERENCES|UNIQUE|PRIMARY KEY|CHECK)\b/i.test(action)) return ['inline'];
+    if (/\b(UNIQUE|PRIMARY KEY)\b/i.test(action)) return ['inlineUnique'];
+    if (/\b(REFERENCES|CHECK)\b/i.test(action)) return ['inline'];
     if (/\b(GENERATED|(SMALL|BIG)?SERIAL)\b/i.test(action)) return ['default'];
     const [, initial = ''] = /\bDEFAULT (.*)$/i.exec(action) ?? [];
     return /\w\s*\(/.test(initial.replace(STABLE, '')) ? ['default'] : [];

@@ -1,17 +1,15 @@
 // Compares prisma/schema.prisma with the result of prisma/migrations on an empty database, in a temporary PostgreSQL.
 // Downloads nothing and touches no other database.
-import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StartUpError } from '../src/domain/start-up-error.ts';
-import { removeCluster } from '../src/postgres/embedded-cluster.ts';
-import { joinEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { migrate } from '../src/postgres/migrate.ts';
 import { MIGRATIONS_DIR, readMigrations } from '../src/postgres/migrations.ts';
 import { withSchemaEngine } from '../src/postgres/schema-engine.ts';
 import { readArguments } from './arguments.ts';
 import { longLocksOf } from './migration-locks.ts';
+import { startTemporaryPostgres } from './temporary-postgres.ts';
 
 const HELP = `npm run migration -- --name add_something   writes the next migration for the changes of the schema
 npm run migration -- --check                fails if prisma/schema.prisma and prisma/migrations differ, or if a migration
@@ -58,8 +56,9 @@ async function main(): Promise<number> {
     return 0;
   }
   if (name === undefined) {
-    console.error(`prisma/schema.prisma and prisma/migrations disagree. This SQL is missing:\n\n${sql}`);
-    console.error(check ? 'Write the migration: npm run migration -- --name add_something' : '');
+    console.error(
+      `prisma/schema.prisma and prisma/migrations disagree. This SQL is missing:\n\n${sql}\nWrite the migration: npm run migration -- --name add_something`,
+    );
     return 1;
   }
   const file = relative(process.cwd(), await write(name, sql));
@@ -89,15 +88,12 @@ async function describeLongLocks(): Promise<string> {
 async function findChange(): Promise<string | null> {
   // Takes a second or two. An interruption would leave PostgreSQL running.
   process.on('SIGINT', () => undefined);
-  const dataDir = await mkdtemp(join(tmpdir(), 'charter-migration-'));
-  await chmod(dataDir, 0o755); // as root, PostgreSQL runs as another user
-  const postgres = await joinEmbeddedPostgres({ dataDir, postgresSettings: { fsync: 'off' } });
+  const postgres = await startTemporaryPostgres();
   try {
     await migrate(postgres.url);
     return await diff(postgres.url);
   } finally {
-    await postgres.leave();
-    await removeCluster(dataDir);
+    await postgres.end();
   }
 }
 

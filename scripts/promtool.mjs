@@ -11,7 +11,7 @@ export function findPromtool() {
   return findOnPath(['promtool']) ?? findOnPath(['promtool'], { PATH: join(folder, 'usr/bin') });
 }
 
-/** Not an installation, which would start a Prometheus that runs from then on. */
+/** Unpacks the package. An installation would start a Prometheus, which would keep running. */
 export function unpackPromtool() {
   if (!canInstallPackages() || findOnPath(['dpkg-deb']) === null) return null;
   unpackPackages(['prometheus'], { folder, downloads: folder });

@@ -5,9 +5,10 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser, REMEDY } from './browser.mjs';
+import { canInstallPackages } from './debian.mjs';
 import { launch } from './launch.mjs';
 import { findPromtool, unpackPromtool } from './promtool.mjs';
-import { canInstallPrograms, installPrograms, missingPrograms, REMEDY as PROGRAMS_REMEDY } from './sample-programs.mjs';
+import { installPrograms, missingPrograms, REMEDY as PROGRAMS_REMEDY } from './sample-programs.mjs';
 import { digest, isFresh } from './stamps.mjs';
 
 const NODE_VERSION = '24.21.0';
@@ -136,7 +137,7 @@ function ensureSamplePrograms() {
   const missing = missingPrograms();
   if (missing.length === 0) return;
   const problem = `The tests run the documentation's samples, which need ${missing.join(', ')}.\n  ${PROGRAMS_REMEDY}`;
-  if (!canInstallPrograms()) fail(problem);
+  if (!canInstallPackages()) fail(problem);
   step(`For the documentation's samples: ${missing.join(', ')}`, () => installPrograms(), PROGRAMS_REMEDY);
   if (missingPrograms().length > 0) fail(problem);
 }

@@ -4,5 +4,4 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 export const REMEDY: string;
 export function missingPrograms(env?: Env): string[];
-export function canInstallPrograms(env?: Env): boolean;
 export function installPrograms(env?: Env): SpawnSyncReturns<string>;

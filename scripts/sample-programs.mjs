@@ -1,5 +1,5 @@
 // Finds or installs the programs that run the documentation's samples. Plain JavaScript, like run.mjs.
-import { canInstallPackages, findOnPath, installPackages } from './debian.mjs';
+import { findOnPath, installPackages } from './debian.mjs';
 
 /** Each has the name of its Debian package. */
 const PROGRAMS = ['bash', 'curl', 'python3'];
@@ -9,10 +9,6 @@ export const REMEDY = 'Install them (Debian: apt-get install bash curl python3; 
 /** The programs that are not in PATH. */
 export function missingPrograms(env = process.env) {
   return PROGRAMS.filter((name) => findOnPath([name], env) === null);
-}
-
-export function canInstallPrograms(env = process.env) {
-  return canInstallPackages(env);
 }
 
 export function installPrograms(env = process.env) {

@@ -1,4 +1,4 @@
-// Notes from what the generated files were made, so that nothing is generated twice. Plain JavaScript, like run.mjs.
+// Records what the generated files were made from, so that nothing is generated twice. Plain JavaScript, like run.mjs.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Files that are generated together: where that is noted, from which files they are made, and which they are. */
+/** Files that are generated together: the file of their stamp, their sources, and the files themselves. */
 const GROUPS = {
   committed: {
     stamp: 'generated/.charter-committed',
@@ -25,7 +25,7 @@ const GROUPS = {
   },
 };
 
-/** True if the files are as they were generated, from what their sources hold now. */
+/** Whether the files are unchanged since they were generated from the present content of their sources. */
 export function isFresh(group) {
   const stamp = join(root, GROUPS[group].stamp);
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampText(group, sourcesDigest(group));
@@ -72,6 +72,8 @@ function contractSources() {
 
 function docsSources() {
   return [
+    'LICENSE',
+    'package.json',
     'package-lock.json',
     'generated/openapi.json',
     'generated/openapi.yaml',

@@ -9,7 +9,7 @@ export type TemporaryPostgres = { readonly url: string; end(): Promise<void> };
 const IN_MEMORY = '/dev/shm';
 /** Several times what the databases of a run take. */
 const ROOM_BYTES = 4 * 1024 ** 3;
-/** The data is lost in the end, so it need not reach a disk. */
+/** The data is deleted at the end, so it need not survive a crash. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
 
 /** A PostgreSQL for tests, whose data is deleted when it ends. */
@@ -30,7 +30,7 @@ export async function startTemporaryPostgres(): Promise<TemporaryPostgres> {
   }
 }
 
-/** In memory where there is room: to create a database takes the file system of a disk several times as long. */
+/** In memory if there is space, because creating a database takes several times as long on a disk. */
 async function makeDataFolder(): Promise<string> {
   const free = await statfs(IN_MEMORY).then(
     ({ bavail, bsize }) => bavail * bsize,

@@ -3,11 +3,19 @@ import { join } from 'node:path';
 
 const EVERY_MS = 100;
 
-/** Calls `react` after each change below the folder, one call at a time. Resolves to a function that stops watching. */
-export async function onChange(folder: string, react: () => Promise<void>): Promise<() => void> {
+/**
+ * Calls `react` after each change below the folder, one call at a time. `atOnce`: calls it first, for the present content; a
+ * change during this call is not missed. Resolves to a function that stops watching.
+ */
+export async function onChange(
+  folder: string,
+  react: () => Promise<void>,
+  { atOnce = false }: { atOnce?: boolean } = {},
+): Promise<() => void> {
   // Polls, because fs.watch loses files that an editor replaces, and does not work on network folders.
   let isEnded = false;
   let seen = await fingerprintOf(folder);
+  if (atOnce) await react();
   const look = async (): Promise<void> => {
     const now = await fingerprintOf(folder);
     if (now === seen) return;

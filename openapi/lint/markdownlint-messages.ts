@@ -33,7 +33,10 @@ const KNOWN: Readonly<Record<string, (detail: string) => Advice>> = {
       remedy: 'Break it between two words.',
     };
   },
-  MD022: () => ({ message: 'This heading has no empty line around it.', remedy: 'Leave one above it and one below it.' }),
+  MD022: () => ({
+    message: 'This heading has no empty line around it.',
+    remedy: 'Leave one above it and one below it.',
+  }),
   MD024: () => ({
     message: 'Another heading here has the same text.',
     remedy: 'Make the two different, because links lead to the first one.',

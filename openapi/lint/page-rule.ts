@@ -1,4 +1,4 @@
-import type { MicromarkToken, Rule as MarkdownRule, RuleOnError } from 'markdownlint';
+import type { Rule as MarkdownRule, MicromarkToken, RuleOnError } from 'markdownlint';
 import type { LinkTargets } from './link-targets.ts';
 import type { Mistake } from './rule.ts';
 
@@ -41,7 +41,7 @@ export function asMarkdownRule({ name, check }: PageRule, targets: LinkTargets):
 
 function passOn(onError: RuleOnError, { at, line = at.startLine, message, remedy }: Fault): void {
   const detail = `${message}${SEPARATOR}${remedy}`;
-  if (line !== at.startLine) return onError({ lineNumber: line, detail });
+  if (line !== at.startLine) return void onError({ lineNumber: line, detail });
   // The range must end within the first line of the token.
   const end = at.text.indexOf('\n');
   onError({ lineNumber: line, detail, range: [at.startColumn, Math.max(1, end < 0 ? at.text.length : end)] });

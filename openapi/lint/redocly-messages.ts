@@ -97,12 +97,18 @@ const KNOWN: readonly Known[] = [
   {
     rule: /^tag-description$/,
     when: /./,
-    say: () => ['This tag has no description.', 'Add "description:": one sentence that says what its operations have in common.'],
+    say: () => [
+      'This tag has no description.',
+      'Add "description:": one sentence that says what its operations have in common.',
+    ],
   },
   {
     rule: /^struct$/,
     when: /^Must contain at least one of the following fields: (.+?)\.?$/,
-    say: ([, names = '']) => [`One of these is missing here: ${names}.`, 'Add it, or check whether it is indented too far.'],
+    say: ([, names = '']) => [
+      `One of these is missing here: ${names}.`,
+      'Add it, or check whether it is indented too far.',
+    ],
   },
   {
     rule: /^operation-tag-defined$/,
@@ -143,7 +149,10 @@ const KNOWN: readonly Known[] = [
   {
     rule: /^(request|response)-mime-type$/,
     when: /Mime type "(.+)"/,
-    say: ([, type]) => [`This API does not use "${type}".`, 'Write "application/json:". A body of PATCH can also have "application/merge-patch+json:".'],
+    say: ([, type]) => [
+      `This API does not use "${type}".`,
+      'Write "application/json:". A body of PATCH can also have "application/merge-patch+json:".',
+    ],
   },
   {
     rule: /^no-unused-components$/,
@@ -204,7 +213,10 @@ function yamlAdvice(reason: string, { lines }: Finding): { message: string; reme
   }
   // A second "name:" on a line is most often a colon in a sentence.
   if (/^[^"'`]*: .*: /.test(lines.at(-1) ?? '')) {
-    return { message: 'The text on this line contains a colon.', remedy: 'Put the whole text in quotes, or write it below ">-".' };
+    return {
+      message: 'The text on this line contains a colon.',
+      remedy: 'Put the whole text in quotes, or write it below ">-".',
+    };
   }
   if (reason.includes('indentation') || reason.includes('mapping')) {
     return {

@@ -42,8 +42,16 @@ export type Place = {
 };
 
 /** Redocly passes on one text, so message and remedy are its two lines. `at`: a place, or several. */
-export function report(context: Context, { at, message, remedy }: { at: object; message: string; remedy: string }): void {
+export function report(
+  context: Context,
+  { at, message, remedy }: { at: object; message: string; remedy: string },
+): void {
   context.report({ message: `${message}\n${remedy}`, location: at });
+}
+
+/** Whether a schema has a name: that of its file, component or field. */
+export function isNamed({ pointer }: Place): boolean {
+  return /^#\/$|\/(properties|schemas)\/[^/]+$/.test(pointer);
 }
 
 /** The key of an object, or the name of its file if it is the whole file. */

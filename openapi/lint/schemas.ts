@@ -5,11 +5,17 @@ import type { Context, Place } from './rule.ts';
  * Calls `visit` for a schema and every schema within it, through references. Redocly visits a schema only once, even if a
  * response and a request use it, so a rule for one of the two walks the schemas itself.
  */
-export function walkSchemas(value: unknown, place: Place, context: Context, visit: (schema: Json, place: Place) => void): void {
+export function walkSchemas(
+  value: unknown,
+  place: Place,
+  context: Context,
+  visit: (schema: Json, place: Place) => void,
+): void {
   if (!isObject(value)) return;
   if (value['$ref'] !== undefined) {
     const { node, location } = context.resolve(value, place.source.absoluteRef);
-    return location === undefined ? undefined : walkSchemas(node, location, context, visit);
+    if (location !== undefined) walkSchemas(node, location, context, visit);
+    return;
   }
   visit(value, place);
   for (const [path, inner] of schemasIn(value)) walkSchemas(inner, place.child(path), context, visit);

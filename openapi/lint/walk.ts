@@ -11,7 +11,9 @@ export function operationsIn(root: Json, context: Context): (Part & { readonly m
   return ['paths', 'webhooks']
     .flatMap((section) => membersOf({ node: root, place: context.location }, section, context))
     .flatMap((paths) => membersIn(paths, context))
-    .flatMap((item) => METHODS.flatMap((method) => membersOf(item, method, context).map((part) => ({ ...part, method }))));
+    .flatMap((item) =>
+      METHODS.flatMap((method) => membersOf(item, method, context).map((part) => ({ ...part, method }))),
+    );
 }
 
 /** The members of an object that are objects. */

@@ -188,7 +188,7 @@ function addUserCommands(program: Command, { config, execute }: Context): void {
 function addKeyCommands(program: Command, { config, execute }: Context): void {
   program
     .command('issue-key')
-    .description('issue an API key for a user and print it, this once')
+    .description('issue an API key for a user and print it once')
     .requiredOption('--user <email>', 'the user for whom the key acts')
     .requiredOption('--name <text>', "the key's name, unique among the user's keys")
     .addOption(
@@ -225,7 +225,7 @@ function addKeyCommands(program: Command, { config, execute }: Context): void {
   program
     .command('rotate-encryption-key')
     .description(
-      'encrypt all secrets with the first encryption key, and forget the others; before, restart every process with it',
+      'encrypt all secrets with the first encryption key, and forget the others; first restart every process with that key',
     )
     .action(() =>
       execute(

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type pg from 'pg';
+import { root } from '../tool.ts';
 import { each, PATH, type Servers } from './cases.ts';
 import { alternate, compare, warmUp } from './compare.ts';
 import type { Data, Organization } from './data.ts';
@@ -15,7 +15,6 @@ import { measureWebhooks } from './webhooks.ts';
 
 type StartServer = (settings: Readonly<Record<string, string>>) => Promise<RunningServer>;
 
-const root = join(import.meta.dirname, '../..');
 const TRIES = 3;
 const START_GOAL_SECONDS = 1;
 const GENERATE_GOAL_SECONDS = 5;

@@ -21,7 +21,7 @@ export const CONNECTIONS = 4;
 /** More than a pass requests of most cases, so that requests differ. */
 const MOST_ORGANIZATIONS = 10_000;
 const MOST_ROWS = 5000;
-/** A prime, and so a step through all organizations in another order than that of their rows. */
+/** A prime, so that steps of this size reach every organization, in an order unlike that of the rows. */
 const STEP = 7919;
 const CHANGED_ROWS = 100;
 /** In 1 of 288 names: a place and a subject. */
@@ -142,7 +142,7 @@ async function spreadRows({ client, large, rows: count }: GrownData): Promise<Ro
   return rows;
 }
 
-/** Since which the rows of four pages have changed. */
+/** The instant since which the rows of four pages have changed. */
 async function findChange({ client, large }: GrownData): Promise<Date> {
   const text = `select updated_at as at from parent_programs where organization_id = $1
     order by updated_at desc offset $2 limit 1`;

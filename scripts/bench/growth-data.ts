@@ -105,14 +105,14 @@ async function withClient(url: string, work: (client: pg.Client) => Promise<void
 const TRIGGERS = `
   select quote_ident(tgname) as name from pg_trigger
   where tgrelid = 'parent_programs'::regclass and not tgisinternal and tgenabled = 'A'`;
-/** With the statistics targets of their columns, which are no part of their definition. */
+/** The definitions, with the statistics targets of the columns, which pg_get_indexdef leaves out. */
 const INDEXES = `
   select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) || coalesce((
     select string_agg(format('; alter index %s alter column %s set statistics %s', indexrelid::regclass, attnum, attstattarget), '')
     from pg_attribute where attrelid = indexrelid and attstattarget >= 0), '') as definition
   from pg_index where indrelid = 'parent_programs'::regclass and not indisprimary`;
 
-/** In the order in which the rows of all organizations would have been created, so that those of a small one are not together. */
+/** Writes the rows in the order of their creation, across all organizations, so that those of a small one are scattered. */
 async function fill(client: pg.Client, { rows, organizations }: Size): Promise<void> {
   await fillOrganizations(client, organizations + 1);
   await client.query('begin');

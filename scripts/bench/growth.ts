@@ -38,7 +38,7 @@ export type SizeCosts = Size & {
   readonly walBytesOfUpdate: number;
   /** One run of the housekeeping, when nothing is left to delete. */
   readonly housekeepingMs: number;
-  /** One look for webhook deliveries, when none is pending. */
+  /** One poll for webhook deliveries, when none is pending. */
   readonly pollMs: number;
   /** Private memory of a connection of the server; NaN if the system does not report it. */
   readonly connectionBytes: number;

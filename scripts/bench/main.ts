@@ -8,6 +8,7 @@ import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { untilInterrupted } from '../interrupted.ts';
+import { root } from '../tool.ts';
 import { type Case, listCases, type Servers } from './cases.ts';
 import { checkResponses } from './check.ts';
 import { alternate, compare, type Pair, wake, warmUp } from './compare.ts';
@@ -25,11 +26,10 @@ import { asJson, asTable, machine, type Result } from './report.ts';
 import { type Program, type RunningServer, startServer, startVariants, type Variant } from './servers.ts';
 import { startReceiver } from './webhooks.ts';
 
-const root = join(import.meta.dirname, '../..');
 const DATA_DIR = join(root, '.data', 'bench');
 const GROWTH_DIR = join(root, '.data', 'growth');
 
-/** Stop what was started, in reverse order, however the run ends. */
+/** Stop what was started. They are called in reverse order, however the run ends. */
 const endings: (() => Promise<void>)[] = [];
 
 try {

@@ -21,8 +21,8 @@ the cases that say so. All of them share the machine with PostgreSQL, so let not
 The two sides of a comparison are measured alternately, in short rounds and three passes through all cases. A rate is all
 requests divided by all seconds, and a ratio is one rate divided by another, shown with those of the slowest and the
 fastest pass. Two processes of the same code differ by some per cent, so the response check is compared within a process.
-A missed goal is marked, but is no error. A response other than 200, 201 and 304 is an
-error, as are 503s that are more than a hundredth of the responses.
+A missed goal is marked, but is no error. A status other than 200, 201, 304 and 503 is an error. 503s are one if they are
+more than a hundredth of the responses.
 `;
 
 export type Rounds = { readonly count: number; readonly seconds: number };

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { root } from '../tool.ts';
 import { isAgainstRaw } from './cases.ts';
 import type { GrowthRun } from './growth.ts';
 import { plotGrowth } from './growth-plot.ts';
@@ -9,7 +10,6 @@ import type { Trial } from './overload.ts';
 import { plot } from './plot.ts';
 import { machine, type Result, type Run, ratioOf, remarksOf } from './report.ts';
 
-const root = join(import.meta.dirname, '../..');
 const PLOT = 'scripts/bench/speed.svg';
 const END = '<!-- The end of what it writes -->';
 const README = 'README.md';
@@ -92,8 +92,12 @@ function rowOf(result: Result): string {
   const { rate, p50Ms, p99Ms, serverCpuMs, postgresCpuMs } = comparison.subject;
   const goal = [measured.goal?.toFixed(2) ?? '', ...remarksOf(result).map((word) => word.toLowerCase())];
   const cells = [
-    ...[measured.title, grouped(rate), p50Ms.toFixed(1), p99Ms.toFixed(1)],
-    ...[serverCpuMs.toFixed(0), postgresCpuMs.toFixed(0)],
+    measured.title,
+    grouped(rate),
+    p50Ms.toFixed(1),
+    p99Ms.toFixed(1),
+    serverCpuMs.toFixed(0),
+    postgresCpuMs.toFixed(0),
     `${ratioOf(result)} of ${measured.base.title} (${grouped(comparison.base.rate)})`,
     goal.filter((word) => word !== '').join(', '),
   ];

@@ -58,8 +58,8 @@ const HIGH_LIMITS = { RATE_LIMIT_PER_KEY: '100000', RATE_LIMIT_PER_ORGANIZATION:
 const WEBHOOKS_TO_THIS_MACHINE = { WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1' };
 
 /**
- * Resolves when the program listens on the port. It gets none of the environment variables of this process, so it runs with
- * the defaults. It ends when its channel to this process closes, even if this process is killed.
+ * Resolves when the program listens on the port. Of the environment variables of this process, it
+ * gets only PATH, so it runs with the defaults. It ends when its channel to this process closes, even if this process is killed.
  */
 async function start(program: Program, port: number): Promise<RunningServer> {
   const { script, databaseUrl, postgresPid, settings = {}, logFile } = program;

@@ -65,7 +65,7 @@ const EVENTS_PER_SECOND = 100;
 const P99_GOAL_SECONDS = 2;
 const PATIENCE_SECONDS = 120;
 
-/** The processes that are measured deliver together. The organizations are none that another case has changed. */
+/** The measured processes deliver together. No other case has changed these organizations. */
 export async function measureWebhooks({ small }: Data, client: pg.Client): Promise<Figure[]> {
   const [one, ...others] = small.slice(50, 51 + RECEIVERS);
   if (one === undefined) throw new Error('The data has too few organizations. Run npm run bench -- --fresh.');

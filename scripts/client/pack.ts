@@ -9,8 +9,8 @@ export async function pack(folder: string, destination: string): Promise<string>
   const parameters = ['pack', '--json', '--offline', '--ignore-scripts', '--pack-destination', destination];
   const child = spawn(command, [...first, ...parameters], { cwd: folder });
   let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk) => (stdout += chunk));
-  child.stderr.on('data', (chunk) => (stderr += chunk));
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
   const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
   if (code !== 0) throw new Error(`${stderr.trim()}\nnpm cannot pack the client.`);
   const [{ filename }] = JSON.parse(stdout);

@@ -48,8 +48,8 @@ export function compareDocuments(before: Json, after: Json): Change[] {
   compareFields(comparison, pair, DOCUMENT);
   compareFields(comparison, inside(pair, 'info'), INFO);
   compareServers(comparison, pair);
-  comparePaths(comparison, pair, 'paths', { sent: 'request', answered: 'response' });
-  comparePaths(comparison, pair, 'webhooks', { sent: 'response', answered: 'request' });
+  comparePaths(comparison, pair, 'paths', { sent: 'request', returned: 'response' });
+  comparePaths(comparison, pair, 'webhooks', { sent: 'response', returned: 'request' });
   compareComponents(comparison, inside(pair, 'components'));
 
   if (findings.changes().length === 0 && !isSame(unnumbered(before), unnumbered(after)))

@@ -22,7 +22,7 @@ import type { Direction } from './rules.ts';
 export type Operation = { readonly node: Json; readonly parameters: readonly unknown[]; readonly security: unknown };
 
 /** The directions of its request and its response. For a webhook they are reversed: the client responds. */
-export type Travel = { readonly sent: Direction; readonly answered: Direction };
+export type Travel = { readonly sent: Direction; readonly returned: Direction };
 
 const WORDS = 'words changed';
 const OPERATION: FieldRules = {
@@ -64,7 +64,7 @@ export function compareOperation(
   });
   compareResponses(comparison, {
     ...pair,
-    direction: travel.answered,
+    direction: travel.returned,
     before: objectOf(before.node['responses']),
     after: objectOf(after.node['responses']),
   });

@@ -5,8 +5,9 @@
 // patch. api-smart-diff 1.0 calls removed security "non-breaking". openapi-diff does not read OpenAPI 3.1.
 //
 // Requests may only become wider and responses only narrower, so the same change of a schema has one verdict for each
-// direction. A webhook is a response in this sense, and what its receiver answers is a request. The contract announces three exceptions: responses may get new fields, operations new errors (4xx, 5xx), and
-// enumerations that are marked with `x-extensible` new values.
+// direction. The request that delivers a webhook counts as a response, and the receiver's response as a request. The
+// contract announces three exceptions: responses may get new fields, operations new errors (4xx, 5xx), and enumerations
+// that are marked with `x-extensible` new values.
 
 export type Verdict = 'breaking' | 'additive' | 'words';
 export type Direction = 'request' | 'response';
@@ -97,7 +98,7 @@ export const RULES = {
   'success added': byDirection('new', ADDITIVE, breaking('Clients do not recognize it as a success.')),
   'status removed': byDirection(
     'removed',
-    breaking('Receivers answer with it.'),
+    breaking('Receivers respond with it.'),
     breaking('Clients distinguish responses by it, and request it from the mock.'),
   ),
   'header added': always('new', ADDITIVE),

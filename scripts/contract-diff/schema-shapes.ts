@@ -87,7 +87,7 @@ export function shapesOf(schema: unknown, resolve: Resolve, expanding: readonly 
   return parts.reduce((shapes, part) => shapes.flatMap((shape) => part.flatMap((other) => meet(shape, other))), own);
 }
 
-export function both(one: unknown, other: unknown): unknown {
+function both(one: unknown, other: unknown): unknown {
   if (one === false || other === false) return false;
   const parts = [one, other].flatMap((schema) => {
     const node = objectOf(schema);

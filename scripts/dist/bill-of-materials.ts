@@ -20,8 +20,9 @@ const SPDX = /^(MIT|MIT-0|ISC|0BSD|Unlicense|Apache-2\.0|BSD-[23]-Clause|BlueOak
  * time, and its serial number is derived from the rest.
  */
 export function billOfMaterials(files: readonly string[], version: string): string {
+  const locked = Object(readManifest('package-lock.json')['packages']);
   const folders = new Set(files.map(packageOf).filter((folder) => folder !== null));
-  const packages = [...folders].toSorted().map((folder) => ({ folder, component: componentOf(folder) }));
+  const packages = [...folders].toSorted().map((folder) => ({ folder, component: componentOf(folder, locked) }));
   // A package that is installed twice at one version is one component.
   const components = new Map(packages.map(({ component }) => [component['bom-ref'], component]));
   const application = `pkg:npm/charter@${version}`;
@@ -42,13 +43,14 @@ export function billOfMaterials(files: readonly string[], version: string): stri
   return `${JSON.stringify({ bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber, version: 1, ...bill }, null, 2)}\n`;
 }
 
-function componentOf(folder: string): Component {
+/** `locked`: what npm has installed, by folder. */
+function componentOf(folder: string, locked: Readonly<Record<string, unknown>>): Component {
   const manifest = readManifest(`${folder}/package.json`);
   const [name, version] = [String(manifest['name']), String(manifest['version'])];
   const [group] = name.startsWith('@') ? name.split('/') : [];
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
   const license = typeof manifest['license'] === 'string' ? manifest['license'] : 'see the package';
-  const integrity = Object(lockedPackages()[folder]).integrity;
+  const integrity = Object(locked[folder]).integrity;
   return {
     type: 'library',
     'bom-ref': purl,
@@ -61,11 +63,6 @@ function componentOf(folder: string): Component {
       ? { hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice(7), 'base64').toString('hex') }] }
       : {}),
   };
-}
-
-/** What npm has installed, by folder. */
-function lockedPackages(): Readonly<Record<string, unknown>> {
-  return Object(readManifest('package-lock.json')['packages']);
 }
 
 /** The packages that a package names and that are in the artifact, found as Node finds them. */

@@ -1,4 +1,4 @@
-// Follows what programs load, from their first files on, and prints it as JSON. A process of its own, because only the flag
+// Finds all modules that programs load, starting from their entry points, and prints them as JSON. A process of its own, because only the flag
 // --experimental-import-meta-resolve lets Node say what an import in another file leads to.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';

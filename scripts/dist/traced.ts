@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { root } from '../tool.ts';
 
 export type Trace = {
-  /** Everything that can be loaded. */
+  /** The modules that can be loaded. */
   readonly files: readonly string[];
-  /** What is named and does not exist. */
+  /** Imports without a file. */
   readonly missing: readonly { readonly file: string; readonly specifier: string }[];
-  /** What is computed when the program runs. */
+  /** Imports whose specifier is computed at run time. */
   readonly computed: readonly { readonly file: string; readonly code: string }[];
 };
 
@@ -17,7 +17,7 @@ const MODULES = realpathSync(join(root, 'node_modules'));
 
 type Judged = { readonly in: string; readonly what: RegExp; readonly because: string };
 
-/** What is named and does not exist, by the start of the path of the file that names it. */
+/** Imports that need no file, by the start of the path of the importing file. */
 const MISSING: readonly Judged[] = [
   {
     in: 'node_modules/@node-rs/argon2/',
@@ -27,7 +27,7 @@ const MISSING: readonly Judged[] = [
   { in: 'node_modules/pg/', what: /^(pg-native|pg-cloudflare)$/, because: 'they are optional' },
 ];
 
-/** Names that are computed when the program runs. */
+/** Computed imports that need no file. */
 const COMPUTED: readonly Judged[] = [
   {
     in: 'node_modules/@apidevtools/json-schema-ref-parser/',
@@ -53,8 +53,8 @@ const COMPUTED: readonly Judged[] = [
 ];
 
 /**
- * The files that the programs can load, as paths from the root. Throws if a file loads what cannot be followed and what nobody has
- * judged, so that no artifact lacks a file.
+ * The files that the programs can load, as paths from the root. Throws if an import cannot be followed and is not listed
+ * above, so that no artifact lacks a file.
  */
 export async function filesLoadedBy(entries: readonly string[]): Promise<string[]> {
   const parameters = [
@@ -73,7 +73,9 @@ export async function filesLoadedBy(entries: readonly string[]): Promise<string[
   ];
   if (unknown.length > 0) {
     const lines = unknown.map(({ file, what }) => `  ${file}: ${what}`).join('\n');
-    throw new Error(`These files load what cannot be followed:\n${lines}\nJudge each one in scripts/dist/traced.ts.`);
+    throw new Error(
+      `These files load what cannot be followed:\n${lines}\nIf it needs no file, list it in scripts/dist/traced.ts.`,
+    );
   }
   return found.files.map(pathOf);
 }

@@ -62,7 +62,13 @@ export function contractOf(document: Json): Contract {
 
 /** The example of the server's address. A server shows its own in this place. */
 export function originOf(document: Json): string {
-  const [{ url = '', variables = {} } = {}] = [document['servers']].flat().map(Object);
+  const [server] = [document['servers']].flat();
+  return exampleUrlOf(server);
+}
+
+/** The URL of a server object with its variables filled in. */
+export function exampleUrlOf(server: unknown): string {
+  const { url = '', variables = {} } = Object(server);
   return String(url).replace(/\{(.+?)\}/g, (_, name) => variables[name].default);
 }
 

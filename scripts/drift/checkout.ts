@@ -16,7 +16,7 @@ export type Checkout = {
   readonly folder: string;
   /** For files that a check writes outside `folder`. */
   readonly scratch: string;
-  /** Of the checkout's own PostgreSQL, which starts with the first call; all test runs share it. Contains the password. */
+  /** The URL of the checkout's own PostgreSQL, with the password. The first call starts it; all test runs share it. */
   databaseUrl(): Promise<string>;
   /** Returns a function that removes the fault again. Throws if the fault does not fit the code. */
   plant(fault: Fault): Promise<() => Promise<void>>;

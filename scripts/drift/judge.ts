@@ -11,8 +11,10 @@ export type Verdict = { readonly isFine: boolean; readonly line: string; readonl
 /** node_modules is a symbolic link here, and the rules recognize packages by their path in the folder. */
 const FLAGS: Partial<Record<Catcher, readonly string[]>> = { boundaries: ['--preserve-symlinks'] };
 
+/** Throws if the check is killed, which proves nothing. */
 export async function judge({ folder }: Pick<Checkout, 'folder'>, check: keyof typeof CHECKS): Promise<Verdict> {
   const { code, printed } = await run(folder, [...CHECKS[check].parameters, ...(FLAGS[check] ?? [])]);
+  if (code === null) throw new Error(`The check "${check}" was killed by a signal:\n${printed}`);
   return { isFine: code === 0, line: firstLineOf(printed), printed };
 }
 

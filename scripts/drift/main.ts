@@ -2,12 +2,11 @@
 // is not caught.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { watchForShutdown } from '../../src/shutdown.ts';
 import { readArguments } from '../arguments.ts';
+import { runCommand } from '../child.ts';
 import { root } from '../tool.ts';
 import { FAULTS, QUICK } from './faults/index.ts';
 import { kindOf } from './judge.ts';
-import { endAll } from './running.ts';
 import { tableOf } from './table.ts';
 import { type Trial, tryAll } from './trials.ts';
 
@@ -24,20 +23,7 @@ const OPTIONS = {
 } as const;
 const TABLE = join(root, 'generated/drift.md');
 
-const stop = watchForShutdown();
-stop.started();
-void stop.reason.then(endAll);
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.stderr.write(
-    stop.isRequested() ? '\nInterrupted.\n' : `\n${error instanceof Error ? error.message : error}\n`,
-  );
-  process.exitCode = stop.isRequested() ? 130 : 1;
-} finally {
-  // Otherwise the listener for the parent's exit would keep this process running.
-  process.channel?.unref();
-}
+await runCommand(main);
 
 async function main(): Promise<number> {
   const { quick, only, minutes: given, help } = readArguments(OPTIONS, HELP);

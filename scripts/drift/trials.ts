@@ -1,8 +1,8 @@
 // Plants faults one at a time in a copy of the tree, and runs the check that should catch each one.
+import { Interruption } from '../child.ts';
 import { type Checkout, makeCheckout } from './checkout.ts';
 import { type Catcher, type Fault, isTest } from './fault.ts';
 import { judge, judgeByTests, type Verdict } from './judge.ts';
-import { Interruption } from './running.ts';
 
 export type Trial = {
   readonly fault: Fault;

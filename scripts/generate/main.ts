@@ -1,10 +1,9 @@
-// Lints and bundles the contract, and generates the types, the Postman collection and the Prisma client. `--check` fails
-// if a committed file is stale and writes none; `--uncommitted` generates only the files that are never committed.
+// Lints and bundles the contract, and generates the types, the Postman collection and the Prisma client. See --help.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { readArguments } from '../arguments.ts';
 import { bundleContract } from '../bundle.ts';
 import { lintContract } from '../lint/contract.ts';
 import { problemsText } from '../lint/problem.ts';
@@ -16,23 +15,21 @@ const UNCOMMITTED = ['openapi.dereferenced.json', 'postman.json'];
 const SOURCE = join(root, 'openapi/openapi.yaml');
 const REMEDY = 'The contract cannot be bundled. Fix the problem above, in openapi/.';
 
-const { values: options } = parseArgs({ options: { check: { type: 'boolean' }, uncommitted: { type: 'boolean' } } });
-/** What this run leaves fresh: with "--check", the files that it finds fresh. */
-const stamps = [
-  ...(options.uncommitted ? [] : [beginStamp('committed')]),
-  ...(options.check ? [] : [beginStamp('uncommitted')]),
-];
+const HELP = `npm run generate                   generates all files in generated/
+npm run generate -- --check        fails if a committed file is stale, and writes none
+npm run generate -- --uncommitted  generates only the files that are never committed
+`;
+const OPTIONS = {
+  check: { type: 'boolean', default: false },
+  uncommitted: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
 const folder = await mkdtemp(join(tmpdir(), 'charter-generate-'));
 try {
-  const linted = lint();
-  await Promise.all([
-    ...(options.check ? [] : [generatePrismaClient()]),
-    ...(options.uncommitted ? [] : [linted.then(bundle).then(generateTypes)]),
-    ...(options.check ? [] : [linted.then(dereference).then(generatePostmanCollection)]),
-  ]);
-  if (!options.uncommitted) await Promise.all(COMMITTED.map(options.check ? compare : publish));
-  if (!options.check) await Promise.all(UNCOMMITTED.map(publish));
-  for (const stamp of stamps) stamp();
+  const { help, ...options } = readArguments(OPTIONS, HELP);
+  if (help) process.stdout.write(HELP);
+  else await generate(options);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
@@ -40,9 +37,23 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Runs first, because the bundler's messages are less helpful. "npm test" runs the whole linter as a check of its own. */
+async function generate({ check, uncommitted }: { check: boolean; uncommitted: boolean }): Promise<void> {
+  // What this run leaves fresh: with "--check", the files that it finds fresh.
+  const stamps = [...(uncommitted ? [] : [beginStamp('committed')]), ...(check ? [] : [beginStamp('uncommitted')])];
+  // "npm test" runs the whole linter as a check of its own.
+  const linted = check || uncommitted ? Promise.resolve() : lint();
+  await Promise.all([
+    ...(check ? [] : [generatePrismaClient()]),
+    ...(uncommitted ? [] : [linted.then(bundle).then(generateTypes)]),
+    ...(check ? [] : [linted.then(dereference).then(generatePostmanCollection)]),
+  ]);
+  if (!uncommitted) await Promise.all(COMMITTED.map(check ? compare : publish));
+  if (!check) await Promise.all(UNCOMMITTED.map(publish));
+  for (const stamp of stamps) stamp();
+}
+
+/** Runs first, because the bundler's messages are less helpful. */
 async function lint(): Promise<void> {
-  if (options.check || options.uncommitted) return;
   const problems = await lintContract();
   if (problems.length > 0) throw new Error(problemsText(problems));
 }

@@ -70,7 +70,7 @@ function isItemPath(path: string, listPath: string): boolean {
   return path !== listPath && path.replace(/\/\{[^}]+\}$/, '') === listPath;
 }
 
-/** Of several examples with one id, that of the operation which reads one item counts, then that of the list. */
+/** If several examples have one id, the one of the operation that reads an item counts, then the one of the list. */
 function itemExamples(operations: readonly Operation[], list: Operation): Collection['examples'] {
   const ofItems = operations.filter(({ path }) => isItemPath(path, list.path));
   const ofList = operations.filter(({ path }) => path === list.path);

@@ -76,7 +76,7 @@ async function yamlOf(document: Json): Promise<string> {
   return stringifyYaml(document);
 }
 
-/** A body that express.text refuses: too large, compressed or in an unknown charset. */
+/** A body that express.text refuses: too large, or in an unknown encoding or charset. */
 const refuseUnreadable: ErrorRequestHandler = (error, _req, _res, next) => {
   next(error instanceof Error && 'type' in error ? invalidField('body', `cannot be read: ${error.message}.`) : error);
 };

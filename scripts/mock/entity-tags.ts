@@ -9,7 +9,8 @@ import { exampleMessageOf } from './declared-responses.ts';
 
 const HALF_CHARACTERS = 11;
 
-export function entityTagOf(body: unknown): string {
+/** The tag of a body that the mock does not keep. */
+export function statelessTagOf(body: unknown): string {
   const content = hash('sha256', JSON.stringify(body), 'base64url').slice(0, HALF_CHARACTERS);
   const id = isObject(body) && 'id' in body ? String(body['id']) : '';
   return `"${content}${proofOf(content, id)}"`;

@@ -8,7 +8,7 @@ export type Exchange = { readonly req: IncomingMessage; readonly body: Buffer; r
 
 /** Refusals that never depend on the server's data. */
 const INDEPENDENT_OF_DATA = [400, 405, 406, 413, 414, 415];
-/** Refusals that a server may send first, whatever else is wrong: for the state of the key, its limits, and for its own. */
+/** Refusals that a server may always send: for the state or the limits of the key, or for a problem of the server itself. */
 const ALWAYS_ALLOWED = [401, 403, 429, 500, 503];
 
 /** Checks that a response is the contract's, and that the server refuses what the contract forbids and nothing else. */

@@ -59,13 +59,13 @@ export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRe
   };
 }
 
-/** An override takes the place of the `Prefer` header, unless that names a response itself. */
+/** An override precedes the client's preferences, and so overrides them, unless those name a response. */
 function applyOverride({ headers }: ApiRequest, operation: Operation, overrides: Overrides): void {
   const { code, example } = readPreferences(headers['prefer']);
   if (code !== undefined || example !== undefined) return;
   const override = overrides.take((each) => isFor(operation, each));
   if (override === undefined) return;
-  headers['prefer'] = [headers['prefer'] ?? [], preferHeaderOf(override)].flat().join(', ');
+  headers['prefer'] = [preferHeaderOf(override), headers['prefer'] ?? []].flat().join(', ');
 }
 
 /** An override of all operations passes by those that do not have its response. */

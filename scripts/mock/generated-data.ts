@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { isObject, type Json } from '../../src/api/document.ts';
 
-/** Most data that Prism's generator makes is valid; for a difficult schema, some attempt soon is. */
+/** Most generated data is valid; for a difficult schema, one of the first attempts is. */
 const MAX_ATTEMPTS = 20;
 const MAX_ITEMS = 10;
 const MAX_PROPERTIES = 4;

@@ -47,7 +47,7 @@ function orderOf(sort: unknown): Order {
   return { field, compare: (a, b) => sign * (compareTexts(a[field], b[field]) || compareTexts(a['id'], b['id'])) };
 }
 
-/** What the order depends on, so that a page can start where an item was that has been deleted since. */
+/** The values that determine the order, so that a page can start where an item was that has since been deleted. */
 function positionOf(item: Json, { field }: Order): Buffer {
   return Buffer.from(`${item['id']} ${item[field] ?? ''}`);
 }

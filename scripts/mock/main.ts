@@ -4,9 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { type Shutdown, watchForShutdown } from '../../src/shutdown.ts';
+import { root } from '../tool.ts';
 import { HELP, type Options, readOptions, UsageError } from './options.ts';
 
-const CONTRACT = join(import.meta.dirname, '../../openapi/openapi.yaml');
+const CONTRACT = join(root, 'openapi/openapi.yaml');
 
 // The reader of the output may be gone.
 process.stdout.on('error', () => {});
@@ -79,7 +80,7 @@ async function runProxy({ port, host, target }: OptionsOf<'proxy'>, shutdown: Sh
 async function runPrism(options: OptionsOf<'stock-prism'>, shutdown: Shutdown): Promise<void> {
   print(`
   Stock Prism on generated/openapi.yaml; any key will do: -H "Authorization: Bearer x"
-  openapi/guides/mock-server.md lists where it differs from the server. npm run mock without --stock-prism does not.
+  It differs from the server, as openapi/guides/mock-server.md lists. Without --stock-prism, the mock responds as the server does.
 `);
   const { runStockPrism } = await import('./stock-prism.ts');
   await runStockPrism(options);

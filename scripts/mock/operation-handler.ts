@@ -4,7 +4,7 @@ import type { HandlerInput, OperationHandler } from '../../src/api/operation.ts'
 import { collectionOf, findItem } from './collection.ts';
 import type { DataSet } from './data-set.ts';
 import { schemaOf, successOf } from './declared-responses.ts';
-import { entityTagOf, isTagFor, refuseStale } from './entity-tags.ts';
+import { isTagFor, refuseStale, statelessTagOf } from './entity-tags.ts';
 import { canonicalId, idIn, pathOf, resultOf } from './handler-result.ts';
 import { linkTo, pageOf } from './list-page.ts';
 import { schemaOfMember } from './merge-patch.ts';
@@ -22,7 +22,7 @@ export function createHandler(operation: Operation, { ajv, data }: HandlerDeps):
   const collection = collectionOf(operation, collections);
   const isList = operation.method === 'get' && collection?.path === operation.path;
   const respond = (path: string, response: { headers: Readonly<Record<string, string>>; body: unknown }) => {
-    const tag = response.body === null ? {} : { entityTag: entityTagOf(response.body) };
+    const tag = response.body === null ? {} : { entityTag: statelessTagOf(response.body) };
     return { ...resultOf(path, status, response), ...tag };
   };
 

@@ -28,10 +28,10 @@ The header Prefer (RFC 7240) selects a response:
   Prefer: example=external_id_taken   the status that has this example
   Prefer: delay=2000                  waits so many milliseconds first (or delay=2s), 30 seconds at most
   Prefer: dynamic=true                generated data for this request; dynamic=false: examples
-  Prefer: wait=5                      met if there is no longer delay
+  Prefer: wait=5                      met unless the delay is longer
 The mock sends a refusal whatever else is wrong with the request, and a success only where the server would accept it.
 For a status or an example that the operation does not have, it responds with a 422 that lists those that it has. The
-header Preference-Applied names what was applied. What was not is in X-Mock-Warning and in the mock's output.
+header Preference-Applied names what was applied. X-Mock-Warning and the mock's output name the rest.
 
 The page /__mock forces responses from outside of your app, for a number of requests or until you clear them; scripts use
 /__mock/overrides instead:

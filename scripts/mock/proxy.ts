@@ -5,6 +5,7 @@ import { readDocument } from '../../src/api/contract.ts';
 import { operationsOf } from '../../src/api/document.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
 import { listen } from '../../src/server.ts';
+import { memberOf } from '../../src/store/error-code.ts';
 import { type Cors, createCors, warnOfBrowsers } from './cors.ts';
 import { createExchangeCheck, type Exchange } from './exchange-check.ts';
 import { forward } from './forward.ts';
@@ -44,9 +45,9 @@ function createListener(deps: ListenerDeps): RequestListener {
   return async (req, res) => {
     req.url = originFormOf(req.url ?? '/');
     if (deps.allowEveryOrigin(req, res)) return;
+    const body = await readBody(req);
+    if (body === 'too large' || body === 'incomplete') return refuseBody(req, res, { ...deps, problem: body });
     try {
-      // The stream of a request without a body has ended (server.ts).
-      const body = req.readableEnded ? Buffer.alloc(0) : await getRawBody(req, { limit: MAX_BODY_BYTES });
       const { headers, bytes, checked } = await forward(req, body, deps.target);
       await report({ req, body, response: checked }, deps);
       for (const [name, value] of headers) if (!isCorsHeader(name)) res.appendHeader(name, value);
@@ -56,6 +57,36 @@ function createListener(deps: ListenerDeps): RequestListener {
       fail(req, res, { ...deps, reason: printable(error instanceof Error ? error.message : String(error)) });
     }
   };
+}
+
+/** The stream of a request without a body has ended (server.ts). */
+async function readBody(req: IncomingMessage): Promise<Buffer | 'too large' | 'incomplete'> {
+  if (req.readableEnded) return Buffer.alloc(0);
+  // With the length, a body that is too large is refused before it is read.
+  return getRawBody(req, { length: req.headers['content-length'] ?? null, limit: MAX_BODY_BYTES }).catch(
+    (error: unknown) => (memberOf(error, 'type') === 'entity.too.large' ? 'too large' : 'incomplete'),
+  );
+}
+
+/** The server does not see the request, so this is no disagreement. */
+function refuseBody(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { print, problem }: Pick<ListenerDeps, 'print'> & { problem: 'too large' | 'incomplete' },
+): void {
+  if (problem === 'incomplete') {
+    print(printable(`  ${req.method} ${req.url}: not forwarded, because the client disconnected`));
+    return void res.destroy();
+  }
+  print(`  ${requestLine(req, 413)}: not forwarded, because its body is larger than 64 MiB`);
+  res.statusCode = 413;
+  res.setHeaders(
+    new Map([
+      ['Content-Type', 'application/json; charset=utf-8'],
+      ['Connection', 'close'],
+    ]),
+  );
+  res.end(JSON.stringify({ message: 'This proxy forwards bodies of at most 64 MiB.' }));
 }
 
 async function report(exchange: Exchange, { check, tally, print }: ListenerDeps): Promise<void> {

@@ -44,7 +44,7 @@ export class Store {
     return this.#of(path).get(id);
   }
 
-  /** Adds or replaces an item. The oldest one makes room for one too many. */
+  /** Adds or replaces an item. Removes the oldest item if there are too many. */
   put(path: string, item: Json): void {
     const items = this.#of(path);
     items.set(String(item['id']), item);

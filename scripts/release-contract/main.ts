@@ -7,6 +7,7 @@ import { readArguments } from '../arguments.ts';
 import { compareDocuments } from '../contract-diff/compare-documents.ts';
 import type { Change } from '../contract-diff/findings.ts';
 import { objectOf } from '../contract-diff/json.ts';
+import { root } from '../tool.ts';
 import { TITLES, withEntry } from './changelog.ts';
 import { type Decision, decide } from './decide.ts';
 import { findLastReleased, publish, readChangelog, readYaml } from './released.ts';
@@ -14,7 +15,7 @@ import { written } from './version.ts';
 
 const HELP = `npm run release-contract                publishes the contract under its info.version
 npm run release-contract -- --dry-run   shows what would be published, and writes nothing
-npm run release-contract -- --check     fails if the changes require another info.version; writes nothing
+npm run release-contract -- --check     fails if the changes require another info.version; publishes nothing
 
 The contract is compared with the last file in openapi/released/. The changes determine the version: after 1.0.0, changes
 of wording require 1.0.1, additive changes 1.1.0, and breaking changes 2.0.0. Set info.version in openapi/openapi.yaml.
@@ -24,7 +25,7 @@ const OPTIONS = {
   check: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
-const generated = join(import.meta.dirname, '../../generated');
+const generated = join(root, 'generated');
 
 try {
   process.exitCode = await main();

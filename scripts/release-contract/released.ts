@@ -7,7 +7,7 @@ import { objectOf } from '../contract-diff/json.ts';
 import { root } from '../tool.ts';
 import { byOrder, parseVersion, type Version, written } from './version.ts';
 
-const openapi = join(import.meta.dirname, '../../openapi');
+const openapi = join(root, 'openapi');
 const folder = join(openapi, 'released');
 const changelogFile = join(openapi, 'CHANGELOG.md');
 

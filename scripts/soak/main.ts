@@ -1,8 +1,8 @@
 // Runs the checks that are too long for `npm test`. See --help.
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readArguments } from '../arguments.ts';
+import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
 import { TESTS } from '../test/checks.ts';
 import { root } from '../tool.ts';
 
@@ -18,9 +18,8 @@ const MINUTES = { usual: 26, full: 120 };
 
 type Part = {
   readonly title: string;
-  /** Its share of the minutes that are left when it begins. */
-  readonly share: number;
-  readonly parameters: (minutes: number) => readonly string[];
+  /** minutesLeft: until all parts should have ended. The tests at full length take as long as they take. */
+  readonly parameters: (minutesLeft: number) => readonly string[];
   readonly env?: (isFull: boolean) => Readonly<Record<string, string>>;
   readonly remedy: string;
 };
@@ -28,7 +27,6 @@ type Part = {
 const PARTS: readonly Part[] = [
   {
     title: 'tests at full length',
-    share: 0.5,
     // Random traffic finds less on a processor that it has to share.
     parameters: () => [...TESTS.parameters, '--maxWorkers=100%', ...longTests()],
     env: (isFull) => ({ CHARTER_TEST_LENGTH: isFull ? 'figures' : 'full' }),
@@ -37,47 +35,51 @@ const PARTS: readonly Part[] = [
   },
   {
     title: 'generated requests',
-    share: 0.25,
-    parameters: (minutes) => ['scripts/fuzz.ts', '--minutes', minutes.toFixed(1)],
+    parameters: (minutesLeft) => ['scripts/fuzz.ts', '--minutes', (minutesLeft / 4).toFixed(1)],
     remedy: 'See "If the fuzzer fails" in CONTRIBUTING.md.',
   },
   {
     title: 'planted faults are caught',
-    share: 1,
-    parameters: (minutes) => ['scripts/drift/main.ts', '--minutes', minutes.toFixed(1)],
+    parameters: (minutesLeft) => ['scripts/drift/main.ts', '--minutes', minutesLeft.toFixed(1)],
     remedy:
       'A fault that is not caught needs a test. To try it again: npm run drift -- --only TEXT, with a part of its title.',
   },
 ];
 
-const { full, help } = readArguments(
-  { full: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
-  HELP,
-);
-if (help) process.stdout.write(HELP);
-else await soak(full ? MINUTES.full : MINUTES.usual);
+await runCommand(main);
 
-async function soak(minutes: number): Promise<void> {
-  const endsAt = performance.now() + minutes * 60_000;
+async function main(): Promise<number> {
+  const flag = { type: 'boolean', default: false } as const;
+  const { full, help } = readArguments({ full: flag, help: flag }, HELP);
+  if (!help) return soak(full);
+  process.stdout.write(HELP);
+  return 0;
+}
+
+async function soak(isFull: boolean): Promise<number> {
+  const endsAt = performance.now() + (isFull ? MINUTES.full : MINUTES.usual) * 60_000;
   let [passed, failed] = [0, 0];
   // All parts run, so that one failure does not hide another.
-  for (const { title, share, parameters, env, remedy } of PARTS) {
+  for (const { title, parameters, env, remedy } of PARTS) {
     const startedAt = performance.now();
     const minutesLeft = Math.max(1, (endsAt - startedAt) / 60_000);
-    const isFine = await run(parameters(minutesLeft * share), env?.(full));
+    const isFine = await run(parameters(minutesLeft), env?.(isFull));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`${isFine ? 'ok' : 'FAILED'}  ${title} (${seconds} s)\n${isFine ? '' : `\n${remedy}\n\n`}`);
     if (isFine) passed += 1;
     else failed += 1;
   }
-  process.exitCode = failed === 0 ? 0 : 1;
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+  return failed === 0 ? 0 : 1;
 }
 
-function run(parameters: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<boolean> {
+/** Throws an `Interruption` if the run is stopped meanwhile. */
+async function run(parameters: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const all = { ...process.env, ...TESTS.env, ...env };
-  const child = spawn(process.execPath, parameters, { cwd: root, env: all, stdio: 'inherit' });
-  return new Promise((resolve) => child.once('exit', (code) => resolve(code === 0)));
+  const child = startChild(parameters, { cwd: root, env: all, stdio: 'inherit' });
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  throwIfInterrupted();
+  return code === 0;
 }
 
 /** The test files that ask for their length, by themselves or by a file of `test/support/`. */

@@ -1,4 +1,4 @@
-/** One of what `npm test` runs, by Node, in the folder of any checkout. */
+/** A check of `npm test`: a script that Node runs in the root folder of a checkout. */
 export type Check = {
   readonly title: string;
   readonly parameters: readonly string[];

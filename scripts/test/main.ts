@@ -1,18 +1,21 @@
 // Every check, two at a time, and then every test. It stops at the first failure and says what to do.
-import { spawn } from 'node:child_process';
+import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
 import { root } from '../tool.ts';
 import { CHECKS, type Check, DRIFT, TESTS } from './checks.ts';
 
-// With test files named, only those run: for the minute in which one is being written.
-const named = process.argv.slice(2);
-const tests = { ...TESTS, parameters: [...TESTS.parameters, ...named] };
 let [passed, failed] = [0, 0];
 
-if (named.length === 0) await runInTurn([DRIFT, ...Object.values(CHECKS)], 2);
-if (failed === 0) await runOne(tests, 'inherit');
-process.exitCode = failed === 0 ? 0 : 1;
-// Jest's tests count as one check.
-process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+await runCommand(main);
+
+async function main(): Promise<number> {
+  // With test files as arguments, only these run, without the checks: quick enough while a test is being written.
+  const named = process.argv.slice(2);
+  if (named.length === 0) await runInTurn([DRIFT, ...Object.values(CHECKS)], 2);
+  if (failed === 0) await runOne({ ...TESTS, parameters: [...TESTS.parameters, ...named] }, 'inherit');
+  // Jest's tests count as one check.
+  process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+  return failed === 0 ? 0 : 1;
+}
 
 /** Begins no further check after a failure. */
 async function runInTurn(checks: readonly Check[], atOnce: number): Promise<void> {
@@ -36,13 +39,20 @@ async function runOne(check: Check, output: 'pipe' | 'inherit'): Promise<void> {
   if (!isFine) process.stdout.write(`\n${check.remedy}\n`);
 }
 
-function run(
+/** Throws an `Interruption` if the run is stopped meanwhile. */
+async function run(
   { parameters, env }: Check,
   output: 'pipe' | 'inherit',
 ): Promise<{ code: number | null; printed: string }> {
-  const stdio = ['inherit', output, output] as const;
-  const child = spawn(process.execPath, parameters, { cwd: root, env: { ...process.env, ...env }, stdio: [...stdio] });
+  const child = startChild(parameters, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['inherit', output, output],
+  });
   let printed = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (printed += chunk));
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, printed })));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text) => (printed += text));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  throwIfInterrupted();
+  return { code, printed };
 }

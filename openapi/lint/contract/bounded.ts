@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../src/api/document.ts';
-import { nameOf, type Place, type Rule, report } from '../rule.ts';
+import { isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
 
 // Without bounds, the server would read, store and return values of any size, and API users could not know what fits.
 
@@ -71,6 +71,5 @@ function missingBound(schema: Json): Missing | null {
 
 function adviceFor(missing: Missing, place: Place): { message: string; remedy: string } {
   const [what, remedy] = ADVICE[missing];
-  const isNamed = /^#\/$|\/(properties|schemas)\/[^/]+$/.test(place.pointer);
-  return { message: `${isNamed ? `"${nameOf(place)}"` : `This ${NOUNS[missing]}`} ${what}.`, remedy };
+  return { message: `${isNamed(place) ? `"${nameOf(place)}"` : `This ${NOUNS[missing]}`} ${what}.`, remedy };
 }

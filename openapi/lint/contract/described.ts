@@ -1,5 +1,5 @@
 import type { Json } from '../../../src/api/document.ts';
-import { type Context, nameOf, type Rule, report } from '../rule.ts';
+import { type Context, isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
 
 // Redocly's own rules ask for the descriptions of operations, parameters, responses and tags.
 
@@ -7,7 +7,7 @@ export const described: Rule = {
   name: 'described',
   visitor: {
     Schema(schema, context) {
-      if (isShown(context.location.pointer)) check(schema, context);
+      if (isShown(context.location)) check(schema, context);
     },
     Header: check,
     RequestBody: check,
@@ -28,8 +28,8 @@ export const described: Rule = {
 };
 
 /** Schemas that readers see: a file, a component, a field, or the value of additional fields; no schema within those. */
-function isShown(pointer: string): boolean {
-  return /^#\/$|\/(properties|schemas)\/[^/]+$|\/additionalProperties$/.test(pointer);
+function isShown(place: Place): boolean {
+  return isNamed(place) || place.pointer.endsWith('/additionalProperties');
 }
 
 function check(node: Json, context: Context): void {

@@ -12,7 +12,11 @@ export const example: Rule = {
     Example(node, context) {
       if (typeof node['summary'] === 'string') return;
       const remedy = 'Add "summary:": a few words that distinguish this example from the others.';
-      report(context, { at: context.location, message: `The example "${nameOf(context.location)}" has no summary.`, remedy });
+      report(context, {
+        at: context.location,
+        message: `The example "${nameOf(context.location)}" has no summary.`,
+        remedy,
+      });
     },
   },
   mistakes: [

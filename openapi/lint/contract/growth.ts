@@ -1,5 +1,5 @@
 import type { Json } from '../../../src/api/document.ts';
-import { type Context, nameOf, type Place, type Rule, report } from '../rule.ts';
+import { type Context, isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
 import { walkBody } from '../schemas.ts';
 
 // A later version may add fields to a response or to an event, so a client that validates them must not refuse them. A request
@@ -65,5 +65,5 @@ function isRecord(schema: Json): boolean {
 }
 
 function nameIn(place: Place): string {
-  return /^#\/$|\/(properties|schemas)\/[^/]+$/.test(place.pointer) ? `"${nameOf(place)}"` : 'This object';
+  return isNamed(place) ? `"${nameOf(place)}"` : 'This object';
 }

@@ -13,7 +13,8 @@ export const namedException: Rule = {
             report(context, {
               at: context.location.child(status).key(),
               message: `The response ${status} has no exception schema.`,
-              remedy: 'Refer to one of components/responses, or to a schema of components/schemas whose name ends in "Exception".',
+              remedy:
+                'Refer to one of components/responses, or to a schema of components/schemas whose name ends in "Exception".',
             });
           }
         }

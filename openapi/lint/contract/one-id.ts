@@ -38,7 +38,9 @@ type Item = { readonly node: Json; readonly place: Place; readonly example: stri
 function itemsIn(root: Json, context: Context): Item[] {
   return operationsIn(root, context)
     .filter(({ method }) => method === 'get')
-    .flatMap((operation) => memberAt(operation, ['responses', '200', 'content', 'application/json', 'examples'], context))
+    .flatMap((operation) =>
+      memberAt(operation, ['responses', '200', 'content', 'application/json', 'examples'], context),
+    )
     .flatMap((examples) => membersIn(examples, context))
     .flatMap(itemsOf)
     .filter(({ node }) => typeof node['id'] === 'string');

@@ -36,6 +36,7 @@ function check(schema: Json, place: Place, context: Context): void {
   report(context, {
     at: place.child(kind).key(),
     message: `This ${kind} has no "x-remedy".`,
-    remedy: 'Add "x-remedy:": one sentence that says what to send, such as "Use visible ASCII characters only, without spaces."',
+    remedy:
+      'Add "x-remedy:": one sentence that says what to send, such as "Use visible ASCII characters only, without spaces."',
   });
 }

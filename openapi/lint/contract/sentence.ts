@@ -31,7 +31,11 @@ export const sentence: Rule = {
       replace: 'description: The title',
       says: 'This description does not end with a full stop.',
     },
-    { find: 'summary: List books', replace: 'summary: list books', says: 'This summary does not begin with a capital letter.' },
+    {
+      find: 'summary: List books',
+      replace: 'summary: list books',
+      says: 'This summary does not begin with a capital letter.',
+    },
     { find: 'summary: List books', replace: 'summary: List books.', says: 'This summary ends with a full stop.' },
   ],
 };

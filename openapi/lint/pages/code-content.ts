@@ -28,7 +28,11 @@ export const codeContent: PageRule = {
     }
   },
   mistakes: [
-    { find: '{}', replace: '{ "a": }', says: 'This is not JSON: Unexpected token \'}\', "{ "a": }" is not valid JSON.' },
+    {
+      find: '{}',
+      replace: '{ "a": }',
+      says: 'This is not JSON: Unexpected token \'}\', "{ "a": }" is not valid JSON.',
+    },
     {
       find: '{}',
       replace: '{ "a": 1 }',
@@ -209,18 +213,20 @@ function faultOfHeader(header: string, { response: { headers = {} }, of, ajv }: 
     return { message: `${of} has no header "${name}".`, remedy };
   }
   const validate = ajv.compile(declared.schema);
-  if (validate(valueOf(text, declared.schema))) return null;
+  if (validate(headerValue(text, declared.schema))) return null;
   return {
     message: `The header ${name} cannot have this value: ${reasonOf(validate.errors)}.`,
     remedy: 'Correct it; see openapi/components/headers.',
   };
 }
 
-function valueOf(text: string, { type }: Schema): unknown {
+function headerValue(text: string, { type }: Schema): unknown {
   return type === 'integer' && /^\d+$/.test(text) ? Number(text) : text;
 }
 
-function reasonOf(errors: readonly { instancePath: string; message?: string; params: unknown }[] | null | undefined): string {
+function reasonOf(
+  errors: readonly { instancePath: string; message?: string; params: unknown }[] | null | undefined,
+): string {
   const [error] = errors ?? [];
   const place = error?.instancePath.slice(1).replaceAll('/', '.') ?? '';
   const extra = isObject(error?.params) ? error.params['additionalProperty'] : undefined;

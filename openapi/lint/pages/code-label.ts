@@ -69,7 +69,10 @@ function faultOf({ language, options }: Label, code: string, targets: LinkTarget
     case 'http':
       return /^\w+:\d{3}$/.test(options.get('response') ?? '')
         ? null
-        : { message: 'This response does not name its operation.', remedy: 'Add the operation and the status after the language: ```http response=getKey:200.' };
+        : {
+            message: 'This response does not name its operation.',
+            remedy: 'Add the operation and the status after the language: ```http response=getKey:200.',
+          };
     case 'ts':
     case 'js':
     case 'python':
@@ -77,7 +80,8 @@ function faultOf({ language, options }: Label, code: string, targets: LinkTarget
         ? null
         : {
             message: 'No test runs this code.',
-            remedy: 'Make it a program that receives events on port 8000, and add a label after the language: ```python receiver.',
+            remedy:
+              'Make it a program that receives events on port 8000, and add a label after the language: ```python receiver.',
           };
     case 'text':
     case '':

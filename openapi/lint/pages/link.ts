@@ -16,14 +16,23 @@ export const link: PageRule = {
   mistakes: [
     { find: '(#keys)', replace: '(#kees)', says: 'This page has no heading "#kees".' },
     { find: '(page.md)', replace: '(paeg.md)', says: 'The file "paeg.md" does not exist.' },
+    { find: '(page.md)', replace: '(50%.md)', says: 'The file "50%.md" does not exist.' },
     { find: '(page.md#more)', replace: '(page.md#mroe)', says: 'page.md has no heading "#mroe".' },
     { find: '(operation:getKey)', replace: '(operation:getKeys)', says: 'The contract has no operation "getKeys".' },
     { find: '(picture.png)', replace: '(images/picture.png)', says: 'The file "images/picture.png" does not exist.' },
     { find: '(page.md)', replace: '(../../README.md)', says: '"../../README.md" is not published.' },
     { find: '(page.md)', replace: '(/page.md)', says: 'This link begins with "/".' },
-    { find: '(https://example.org/)', replace: '(https//example.org/)', says: 'The file "https//example.org/" does not exist.' },
+    {
+      find: '(https://example.org/)',
+      replace: '(https//example.org/)',
+      says: 'The file "https//example.org/" does not exist.',
+    },
     { find: '(https://example.org/)', replace: '(https://)', says: 'This web address is not valid.' },
-    { find: '(https://example.org/)', replace: '(file:///etc/hosts)', says: 'A published page cannot link to "file:".' },
+    {
+      find: '(https://example.org/)',
+      replace: '(file:///etc/hosts)',
+      says: 'A published page cannot link to "file:".',
+    },
   ],
 };
 
@@ -52,7 +61,10 @@ function faultOf(target: string, file: string, targets: LinkTargets): Advice | n
     case 'mailto':
       return null;
     default:
-      return { message: `A published page cannot link to "${scheme}:".`, remedy: 'Link to a page or to a web address.' };
+      return {
+        message: `A published page cannot link to "${scheme}:".`,
+        remedy: 'Link to a page or to a web address.',
+      };
   }
 }
 
@@ -63,7 +75,7 @@ function faultOfPath(target: string, file: string, targets: LinkTargets): Advice
     return { message: 'This link begins with "/".', remedy };
   }
   const isOwn = path === '';
-  const to = isOwn ? file : posix.join(posix.dirname(file), decodeURIComponent(path));
+  const to = isOwn ? file : posix.join(posix.dirname(file), decoded(path));
   if (isWithin(file, GUIDES) && !isWithin(to, GUIDES)) {
     const remedy = 'Link to a guide, to an operation, or to the web address of the file.';
     return { message: `"${path}" is not published.`, remedy };
@@ -76,6 +88,15 @@ function faultOfPath(target: string, file: string, targets: LinkTargets): Advice
   const anchors = targets.anchorsOf(to);
   const message = `${isOwn ? 'This page' : path} has no heading "#${anchor}".`;
   return anchors.has(anchor) ? null : { message, remedy: suggestion(anchor, anchors, '#') };
+}
+
+/** A path that is not valid percent-encoding stays as it is; no file has such a name. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 function isWithin(file: string, folder: string): boolean {

@@ -20,7 +20,8 @@ export const knownOperation: Rule = {
           operationId === undefined
             ? 'This step names no operation.'
             : `The contract has no operation "${operationId}".`,
-        remedy: near === undefined ? `Set "operationId:" to one of: ${[...known].join(', ')}.` : `Did you mean "${near}"?`,
+        remedy:
+          near === undefined ? `Set "operationId:" to one of: ${[...known].join(', ')}.` : `Did you mean "${near}"?`,
       });
     },
   },

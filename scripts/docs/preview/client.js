@@ -13,7 +13,7 @@ let rendering = Promise.resolve();
 events.addEventListener('version', ({ data }) => {
   if (data === shown) return;
   shown = data;
-  // To load Redoc again takes several times as long as to render another document with it.
+  // Loading Redoc again takes several times as long as rendering another document with it.
   if (globalThis.redoc === undefined) location.reload();
   else rendering = rendering.then(renderAgain).catch(() => location.reload());
 });

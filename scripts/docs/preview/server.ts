@@ -76,8 +76,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  await refresh();
-  const endWatching = await onChange(join(root, 'openapi'), () => refresh().catch(tellFailure));
+  const endWatching = await onChange(join(root, 'openapi'), () => refresh().catch(tellFailure), { atOnce: true });
   const address = server.address();
   return {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : port}`,
@@ -97,8 +96,8 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 type Current = { readonly preview: Preview | null; readonly version: number; readonly script: string };
 
 async function respond(req: IncomingMessage, res: ServerResponse, current: Current): Promise<void> {
-  const send = (type: string, text: string, headers: Record<string, string> = {}) =>
-    void res.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store', ...headers }).end(text);
+  const send = (type: string, text: string) =>
+    void res.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text);
   const { preview } = current;
   switch (req.url?.split('?', 1)[0]) {
     case '/':
@@ -112,7 +111,7 @@ async function respond(req: IncomingMessage, res: ServerResponse, current: Curre
     case '/openapi.yaml':
       return void res.writeHead(307, { Location: '/openapi.json' }).end();
     case '/document.json':
-      return send(JSON_TYPE, preview?.document ?? 'null', { 'X-Version': String(current.version) });
+      return send(JSON_TYPE, preview?.document ?? 'null');
     default:
       return void res.writeHead(404).end();
   }

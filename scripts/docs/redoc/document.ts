@@ -1,5 +1,5 @@
 import type { Json, Operation } from '../../../src/api/document.ts';
-import { type Contract, descriptionOf, GENERAL } from '../contract.ts';
+import { type Contract, descriptionOf, exampleUrlOf, GENERAL } from '../contract.ts';
 import type { Guide, Guides } from '../guides.ts';
 import { type Heading, withHeadings } from '../markdown.ts';
 import { placed } from '../places.ts';
@@ -12,8 +12,8 @@ import { unwrapped } from './unwrapped.ts';
 export function documentOf(contract: Contract, guides: Guides, icon: string): Json {
   const { document } = contract;
   const { introduction, rules } = descriptionOf(contract);
-  // Redoc would show the licence beside the introduction, before anything that a reader needs, and the summary above it, which
-  // says the same. The document has both.
+  // Redoc would show the licence beside the introduction, before anything that a reader needs, and above it the summary,
+  // which repeats the introduction. The published contract keeps both.
   const { license: _, summary: _summary, ...info } = Object(contract.info);
   const result = {
     ...document,
@@ -46,9 +46,7 @@ function adapted(name: string, value: unknown): unknown {
 /** With the variables filled in. Redoc would take an address that is only a variable as relative to its page. */
 function serversOf({ document }: Contract): Json[] {
   return [document['servers']].flat().map((server) => {
-    const { url, description, variables } = Object(server);
-    const example = String(url).replace(/\{(.+?)\}/g, (_, name) => variables[name].default);
-    return { url: example, description: `${description} For example:` };
+    return { url: exampleUrlOf(server), description: `${Object(server).description} For example:` };
   });
 }
 

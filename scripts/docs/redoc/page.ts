@@ -110,12 +110,11 @@ function escaped(text: string): string {
   return html`${text}`.toString();
 }
 
-/** Redoc's page, without requests to other hosts and with its prerendered links corrected. */
+/** Redoc's page without requests to other hosts, with its search and its prerendered links corrected. */
 function patched(page: string): string {
   const changes: readonly [what: string, from: string | RegExp, to: string][] = [
     ['the logo', 'https://cdn.redoc.ly/redoc/logo-mini-full.svg', 'data:,'],
     ['the small logo', 'https://cdn.redoc.ly/redoc/logo-mini.svg', 'data:,'],
-    // The prerendered links are those of a site with many pages; on this page they are fragments.
     // Redoc's index finds sections that have one of the words, and misses some that have all of them.
     [
       'the search',
@@ -123,6 +122,7 @@ function patched(page: string): string {
       'let n=new Set([...this._lowerDocuments].filter(([,d])=>t.words.every(w=>[d.title,d.text,d.httpMethod,d.httpPath,d.path,d.parameters].join("\\n").includes(w))).map(([i])=>i));return',
     ],
     ['the search for similar sections', /e\.has\(r\)\|\|\w+\(this\.lowered\(i\),i,t\)&&this/g, 'false&&this'],
+    // The prerendered links are those of a site with many pages; on this page they are fragments.
     ['the links', /(<a [^>]*href=")\/(?=[a-z"])/g, '$1#/'],
   ];
   return changes.reduce((text, [what, from, to]) => {

@@ -1,6 +1,6 @@
 import { type SampleRequest, targetOf } from './request.ts';
 
-/** For a shell. An Idempotency-Key is the example's, because repeating the same line must not create a second item. */
+/** For a shell. The Idempotency-Key is a fixed one, because running the same line again must not create a second item. */
 export function curl(request: SampleRequest): string {
   const { method, headers, body } = request;
   return [

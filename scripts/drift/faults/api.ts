@@ -44,7 +44,7 @@ export const API_FAULTS: readonly Fault[] = [
     caughtBy: 'test/api/conditional.test.ts',
   },
   {
-    title: 'of a repeated field in a body, the last value applies',
+    title: 'the last value of a repeated field in a body applies',
     edits: [{ file: BODY, find: 'findRepeatedNames(text, MAX_FIELDS)', replace: 'findRepeatedNames(text, 0)' }],
     caughtBy: 'test/api/write-refusals.test.ts',
   },

@@ -101,7 +101,7 @@ const STORE: Readonly<Record<string, Edit>> = {
     replace: 'where $1::uuid is not null and k.user_id = $2',
   },
   findKeyHolder: {
-    file: 'key-lists.ts',
+    file: 'key-holder.ts',
     find: 'where u.organization_id = $1 and u.id = $2',
     replace: 'where $1::uuid is not null and u.id = $2',
   },
@@ -132,8 +132,8 @@ const STORE: Readonly<Record<string, Edit>> = {
   },
   'listOrganizationKeys, the user': {
     file: 'organization-keys.ts',
-    find: 'where u.organization_id = $1 and ${lower(',
-    replace: 'where ${lower(',
+    find: 'where u.organization_id = $1 and ${likeInAnyCase(',
+    replace: 'where ${likeInAnyCase(',
   },
   findOrganizationKeyByHash: {
     file: 'organization-keys.ts',

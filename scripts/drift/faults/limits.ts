@@ -104,4 +104,16 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     ],
     caughtBy: API,
   },
+  {
+    title: 'requests that get a 304 do not count towards the rate limit',
+    edits: [
+      {
+        file: SERVER_API,
+        find: '    const admission = limiter.admitKey(accepted.record);\n',
+        replace:
+          "    const admission = req.headers['if-none-match'] === undefined ? limiter.admitKey(accepted.record) : null;\n",
+      },
+    ],
+    caughtBy: API,
+  },
 ];

@@ -41,7 +41,7 @@ export const NUMBER_FAULTS: readonly Fault[] = [
     caughtBy: FACTS,
   },
   {
-    title: 'the README promises a time that nothing holds',
+    title: 'the README promises a time that no code determines',
     edits: [
       {
         file: 'README.md',

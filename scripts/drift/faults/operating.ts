@@ -108,6 +108,22 @@ export const OPERATING_FAULTS: readonly Fault[] = [
     caughtBy: 'test/process/workers.test.ts',
   },
   {
+    title: 'a worker that takes no connection gets every second one',
+    edits: [{ file: 'src/workers/workers.ts', find: ' || slot.untaken.size >= MAX_UNTAKEN', replace: '' }],
+    caughtBy: 'test/process/workers.test.ts',
+  },
+  {
+    title: 'a worker gets connections as soon as its predecessor reports that it is ready',
+    edits: [
+      {
+        file: 'src/workers/workers.ts',
+        find: "message.kind === 'ready' && slot.child === child",
+        replace: "message.kind === 'ready'",
+      },
+    ],
+    caughtBy: 'test/process/workers.test.ts',
+  },
+  {
     title: 'the path of a request moves the cursor of the terminal',
     edits: [{ file: 'src/operations/logs.ts', find: '/\\p{Cc}/gu', replace: '/\\p{Cs}/gu' }],
     caughtBy: 'test/operations/terminal-log.test.ts',

@@ -179,6 +179,44 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
     caughtBy: 'test/dashboard/sign-in/next.test.ts',
   },
   {
+    title: 'the form for signing in contains a foreign address',
+    edits: [
+      {
+        file: 'src/dashboard/sign-in/sign-in.ts',
+        find: "return signInPage(context, { email: '', next, problem: null });",
+        replace: "return signInPage(context, { email: '', next: context.query.get('next') ?? next, problem: null });",
+      },
+    ],
+    caughtBy: 'test/dashboard/sign-in/next.test.ts',
+  },
+  {
+    title: 'the response to a forgotten password waits for the mail',
+    edits: [
+      {
+        file: 'src/service/request-reset.ts',
+        find: 'outbox.later(async () => {',
+        replace: 'await (async () => {',
+      },
+      {
+        file: 'src/service/request-reset.ts',
+        find: '  });\n  return DONE;',
+        replace: '  })();\n  return DONE;',
+      },
+    ],
+    caughtBy: 'test/dashboard/sign-in/sign-in.test.ts',
+  },
+  {
+    title: 'the page of a key counts the requests of its predecessors and successors',
+    edits: [
+      {
+        file: 'src/store/key-rotations.ts',
+        find: 'u.key_id = k.id and',
+        replace: 'u.key_id in (select id from line) and',
+      },
+    ],
+    caughtBy: 'test/dashboard/keys/requests.test.ts',
+  },
+  {
     title: 'an audit event has no description',
     edits: [{ file: 'src/store/audit.ts', find: "  'key.renamed',\n", replace: "  'key.renamed',\n  'key.copied',\n" }],
     caughtBy: 'types',
@@ -188,11 +226,27 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/dashboard/audit-log/filters.ts',
-        find: "withoutKey(read(name).replaceAll('\\0', '').trim().slice(0, MAX_CHARACTERS))",
-        replace: "withoutKey('') + read(name).replaceAll('\\0', '').trim().slice(0, MAX_CHARACTERS)",
+        find: 'withoutKey(searchText(read(name), MAX_CHARACTERS))',
+        replace: "withoutKey('') + searchText(read(name), MAX_CHARACTERS)",
       },
     ],
     caughtBy: 'test/dashboard/audit-log/filters.test.ts',
+  },
+  {
+    title: 'a search compares the bytes of a name with those that were typed',
+    edits: [{ file: 'src/domain/name.ts', find: "'').normalize('NFC').trim()]", replace: "'').trim()]" }],
+    caughtBy: 'test/dashboard/audit-log/filters.test.ts',
+  },
+  {
+    title: 'a page confirms a deactivation that was undone',
+    edits: [
+      {
+        file: 'src/dashboard/people/user.ts',
+        find: 'deactivatedAt === null ? undefined :',
+        replace: "deactivatedAt === null && name === '' ? undefined :",
+      },
+    ],
+    caughtBy: 'test/dashboard/every-mistake.test.ts',
   },
   {
     title: 'every role can read the audit log',

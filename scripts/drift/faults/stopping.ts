@@ -15,7 +15,7 @@ export const STOPPING_FAULTS: readonly Fault[] = [
     caughtBy: CONNECTION_TESTS,
   },
   {
-    title: 'of pipelined requests, the first one says Connection: close',
+    title: 'the first of several pipelined requests says Connection: close',
     edits: [{ file: CONNECTIONS, find: 'this.#pending().at(-1);', replace: 'this.#pending().at(0);' }],
     caughtBy: CONNECTION_TESTS,
   },
@@ -56,7 +56,7 @@ export const STOPPING_FAULTS: readonly Fault[] = [
     caughtBy: CONNECTION_TESTS,
   },
   {
-    title: 'a 408 after the response to the same request',
+    title: 'a 408 follows the response to the same request',
     edits: [
       {
         file: CONNECTIONS,
@@ -98,5 +98,15 @@ export const STOPPING_FAULTS: readonly Fault[] = [
     title: 'the log of an unexpected error shows a password',
     edits: [{ file: 'src/operations/describe-error.ts', find: ".replace(URL_PASSWORD, '://…@')", replace: '' }],
     caughtBy: ERROR_TESTS,
+  },
+  {
+    title: 'a stopped npm test leaves its checks running',
+    edits: [{ file: 'scripts/child.ts', find: '  void stop.reason.then(endAll);\n', replace: '  void endAll;\n' }],
+    caughtBy: 'test/process/stop-commands.test.ts',
+  },
+  {
+    title: 'a stopped run of tests leaves its PostgreSQL running',
+    edits: [{ file: 'test/support/set-up.ts', find: '      await services.end();\n', replace: '' }],
+    caughtBy: 'test/process/stop-commands.test.ts',
   },
 ];

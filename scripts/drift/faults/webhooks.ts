@@ -113,6 +113,35 @@ export const WEBHOOK_FAULTS: readonly Fault[] = [
     caughtBy: STORE_TESTS,
   },
   {
+    title: 'a suspended organization gets the deliveries of endpoints that were listed before',
+    edits: [
+      {
+        file: STORE,
+        find: 'on o.id = claim.organization_id and o.suspended_at is null',
+        replace: 'on o.id = claim.organization_id',
+      },
+    ],
+    caughtBy: STORE_TESTS,
+  },
+  {
+    title: 'a name server that refuses the connection looks like a receiver that does',
+    edits: [
+      {
+        file: 'src/delivery/failure.ts',
+        find: "isOfDns && code === 'ECONNREFUSED' ? DNS_FAILED : WORDS[code]",
+        replace: 'WORDS[code]',
+      },
+    ],
+    caughtBy: SENDER_TESTS,
+  },
+  {
+    title: 'events can be kept for a shorter time than the attempts of a webhook take',
+    edits: [
+      { file: 'src/config.ts', find: '      min: 2,\n      max: 365,', replace: '      min: 1,\n      max: 365,' },
+    ],
+    caughtBy: 'test/delivery/schedule.test.ts',
+  },
+  {
     title: 'an endpoint gets the events of every organization',
     edits: [{ file: TRIGGER, find: 'ON w."organization_id" = e."organization_id"', replace: 'ON true' }],
     caughtBy: DELIVERY_TESTS,
@@ -163,9 +192,8 @@ export const WEBHOOK_FAULTS: readonly Fault[] = [
         replace: 'this.#options',
       },
     ],
-    caughtBy: 'test/delivery/deliveries.test.ts',
+    caughtBy: DELIVERY_TESTS,
   },
-
   {
     title: 'a failing endpoint takes as many places as any other',
     edits: [

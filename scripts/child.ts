@@ -1,0 +1,64 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { watchForShutdown } from '../src/shutdown.ts';
+import { codeOf } from '../src/store/error-code.ts';
+
+const running = new Set<ChildProcess>();
+let isEnded = false;
+
+/** The user has stopped the run. */
+export class Interruption extends Error {}
+
+/** Throws an `Interruption` once the run has been stopped: the output of a process that was stopped proves nothing. */
+export function throwIfInterrupted(): void {
+  if (isEnded) throw new Interruption('Interrupted.');
+}
+
+/** Starts a script with the current Node, in a process group of its own. */
+export function startChild(parameters: readonly string[], options: SpawnOptions): ChildProcess {
+  throwIfInterrupted();
+  const child = spawn(process.execPath, parameters, { ...options, detached: true });
+  running.add(child);
+  child.once('exit', () => {
+    running.delete(child);
+    // It can leave processes behind, such as a server that npm no longer stops.
+    signalGroup(child, 'SIGKILL');
+  });
+  return child;
+}
+
+export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // No process of the group is left.
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
+}
+
+/**
+ * Runs a command that starts children, and exits with the code that it returns. If the command is asked to stop, so are the
+ * children; the exit code is then 130.
+ */
+export async function runCommand(main: () => Promise<number>): Promise<void> {
+  const stop = watchForShutdown();
+  stop.started();
+  void stop.reason.then(endAll);
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    process.stderr.write(
+      stop.isRequested() ? '\nInterrupted.\n' : `\n${error instanceof Error ? error.message : error}\n`,
+    );
+    process.exitCode = stop.isRequested() ? 130 : 1;
+  } finally {
+    // Otherwise the listener for the parent's exit would keep this process running.
+    process.channel?.unref();
+  }
+}
+
+/** Stops all running processes and prevents new ones. SIGINT lets a check stop its own PostgreSQL first. */
+function endAll(): void {
+  isEnded = true;
+  for (const child of running) signalGroup(child, 'SIGINT');
+}
