@@ -3,9 +3,9 @@ import getRawBody from 'raw-body';
 import type { Finding } from '../../src/api/conformity.ts';
 import { readDocument } from '../../src/api/contract.ts';
 import { operationsOf } from '../../src/api/document.ts';
+import { bodyProblemOf } from '../../src/domain/body-problem.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
 import { listen } from '../../src/server.ts';
-import { memberOf } from '../../src/store/error-code.ts';
 import { type Cors, createCors, warnOfBrowsers } from './cors.ts';
 import { createExchangeCheck, type Exchange } from './exchange-check.ts';
 import { forward } from './forward.ts';
@@ -64,7 +64,7 @@ async function readBody(req: IncomingMessage): Promise<Buffer | 'too large' | 'i
   if (req.readableEnded) return Buffer.alloc(0);
   // With the length, a body that is too large is refused before it is read.
   return getRawBody(req, { length: req.headers['content-length'] ?? null, limit: MAX_BODY_BYTES }).catch(
-    (error: unknown) => (memberOf(error, 'type') === 'entity.too.large' ? 'too large' : 'incomplete'),
+    (error: unknown) => bodyProblemOf(error) ?? 'incomplete',
   );
 }
 
