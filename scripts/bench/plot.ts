@@ -38,7 +38,7 @@ export function plot(bars: readonly Bar[]): string {
     return `<text x="0" y="${top - 4}">${escaped(title)}</text>
 <rect class="bar" x="0" y="${top}" width="${x(ratio).toFixed(1)}" height="18" rx="2"/>
 ${line('raw', 1, top - 2, top + 20)}${goal === null ? '' : line('goal', goal, top - 2, top + 20)}
-<text x="${(x(Math.max(ratio, goal ?? 0)) + 6).toFixed(1)}" y="${middle}">${ratio.toFixed(2)}</text>`;
+<text x="${(x(Math.max(1, ratio, goal ?? 0)) + 6).toFixed(1)}" y="${middle}">${ratio.toFixed(2)}</text>`;
   });
   const alternative = bars.map(({ title, ratio }) => `${title}: ${ratio.toFixed(2)}`).join('; ');
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img">
