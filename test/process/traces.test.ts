@@ -1,14 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { logOf, organizationAt, startCharter, withCharter } from '../support/charter.ts';
 import { freePort } from '../support/free-port.ts';
 import { useScratchDatabase } from '../support/postgres.ts';
-import { kill, runFile } from '../support/process.ts';
+import { kill, preloading, runFile } from '../support/process.ts';
 import { newTraceparent, useCollector } from '../support/traces.ts';
 import { until } from '../support/wait.ts';
-
-const REFUSE = pathToFileURL(join(import.meta.dirname, '../support/refuse-open-telemetry.mjs')).href;
 
 const database = await useScratchDatabase();
 const collector = await useCollector();
@@ -16,7 +12,7 @@ const off = { DATABASE_URL: database.url };
 const on = { ...off, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
 
 test('without the endpoint of a collector, a server loads nothing of OpenTelemetry', async () => {
-  const refusing = { NODE_OPTIONS: `--import=${REFUSE}` };
+  const refusing = preloading('refuse-open-telemetry.mjs');
   await withCharter({ ...off, ...refusing, OTEL_TRACES_SAMPLER: 'always_on' }, async (charter) => {
     const { client } = await organizationAt(database.url, charter);
     const { headers } = await client.get('/api/key', { headers: { traceparent: newTraceparent().traceparent } });

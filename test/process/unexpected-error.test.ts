@@ -1,22 +1,20 @@
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { type Charter, type LogLine, logOf, organizationAt, withCharter } from '../support/charter.ts';
 import { Client } from '../support/client.ts';
 import { useScratchDatabase } from '../support/postgres.ts';
-import type { Ended } from '../support/process.ts';
+import { type Ended, preloading } from '../support/process.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
 import { until } from '../support/wait.ts';
 
 const database = await useScratchDatabase();
 
 const SECRET = mintKey('live').key;
-const PRELOAD = join(import.meta.dirname, '../support/reject-on-signal.mjs');
 
 const envOf = (fault: string) => ({
   DATABASE_URL: database.url,
-  NODE_OPTIONS: `--import=${PRELOAD}`,
+  ...preloading('reject-on-signal.mjs'),
   CHARTER_TEST_SECRET: SECRET,
   CHARTER_TEST_FAULT: fault,
 });

@@ -11,7 +11,7 @@ import { proxyDatabase } from '../support/database-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { parseSeries, type Series } from '../support/metrics.ts';
 import { useScratchDatabase, withClient } from '../support/postgres.ts';
-import { kill, runFile, startFile, untilPrinted } from '../support/process.ts';
+import { kill, preloading, runFile, startFile, untilPrinted } from '../support/process.ts';
 import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -30,7 +30,7 @@ type Supervised = Charter & {
 
 /** The server of most tests. Each of them leaves three workers behind, which others may have replaced. */
 const shared = await startWorkers({
-  NODE_OPTIONS: `--import=${join(import.meta.dirname, '../support/reject-on-signal.mjs')}`,
+  ...preloading('reject-on-signal.mjs'),
   CHARTER_TEST_FAULT: 'rejection',
   CHARTER_TEST_SECRET: '',
 });
@@ -225,7 +225,6 @@ test('a message of a worker that has ended does not make the next one get connec
   const folder = await mkdtemp(join(tmpdir(), 'charter-workers-'));
   const pipe = join(folder, 'pipe');
   await promisify(execFile)('mkfifo', [pipe]);
-  const NODE_OPTIONS = `--import=${join(import.meta.dirname, '../support/late-worker-message.mjs')}`;
   try {
     await withWorkers(
       async (charter) => {
@@ -240,7 +239,7 @@ test('a message of a worker that has ended does not make the next one get connec
         });
         expect(new Set(statuses)).toEqual(new Set([200]));
       },
-      { NODE_OPTIONS, CHARTER_TEST_PIPE: pipe, WORKERS: '2' },
+      { ...preloading('late-worker-message.mjs'), CHARTER_TEST_PIPE: pipe, WORKERS: '2' },
     );
   } finally {
     await rm(folder, { recursive: true });
@@ -283,7 +282,6 @@ test('a shutdown is complete after the last log lines of a worker that has alrea
   const folder = await mkdtemp(join(tmpdir(), 'charter-workers-'));
   const pipe = join(folder, 'pipe');
   await promisify(execFile)('mkfifo', [pipe]);
-  const NODE_OPTIONS = `--import=${join(import.meta.dirname, '../support/leave-output-open.mjs')}`;
   try {
     await withWorkers(
       async (charter) => {
@@ -300,7 +298,7 @@ test('a shutdown is complete after the last log lines of a worker that has alrea
         const last = messages.filter((msg) => msg === 'the last line' || msg === 'stopped');
         expect(last).toEqual(['the last line', 'stopped']);
       },
-      { NODE_OPTIONS, CHARTER_TEST_PIPE: pipe, WORKERS: '2' },
+      { ...preloading('leave-output-open.mjs'), CHARTER_TEST_PIPE: pipe, WORKERS: '2' },
     );
   } finally {
     await rm(folder, { recursive: true });

@@ -29,6 +29,11 @@ export type Running = {
   readonly ended: Promise<Ended>;
 };
 
+/** Has Node load a file of this folder before the program. By its URL, because Node splits NODE_OPTIONS at spaces. */
+export function preloading(file: string): { NODE_OPTIONS: string } {
+  return { NODE_OPTIONS: `--import=${new URL(file, import.meta.url).href}` };
+}
+
 /** Runs a file, ours or by absolute path, with this Node, in an environment of only `env`, PATH and the time zone of the tests. */
 export function startFile(
   file: string,
