@@ -96,7 +96,7 @@ setInterval(() => {}, 1000);
   }
 });
 
-/** The exit code and the signal that ended it, one of which is null. */
+/** The exit code and the signal that ended it. One of the two is null. */
 async function exitOf({ child }: Running) {
   await until('its end', () => child.exitCode !== null || child.signalCode !== null, PATIENCE);
   return [child.exitCode, child.signalCode];

@@ -220,30 +220,36 @@ async function connectAndLeave(url: string, count: number): Promise<void> {
   for (const socket of sockets) socket.destroy();
 }
 
-// Messages that a worker has sent can arrive after its end.
-test('a message of a worker that has ended does not make the next one get connections before it serves', async () => {
+/** Runs two workers. A process that outlives its worker writes a text to what it has inherited of it. */
+async function withTextAfterEnd(
+  preload: string,
+  work: (charter: Supervised, writeLate: (text: string) => Promise<void>) => Promise<void>,
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-workers-'));
   const pipe = join(folder, 'pipe');
   await promisify(execFile)('mkfifo', [pipe]);
   try {
-    await withWorkers(
-      async (charter) => {
-        const { client } = await organizationAt(database.url, charter);
-        process.kill(charter.pids().get(2) ?? 0, 'SIGUSR2');
-        await until('its end', () => endsOf(charter).length > 0);
-        await writeFile(pipe, '{"kind":"ready"}\n');
-        const statuses: number[] = [];
-        await until('another worker 2 to serve', async () => {
-          statuses.push((await client.get('/api/key')).status);
-          return servedBy(await charter.series(), 2) > 0;
-        });
-        expect(new Set(statuses)).toEqual(new Set([200]));
-      },
-      { ...preloading('late-worker-message.mjs'), CHARTER_TEST_PIPE: pipe, WORKERS: '2' },
-    );
+    const env = { ...preloading(preload), CHARTER_TEST_PIPE: pipe, WORKERS: '2' };
+    await withWorkers((charter) => work(charter, (text) => writeFile(pipe, text)), env);
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+// Messages that a worker has sent can arrive after its end.
+test('a message of a worker that has ended does not make the next one get connections before it serves', async () => {
+  await withTextAfterEnd('late-worker-message.mjs', async (charter, writeLate) => {
+    const { client } = await organizationAt(database.url, charter);
+    process.kill(charter.pids().get(2) ?? 0, 'SIGUSR2');
+    await until('its end', () => endsOf(charter).length > 0);
+    await writeLate('{"kind":"ready"}\n');
+    const statuses: number[] = [];
+    await until('another worker 2 to serve', async () => {
+      statuses.push((await client.get('/api/key')).status);
+      return servedBy(await charter.series(), 2) > 0;
+    });
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
 });
 
 test('a worker that cannot start is tried again until it can', async () => {
@@ -279,30 +285,20 @@ test('a worker with an unexpected error completes its requests, and is replaced'
 });
 
 test('a shutdown is complete after the last log lines of a worker that has already ended', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-workers-'));
-  const pipe = join(folder, 'pipe');
-  await promisify(execFile)('mkfifo', [pipe]);
-  try {
-    await withWorkers(
-      async (charter) => {
-        process.kill(charter.pids().get(2) ?? 0, 'SIGUSR2');
-        await until('its end', () => endsOf(charter).length > 0);
-        charter.child.kill('SIGTERM');
-        // The supervisor has nothing else to wait for.
-        const running = () => [...charter.pids().values()].filter(isRunning);
-        await until('every worker to end', () => running().length === 0);
-        await writeFile(pipe, '{"msg":"the last line"}\n');
-        expect((await charter.ended).code).toBe(0);
-        // A supervisor's lines have no worker. This line has none, either.
-        const messages = logOf(charter).flatMap(({ worker, msg }) => (worker === undefined ? [msg] : []));
-        const last = messages.filter((msg) => msg === 'the last line' || msg === 'stopped');
-        expect(last).toEqual(['the last line', 'stopped']);
-      },
-      { ...preloading('leave-output-open.mjs'), CHARTER_TEST_PIPE: pipe, WORKERS: '2' },
-    );
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await withTextAfterEnd('leave-output-open.mjs', async (charter, writeLate) => {
+    process.kill(charter.pids().get(2) ?? 0, 'SIGUSR2');
+    await until('its end', () => endsOf(charter).length > 0);
+    charter.child.kill('SIGTERM');
+    // The supervisor has nothing else to wait for.
+    const running = () => [...charter.pids().values()].filter(isRunning);
+    await until('every worker to end', () => running().length === 0);
+    await writeLate('{"msg":"the last line"}\n');
+    expect((await charter.ended).code).toBe(0);
+    // A supervisor's lines have no worker. This line has none, either.
+    const messages = logOf(charter).flatMap(({ worker, msg }) => (worker === undefined ? [msg] : []));
+    const last = messages.filter((msg) => msg === 'the last line' || msg === 'stopped');
+    expect(last).toEqual(['the last line', 'stopped']);
+  });
 });
 
 // Its commands are start, admin, workflows and health.

@@ -268,7 +268,7 @@ test('of many made-up hosts, only a few are shown', async () => {
   }
 });
 
-// The attack: one made-up host every ten seconds, each of which takes the place of the host that was added first.
+// The attack: every ten seconds, another made-up host takes the place of the host that was added first.
 test('made-up hosts replace each other, and not the host that readers use', async () => {
   let now = 0;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
