@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -50,7 +50,9 @@ onlyInSoak('systemd accepts the unit, and finds it hardly exposed', async () => 
     const analyze = findProgram('systemd-analyze', 'systemd');
     const unit = join(folder, 'charter.service');
     // systemd looks the program up; its folder is made when the unit starts.
-    const text = (await read('charter.service')).replace('/usr/bin/node', process.execPath);
+    const node = join(folder, 'node'); // The path of this Node can have a space, at which systemd would split it.
+    await symlink(process.execPath, node);
+    const text = (await read('charter.service')).replace('/usr/bin/node', node);
     await mkdir(join(folder, 'current'));
     await writeFile(unit, text.replaceAll('/opt/charter/current', join(folder, 'current')));
     const verified = await promisify(execFile)(analyze, ['verify', '--man=no', unit]);
