@@ -1,6 +1,8 @@
-/** Imports point one way: api | dashboard | delivery | operations -> service -> store -> domain. */
+/** Imports point one way: api | dashboard | delivery | observability -> service -> traffic -> store -> domain. */
 const room = (name) => `^src/${name}/`;
-const OPEN_TELEMETRY = '^src/operations/tracing/open-telemetry\\.ts$';
+/** Counters, distributions and spans: what every room may measure with. They import nothing. */
+const INSTRUMENTS = '^src/observability/instruments/';
+const OPEN_TELEMETRY = '^src/observability/tracing/open-telemetry\\.ts$';
 
 module.exports = {
   forbidden: [
@@ -13,10 +15,16 @@ module.exports = {
       to: { pathNot: [room('domain')], dependencyTypesNot: ['core'] },
     },
     {
+      name: 'instruments-stand-alone',
+      severity: 'error',
+      from: { path: INSTRUMENTS },
+      to: { pathNot: [INSTRUMENTS], dependencyTypesNot: ['core'] },
+    },
+    {
       name: 'store-knows-the-domain-only',
       severity: 'error',
       from: { path: room('store') },
-      to: { path: '^(src|prisma)/', pathNot: [room('store'), room('domain')] },
+      to: { path: '^(src|prisma)/', pathNot: [room('store'), room('domain'), INSTRUMENTS] },
     },
     {
       name: 'postgres-knows-store-and-domain',
@@ -26,17 +34,43 @@ module.exports = {
       to: { path: '^(src|prisma)/', pathNot: [room('postgres'), room('store'), room('domain')] },
     },
     {
-      name: 'service-knows-store-and-domain',
+      name: 'traffic-knows-store-and-domain',
+      comment: 'Limits, queues and grouped look-ups know nothing of what is looked up or limited.',
+      severity: 'error',
+      from: { path: room('traffic') },
+      to: { path: '^(src|prisma)/', pathNot: [room('traffic'), room('store'), room('domain'), INSTRUMENTS] },
+    },
+    {
+      name: 'service-knows-traffic-store-and-domain',
       severity: 'error',
       from: { path: room('service') },
-      to: { path: '^(src|prisma)/', pathNot: [room('service'), room('store'), room('domain')] },
+      to: {
+        path: '^(src|prisma)/',
+        pathNot: [room('service'), room('traffic'), room('store'), room('domain'), INSTRUMENTS],
+      },
+    },
+    {
+      name: 'contract-knows-the-domain-only',
+      comment: 'The reader of the contract also serves the mock, the lint, the comparison of versions and the tests.',
+      severity: 'error',
+      from: { path: room('contract') },
+      to: { path: '^(src|prisma)/', pathNot: [room('contract'), room('domain')] },
+    },
+    {
+      name: 'html-stands-alone',
+      severity: 'error',
+      from: { path: room('html') },
+      to: { path: '^(src|prisma)/', pathNot: [room('html')] },
     },
     {
       name: 'entry-points-do-not-know-each-other',
-      comment: 'api, dashboard, delivery and operations are entry points. None uses another.',
+      comment: 'api, dashboard, delivery and observability are entry points. None uses another.',
       severity: 'error',
-      from: { path: '^src/(api|dashboard|delivery|operations)/' },
-      to: { path: '^(src|prisma)/', pathNot: ['^src/$1/', room('service'), room('store'), room('domain')] },
+      from: { path: '^src/(api|dashboard|delivery|observability)/', pathNot: [INSTRUMENTS] },
+      to: {
+        path: '^(src|prisma)/',
+        pathNot: ['^src/$1/', ...['service', 'traffic', 'store', 'domain', 'contract', 'html'].map(room), INSTRUMENTS],
+      },
     },
     {
       name: 'publication-stands-alone',
@@ -52,7 +86,7 @@ module.exports = {
       from: { path: room('workers') },
       to: {
         path: '^(src|prisma)/',
-        pathNot: [room('workers'), room('operations'), room('postgres'), '^src/[^/]+\\.ts$'],
+        pathNot: [room('workers'), room('observability'), room('postgres'), '^src/[^/]+\\.ts$'],
       },
     },
     {
@@ -81,7 +115,10 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/service/(authenticate|operator|sign-in|access-links)\\.ts$', '^src/delivery/deliveries\\.ts$'],
+        pathNot: [
+          '^src/service/(authenticate|operator|accounts/(sign-in|access-links))\\.ts$',
+          '^src/delivery/deliveries\\.ts$',
+        ],
       },
       to: { path: '^src/domain/organization-scope\\.ts$', dependencyTypesNot: ['type-only'] },
     },

@@ -7,12 +7,12 @@ export default {
   transform: {},
   // Native modules and Node's own type stripping; processes, because some tests send signals or set V8's flags.
   runner: ['jest-light-runner', { runtime: 'child_process' }],
-  setupFilesAfterEnv: ['<rootDir>/test/support/worker.ts'],
-  globalSetup: '<rootDir>/test/support/set-up.ts',
-  globalTeardown: '<rootDir>/test/support/tear-down.ts',
-  reporters: ['default', '<rootDir>/test/support/slowest-files.mjs'],
+  setupFilesAfterEnv: ['<rootDir>/test/support/runner/worker.ts'],
+  globalSetup: '<rootDir>/test/support/runner/set-up.ts',
+  globalTeardown: '<rootDir>/test/support/runner/tear-down.ts',
+  reporters: ['default', '<rootDir>/test/support/runner/slowest-files.mjs'],
   // Most tests wait for PostgreSQL, a browser or another process for a part of their time.
   maxWorkers: availableParallelism() + 2,
   randomize: true,
-  testSequencer: '<rootDir>/test/support/longest-first.mjs',
+  testSequencer: '<rootDir>/test/support/runner/longest-first.mjs',
 };

@@ -7,8 +7,8 @@ import {
   type NormalizedProblem,
   YamlParseError,
 } from '@redocly/openapi-core';
-import type { Document } from '../src/api/contract.ts';
-import type { Json } from '../src/api/document.ts';
+import type { Document } from '../src/contract/contract.ts';
+import type { Json } from '../src/contract/document.ts';
 import { type Found, problemsOf } from './lint/contract.ts';
 import { type Problem, problemsText } from './lint/problem.ts';
 import { root } from './tool.ts';

@@ -1,11 +1,11 @@
 // Sends the server requests that are generated from the contract, for a given time. See --help.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Json } from '../src/api/document.ts';
+import type { Json } from '../src/contract/document.ts';
 import { fuzz, isPropertyName, PROPERTIES, type PropertyName, type Start } from '../test/fuzz/fuzz.ts';
 import { openWorld } from '../test/fuzz/world.ts';
-import setUp from '../test/support/set-up.ts';
-import tearDown from '../test/support/tear-down.ts';
+import setUp from '../test/support/runner/set-up.ts';
+import tearDown from '../test/support/runner/tear-down.ts';
 import { readArguments } from './arguments.ts';
 import { untilInterrupted } from './interrupted.ts';
 import { root } from './tool.ts';

@@ -81,9 +81,9 @@ function docsSources() {
     'generated/postman.json',
     'scripts/guides.ts',
     'scripts/tool.ts',
-    'src/api/document.ts',
-    'src/dashboard/markup/html.ts',
-    'src/dashboard/markup/icons.ts',
+    'src/contract/document.ts',
+    'src/html/html.ts',
+    'src/html/icons.ts',
     ...['openapi/guides', 'scripts/client', 'scripts/docs', 'src/client', 'src/dashboard/assets'].flatMap(filesIn),
   ];
 }

@@ -15,25 +15,25 @@ import { KEY_REFUSAL_REASONS, OVERLOADED, type Overloaded } from './domain/error
 import type { WebhookTargets } from './domain/forbidden-address.ts';
 import { MissingEncryptionKeyError } from './domain/keyring.ts';
 import type { RequestLimits } from './domain/request-limits.ts';
-import { Tally } from './domain/tally.ts';
-import type { Tracing } from './domain/tracing.ts';
-import { logFailures } from './operations/failure-log.ts';
-import { healthRoutes } from './operations/health.ts';
-import { type Logger, logRequests, omitRequestLine } from './operations/logs.ts';
-import { appMetrics, FORBIDDEN_REASONS } from './operations/metrics/app-metrics.ts';
-import type { Metrics } from './operations/metrics/metrics.ts';
-import { RequestDurations } from './operations/metrics/request-durations.ts';
-import { type Handled, startRequestSpan } from './operations/tracing/request-span.ts';
+import { logFailures } from './observability/failure-log.ts';
+import { healthRoutes } from './observability/health.ts';
+import { Tally } from './observability/instruments/tally.ts';
+import type { Tracing } from './observability/instruments/tracing.ts';
+import { type Logger, logRequests, omitRequestLine } from './observability/logs.ts';
+import { appMetrics, FORBIDDEN_REASONS } from './observability/metrics/app-metrics.ts';
+import type { Metrics } from './observability/metrics/metrics.ts';
+import { RequestDurations } from './observability/metrics/request-durations.ts';
+import { type Handled, startRequestSpan } from './observability/tracing/request-span.ts';
 import type { Publication } from './publication/routes.ts';
 import { apiSecurityHeaders, isHttps, pageSecurityHeaders } from './security-headers.ts';
 import { findKeysIn } from './service/authenticate.ts';
-import { LookUpMeasures } from './service/batch-look-ups.ts';
-import { createDatabaseQueues } from './service/database-queues.ts';
-import type { KeyUses } from './service/last-used.ts';
 import type { Outbox } from './service/mail.ts';
-import { RequestLimiter } from './service/request-limiter.ts';
 import type { Database } from './store/database.ts';
 import { leaseTokens } from './store/rate-limits.ts';
+import { LookUpMeasures } from './traffic/batch-look-ups.ts';
+import { createDatabaseQueues } from './traffic/database-queues.ts';
+import type { KeyUses } from './traffic/last-used.ts';
+import { RequestLimiter } from './traffic/request-limiter.ts';
 
 export type AppDeps = {
   db: Database;

@@ -5,7 +5,7 @@ import { isNetwork, type WebhookTargets } from './domain/forbidden-address.ts';
 import { type Keyring, parseKeyring } from './domain/keyring.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
 import { StartUpError } from './domain/start-up-error.ts';
-import { SAMPLERS, type SamplerName } from './operations/tracing/samplers.ts';
+import { SAMPLERS, type SamplerName } from './observability/tracing/samplers.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type ListenAddress, listenOn } from './listen-on.ts';
-import type { Logger } from './operations/logs.ts';
-import { CONTENT_TYPE, formatSnapshots, type Snapshot } from './operations/metrics/metrics.ts';
+import type { Logger } from './observability/logs.ts';
+import { CONTENT_TYPE, formatSnapshots, type Snapshot } from './observability/metrics/metrics.ts';
 
 export type MetricsServer = { close(): Promise<void> };
 

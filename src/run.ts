@@ -1,28 +1,28 @@
-import { readDocument } from './api/contract.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { readDocument } from './contract/contract.ts';
 import { startDeliveries } from './delivery/deliveries.ts';
 import { createSender } from './delivery/sender.ts';
-import { DeliveryMeasures } from './domain/delivery-measures.ts';
 import { StartUpError } from './domain/start-up-error.ts';
-import type { Tracing } from './domain/tracing.ts';
-import { startHousekeeping } from './operations/housekeeping.ts';
-import { createLogger, type Logger } from './operations/logs.ts';
-import { deliveryMetrics } from './operations/metrics/delivery-metrics.ts';
-import type { Metrics } from './operations/metrics/metrics.ts';
-import { logRefusals } from './operations/overload-log.ts';
-import type { Traces } from './operations/tracing/open-telemetry.ts';
-import { endOnUnexpectedError } from './operations/unexpected-error.ts';
-import { logUnreadable } from './operations/unreadable-log.ts';
+import { startHousekeeping } from './observability/housekeeping.ts';
+import { DeliveryMeasures } from './observability/instruments/delivery-measures.ts';
+import type { Tracing } from './observability/instruments/tracing.ts';
+import { createLogger, type Logger } from './observability/logs.ts';
+import { deliveryMetrics } from './observability/metrics/delivery-metrics.ts';
+import type { Metrics } from './observability/metrics/metrics.ts';
+import { logRefusals } from './observability/overload-log.ts';
+import type { Traces } from './observability/tracing/open-telemetry.ts';
+import { endOnUnexpectedError } from './observability/unexpected-error.ts';
+import { logUnreadable } from './observability/unreadable-log.ts';
 import { connect } from './postgres/connect.ts';
 import { openPublication } from './publication/routes.ts';
 import { isHttps } from './security-headers.ts';
 import { listen, STOP_SECONDS, serveHanded } from './server.ts';
-import { type KeyUses, startKeyUses } from './service/last-used.ts';
 import { createOutbox, type Outbox } from './service/mail.ts';
 import { type Shutdown, watchForShutdown } from './shutdown.ts';
 import type { Database } from './store/database.ts';
 import { traceStatements } from './store/trace-statements.ts';
+import { type KeyUses, startKeyUses } from './traffic/last-used.ts';
 import { readWorker, type Worker } from './workers/worker.ts';
 
 /** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */
@@ -85,7 +85,7 @@ async function startMetrics(
   { logger, worker }: Pick<Running, 'logger' | 'worker'>,
 ): Promise<Measuring | undefined> {
   if (address === null) return undefined;
-  const { Metrics } = await import('./operations/metrics/metrics.ts');
+  const { Metrics } = await import('./observability/metrics/metrics.ts');
   if (worker !== null) {
     const metrics = new Metrics({ worker: String(worker.role.number) });
     worker.reportMetrics(metrics, (error) => logger.warn({ err: error }, 'could not read the metrics'));
@@ -100,7 +100,7 @@ async function startMetrics(
 /** Loads OpenTelemetry only if traces are wanted. Each worker exports its own. */
 async function startTracing({ traces }: Config, logger: Logger): Promise<Traces | null> {
   if (traces === null) return null;
-  const { startTraces } = await import('./operations/tracing/open-telemetry.ts');
+  const { startTraces } = await import('./observability/tracing/open-telemetry.ts');
   return startTraces({ ...traces, logger });
 }
 

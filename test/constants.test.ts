@@ -1,7 +1,7 @@
 // Each duration, size and limit that the source sets stands here a second time, so that nobody changes a promise or a protection
 // by accident: a time-out that no test waits for, a limit that no test reaches. The comments of the source say why a value is
 // what it is.
-import { constantsIn } from './support/constants.ts';
+import { constantsIn } from './support/contract/constants.ts';
 
 /** By file and name, the value as the source says it. Several values of one name in a file are separated by commas. */
 const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -9,7 +9,7 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/api/clip.ts': {
     MAX_MESSAGE: '500',
   },
-  'src/api/conformity.ts': {
+  'src/contract/conformity.ts': {
     MOST_ERRORS: '5',
   },
   'src/api/cursor.ts': {
@@ -163,28 +163,28 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     SECRET_BYTES: '32',
   },
   // How often and how much is logged, measured, traced and deleted.
-  'src/operations/describe-error.ts': {
+  'src/observability/describe-error.ts': {
     MAX_CAUSES: '5',
   },
-  'src/operations/failure-log.ts': {
+  'src/observability/failure-log.ts': {
     EVERY_MS: '10_000',
   },
-  'src/operations/health.ts': {
+  'src/observability/health.ts': {
     TIMEOUT_MS: '2000',
   },
-  'src/operations/housekeeping.ts': {
+  'src/observability/housekeeping.ts': {
     'SCHEDULE.firstMs': '5000',
     'SCHEDULE.everyMs': '15 * 60_000',
   },
-  'src/operations/logs.ts': {
+  'src/observability/logs.ts': {
     BLOCK_BYTES: '32 * 1024',
     FLUSH_MS: '200',
     ID_CHARACTERS: '36',
   },
-  'src/operations/sampled-log.ts': {
+  'src/observability/sampled-log.ts': {
     EVERY_MS: '10_000',
   },
-  'src/operations/tracing/open-telemetry.ts': {
+  'src/observability/tracing/open-telemetry.ts': {
     EXPORT_EVERY_MS: '5000',
     EXPORT_TIMEOUT_MS: '5000',
     CLOSE_MS: '5000',
@@ -217,7 +217,7 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     REPLACEMENT_INTERVAL_MS: '10_000',
   },
   // Limits on attempts and requests, shares of the connections, sizes of pages and batches.
-  'src/service/attempt-limits.ts': {
+  'src/service/accounts/attempt-limits.ts': {
     'LIMITS.password.pair.attempts': '10',
     'LIMITS.password.network.attempts': '100',
     'LIMITS.password.account.attempts': '1000',
@@ -233,22 +233,22 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     MAX_AUDITED_USERS: '20',
     MAX_AUDITED_KEYS: '200',
   },
-  'src/service/batch-look-ups.ts': {
+  'src/traffic/batch-look-ups.ts': {
     waitSeconds: '1.5',
   },
-  'src/service/cursor-key.ts': {
+  'src/service/resources/cursor-key.ts': {
     MAX_KEYS: '10_000',
   },
-  'src/service/database-queues.ts': {
+  'src/traffic/database-queues.ts': {
     API_WAIT_MS: '1200',
     DASHBOARD_WAIT_MS: '5000',
   },
-  'src/service/fair-queue.ts': {
+  'src/traffic/fair-queue.ts': {
     TIMER_MS: '50',
     ALONE_MS: '1000',
     MAX_PAUSE_MS: '25',
   },
-  'src/service/last-used.ts': {
+  'src/traffic/last-used.ts': {
     EVERY_SECONDS: '60',
     UNWRITTEN_SECONDS: '2 * EVERY_SECONDS',
     MAX_KEYS: '50_000',
@@ -256,27 +256,27 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     CLIENT_EVERY_MS: '1000',
     MAX_REFUSED: '2_147_483_647',
   },
-  'src/service/leased-tokens.ts': {
+  'src/traffic/leased-tokens.ts': {
     STOCK_SECONDS: '0.08',
     CREDIT_SECONDS: '0.05',
   },
-  'src/service/light-load.ts': {
+  'src/traffic/light-load.ts': {
     RECENT_MS: '1000',
   },
   'src/service/mail.ts': {
     SMTP_TIMEOUT_MS: '10_000',
   },
-  'src/service/organization-use.ts': {
+  'src/service/keys/organization-use.ts': {
     MOST_USED: '10',
   },
-  'src/service/password.ts': {
+  'src/service/accounts/password.ts': {
     memoryCost: '19_456',
     timeCost: '2',
   },
-  'src/service/people.ts': {
+  'src/service/accounts/people.ts': {
     SEARCH_CHARACTERS: '100',
   },
-  'src/service/request-limiter.ts': {
+  'src/traffic/request-limiter.ts': {
     LEASE_INTERVAL_MS: '15',
     LEASE_TIMEOUT_MS: '5000',
     OPEN_MS: '1000',
@@ -284,16 +284,16 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     GENERATION_MS: '10_000',
     MAX_GENERATION_SIZE: '20_000',
   },
-  'src/service/second-factor-code.ts': {
+  'src/service/accounts/second-factor-code.ts': {
     STEP_SECONDS: '30',
   },
-  'src/service/sessions.ts': {
+  'src/service/accounts/sessions.ts': {
     MAX_LISTED_SESSIONS: '50',
   },
-  'src/service/webhook-changes.ts': {
+  'src/service/webhooks/changes.ts': {
     BATCH_ROWS: '5000',
   },
-  'src/service/webhook-sending.ts': {
+  'src/service/webhooks/sending.ts': {
     MAX_TESTS_PER_MINUTE: '10',
   },
   // Time limits of statements and connections, how long rows are kept, sizes of batches.

@@ -1,7 +1,7 @@
 // The attack: guessing. Every use of randomness in the source is looked at here, so a new one cannot be weak unnoticed.
 // test/api/strength.test.ts observes the secrets themselves.
 import ts from 'typescript';
-import { evaluate, sourceOf, sourcesIn } from './support/constants.ts';
+import { evaluate, sourceOf, sourcesIn } from './support/contract/constants.ts';
 
 const BITS = 128;
 
@@ -67,11 +67,11 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/domain/keyring.ts randomBytes(NONCE_BYTES)':
     'the nonce of AES-GCM, which is no secret, and has 96 bits (NIST SP 800-38D)',
   'src/domain/recovery-code.ts randomInt(ALPHABET.length)': 'a recovery code, which strength.test.ts observes',
-  'src/operations/tracing/open-telemetry.ts randomUUID()': 'the name of a process in its traces',
+  'src/observability/tracing/open-telemetry.ts randomUUID()': 'the name of a process in its traces',
   'src/postgres/embedded-cluster.ts randomUUID()': 'the name of a draft in a folder that others cannot write',
   'src/postgres/encryption-key-file.ts randomUUID()': 'the name of a draft in a folder that others cannot write',
   'src/postgres/pooler.ts randomUUID()': 'the name of a prepared statement',
-  'src/service/second-factor-code.ts new Secret({ buffer: Uint8Array.from(keyring.decrypt(totpSecret, placeOfTotpSecret(user))).buffer })':
+  'src/service/accounts/second-factor-code.ts new Secret({ buffer: Uint8Array.from(keyring.decrypt(totpSecret, placeOfTotpSecret(user))).buffer })':
     'the stored secret, not a new one',
 };
 

@@ -1,7 +1,7 @@
 import { apiSecurityHeaders } from '../src/security-headers.ts';
 import { listen } from '../src/server.ts';
-import { useDashboard } from './support/dashboard-server.ts';
-import { exchangeRaw, parseRaw } from './support/raw.ts';
+import { useDashboard } from './support/http/dashboard-server.ts';
+import { exchangeRaw, parseRaw } from './support/http/raw.ts';
 
 const plain = await useDashboard({ publicUrl: 'http://charter.example.org' });
 const secure = await useDashboard({ databaseUrl: plain.databaseUrl, publicUrl: 'https://charter.example.org' });

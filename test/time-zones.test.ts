@@ -7,7 +7,7 @@ import { day, exactInstant, instant, since } from '../src/dashboard/markup/words
 import { lastDay } from '../src/dashboard/webhooks/cells.ts';
 import { formatDay, formatInstant, formatSecond } from '../src/domain/format.ts';
 import { firstShown } from '../src/domain/key-usage.ts';
-import { sourceOf, sourcesIn } from './support/constants.ts';
+import { sourceOf, sourcesIn } from './support/contract/constants.ts';
 
 const TODAY = { startsAt: new Date('2026-03-01T00:00:00.000Z'), succeeded: 1, failed: 0 };
 const YESTERDAY = { startsAt: new Date('2026-02-28T00:00:00.000Z'), succeeded: 1, failed: 1 };

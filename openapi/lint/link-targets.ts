@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 
 /** What a page may link to or show, read from the files that are written by hand. */
 export type LinkTargets = {

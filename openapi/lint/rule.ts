@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path';
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 
 /** A rule for the contract or for workflows. Redocly walks the document and calls the visitor. */
 export type Rule = {

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../src/api/document.ts';
+import { isObject, type Json } from '../../src/contract/document.ts';
 import type { Context, Place } from './rule.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isObject, type Json, METHODS } from '../../src/api/document.ts';
+import { isObject, type Json, METHODS } from '../../src/contract/document.ts';
 import type { Context, Place } from './rule.ts';
 
 // For rules that compare parts of the whole contract: Redocly visits a part only once, however many references lead to it.

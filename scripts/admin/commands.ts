@@ -9,7 +9,7 @@ import { MAX_REQUESTS_PER_SECOND } from '../../src/domain/request-limits.ts';
 import { isPermission, PERMISSIONS, type Permission } from '../../src/domain/role.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { connect, type DatabaseChoice } from '../../src/postgres/connect.ts';
-import { makeOperatorLink } from '../../src/service/access-links.ts';
+import { makeOperatorLink } from '../../src/service/accounts/access-links.ts';
 import {
   changeLimits,
   createOrganization,

@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config.ts';
-import { LEASE_INTERVAL_MS } from '../../src/service/request-limiter.ts';
 import { KEPT_CONNECTIONS } from '../../src/store/database.ts';
+import { LEASE_INTERVAL_MS } from '../../src/traffic/request-limiter.ts';
 import { ALL_ROUNDS, type Growth, type GrowthRun, type Point, type SizeCosts } from './growth.ts';
 import { CONNECTIONS } from './growth-cases.ts';
 import { SIZES, SMALL_ROWS } from './growth-data.ts';

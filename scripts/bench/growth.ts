@@ -1,8 +1,8 @@
 // How requests slow down as the number of rows and organizations grows: the same requests to databases of five sizes, in turn.
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { deleteExpired } from '../../src/operations/housekeeping.ts';
-import { createLogger } from '../../src/operations/logs.ts';
+import { deleteExpired } from '../../src/observability/housekeeping.ts';
+import { createLogger } from '../../src/observability/logs.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { FIRST_ENDPOINT, listPendingEndpoints } from '../../src/store/webhook-deliveries.ts';
 import { split } from './cases.ts';

@@ -7,13 +7,13 @@ import { type AppDeps, createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { NO_LIMITS } from '../../src/domain/request-limits.ts';
 import { tuneGarbageCollection } from '../../src/heap.ts';
-import { createLogger } from '../../src/operations/logs.ts';
-import { logRefusals } from '../../src/operations/overload-log.ts';
+import { createLogger } from '../../src/observability/logs.ts';
+import { logRefusals } from '../../src/observability/overload-log.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
-import { startKeyUses } from '../../src/service/last-used.ts';
 import { createOutbox } from '../../src/service/mail.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { startKeyUses } from '../../src/traffic/last-used.ts';
 import { KEYRING } from './encryption.ts';
 import type { Variant } from './servers.ts';
 

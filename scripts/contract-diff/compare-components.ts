@@ -1,7 +1,7 @@
 // Compares the named components. Their names are names of types in clients. Their contents are compared here only if no
 // operation uses them.
 
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { compareRequestBody } from './compare-operation.ts';
 import { compareParameter } from './compare-parameters.ts';
 import { compareResponse } from './compare-responses.ts';

@@ -1,6 +1,6 @@
 // Compares the content of bodies: media types, schemas and examples.
 
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { compareSchema } from './compare-schema.ts';
 import { type Comparison, compareFields, type FieldRules, type Pair, resolvePair } from './comparison.ts';
 import { hasOwn, namesOf, objectOf } from './json.ts';

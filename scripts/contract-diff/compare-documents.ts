@@ -1,7 +1,7 @@
 // Compares two versions of the contract and lists every change. A change without a rule is breaking. If no change is found
 // and yet the documents differ, they are only written differently.
 
-import { type Json, METHODS } from '../../src/api/document.ts';
+import { type Json, METHODS } from '../../src/contract/document.ts';
 import { compareComponents } from './compare-components.ts';
 import { compareOperation, operationOf, type Travel } from './compare-operation.ts';
 import { type Comparison, compareFields, type FieldRules, newComparison, type Pair } from './comparison.ts';

@@ -1,6 +1,6 @@
 // Compares two operations: their security, their parameters, their bodies and their responses.
 
-import { isObject, type Json } from '../../src/api/document.ts';
+import { isObject, type Json } from '../../src/contract/document.ts';
 import { compareContent } from './compare-content.ts';
 import { compareParameters } from './compare-parameters.ts';
 import { compareResponses } from './compare-responses.ts';

@@ -1,6 +1,6 @@
 // Compares parameters, and headers, which have the same form.
 
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { compareContent, compareHeldSchema } from './compare-content.ts';
 import {
   type Comparison,

@@ -1,6 +1,6 @@
 // Compares the responses of an operation.
 
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { compareContent, compareHeldSchema } from './compare-content.ts';
 import { compareParameter } from './compare-parameters.ts';
 import { type Comparison, compareFields, type FieldRules, type Pair, resolvePair } from './comparison.ts';

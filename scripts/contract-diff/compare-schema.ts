@@ -1,6 +1,6 @@
 // Compares the values that two schemas allow, by their shapes.
 
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { type Comparison, compareFields, type Pair, resolvePair, spotOfBoth } from './comparison.ts';
 import type { Report } from './findings.ts';
 import { canonical, isSame, listOf, member, namesOf, objectOf } from './json.ts';

@@ -1,5 +1,5 @@
 // The state of a comparison of two documents, and the comparison of plain fields.
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import type { Report } from './findings.ts';
 import { isSame, member, namesOf } from './json.ts';
 import { inComponent, type Spot } from './place.ts';

@@ -1,5 +1,5 @@
 // JSON values, and what two of them have in common.
-import { isObject, type Json } from '../../src/api/document.ts';
+import { isObject, type Json } from '../../src/contract/document.ts';
 
 /** The value, if it is an object; otherwise an empty object. */
 export function objectOf(value: unknown): Json {

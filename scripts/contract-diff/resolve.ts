@@ -1,4 +1,4 @@
-import { followReference, type Json, namesIn } from '../../src/api/document.ts';
+import { followReference, type Json, namesIn } from '../../src/contract/document.ts';
 import { objectOf } from './json.ts';
 
 /** An object of the document and, where a reference led to it, the name of that component: "schema ParentProgram". */

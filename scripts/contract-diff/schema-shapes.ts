@@ -1,6 +1,6 @@
 // The normal form of a schema: what it allows of each JSON type. `type: [string, 'null']`, `anyOf` of the two, and a
 // reference to either have the same normal form, so that writing a schema differently is no change.
-import { isObject, type Json } from '../../src/api/document.ts';
+import { isObject, type Json } from '../../src/contract/document.ts';
 import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 import type { Resolve } from './resolve.ts';
 

@@ -65,7 +65,7 @@ export async function contentOf({ version, hasPostgres }: Variant): Promise<Cont
   // The workflows name the contract by this path; in one file, it needs no others.
   copy('generated/openapi.yaml', 'openapi/openapi.yaml');
   for (const [source, path] of Object.entries(OWN)) copy(join('scripts/dist', source), path);
-  for (const name of MONITORING) copy(join('src/operations/monitoring', name), join('deploy/monitoring', name));
+  for (const name of MONITORING) copy(join('src/observability/monitoring', name), join('deploy/monitoring', name));
   entries.set('package.json', textOf(`${JSON.stringify(manifestOf(version), null, 2)}\n`));
   if (hasPostgres) addPostgres(entries);
   entries.set('sbom.cdx.json', textOf(billOfMaterials([...entries.keys()], version)));

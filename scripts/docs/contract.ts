@@ -7,7 +7,7 @@ import {
   type Schema,
   type Webhook,
   webhooksOf,
-} from '../../src/api/document.ts';
+} from '../../src/contract/document.ts';
 
 export type Tag = { readonly name: string; readonly description: string };
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/api/document.ts';
+import type { Operation } from '../../src/contract/document.ts';
 import type { Contract } from './contract.ts';
 import type { Guide, Guides } from './guides.ts';
 import { type Heading, withHeadings, withTargets } from './markdown.ts';

@@ -6,7 +6,7 @@ import { type LinkTargets, readLinkTargets } from '../../openapi/lint/link-targe
 import { adviceForMarkdown } from '../../openapi/lint/markdownlint-messages.ts';
 import { asMarkdownRule, SEPARATOR } from '../../openapi/lint/page-rule.ts';
 import { pageRules } from '../../openapi/lint/pages/index.ts';
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { root } from '../tool.ts';
 import { inOrder, type Problem } from './problem.ts';
 

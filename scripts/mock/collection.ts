@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import { isObject, type Json, type Operation } from '../../src/api/document.ts';
+import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DAY_MS } from '../../src/domain/duration.ts';
 import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
 import type { ResponseSource } from './response-source.ts';

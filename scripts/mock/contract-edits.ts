@@ -1,5 +1,5 @@
 import { dirname, relative } from 'node:path';
-import type { Document } from '../../src/api/contract.ts';
+import type { Document } from '../../src/contract/contract.ts';
 import { lintDocuments } from '../lint/contract.ts';
 import type { Problem } from '../lint/problem.ts';
 import { root } from '../tool.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raw } from 'hono/html';
-import type { Operation } from '../../src/api/document.ts';
-import { type Html, html } from '../../src/dashboard/markup/html.ts';
-import { LOGO } from '../../src/dashboard/markup/icons.ts';
+import type { Operation } from '../../src/contract/document.ts';
 import { formatCount } from '../../src/domain/format.ts';
+import { type Html, html } from '../../src/html/html.ts';
+import { LOGO } from '../../src/html/icons.ts';
 import { readIcon, readSharedStyle } from '../docs/style.ts';
 import { root } from '../tool.ts';
 import { examplesOf, statusesOf } from './declared-responses.ts';

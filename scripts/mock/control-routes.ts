@@ -1,6 +1,6 @@
 import express, { type ErrorRequestHandler, type Request, type Response } from 'express';
-import { isObject, type Json, type Operation } from '../../src/api/document.ts';
 import { HttpError } from '../../src/api/exceptions.ts';
+import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { parseJson } from '../../src/domain/json.ts';
 import { readControlPage } from './control-page.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Operation } from '../../src/api/document.ts';
+import type { Operation } from '../../src/contract/document.ts';
 import { APPLIED_HEADER, WARNING_HEADER } from './preference-notes.ts';
 import { printable } from './printable.ts';
 

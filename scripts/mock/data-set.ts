@@ -1,5 +1,5 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Json, Operation } from '../../src/api/document.ts';
+import type { Json, Operation } from '../../src/contract/document.ts';
 import { type Collection, createCollections } from './collection.ts';
 import { createResponseSource, type ResponseSource } from './response-source.ts';
 

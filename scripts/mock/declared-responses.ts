@@ -1,5 +1,5 @@
 // The responses that the contract declares for an operation.
-import { type Example, isObject, type Operation, type Schema } from '../../src/api/document.ts';
+import { type Example, isObject, type Operation, type Schema } from '../../src/contract/document.ts';
 
 /** Undefined: the response has no body. */
 export function schemaOf({ responses }: Operation, status: number): Schema | undefined {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { requireIfMatch } from '../../src/api/conditional.ts';
-import { isObject, type Operation } from '../../src/api/document.ts';
+import { isObject, type Operation } from '../../src/contract/document.ts';
 import { exampleMessageOf } from './declared-responses.ts';
 
 // Without --stateful, the mock keeps nothing, and yet a client must be able to use the ETag of one change for the next. So a

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { type CheckedResponse, createConformityCheck, type Finding } from '../../src/api/conformity.ts';
-import type { Document } from '../../src/api/contract.ts';
+import { type CheckedResponse, createConformityCheck, type Finding } from '../../src/contract/conformity.ts';
+import type { Document } from '../../src/contract/contract.ts';
 import { createRequestCheck, type Refusal } from './request-check.ts';
 
 /** A request with its body, and a server's response to it. */

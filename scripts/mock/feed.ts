@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import type { Collection } from './collection.ts';
 import type { Store } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
-import type { CheckedResponse } from '../../src/api/conformity.ts';
+import type { CheckedResponse } from '../../src/contract/conformity.ts';
 
 /** A server's response: as it is passed back, and as it is checked against the contract. */
 export type ForwardedResponse = {

@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv';
-import { isObject, type Json } from '../../src/api/document.ts';
+import { isObject, type Json } from '../../src/contract/document.ts';
 
 /** Most generated data is valid; for a difficult schema, one of the first attempts is. */
 const MAX_ATTEMPTS = 20;

@@ -1,5 +1,5 @@
-import { isObject, type Operation } from '../../src/api/document.ts';
 import type { HandlerInput, HandlerResult } from '../../src/api/operation.ts';
+import { isObject, type Operation } from '../../src/contract/document.ts';
 import type { PrismResponse } from './prism-responses.ts';
 
 /** Rendering and sending add these to every response. */

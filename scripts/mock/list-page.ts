@@ -1,6 +1,6 @@
 import { FEED_PARAMETERS, LIST_PARAMETERS, nextPage, openCursor, sealCursor } from '../../src/api/cursor.ts';
-import type { Json } from '../../src/api/document.ts';
 import { readInstant } from '../../src/api/instant.ts';
+import type { Json } from '../../src/contract/document.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 /** `path` has its parameters filled in. */

@@ -1,4 +1,4 @@
-import { isObject, type Json, type Schema } from '../../src/api/document.ts';
+import { isObject, type Json, type Schema } from '../../src/contract/document.ts';
 
 /** The schema of a member: its own, or the one of all other members; undefined: the schema has neither. */
 export function schemaOfMember({ properties = {}, additionalProperties }: Schema, name: string): Schema | undefined {

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { keyOf } from '../../src/api/authentication.ts';
-import type { Document } from '../../src/api/contract.ts';
 import { type ContractApi, type ContractApiDeps, createContractApi } from '../../src/api/contract-api.ts';
-import type { Operation } from '../../src/api/document.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import { applyAdmission } from '../../src/api/rate-limit-fields.ts';
 import type { Send } from '../../src/api/response.ts';
+import type { Document } from '../../src/contract/contract.ts';
+import type { Operation } from '../../src/contract/document.ts';
 import { type Environment, formatKey, type KeyRecord } from '../../src/domain/api-key.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { authenticate } from '../../src/service/authenticate.ts';
-import { NO_KEY_USES } from '../../src/service/last-used.ts';
-import type { Admission } from '../../src/service/request-limiter.ts';
+import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
+import type { Admission } from '../../src/traffic/request-limiter.ts';
 
 export type MockApiDeps = {
   readonly operations: readonly Operation[];

@@ -1,6 +1,6 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import { isObject, type Json, type Operation, type Schema } from '../../src/api/document.ts';
 import type { HandlerInput, OperationHandler } from '../../src/api/operation.ts';
+import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
 import { collectionOf, findItem } from './collection.ts';
 import type { DataSet } from './data-set.ts';
 import { schemaOf, successOf } from './declared-responses.ts';

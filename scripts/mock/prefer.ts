@@ -1,5 +1,5 @@
 import { clip } from '../../src/api/clip.ts';
-import type { Operation } from '../../src/api/document.ts';
+import type { Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { examplesOf, statusesOf, successOf } from './declared-responses.ts';
 import { type Preferences, readPreferences } from './preferences.ts';

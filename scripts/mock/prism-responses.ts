@@ -1,6 +1,6 @@
 import { createInstance, getHttpOperationsFromSpec } from '@stoplight/prism-http';
 import { pino } from 'pino';
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 
 /** The first example of each header, and a body. */
 export type PrismResponse = { readonly headers: Readonly<Record<string, string>>; readonly body: unknown };

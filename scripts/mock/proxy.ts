@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
-import type { Finding } from '../../src/api/conformity.ts';
-import { readDocument } from '../../src/api/contract.ts';
-import { operationsOf } from '../../src/api/document.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
+import type { Finding } from '../../src/contract/conformity.ts';
+import { readDocument } from '../../src/contract/contract.ts';
+import { operationsOf } from '../../src/contract/document.ts';
 import { bodyProblemOf } from '../../src/domain/body-problem.ts';
 import { listen } from '../../src/server.ts';
 import { type Cors, createCors, warnOfBrowsers } from './cors.ts';

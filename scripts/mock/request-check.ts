@@ -1,9 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { ApiRequest } from '../../src/api/api-request.ts';
-import type { Document } from '../../src/api/contract.ts';
-import { operationsOf } from '../../src/api/document.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
+import type { Document } from '../../src/contract/contract.ts';
+import { operationsOf } from '../../src/contract/document.ts';
 import { createMockApi } from './mock-api.ts';
 
 export type Refusal = { readonly status: number; readonly message: string };

@@ -1,5 +1,5 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Json, Operation } from '../../src/api/document.ts';
+import type { Json, Operation } from '../../src/contract/document.ts';
 import { schemaOf } from './declared-responses.ts';
 import { firstValid, narrowSchemas } from './generated-data.ts';
 import { createPrismResponses, type PrismResponse } from './prism-responses.ts';

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { readDocument } from '../../src/api/contract.ts';
-import { type Json, webhooksOf } from '../../src/api/document.ts';
+import { readDocument } from '../../src/contract/contract.ts';
+import { type Json, webhooksOf } from '../../src/contract/document.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 import { signatureOf } from '../../src/domain/webhook-signature.ts';
 import { printable } from './printable.ts';

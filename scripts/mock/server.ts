@@ -1,4 +1,4 @@
-import { type Document, readDocument } from '../../src/api/contract.ts';
+import { type Document, readDocument } from '../../src/contract/contract.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
 import { listen } from '../../src/server.ts';
 import { followEdits } from './contract-edits.ts';

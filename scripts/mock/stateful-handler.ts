@@ -1,8 +1,8 @@
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { v7 as newId } from 'uuid';
 import { entityTagOf } from '../../src/api/conditional.ts';
-import { isObject, type Json, type Operation } from '../../src/api/document.ts';
 import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/api/operation.ts';
+import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import { type Collection, collectionOf } from './collection.ts';

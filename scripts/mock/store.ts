@@ -1,4 +1,4 @@
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { HOUR_MS } from '../../src/domain/duration.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import type { Collection } from './collection.ts';

@@ -1,4 +1,4 @@
-import type { Json, Operation } from '../../src/api/document.ts';
+import type { Json, Operation } from '../../src/contract/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { exampleMessageOf } from './declared-responses.ts';
 

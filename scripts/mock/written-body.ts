@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import type { Json, Operation, Schema } from '../../src/api/document.ts';
 import { Violations } from '../../src/api/violations.ts';
+import type { Json, Operation, Schema } from '../../src/contract/document.ts';
 import { uuidOf } from './collection.ts';
 import { emptyValueOf, mergePatch, schemaOfMember } from './merge-patch.ts';
 

@@ -2,7 +2,7 @@
 // writes openapi/released/ and openapi/CHANGELOG.md.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { readArguments } from '../arguments.ts';
 import { compareDocuments } from '../contract-diff/compare-documents.ts';
 import type { Change } from '../contract-diff/findings.ts';

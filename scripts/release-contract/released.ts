@@ -1,7 +1,7 @@
 // The published versions: openapi/released/1.0.0.yaml and so on. A published file never changes.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { bundleContract } from '../bundle.ts';
 import { objectOf } from '../contract-diff/json.ts';
 import { root } from '../tool.ts';

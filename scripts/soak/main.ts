@@ -1,6 +1,6 @@
 // Runs the checks that are too long for `npm test`. See --help.
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { readArguments } from '../arguments.ts';
 import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
 import { TESTS } from '../test/checks.ts';
@@ -88,8 +88,8 @@ function longTests(): string[] {
     .filter((file) => file.endsWith('.ts'))
     .map((file) => ({ file: join('test', file), text: readFileSync(join(root, 'test', file), 'utf8') }));
   const asking = files
-    .filter(({ file, text }) => file.startsWith('test/support/') && text.includes("'./length.ts'"))
-    .map(({ file }) => `support/${basename(file)}'`);
+    .filter(({ file, text }) => file.startsWith('test/support/') && text.includes("'../length.ts'"))
+    .map(({ file }) => `${file.slice('test/'.length)}'`);
   const isLong = (text: string) => ["support/length.ts'", ...asking].some((name) => text.includes(name));
   return files.filter(({ file, text }) => file.endsWith('.test.ts') && isLong(text)).map(({ file }) => file);
 }

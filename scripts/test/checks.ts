@@ -53,7 +53,7 @@ export const CHECKS = {
   },
 } satisfies Record<string, Check>;
 
-const EARLY_WORKER_DATA = new URL('../../test/support/early-worker-data.mjs', import.meta.url).href;
+const EARLY_WORKER_DATA = new URL('../../test/support/runner/early-worker-data.mjs', import.meta.url).href;
 
 export const TESTS: Check = {
   title: 'tests',

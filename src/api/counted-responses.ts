@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Outcome } from '../domain/key-usage.ts';
-import type { UseRecorder } from '../service/last-used.ts';
+import type { UseRecorder } from '../traffic/last-used.ts';
 import type { Send } from './response.ts';
 
 const USE = Symbol('use of the key');

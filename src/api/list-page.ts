@@ -1,6 +1,6 @@
 import type { components } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
-import { cursorKeyOf } from '../service/cursor-key.ts';
+import { cursorKeyOf } from '../service/resources/cursor-key.ts';
 import type { Database } from '../store/database.ts';
 import type { ListPage, PageQuery, SortField } from '../store/list.ts';
 import { LIST_PARAMETERS, nextPage, openCursor, sealCursor } from './cursor.ts';

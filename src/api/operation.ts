@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { operations, webhooks } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
-import type { KeyUses } from '../service/last-used.ts';
 import type { Database } from '../store/database.ts';
+import type { KeyUses } from '../traffic/last-used.ts';
 import type { JsonText } from './json-text.ts';
 
 /** The operations that clients call; the server calls a webhook. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OverloadError } from '../domain/errors.ts';
-import type { RequestLimiter } from '../service/request-limiter.ts';
+import type { RequestLimiter } from '../traffic/request-limiter.ts';
 
 /** Returns a function that waits for at most this time. All calls during one wait end with it and share its timer. */
 export function createPause(milliseconds: number): () => Promise<void> {

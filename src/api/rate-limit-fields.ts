@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
-import type { Admission } from '../service/request-limiter.ts';
+import type { Admission } from '../traffic/request-limiter.ts';
 
 const FIELDS = Symbol('rate limit fields');
 const NONE: readonly string[] = [];

@@ -1,5 +1,5 @@
-import { type CheckedResponse, createConformityCheck } from './conformity.ts';
-import type { Json } from './document.ts';
+import { type CheckedResponse, createConformityCheck } from '../contract/conformity.ts';
+import type { Json } from '../contract/document.ts';
 import { exceptionOf } from './exceptions.ts';
 import { rateLimitFieldsOf } from './rate-limit-fields.ts';
 import { type RawResponse, renderException, type Send } from './response.ts';

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { type Document, readDocument } from '../contract/contract.ts';
 import { type Environment, hasRecordedExpiry } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
 import { clientProductOf } from '../domain/client-product.ts';
@@ -16,12 +17,11 @@ import {
   recordExpiriesIn,
   requirePermission,
 } from '../service/authenticate.ts';
-import type { FairQueue } from '../service/fair-queue.ts';
-import type { KeyUses } from '../service/last-used.ts';
-import type { RequestLimiter } from '../service/request-limiter.ts';
 import type { Database } from '../store/database.ts';
+import type { FairQueue } from '../traffic/fair-queue.ts';
+import type { KeyUses } from '../traffic/last-used.ts';
+import type { RequestLimiter } from '../traffic/request-limiter.ts';
 import { keyHashOf } from './authentication.ts';
-import { type Document, readDocument } from './contract.ts';
 import { type ContractApi, createContractApi } from './contract-api.ts';
 import { countResponses, recordResponseIn } from './counted-responses.ts';
 import { handlers } from './handlers/index.ts';

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { DeliveryMeasures } from '../domain/delivery-measures.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
-import type { SpanEnd, SpanStart, Tracing } from '../domain/tracing.ts';
 import { MAX_FAILING_DAYS } from '../domain/webhook-endpoint.ts';
 import { signatureOf } from '../domain/webhook-signature.ts';
+import type { DeliveryMeasures } from '../observability/instruments/delivery-measures.ts';
+import type { SpanEnd, SpanStart, Tracing } from '../observability/instruments/tracing.ts';
 import type { Outbox } from '../service/mail.ts';
-import { disableEndpoint, mailDisabled, type OwnReason } from '../service/webhook-disabling.ts';
+import { disableEndpoint, mailDisabled, type OwnReason } from '../service/webhooks/disabling.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { isOutage } from '../store/database-errors.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../store/secrets.ts';

@@ -5,8 +5,8 @@ import type { Database } from '../store/database.ts';
 import type { Edge } from '../store/list-edge.ts';
 import { findMatchingKeys } from '../store/organization-keys.ts';
 import { findMatchingUsers } from '../store/users.ts';
+import { refuseToGovern } from './accounts/organization.ts';
 import { positionOfId, readListPage } from './list-position.ts';
-import { refuseToGovern } from './organization.ts';
 
 export { ACTIONS } from '../store/audit.ts';
 export type { AuditFilters, AuditRecord };

@@ -13,13 +13,13 @@ import { ExpiredKeyError, ForbiddenError, UnauthenticatedError } from '../domain
 import { formatCount } from '../domain/format.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
-import { type Tracing, traceStep } from '../domain/tracing.ts';
+import { type Tracing, traceStep } from '../observability/instruments/tracing.ts';
 import { recordExpiry } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { RefusedKey } from '../store/key-of-write.ts';
 import { findKeysByHash } from '../store/unscoped.ts';
-import { batchLookUps, type LookUpMeasures } from './batch-look-ups.ts';
-import type { KeyUses, ScopedKeyId, UseRecorder } from './last-used.ts';
+import { batchLookUps, type LookUpMeasures } from '../traffic/batch-look-ups.ts';
+import type { KeyUses, ScopedKeyId, UseRecorder } from '../traffic/last-used.ts';
 
 /** Looks a key up by its SHA-256 in hexadecimal. Null: unknown key. */
 export type FindKey = (hash: string) => Promise<KeyRecord | null>;

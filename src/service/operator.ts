@@ -13,10 +13,10 @@ import { insertOrganization, lockOrganization, setLimits, setSuspended } from '.
 import { retireOtherKeys } from '../store/secrets.ts';
 import { findKeyById, findKeysByHash, findKeysByPrefix, findOrganization, findUserByEmail } from '../store/unscoped.ts';
 import { insertUser, type NewUser } from '../store/users.ts';
-import { type IssuedKey, issueKey } from './issue-key.ts';
+import { resetSecondFactor } from './accounts/reset-second-factor.ts';
+import { type IssuedKey, issueKey } from './keys/issue-key.ts';
+import { revokeKey } from './keys/revoke-key.ts';
 import { orThrow } from './outcome.ts';
-import { resetSecondFactor } from './reset-second-factor.ts';
-import { revokeKey } from './revoke-key.ts';
 
 // The actions of the operator, who has access to the database and so to every organization.
 

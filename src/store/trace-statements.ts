@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isPromise } from 'node:util/types';
-import type { SpanEnd, SpanStart, Tracing } from '../domain/tracing.ts';
+import type { SpanEnd, SpanStart, Tracing } from '../observability/instruments/tracing.ts';
 import type { Database } from './database.ts';
 import { codeOf } from './error-code.ts';
 

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../operations/metrics/metrics.ts';
+import type { Snapshot } from '../observability/metrics/metrics.ts';
 
 /** From a worker to its supervisor. */
 export type WorkerMessage =

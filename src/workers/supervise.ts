@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { listenOn, stopListening } from '../listen-on.ts';
-import type { Logger } from '../operations/logs.ts';
+import type { Logger } from '../observability/logs.ts';
 import { joinEmbeddedPostgres } from '../postgres/embedded-postgres.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { Workers } from './workers.ts';

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import type { Metrics } from '../operations/metrics/metrics.ts';
+import type { Metrics } from '../observability/metrics/metrics.ts';
 import type { HandedConnections } from '../server.ts';
 import type { SupervisorMessage, WorkerMessage } from './messages.ts';
 

@@ -1,6 +1,6 @@
-import { startKeyUses } from '../../src/service/last-used.ts';
 import { revokeKeyById } from '../../src/service/operator.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
+import { startKeyUses } from '../../src/traffic/last-used.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
 
 const SECOND = 1000;
 let time = Date.parse('2026-05-04T12:00:00.000Z');

@@ -2,13 +2,13 @@
 // organization is, because a version is never less than the time of a change.
 import type { PoolClient } from 'pg';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
-import { listKeys } from '../../src/service/list-keys.ts';
-import { rotateKey } from '../../src/service/rotate-key.ts';
-import { createActor } from '../support/actors.ts';
-import { readFeed } from '../support/feed.ts';
-import { untilWaiting } from '../support/postgres.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
-import { inTransaction } from '../support/transaction.ts';
+import { listKeys } from '../../src/service/keys/list-keys.ts';
+import { rotateKey } from '../../src/service/keys/rotate-key.ts';
+import { createActor } from '../support/data/actors.ts';
+import { readFeed } from '../support/http/feed.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
+import { untilWaiting } from '../support/postgres/postgres.ts';
+import { inTransaction } from '../support/postgres/transaction.ts';
 
 const MINUTE_MS = 60_000;
 const LIST = '/api/parent_programs';

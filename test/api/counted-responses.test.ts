@@ -1,10 +1,10 @@
-import { readDocument } from '../../src/api/contract.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
+import { readDocument } from '../../src/contract/contract.ts';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { changeLimits, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
-import { Client } from '../support/client.ts';
-import { untilWaiting, withClient } from '../support/postgres.ts';
-import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/server.ts';
+import { Client } from '../support/http/client.ts';
+import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/http/server.ts';
+import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 
 const LIST = '/api/parent_programs';
 /** A minute before the hour ends, and a Monday. */

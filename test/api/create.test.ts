@@ -1,4 +1,4 @@
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 

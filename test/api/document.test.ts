@@ -1,4 +1,4 @@
-import { type Json, operationsOf, resolve } from '../../src/api/document.ts';
+import { type Json, operationsOf, resolve } from '../../src/contract/document.ts';
 
 const TREE = {
   type: 'object',

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
-import { deleteExpired } from '../../src/operations/housekeeping.ts';
-import { type FeedEvent, feedUrl, readFeed } from '../support/feed.ts';
-import { createTestOrganization, SILENT, type TestOrganization, useServer } from '../support/server.ts';
+import { deleteExpired } from '../../src/observability/housekeeping.ts';
+import { type FeedEvent, feedUrl, readFeed } from '../support/http/feed.ts';
+import { createTestOrganization, SILENT, type TestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 

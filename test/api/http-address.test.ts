@@ -1,6 +1,6 @@
-import { checkResponse } from '../support/contract.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { checkResponse } from '../support/contract/contract.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 const ours = await createTestOrganization(server);

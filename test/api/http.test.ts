@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
-import { checkResponse } from '../support/contract.ts';
-import { untilWaiting } from '../support/postgres.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { checkResponse } from '../support/contract/contract.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { untilWaiting } from '../support/postgres/postgres.ts';
 
 const logged: string[] = [];
 const logger = pino({ level: 'trace', base: null }, { write: (line) => logged.push(line) });

@@ -1,5 +1,5 @@
-import type { Client } from '../support/client.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import type { Client } from '../support/http/client.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 

@@ -1,6 +1,6 @@
 import { issueKeyByEmail } from '../../src/service/operator.ts';
-import type { Client, Reply } from '../support/client.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import type { Client, Reply } from '../support/http/client.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 

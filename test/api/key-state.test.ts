@@ -1,8 +1,8 @@
 import { mintKey } from '../../src/domain/api-key.ts';
 import { permissionsOf } from '../../src/domain/role.ts';
 import { issueKeyByEmail, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
-import { Client } from '../support/client.ts';
-import { createTestOrganization, startServer, useServer } from '../support/server.ts';
+import { Client } from '../support/http/client.ts';
+import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
 
 const INVALID_TOKEN = 'Bearer realm="charter", error="invalid_token"';
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';

@@ -1,5 +1,5 @@
-import { createProgram } from '../support/every-operation.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createProgram } from '../support/contract/every-operation.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 

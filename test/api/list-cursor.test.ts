@@ -1,6 +1,6 @@
 import { issueKeyByEmail } from '../../src/service/operator.ts';
-import { insertPrograms } from '../support/programs.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { insertPrograms } from '../support/data/programs.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 const ours = await createTestOrganization(server);

@@ -1,5 +1,5 @@
-import { insertPrograms } from '../support/programs.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
+import { insertPrograms } from '../support/data/programs.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 

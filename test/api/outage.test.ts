@@ -1,6 +1,6 @@
-import { proxyDatabase } from '../support/database-proxy.ts';
-import { untilWaiting, useScratchDatabase, withClient } from '../support/postgres.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { proxyDatabase } from '../support/postgres/database-proxy.ts';
+import { untilWaiting, useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
 const LIST = '/api/parent_programs';
 /** Less than the statement time-out of fifteen seconds. */

@@ -2,12 +2,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { mintKey } from '../../src/domain/api-key.ts';
-import { createAccount, PASSWORD } from '../support/accounts.ts';
-import { Browser } from '../support/dashboard.ts';
-import { flood, keptRequest } from '../support/flood.ts';
+import { createAccount, PASSWORD } from '../support/data/accounts.ts';
+import { Browser } from '../support/http/dashboard.ts';
+import { flood, keptRequest } from '../support/http/flood.ts';
+import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';
-import { untilWaiting, withClient } from '../support/postgres.ts';
-import { createTestOrganization, startServer, useServer } from '../support/server.ts';
+import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';

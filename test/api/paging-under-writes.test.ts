@@ -1,5 +1,5 @@
-import { idsOf, insertPrograms, nextOf } from '../support/programs.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { idsOf, insertPrograms, nextOf } from '../support/data/programs.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 

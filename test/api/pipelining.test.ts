@@ -2,10 +2,10 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { listen } from '../../src/server.ts';
-import { flood, keptRequest } from '../support/flood.ts';
-import { collectGarbage } from '../support/garbage.ts';
-import { exchangeRaw } from '../support/raw.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { flood, keptRequest } from '../support/http/flood.ts';
+import { collectGarbage } from '../support/http/garbage.ts';
+import { exchangeRaw } from '../support/http/raw.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { until } from '../support/wait.ts';
 
 const server = await useServer();

@@ -1,7 +1,7 @@
 import { issueKeyByEmail } from '../../src/service/operator.ts';
-import { Client } from '../support/client.ts';
+import { Client } from '../support/http/client.ts';
+import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';
-import { createTestOrganization, startServer, useServer } from '../support/server.ts';
 
 const LIMIT = 100;
 /** A bucket, and what two processes hold or admit ahead of a lease, in seconds of the limit; see leased-tokens.ts. */

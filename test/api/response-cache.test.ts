@@ -1,14 +1,14 @@
-import { readDocument } from '../../src/api/contract.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { ResponseCache } from '../../src/api/response-cache.ts';
+import { readDocument } from '../../src/contract/contract.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
-import type { Reply } from '../support/client.ts';
-import { createProgram } from '../support/every-operation.ts';
-import { collectGarbage } from '../support/garbage.ts';
-import { untilWaiting, withClient } from '../support/postgres.ts';
-import { createTestOrganization, startServer, useServer } from '../support/server.ts';
-import { countStatements } from '../support/statements.ts';
+import { createProgram } from '../support/contract/every-operation.ts';
+import type { Reply } from '../support/http/client.ts';
+import { collectGarbage } from '../support/http/garbage.ts';
+import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
+import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
+import { countStatements } from '../support/postgres/statements.ts';
 
 const server = await useServer();
 

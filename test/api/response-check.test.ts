@@ -1,13 +1,13 @@
 import { type Logger, pino } from 'pino';
-import { readDocument } from '../../src/api/contract.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { encodeJson } from '../../src/api/json-text.ts';
 import type { ResponseCheck } from '../../src/api/response-check.ts';
-import { Client } from '../support/client.ts';
-import { operations } from '../support/contract.ts';
-import { createProgram, prepare, sendTo } from '../support/every-operation.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/server.ts';
+import { readDocument } from '../../src/contract/contract.ts';
+import { operations } from '../support/contract/contract.ts';
+import { createProgram, prepare, sendTo } from '../support/contract/every-operation.ts';
+import { Client } from '../support/http/client.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/http/server.ts';
 
 const LIST = '/api/parent_programs';
 const SECRET = 'a word that is in the response';

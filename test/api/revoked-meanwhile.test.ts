@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net';
-import { changeRole, deactivateUser } from '../../src/service/change-user.ts';
+import { changeRole, deactivateUser } from '../../src/service/accounts/change-user.ts';
+import { revokeKey } from '../../src/service/keys/revoke-key.ts';
+import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { revokeKey } from '../../src/service/revoke-key.ts';
-import { rotateKey } from '../../src/service/rotate-key.ts';
-import { createPeople, giveKey, type People } from '../support/actors.ts';
-import { Client } from '../support/client.ts';
+import { createPeople, giveKey, type People } from '../support/data/actors.ts';
+import { Client } from '../support/http/client.ts';
+import { parseRaw } from '../support/http/raw.ts';
+import { useServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';
-import { parseRaw } from '../support/raw.ts';
-import { useServer } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 
 // The attack: the holder of a leaked key sends the heads of writes, waits until the key has been revoked, and then completes

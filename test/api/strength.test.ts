@@ -7,10 +7,10 @@ import { mintKey } from '../../src/domain/api-key.ts';
 import { mintEncryptionKey } from '../../src/domain/keyring.ts';
 import { mintRecoveryCodes } from '../../src/domain/recovery-code.ts';
 import { hashToken, mintToken } from '../../src/domain/session.ts';
-import { mintSecret } from '../../src/service/second-factor-code.ts';
-import { mintWebhookSecret } from '../../src/service/webhook-secret.ts';
-import { NOBODY } from '../support/actors.ts';
-import { KEYRING } from '../support/encryption.ts';
+import { mintSecret } from '../../src/service/accounts/second-factor-code.ts';
+import { mintWebhookSecret } from '../../src/service/webhooks/secret.ts';
+import { NOBODY } from '../support/data/actors.ts';
+import { KEYRING } from '../support/data/encryption.ts';
 
 // The attack: guessing. What cannot be computed without a secret, or must differ for different contents, has this many bits.
 const BITS = 128;

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { focused } from '../support/browser.ts';
-import { createRealisticTeam } from '../support/realistic-team.ts';
-import { addRealisticWebhooks } from '../support/realistic-webhooks.ts';
-import { useSite } from '../support/site.ts';
+import { focused } from '../support/browser/browser.ts';
+import { useSite } from '../support/browser/site.ts';
+import { createRealisticTeam } from '../support/data/realistic-team.ts';
+import { addRealisticWebhooks } from '../support/data/realistic-webhooks.ts';
 
 // User preferences: larger text, forced colours, reduced motion, keyboard and screen reader.
 

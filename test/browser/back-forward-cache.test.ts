@@ -1,11 +1,11 @@
 import { chromium, type Page } from 'playwright-core';
 import { findBrowser } from '../../scripts/browser.mjs';
 import type { Actor } from '../../src/domain/actor.ts';
-import { codeAt, PASSWORD } from '../support/accounts.ts';
-import { launchOptions, openContext } from '../support/browser.ts';
-import { step } from '../support/history.ts';
-import { createKey, openOwnKeys } from '../support/key-steps.ts';
-import { useSite } from '../support/site.ts';
+import { launchOptions, openContext } from '../support/browser/browser.ts';
+import { createKey, openOwnKeys } from '../support/browser/key-steps.ts';
+import { useSite } from '../support/browser/site.ts';
+import { codeAt, PASSWORD } from '../support/data/accounts.ts';
+import { step } from '../support/data/history.ts';
 import { until } from '../support/wait.ts';
 
 // The attack: at an unattended machine, somebody goes back and the browser shows the page from its back/forward cache.

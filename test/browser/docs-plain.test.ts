@@ -2,9 +2,9 @@ import { access } from 'node:fs/promises';
 import { originOf } from '../../scripts/docs/contract.ts';
 import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
-import { BUILT, contract, guides } from '../support/docs.ts';
-import { AXE_SCRIPT, look } from '../support/look.ts';
-import { useSite } from '../support/site.ts';
+import { BUILT, contract, guides } from '../support/browser/docs.ts';
+import { AXE_SCRIPT, look } from '../support/browser/look.ts';
+import { useSite } from '../support/browser/site.ts';
 
 const site = await useSite({ script: AXE_SCRIPT });
 

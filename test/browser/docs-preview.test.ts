@@ -2,9 +2,9 @@ import { cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { connectBrowser, openContext } from '../support/browser.ts';
-import { createPagePool } from '../support/page-pool.ts';
-import { kill, startFile, untilPrinted } from '../support/process.ts';
+import { connectBrowser, openContext } from '../support/browser/browser.ts';
+import { createPagePool } from '../support/browser/page-pool.ts';
+import { kill, startFile, untilPrinted } from '../support/processes/process.ts';
 
 // Previews a private copy of the checkout, so that the test can break its files.
 

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import { guidePlace, operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
-import { BUILT, contract, guides } from '../support/docs.ts';
+import { BUILT, contract, guides } from '../support/browser/docs.ts';
+import { AXE_SCRIPT, look, violationsIn } from '../support/browser/look.ts';
+import { useSite } from '../support/browser/site.ts';
 import { length } from '../support/length.ts';
-import { AXE_SCRIPT, look, violationsIn } from '../support/look.ts';
-import { useSite } from '../support/site.ts';
 
 // The documentation page, from the server and as a file. A test fails on any request to another host, and on any
 // console message about a script or style that the policy blocks.

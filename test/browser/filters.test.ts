@@ -1,6 +1,6 @@
-import { focused } from '../support/browser.ts';
-import { createRealisticTeam } from '../support/realistic-team.ts';
-import { useSite } from '../support/site.ts';
+import { focused } from '../support/browser/browser.ts';
+import { useSite } from '../support/browser/site.ts';
+import { createRealisticTeam } from '../support/data/realistic-team.ts';
 
 const site = await useSite();
 const team = await createRealisticTeam(site.server.db);

@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { stepsOf } from '../support/guides.ts';
-import { apiStatus, openMenu, openOwnKeys } from '../support/key-steps.ts';
-import { createRealisticTeam } from '../support/realistic-team.ts';
-import { addRealisticWebhooks } from '../support/realistic-webhooks.ts';
-import { useSite } from '../support/site.ts';
-import { NAMES } from '../support/team.ts';
+import { apiStatus, openMenu, openOwnKeys } from '../support/browser/key-steps.ts';
+import { useSite } from '../support/browser/site.ts';
+import { stepsOf } from '../support/contract/guides.ts';
+import { createRealisticTeam } from '../support/data/realistic-team.ts';
+import { addRealisticWebhooks } from '../support/data/realistic-webhooks.ts';
+import { NAMES } from '../support/data/team.ts';
 
 // The guides name buttons and pages. These tests follow exactly those words, in that order. With GUIDE_PICTURES=1, `npm
 // test -- test/browser/guides.test.ts` also takes the guides' pictures.

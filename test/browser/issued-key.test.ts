@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Actor } from '../../src/domain/actor.ts';
-import { guard, launchOptions } from '../support/browser.ts';
-import { step } from '../support/history.ts';
-import { apiStatus, createKey, openOwnKeys, readKey, rotateKey } from '../support/key-steps.ts';
-import { signIn, useSite } from '../support/site.ts';
+import { guard, launchOptions } from '../support/browser/browser.ts';
+import { apiStatus, createKey, openOwnKeys, readKey, rotateKey } from '../support/browser/key-steps.ts';
+import { signIn, useSite } from '../support/browser/site.ts';
+import { step } from '../support/data/history.ts';
 
 const site = await useSite();
 

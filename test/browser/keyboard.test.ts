@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
-import { PASSWORD } from '../support/accounts.ts';
-import { giveKey } from '../support/actors.ts';
-import { focused } from '../support/browser.ts';
-import { apiStatus, readKey } from '../support/key-steps.ts';
-import { useSite } from '../support/site.ts';
+import { focused } from '../support/browser/browser.ts';
+import { apiStatus, readKey } from '../support/browser/key-steps.ts';
+import { useSite } from '../support/browser/site.ts';
+import { PASSWORD } from '../support/data/accounts.ts';
+import { giveKey } from '../support/data/actors.ts';
 
 const site = await useSite();
 

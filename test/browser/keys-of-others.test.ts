@@ -1,4 +1,3 @@
-import { giveKey } from '../support/actors.ts';
 import {
   apiStatus,
   backToList,
@@ -7,8 +6,9 @@ import {
   openKeysOf,
   rotateKey,
   rowOf,
-} from '../support/key-steps.ts';
-import { useSite } from '../support/site.ts';
+} from '../support/browser/key-steps.ts';
+import { useSite } from '../support/browser/site.ts';
+import { giveKey } from '../support/data/actors.ts';
 
 const site = await useSite();
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { giveKey } from '../support/actors.ts';
-import { apiStatus } from '../support/key-steps.ts';
-import { useSite } from '../support/site.ts';
+import { apiStatus } from '../support/browser/key-steps.ts';
+import { useSite } from '../support/browser/site.ts';
+import { giveKey } from '../support/data/actors.ts';
 
 const site = await useSite();
 

@@ -1,6 +1,6 @@
-import { AXE_SCRIPT, look } from '../support/look.ts';
-import { createLongNamedTeam } from '../support/realistic-team.ts';
-import { useSite } from '../support/site.ts';
+import { AXE_SCRIPT, look } from '../support/browser/look.ts';
+import { useSite } from '../support/browser/site.ts';
+import { createLongNamedTeam } from '../support/data/realistic-team.ts';
 
 const site = await useSite({ script: AXE_SCRIPT });
 

@@ -1,9 +1,9 @@
 import { suspendOrganization } from '../../src/service/operator.ts';
-import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/accounts.ts';
-import { AXE_SCRIPT, look } from '../support/look.ts';
-import { createRealisticTeam } from '../support/realistic-team.ts';
-import { addRealisticWebhooks } from '../support/realistic-webhooks.ts';
-import { useSite } from '../support/site.ts';
+import { AXE_SCRIPT, look } from '../support/browser/look.ts';
+import { useSite } from '../support/browser/site.ts';
+import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/data/accounts.ts';
+import { createRealisticTeam } from '../support/data/realistic-team.ts';
+import { addRealisticWebhooks } from '../support/data/realistic-webhooks.ts';
 
 // Every page: no horizontal scrolling from 320 px on, and no finding of axe. `look` says which widths and themes `npm test`
 // and `npm run soak` try; the latter also takes screenshots.

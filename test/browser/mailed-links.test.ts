@@ -1,12 +1,12 @@
 import { chromium, type Page } from 'playwright-core';
 import { createOutbox } from '../../src/service/mail.ts';
-import { PASSWORD } from '../support/accounts.ts';
-import { launchOptions, openContext } from '../support/browser.ts';
-import { useDashboard } from '../support/dashboard-server.ts';
-import { createPagePool } from '../support/page-pool.ts';
-import { signIn } from '../support/site.ts';
-import { startSmtp } from '../support/smtp.ts';
-import { createTeam } from '../support/team.ts';
+import { launchOptions, openContext } from '../support/browser/browser.ts';
+import { createPagePool } from '../support/browser/page-pool.ts';
+import { signIn } from '../support/browser/site.ts';
+import { PASSWORD } from '../support/data/accounts.ts';
+import { createTeam } from '../support/data/team.ts';
+import { useDashboard } from '../support/http/dashboard-server.ts';
+import { startSmtp } from '../support/http/smtp.ts';
 import { until } from '../support/wait.ts';
 
 // A mail server is configured, and Chromium resolves the dashboard's public name to the test server.

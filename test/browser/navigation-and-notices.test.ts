@@ -1,7 +1,7 @@
 import { suspendOrganization } from '../../src/service/operator.ts';
-import { giveKey, NOBODY } from '../support/actors.ts';
-import { apiStatus, createKey, openOwnKeys } from '../support/key-steps.ts';
-import { useSite } from '../support/site.ts';
+import { apiStatus, createKey, openOwnKeys } from '../support/browser/key-steps.ts';
+import { useSite } from '../support/browser/site.ts';
+import { giveKey, NOBODY } from '../support/data/actors.ts';
 
 const site = await useSite();
 

@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { changeLimits } from '../../src/service/operator.ts';
-import { giveKey } from '../support/actors.ts';
-import { type ContextOptions, focused } from '../support/browser.ts';
-import { chooseFromMenu, createKey, openOwnKeys } from '../support/key-steps.ts';
-import { useSite } from '../support/site.ts';
+import { type ContextOptions, focused } from '../support/browser/browser.ts';
+import { chooseFromMenu, createKey, openOwnKeys } from '../support/browser/key-steps.ts';
+import { useSite } from '../support/browser/site.ts';
+import { giveKey } from '../support/data/actors.ts';
 
 const site = await useSite();
 

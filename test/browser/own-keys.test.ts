@@ -1,4 +1,4 @@
-import { focused } from '../support/browser.ts';
+import { focused } from '../support/browser/browser.ts';
 import {
   apiStatus,
   backToList,
@@ -7,8 +7,8 @@ import {
   openOwnKeys,
   rotateKey,
   rowOf,
-} from '../support/key-steps.ts';
-import { useSite } from '../support/site.ts';
+} from '../support/browser/key-steps.ts';
+import { useSite } from '../support/browser/site.ts';
 
 const site = await useSite();
 

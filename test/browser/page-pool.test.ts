@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { openContext } from '../support/browser.ts';
-import { useSite } from '../support/site.ts';
+import { openContext } from '../support/browser/browser.ts';
+import { useSite } from '../support/browser/site.ts';
 
 const site = await useSite();
 

@@ -1,5 +1,5 @@
-import { createRealisticTeam } from '../support/realistic-team.ts';
-import { useSite } from '../support/site.ts';
+import { useSite } from '../support/browser/site.ts';
+import { createRealisticTeam } from '../support/data/realistic-team.ts';
 
 const site = await useSite();
 const team = await createRealisticTeam(site.server.db);

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
-import { codeAt, PASSWORD } from '../support/accounts.ts';
-import { signIn, useSite } from '../support/site.ts';
+import { signIn, useSite } from '../support/browser/site.ts';
+import { codeAt, PASSWORD } from '../support/data/accounts.ts';
 
 const site = await useSite();
 let aheadMs = 0;

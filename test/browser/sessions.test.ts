@@ -1,6 +1,6 @@
-import { openSession } from '../support/accounts.ts';
-import { AXE_SCRIPT, look } from '../support/look.ts';
-import { useSite } from '../support/site.ts';
+import { AXE_SCRIPT, look } from '../support/browser/look.ts';
+import { useSite } from '../support/browser/site.ts';
+import { openSession } from '../support/data/accounts.ts';
 
 const site = await useSite({ script: AXE_SCRIPT });
 

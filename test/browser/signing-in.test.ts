@@ -1,5 +1,5 @@
-import { PASSWORD } from '../support/accounts.ts';
-import { signIn, useSite } from '../support/site.ts';
+import { signIn, useSite } from '../support/browser/site.ts';
+import { PASSWORD } from '../support/data/accounts.ts';
 
 const site = await useSite();
 

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { useSite } from '../support/site.ts';
+import { useSite } from '../support/browser/site.ts';
 
 const site = await useSite();
 

@@ -1,4 +1,3 @@
-import { step } from '../support/history.ts';
 import {
   apiStatus,
   backToList,
@@ -8,8 +7,9 @@ import {
   openOwnKeys,
   rotateKey,
   rowOf,
-} from '../support/key-steps.ts';
-import { useSite } from '../support/site.ts';
+} from '../support/browser/key-steps.ts';
+import { useSite } from '../support/browser/site.ts';
+import { step } from '../support/data/history.ts';
 
 const site = await useSite();
 const WITHOUT = { javaScriptEnabled: false };

@@ -4,10 +4,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { SECRET_BYTES, secretText, signatureOf } from '../../src/domain/webhook-signature.ts';
-import { getPackedClient, installClient, typeCheck, write } from '../support/client-package.ts';
-import { runFile } from '../support/process.ts';
-import { insertPrograms } from '../support/programs.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { insertPrograms } from '../support/data/programs.ts';
+import { getPackedClient, installClient, typeCheck, write } from '../support/http/client-package.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { runFile } from '../support/processes/process.ts';
 
 const server = await useServer();
 const scratch = await installClient(await getPackedClient());

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { CharterError } from '../../src/client/errors.ts';
 import { InvalidEventError, parseEvent, TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
-import { type Message, messageOf, newEvent, newSecret } from '../support/messages.ts';
+import { type Message, messageOf, newEvent, newSecret } from '../support/data/messages.ts';
 
 const secret = newSecret();
 const event = newEvent();

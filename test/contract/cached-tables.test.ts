@@ -1,14 +1,14 @@
 // Every way of writing to a table behind a cached response changes the version of the organization. The tables are those
 // that the statements of the cached operations read, so a new resource is covered without a change.
 
-import { firstExample } from '../../src/api/document.ts';
-import { operations } from '../support/contract.ts';
-import { prepare, sendTo, withQuery } from '../support/every-operation.ts';
-import { createItem, lists, tableOf } from '../support/resources.ts';
-import { copyStatement } from '../support/rows.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
-import { recordStatements } from '../support/statements.ts';
-import { inTransaction } from '../support/transaction.ts';
+import { firstExample } from '../../src/contract/document.ts';
+import { operations } from '../support/contract/contract.ts';
+import { prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';
+import { createItem, lists, tableOf } from '../support/contract/resources.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
+import { copyStatement } from '../support/postgres/rows.ts';
+import { recordStatements } from '../support/postgres/statements.ts';
+import { inTransaction } from '../support/postgres/transaction.ts';
 
 const server = await useServer();
 const { db } = server;

@@ -7,8 +7,8 @@ import { EXCEPTIONS } from '../../src/api/exceptions.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../src/domain/webhook-endpoint.ts';
 import { signatureOf } from '../../src/domain/webhook-signature.ts';
-import { operations, webhooks } from '../support/contract.ts';
-import { readGuide } from '../support/guides.ts';
+import { operations, webhooks } from '../support/contract/contract.ts';
+import { readGuide } from '../support/contract/guides.ts';
 
 type Node = { readonly [name: string]: unknown };
 type Found = { readonly place: string; readonly node: Node };

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PERMISSIONS } from '../../src/domain/role.ts';
-import { resources } from '../support/resources.ts';
-import { useDatabase } from '../support/store.ts';
+import { resources } from '../support/contract/resources.ts';
+import { useDatabase } from '../support/postgres/store.ts';
 
 type Property = {
   type?: string | string[];

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { bundleContract } from '../../scripts/bundle.ts';
 import { toPostmanCollection } from '../../scripts/generate/postman.ts';
-import { operations } from '../support/contract.ts';
-import { successOf } from '../support/every-operation.ts';
-import { createItem, createReferences, type References, withReferences } from '../support/resources.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { operations } from '../support/contract/contract.ts';
+import { successOf } from '../support/contract/every-operation.ts';
+import { createItem, createReferences, type References, withReferences } from '../support/contract/resources.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 type Pair = { readonly key: string; readonly value: string; readonly disabled?: boolean };
 type Request = {

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import { operations } from '../support/contract.ts';
-import { type Prepared, prepare, sendTo, successOf } from '../support/every-operation.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
-import { useServer } from '../support/server.ts';
+import { operations } from '../support/contract/contract.ts';
+import { type Prepared, prepare, sendTo, successOf } from '../support/contract/every-operation.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
+import { useServer } from '../support/http/server.ts';
 
 const LIMIT_BYTES = 102_400;
 

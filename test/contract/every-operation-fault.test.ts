@@ -1,9 +1,9 @@
 import { mintKey } from '../../src/domain/api-key.ts';
-import { STOPPED_URL, withoutTable } from '../support/broken-database.ts';
-import { operations } from '../support/contract.ts';
-import { permissionOf, prepare, requestFor, sendTo } from '../support/every-operation.ts';
-import { tableOf } from '../support/resources.ts';
-import { useServer } from '../support/server.ts';
+import { operations } from '../support/contract/contract.ts';
+import { permissionOf, prepare, requestFor, sendTo } from '../support/contract/every-operation.ts';
+import { tableOf } from '../support/contract/resources.ts';
+import { useServer } from '../support/http/server.ts';
+import { STOPPED_URL, withoutTable } from '../support/postgres/broken-database.ts';
 
 const BUG =
   'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.';

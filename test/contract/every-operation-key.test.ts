@@ -1,10 +1,10 @@
 import { mintKey } from '../../src/domain/api-key.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
-import { operations } from '../support/contract.ts';
-import { permissionOf, prepare, sendTo, withQuery } from '../support/every-operation.ts';
-import { snapshotOf } from '../support/resources.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { operations } from '../support/contract/contract.ts';
+import { permissionOf, prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';
+import { snapshotOf } from '../support/contract/resources.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 

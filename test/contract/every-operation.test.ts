@@ -1,7 +1,14 @@
-import { operations } from '../support/contract.ts';
-import { type Prepared, prepare, requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
-import { createItem } from '../support/resources.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { operations } from '../support/contract/contract.ts';
+import {
+  type Prepared,
+  prepare,
+  requestFor,
+  sendTo,
+  successOf,
+  withQuery,
+} from '../support/contract/every-operation.ts';
+import { createItem } from '../support/contract/resources.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { EXCEPTIONS } from '../../src/api/exceptions.ts';
-import { operations } from '../support/contract.ts';
-import { type Block, blocksOf, guideNames, readGuide } from '../support/guides.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { operations } from '../support/contract/contract.ts';
+import { type Block, blocksOf, guideNames, readGuide } from '../support/contract/guides.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 type Components = {
   readonly examples: Readonly<Record<string, { readonly value: unknown }>>;

@@ -2,16 +2,16 @@
 
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { changeLimits } from '../../src/service/operator.ts';
-import { STOPPED_URL, withoutTable } from '../support/broken-database.ts';
-import type { Reply } from '../support/client.ts';
-import { checkResponse, operations } from '../support/contract.ts';
-import { type Prepared, prepareFor, requestFor, sendTo, withQuery } from '../support/every-operation.ts';
-import { useMock } from '../support/mock.ts';
-import { differenceOf, likeness } from '../support/parity.ts';
-import { exchangeRaw, parseRaw } from '../support/raw.ts';
-import { createRow, resourceOf, uniqueFieldOf } from '../support/resources.ts';
-import { copyRow } from '../support/rows.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
+import { checkResponse, operations } from '../support/contract/contract.ts';
+import { type Prepared, prepareFor, requestFor, sendTo, withQuery } from '../support/contract/every-operation.ts';
+import { differenceOf, likeness } from '../support/contract/parity.ts';
+import { createRow, resourceOf, uniqueFieldOf } from '../support/contract/resources.ts';
+import type { Reply } from '../support/http/client.ts';
+import { useMock } from '../support/http/mock.ts';
+import { exchangeRaw, parseRaw } from '../support/http/raw.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
+import { STOPPED_URL, withoutTable } from '../support/postgres/broken-database.ts';
+import { copyRow } from '../support/postgres/rows.ts';
 
 const IMPATIENT = { headersSeconds: 0.1, requestSeconds: 0.1 };
 

@@ -1,15 +1,16 @@
 // The mock responds as the server does to every request. The requests come from the document, so that a new operation is
 // included.
-import { Client } from '../support/client.ts';
-import { checkMockResponse, operations } from '../support/contract.ts';
-import { prepare, sendTo } from '../support/every-operation.ts';
-import { useMock } from '../support/mock.ts';
-import { differenceOf, exactLikeness } from '../support/parity.ts';
-import { badRequests, goodRequests } from '../support/parity-cases.ts';
-import { insertPrograms, type Row, walk } from '../support/programs.ts';
-import { lists, tableOf } from '../support/resources.ts';
-import { insertItems } from '../support/rows.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
+
+import { checkMockResponse, operations } from '../support/contract/contract.ts';
+import { prepare, sendTo } from '../support/contract/every-operation.ts';
+import { differenceOf, exactLikeness } from '../support/contract/parity.ts';
+import { badRequests, goodRequests } from '../support/contract/parity-cases.ts';
+import { lists, tableOf } from '../support/contract/resources.ts';
+import { insertPrograms, type Row, walk } from '../support/data/programs.ts';
+import { Client } from '../support/http/client.ts';
+import { useMock } from '../support/http/mock.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
+import { insertItems } from '../support/postgres/rows.ts';
 
 type Item = { name: string; external_id: string | null; created_at: string; updated_at: string };
 

@@ -1,8 +1,9 @@
 // Rows that refer to rows of another resource. No resource of the product has any; the one of test/second-resource does.
-import type { Client } from '../support/client.ts';
-import { operations } from '../support/contract.ts';
-import { createRow, lists, type Resource, referencesOf, resources } from '../support/resources.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+
+import { operations } from '../support/contract/contract.ts';
+import { createRow, lists, type Resource, referencesOf, resources } from '../support/contract/resources.ts';
+import type { Client } from '../support/http/client.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 const { pool } = server.db;

@@ -1,7 +1,7 @@
-import { type Operation, operations } from '../support/contract.ts';
-import { requestFor, sendTo, successOf, withQuery } from '../support/every-operation.ts';
-import { createReferences, createRow, listOf, lists, resourceOf, snapshotOf } from '../support/resources.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
+import { type Operation, operations } from '../support/contract/contract.ts';
+import { requestFor, sendTo, successOf, withQuery } from '../support/contract/every-operation.ts';
+import { createReferences, createRow, listOf, lists, resourceOf, snapshotOf } from '../support/contract/resources.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 

@@ -5,11 +5,11 @@ import { basename, join } from 'node:path';
 import { root } from '../../scripts/tool.ts';
 import { workflowFiles } from '../../scripts/workflows/files.ts';
 import { runWorkflows, type WorkflowRun } from '../../scripts/workflows/run.ts';
-import { useMock } from '../support/mock.ts';
-import { runFile } from '../support/process.ts';
-import { stepIdsOf, workflowOf } from '../support/resource-workflow.ts';
-import { resources } from '../support/resources.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { stepIdsOf, workflowOf } from '../support/contract/resource-workflow.ts';
+import { resources } from '../support/contract/resources.ts';
+import { useMock } from '../support/http/mock.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { runFile } from '../support/processes/process.ts';
 
 // A response that violates the contract fails its step.
 const server = await useServer({ responseCheck: { mode: 'enforce', sampleRate: 1 } });

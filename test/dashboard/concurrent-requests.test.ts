@@ -1,7 +1,7 @@
-import { createAccount } from '../support/accounts.ts';
-import { createPeople, giveKey, times } from '../support/actors.ts';
-import { filled, keysIn, wordsOf } from '../support/dashboard.ts';
-import { browserOf, useDashboard } from '../support/dashboard-server.ts';
+import { createAccount } from '../support/data/accounts.ts';
+import { createPeople, giveKey, times } from '../support/data/actors.ts';
+import { filled, keysIn, wordsOf } from '../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../support/http/dashboard-server.ts';
 import { length } from '../support/length.ts';
 
 const dashboard = await useDashboard();

@@ -1,8 +1,8 @@
-import { addSecondFactor, createAccount } from '../support/accounts.ts';
-import { createPeople, giveKey } from '../support/actors.ts';
-import { type Fields, type Page, wordsOf } from '../support/dashboard.ts';
-import { browserOf, useDashboard } from '../support/dashboard-server.ts';
-import { encryptedSecret } from '../support/encryption.ts';
+import { addSecondFactor, createAccount } from '../support/data/accounts.ts';
+import { createPeople, giveKey } from '../support/data/actors.ts';
+import { encryptedSecret } from '../support/data/encryption.ts';
+import { type Fields, type Page, wordsOf } from '../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 

@@ -1,12 +1,12 @@
 import { orThrow } from '../../src/service/outcome.ts';
-import { disableWebhookByUser } from '../../src/service/webhook-changes.ts';
-import { createAccount } from '../support/accounts.ts';
-import { createPeople, giveKey, NOBODY } from '../support/actors.ts';
-import { type Fields, filled, wordsOf } from '../support/dashboard.ts';
-import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard-server.ts';
-import { encryptedSecret } from '../support/encryption.ts';
-import { formsOf } from '../support/forms.ts';
-import { addEndpoint, writeEvent } from '../support/webhooks.ts';
+import { disableWebhookByUser } from '../../src/service/webhooks/changes.ts';
+import { createAccount } from '../support/data/accounts.ts';
+import { createPeople, giveKey, NOBODY } from '../support/data/actors.ts';
+import { encryptedSecret } from '../support/data/encryption.ts';
+import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
+import { type Fields, filled, wordsOf } from '../support/http/dashboard.ts';
+import { browserOf, fill, rowsOf, useDashboard } from '../support/http/dashboard-server.ts';
+import { formsOf } from '../support/http/forms.ts';
 
 /** The fields of each form whose path has an id, as our own pages send them. */
 const forms = new Map<string, Fields>();

@@ -1,7 +1,7 @@
-import { createPeople, giveKey, type People } from '../support/actors.ts';
-import { type Fields, keysIn, wordsOf } from '../support/dashboard.ts';
-import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
-import { addEndpoint, writeEvent } from '../support/webhooks.ts';
+import { createPeople, giveKey, type People } from '../support/data/actors.ts';
+import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
+import { type Fields, keysIn, wordsOf } from '../support/http/dashboard.ts';
+import { browserOf, fill, useDashboard } from '../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);

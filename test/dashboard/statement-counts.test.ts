@@ -1,7 +1,7 @@
-import { createPeople, giveKey, type People } from '../support/actors.ts';
-import { browserOf, fill, useDashboard } from '../support/dashboard-server.ts';
-import { countStatements } from '../support/statements.ts';
-import { addEndpoint, writeEvent } from '../support/webhooks.ts';
+import { createPeople, giveKey, type People } from '../support/data/actors.ts';
+import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
+import { browserOf, fill, useDashboard } from '../support/http/dashboard-server.ts';
+import { countStatements } from '../support/postgres/statements.ts';
 
 const dashboard = await useDashboard();
 const [few, many] = [

@@ -1,11 +1,10 @@
 import { pino } from 'pino';
 import { createSender } from '../../src/delivery/sender.ts';
-import { DeliveryMeasures } from '../../src/domain/delivery-measures.ts';
 import { Keyring } from '../../src/domain/keyring.ts';
-import { deliveryMetrics } from '../../src/operations/metrics/delivery-metrics.ts';
-import { Metrics } from '../../src/operations/metrics/metrics.ts';
+import { DeliveryMeasures } from '../../src/observability/instruments/delivery-measures.ts';
+import { deliveryMetrics } from '../../src/observability/metrics/delivery-metrics.ts';
+import { Metrics } from '../../src/observability/metrics/metrics.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { proxyDatabase } from '../support/database-proxy.ts';
 import {
   expectedSignature,
   insertEndpoint,
@@ -16,19 +15,20 @@ import {
   untilDelivered,
   whileDelivering,
   writeEvents,
-} from '../support/deliveries.ts';
-import { KEYRING } from '../support/encryption.ts';
-import { length } from '../support/length.ts';
-import { byLabel, seriesOf } from '../support/metrics.ts';
+} from '../support/data/deliveries.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { byLabel, seriesOf } from '../support/http/metrics.ts';
 import {
   respondsWith,
   type ScriptedServer,
   type Step,
   startScriptedServer,
   staysSilent,
-} from '../support/scripted-server.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
-import { createTenant } from '../support/store.ts';
+} from '../support/http/scripted-server.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { length } from '../support/length.ts';
+import { proxyDatabase } from '../support/postgres/database-proxy.ts';
+import { createTenant } from '../support/postgres/store.ts';
 import { until } from '../support/wait.ts';
 
 const server = await useServer();

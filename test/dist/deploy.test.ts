@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readConfig } from '../../src/config.ts';
-import { findProgram } from '../support/debian.ts';
-import { ENCRYPTION_KEY } from '../support/encryption.ts';
+import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
 import { length } from '../support/length.ts';
+import { findProgram } from '../support/processes/debian.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../scripts/dist/deploy');
 const onlyInSoak = length({ short: test.skip, full: test });

@@ -7,13 +7,13 @@ import { LINK_HOURS } from '../../src/domain/access-link.ts';
 import { PASSWORD_CHARACTERS, PASSWORD_CHARACTERS_WITH_SECOND_FACTOR } from '../../src/domain/password.ts';
 import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../src/domain/session.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
-import { TIMEOUT_MS } from '../../src/operations/health.ts';
+import { TIMEOUT_MS } from '../../src/observability/health.ts';
 import { EXTENSIONS } from '../../src/postgres/migrate.ts';
 import { SHUTDOWN_IDLE_SECONDS } from '../../src/run.ts';
 import { LIMITS, STALLED_SECONDS, STOP_SECONDS } from '../../src/server.ts';
 import { CONNECTION_IDLE_SECONDS } from '../../src/store/database.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
-import { contract, FACTS, markdownFiles, numberOf, ROOT, read, readLines } from '../support/facts.ts';
+import { contract, FACTS, markdownFiles, numberOf, ROOT, read, readLines } from '../support/contract/facts.ts';
 
 const facts = FACTS.map(([file, pattern, ...values]) => ({ file, pattern, values }));
 

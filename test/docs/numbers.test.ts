@@ -2,8 +2,8 @@
 // FACTS, or listed here with the reason why no code determines it.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sourcesIn, wordsIn } from '../support/constants.ts';
-import { FACTS, type Fact, markdownFiles, numberOf, ROOT, read } from '../support/facts.ts';
+import { sourcesIn, wordsIn } from '../support/contract/constants.ts';
+import { FACTS, type Fact, markdownFiles, numberOf, ROOT, read } from '../support/contract/facts.ts';
 
 const MEASURED = 'measured';
 const EXAMPLE = 'an example';
@@ -103,7 +103,7 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/listen-on.ts': {
     'a port above 1023': FOREIGN,
   },
-  'src/service/webhook-sending.ts': {
+  'src/service/webhooks/sending.ts': {
     'test events within a minute': ELSEWHERE,
   },
   'openapi/components/headers/RateLimit.yaml': {
@@ -197,7 +197,7 @@ test.each(files)('%s has no unchecked number', async (file) => {
   if (found.length === 0) return;
   throw new Error(`${file} has unchecked numbers:
   ${found.join('\n  ')}
-Add each to FACTS in test/support/facts.ts, with the constant of the code that makes it true. If no code determines it, because it is
+Add each to FACTS in test/support/contract/facts.ts, with the constant of the code that makes it true. If no code determines it, because it is
 an example, a measurement or advice, add the words around it to OTHERS in test/docs/numbers.test.ts, with the reason.`);
 });
 

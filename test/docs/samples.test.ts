@@ -2,13 +2,8 @@
 import { join } from 'node:path';
 import { issueDemonstrationKey, seed } from '../../prisma/seed.ts';
 import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
-import { deleteExpired } from '../../src/operations/housekeeping.ts';
-import { withCharter } from '../support/charter.ts';
-import { getPackedClient, installClient, typeCheck, write } from '../support/client-package.ts';
-import { operations } from '../support/contract.ts';
-import { startDashboard, useDashboard } from '../support/dashboard-server.ts';
-import { length } from '../support/length.ts';
-import { withScratchDatabase } from '../support/postgres.ts';
+import { deleteExpired } from '../../src/observability/housekeeping.ts';
+import { operations } from '../support/contract/contract.ts';
 import {
   pasteSample,
   type RunnableSample,
@@ -17,9 +12,14 @@ import {
   samples,
   samplesWithBody,
   shownIdOf,
-} from '../support/samples.ts';
-import { SILENT } from '../support/server.ts';
-import { openTestDatabase } from '../support/store.ts';
+} from '../support/contract/samples.ts';
+import { getPackedClient, installClient, typeCheck, write } from '../support/http/client-package.ts';
+import { startDashboard, useDashboard } from '../support/http/dashboard-server.ts';
+import { SILENT } from '../support/http/server.ts';
+import { length } from '../support/length.ts';
+import { withScratchDatabase } from '../support/postgres/postgres.ts';
+import { openTestDatabase } from '../support/postgres/store.ts';
+import { withCharter } from '../support/processes/charter.ts';
 import { until } from '../support/wait.ts';
 
 const KEY_OF_WELCOME = /curl -H "Authorization: Bearer (\S+)" "http/;

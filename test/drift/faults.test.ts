@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTest } from '../../scripts/drift/fault.ts';
 import { FAULTS, QUICK } from '../../scripts/drift/faults/index.ts';
-import { resources } from '../support/resources.ts';
+import { resources } from '../support/contract/resources.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');

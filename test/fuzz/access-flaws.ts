@@ -1,12 +1,12 @@
 // One flaw each in the path, the method or the key of a request, and the response it must get.
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
-import { isOfTemplate, segmentsOf } from '../../src/api/document.ts';
+import { isOfTemplate, segmentsOf } from '../../src/contract/document.ts';
 import { formatKey } from '../../src/domain/api-key.ts';
-import { READ } from '../support/actors.ts';
-import type { Operation } from '../support/contract.ts';
-import { permissionOf } from '../support/every-operation.ts';
-import { badKeys } from '../support/parity-cases.ts';
+import type { Operation } from '../support/contract/contract.ts';
+import { permissionOf } from '../support/contract/every-operation.ts';
+import { badKeys } from '../support/contract/parity-cases.ts';
+import { READ } from '../support/data/actors.ts';
 import { type Change, flawed, isSendable, OWN_ID, unchanged, withHeader } from './draft.ts';
 
 /** A well-formed key with a correct checksum that no organization has. */

@@ -1,9 +1,9 @@
 // The commands that one of two organizations runs, and the responses it must get.
 import { isDeepStrictEqual } from 'node:util';
 import type fc from 'fast-check';
-import type { Json } from '../../src/api/document.ts';
-import { nextOf } from '../support/programs.ts';
-import type { References } from '../support/resources.ts';
+import type { Json } from '../../src/contract/document.ts';
+import type { References } from '../support/contract/resources.ts';
+import { nextOf } from '../support/data/programs.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Content, Feed, Filters, Row, Rows } from './resource-model.ts';
 import type { TimedReply } from './world.ts';

@@ -1,6 +1,6 @@
 // A generated request before it is sent. Its keys and ids are filled in when it is sent.
 import fc from 'fast-check';
-import type { Operation } from '../support/contract.ts';
+import type { Operation } from '../support/contract/contract.ts';
 
 /** The owner of the key. "none": the draft's own headers decide. */
 export type KeyKind = 'ours' | 'read-only' | 'other organization' | 'revoked' | 'none';

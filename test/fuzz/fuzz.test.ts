@@ -1,9 +1,9 @@
 // Checks the server against the document with generated requests. `npm run fuzz` runs more of them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
+import { resources } from '../support/contract/resources.ts';
 import { length } from '../support/length.ts';
-import { resources } from '../support/resources.ts';
 import { fuzz, type PropertyName, type Start } from './fuzz.ts';
 import { resourcesOf } from './resource-model.ts';
 import { openWorld } from './world.ts';

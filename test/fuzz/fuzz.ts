@@ -1,6 +1,6 @@
 // Runs the properties and reports the shrunk counterexample of a failure.
 import fc from 'fast-check';
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { garbageProperty } from './garbage-property.ts';
 import { requestProperty } from './request-property.ts';
 import { checkSequences, type How } from './sequences.ts';

@@ -1,10 +1,10 @@
 // Malformed bytes, written directly to the socket. The expected response is not known here:
 // it must be one that the document declares, or none, and the server must keep running.
 import fc from 'fast-check';
-import { createConformityCheck } from '../../src/api/conformity.ts';
-import { type Json, operationsOf } from '../../src/api/document.ts';
-import { exchangeRaw } from '../support/raw.ts';
-import type { TestOrganization } from '../support/server.ts';
+import { createConformityCheck } from '../../src/contract/conformity.ts';
+import { type Json, operationsOf } from '../../src/contract/document.ts';
+import { exchangeRaw } from '../support/http/raw.ts';
+import type { TestOrganization } from '../support/http/server.ts';
 import { type Draft, OWN_ID } from './draft.ts';
 import { type Outgoing, quote } from './outgoing.ts';
 import { validDraft } from './valid-requests.ts';

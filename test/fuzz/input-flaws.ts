@@ -1,7 +1,7 @@
 // One flaw each in the input of a request, and the response it must get.
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import type { Operation } from '../support/contract.ts';
+import type { Operation } from '../support/contract/contract.ts';
 import { type Change, encodings, flawed, isSendable, MOST_BODY_BYTES, withHeader } from './draft.ts';
 import { validText } from './texts.ts';
 import { encodedPair, filled, MADE_BY_SERVER } from './valid-requests.ts';

@@ -1,4 +1,4 @@
-import type { ConformityCheck } from '../../src/api/conformity.ts';
+import type { ConformityCheck } from '../../src/contract/conformity.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Expectation } from './requests.ts';
 import { isSlow, type TimedReply } from './world.ts';

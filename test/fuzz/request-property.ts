@@ -1,11 +1,11 @@
 // A sequence of requests generated from the document, in a new organization.
 import fc from 'fast-check';
-import { createConformityCheck } from '../../src/api/conformity.ts';
-import { type Json, operationsOf } from '../../src/api/document.ts';
-import type { Operation } from '../support/contract.ts';
-import { requestFor } from '../support/every-operation.ts';
-import { createReferences, listOf, resourceOf } from '../support/resources.ts';
-import type { TestOrganization } from '../support/server.ts';
+import { createConformityCheck } from '../../src/contract/conformity.ts';
+import { type Json, operationsOf } from '../../src/contract/document.ts';
+import type { Operation } from '../support/contract/contract.ts';
+import { requestFor } from '../support/contract/every-operation.ts';
+import { createReferences, listOf, resourceOf } from '../support/contract/resources.ts';
+import type { TestOrganization } from '../support/http/server.ts';
 import { type Draft, OWN_ID } from './draft.ts';
 import { complaintsOf } from './judge.ts';
 import { curlOf, type Outgoing } from './outgoing.ts';

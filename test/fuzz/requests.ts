@@ -1,7 +1,7 @@
 // Generates any request for any operation of the document, with its expected response.
 import fc from 'fast-check';
-import type { Operation } from '../support/contract.ts';
-import { successOf } from '../support/every-operation.ts';
+import type { Operation } from '../support/contract/contract.ts';
+import { successOf } from '../support/contract/every-operation.ts';
 import { accessFlaw } from './access-flaws.ts';
 import { type Change, type Draft, type Flaw, MOST_BODY_BYTES, MOST_URL_BYTES, STAGES, unchanged } from './draft.ts';
 import { inputFlaw } from './input-flaws.ts';

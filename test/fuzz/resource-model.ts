@@ -1,7 +1,7 @@
 // A minimal model of the rows of one organization, independent of the server's code. The document defines the resources.
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type Json, type Operation, operationsOf, type Schema } from '../../src/api/document.ts';
-import { referredBy } from '../support/resources.ts';
+import { isObject, type Json, type Operation, operationsOf, type Schema } from '../../src/contract/document.ts';
+import { referredBy } from '../support/contract/resources.ts';
 
 /** A row as the API shows it. */
 export type Row = Json & { readonly id: string; readonly created_at: string; readonly updated_at: string };

@@ -1,9 +1,9 @@
 // Tests the fuzzer itself: with an altered document, it must find where the server differs.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { contract, type Planted, planted, remove, set } from '../support/planted.ts';
-import { exchangeRaw, rawRequest } from '../support/raw.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { contract, type Planted, planted, remove, set } from '../support/contract/planted.ts';
+import { exchangeRaw, rawRequest } from '../support/http/raw.ts';
+import { startUpstream } from '../support/http/upstream.ts';
 import { fuzz } from './fuzz.ts';
 import { openWorld, type World } from './world.ts';
 

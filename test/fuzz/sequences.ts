@@ -1,9 +1,9 @@
 // Sequences of calls by two organizations in turn, checked against a model of each organization.
 import fc from 'fast-check';
-import { createConformityCheck } from '../../src/api/conformity.ts';
-import type { Json, Operation } from '../../src/api/document.ts';
-import { createReferences } from '../support/resources.ts';
-import type { TestOrganization } from '../support/server.ts';
+import { createConformityCheck } from '../../src/contract/conformity.ts';
+import type { Json, Operation } from '../../src/contract/document.ts';
+import { createReferences } from '../support/contract/resources.ts';
+import type { TestOrganization } from '../support/http/server.ts';
 import {
   type Chosen,
   type Command,

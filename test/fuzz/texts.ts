@@ -1,6 +1,6 @@
 // Texts that a schema allows, from its bounds, its pattern and its format.
 import fc from 'fast-check';
-import type { Json } from '../../src/api/document.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { isAllowed } from './allowed.ts';
 
 /** Characters that often cause bugs: quotes, wildcards, bidirectional marks, multi-unit letters, and plain ones. */

@@ -1,6 +1,6 @@
 // Valid requests in every equivalent notation.
 import fc from 'fast-check';
-import type { Operation, Parameter } from '../support/contract.ts';
+import type { Operation, Parameter } from '../support/contract/contract.ts';
 import { type Change, type Draft, encodings, OWN_ID, unchanged, withHeader } from './draft.ts';
 import { validText } from './texts.ts';
 import { validValue } from './values.ts';

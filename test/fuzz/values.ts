@@ -1,7 +1,7 @@
 // Generates JSON that a schema allows, and JSON that it refuses for one known reason, for any schema of the document.
 import fc from 'fast-check';
-import type { Json } from '../../src/api/document.ts';
-import { wrongJson, wrongTexts } from '../support/wrong-values.ts';
+import type { Json } from '../../src/contract/document.ts';
+import { wrongJson, wrongTexts } from '../support/contract/wrong-values.ts';
 import { isAllowed, isTextAllowed } from './allowed.ts';
 import { validText } from './texts.ts';
 

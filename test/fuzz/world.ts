@@ -1,16 +1,16 @@
 // The server under test, started as by an operator, and the organizations that call it.
 
+import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { issueKeyByEmail } from '../../src/service/operator.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { revokeKey } from '../../src/service/revoke-key.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { createActor, createScope, giveKey, READ } from '../support/actors.ts';
-import { startCharter } from '../support/charter.ts';
-import { Client, type Reply } from '../support/client.ts';
-import { KEYRING } from '../support/encryption.ts';
-import { createScratchDatabase } from '../support/postgres.ts';
-import { kill } from '../support/process.ts';
-import { createTestOrganization, type TestOrganization } from '../support/server.ts';
+import { createActor, createScope, giveKey, READ } from '../support/data/actors.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { Client, type Reply } from '../support/http/client.ts';
+import { createTestOrganization, type TestOrganization } from '../support/http/server.ts';
+import { createScratchDatabase } from '../support/postgres/postgres.ts';
+import { startCharter } from '../support/processes/charter.ts';
+import { kill } from '../support/processes/process.ts';
 import type { KeyKind } from './draft.ts';
 import type { Outgoing } from './outgoing.ts';
 

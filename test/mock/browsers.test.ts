@@ -1,6 +1,6 @@
-import { operations } from '../support/contract.ts';
-import { startTestMock, useMock } from '../support/mock.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { operations } from '../support/contract/contract.ts';
+import { startTestMock, useMock } from '../support/http/mock.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const mock = await useMock();
 const server = await useServer();

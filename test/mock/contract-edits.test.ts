@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
-import { startTestMock } from '../support/mock.ts';
+import { startTestMock } from '../support/http/mock.ts';
 import { until } from '../support/wait.ts';
 
 const SERVED = 'The edited contract is served.';

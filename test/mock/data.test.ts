@@ -1,5 +1,5 @@
-import { startTestMock, useMock } from '../support/mock.ts';
-import { idsOf, walk } from '../support/programs.ts';
+import { idsOf, walk } from '../support/data/programs.ts';
+import { startTestMock, useMock } from '../support/http/mock.ts';
 
 const LIST = '/api/parent_programs';
 /** The first example of the contract. */

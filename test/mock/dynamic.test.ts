@@ -1,9 +1,9 @@
 // Generated data matches the schema: the test client checks every response against the contract.
-import { operations } from '../support/contract.ts';
-import { requestFor, sendTo, withQuery } from '../support/every-operation.ts';
+import { operations } from '../support/contract/contract.ts';
+import { requestFor, sendTo, withQuery } from '../support/contract/every-operation.ts';
+import { idsOf, walk } from '../support/data/programs.ts';
+import { useMock } from '../support/http/mock.ts';
 import { length } from '../support/length.ts';
-import { useMock } from '../support/mock.ts';
-import { idsOf, walk } from '../support/programs.ts';
 
 const LIST = '/api/parent_programs';
 /** Generated responses of each status by each mock. */

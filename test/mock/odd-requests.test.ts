@@ -1,6 +1,6 @@
 // The mock responds to every input, as the contract defines it if the input is HTTP, and does not crash.
-import { useMock } from '../support/mock.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
+import { useMock } from '../support/http/mock.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
 
 const faults: string[] = [];
 const mock = await useMock({ print: (line) => line.startsWith('The mock itself failed') && faults.push(line) });

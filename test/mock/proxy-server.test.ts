@@ -1,11 +1,12 @@
 // Through the proxy, the real server conforms to the contract for every request.
-import { Client } from '../support/client.ts';
-import { checkMockResponse, operations } from '../support/contract.ts';
-import { prepare, sendTo } from '../support/every-operation.ts';
-import { badRequests, goodRequests } from '../support/parity-cases.ts';
-import { startTestProxy } from '../support/proxy.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+
+import { checkMockResponse, operations } from '../support/contract/contract.ts';
+import { prepare, sendTo } from '../support/contract/every-operation.ts';
+import { badRequests, goodRequests } from '../support/contract/parity-cases.ts';
+import { Client } from '../support/http/client.ts';
+import { startTestProxy } from '../support/http/proxy.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
 const proxy = await startTestProxy(server.url);

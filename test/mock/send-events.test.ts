@@ -4,10 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parseEvent, type WebhookEvent } from '../../src/client/webhooks.ts';
 import { SECRET_BYTES, secretText } from '../../src/domain/webhook-signature.ts';
-import { webhooks } from '../support/contract.ts';
-import { freePort } from '../support/free-port.ts';
-import { runFile } from '../support/process.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { webhooks } from '../support/contract/contract.ts';
+import { freePort } from '../support/http/free-port.ts';
+import { startUpstream } from '../support/http/upstream.ts';
+import { runFile } from '../support/processes/process.ts';
 
 const SECRET = secretText(randomBytes(SECRET_BYTES));
 

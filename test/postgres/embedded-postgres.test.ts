@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
-import { withClient } from '../support/postgres.ts';
-import { kill, type Running, startFile, untilPrinted } from '../support/process.ts';
+import { withClient } from '../support/postgres/postgres.ts';
+import { kill, type Running, startFile, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 // Each member is a separate process, as are servers, admin commands and tests that share one data folder.
@@ -28,7 +28,7 @@ async function createFolder(): Promise<string> {
 type Member = { member: Running; url: string };
 
 async function enter(folder = dataDir): Promise<Member> {
-  const member = startFile('test/support/embedded-member.ts', [], { DATA_DIR: folder });
+  const member = startFile('test/support/postgres/embedded-member.ts', [], { DATA_DIR: folder });
   members.push(member);
   const [url] = await untilPrinted(member, /^postgresql:\S+(?=\n)/);
   return { member, url };

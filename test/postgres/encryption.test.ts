@@ -11,16 +11,16 @@ import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
 import { createOrganization, rotateEncryptionKey } from '../../src/service/operator.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { rotateWebhookSecret } from '../../src/service/webhook-secret.ts';
+import { rotateWebhookSecret } from '../../src/service/webhooks/secret.ts';
 import {
   placeOfCursorKey,
   placeOfPreviousWebhookSecret,
   placeOfTotpSecret,
   placeOfWebhookSecret,
 } from '../../src/store/secrets.ts';
-import { createActor, times } from '../support/actors.ts';
-import { untilWaiting, withClient, withScratchDatabase } from '../support/postgres.ts';
-import { addEndpoint } from '../support/webhooks.ts';
+import { createActor, times } from '../support/data/actors.ts';
+import { addEndpoint } from '../support/data/webhooks.ts';
+import { untilWaiting, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 
 const ENCRYPTING = '20261122204500_encrypt_secrets';
 const [OLD_KEY, NEW_KEY] = [randomBytes(32), randomBytes(32)];

@@ -1,7 +1,7 @@
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
-import { serverUrl, untilWaiting, withClient, withScratchDatabase } from '../support/postgres.ts';
+import { serverUrl, untilWaiting, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 import { until } from '../support/wait.ts';
 
 const OURS = await readMigrations();

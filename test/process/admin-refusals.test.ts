@@ -1,9 +1,9 @@
-import { NOBODY } from '../support/actors.ts';
-import { runAdminCommand } from '../support/admin.ts';
-import { startPooler } from '../support/pooler.ts';
-import { serverUrl, withScratchDatabase } from '../support/postgres.ts';
-import { type Ended, runFile } from '../support/process.ts';
-import { createTenant, useDatabase } from '../support/store.ts';
+import { NOBODY } from '../support/data/actors.ts';
+import { startPooler } from '../support/postgres/pooler.ts';
+import { serverUrl, withScratchDatabase } from '../support/postgres/postgres.ts';
+import { createTenant, useDatabase } from '../support/postgres/store.ts';
+import { runAdminCommand } from '../support/processes/admin.ts';
+import { type Ended, runFile } from '../support/processes/process.ts';
 
 const database = await useDatabase();
 const taken = await createTenant(database.db, 'viewer');

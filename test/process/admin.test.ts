@@ -1,10 +1,10 @@
 import { formatKey } from '../../src/domain/api-key.ts';
-import { signIn } from '../../src/service/sign-in.ts';
-import { addSecondFactor, createAccount, isSignedIn, newAuditSource, PASSWORD } from '../support/accounts.ts';
-import { runAdminCommand } from '../support/admin.ts';
-import { Client } from '../support/client.ts';
-import { runFile } from '../support/process.ts';
-import { useServer } from '../support/server.ts';
+import { signIn } from '../../src/service/accounts/sign-in.ts';
+import { addSecondFactor, createAccount, isSignedIn, newAuditSource, PASSWORD } from '../support/data/accounts.ts';
+import { Client } from '../support/http/client.ts';
+import { useServer } from '../support/http/server.ts';
+import { runAdminCommand } from '../support/processes/admin.ts';
+import { runFile } from '../support/processes/process.ts';
 
 const server = await useServer();
 

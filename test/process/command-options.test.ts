@@ -1,4 +1,4 @@
-import { runFile } from '../support/process.ts';
+import { runFile } from '../support/processes/process.ts';
 
 test.each([
   ['scripts/generate/main.ts', '--chek', 'npm run generate'],

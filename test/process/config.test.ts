@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { readConfig } from '../../src/config.ts';
 import { Keyring } from '../../src/domain/keyring.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
-import { ENCRYPTION_KEY } from '../support/encryption.ts';
+import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
 
 function refusalOf(env: Record<string, string>): StartUpError {
   try {

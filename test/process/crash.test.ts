@@ -1,7 +1,7 @@
-import { organizationAt, startCharter, withCharter } from '../support/charter.ts';
-import { Client } from '../support/client.ts';
-import { withScratchDatabase } from '../support/postgres.ts';
-import { idsOf, walk } from '../support/programs.ts';
+import { idsOf, walk } from '../support/data/programs.ts';
+import { Client } from '../support/http/client.ts';
+import { withScratchDatabase } from '../support/postgres/postgres.ts';
+import { organizationAt, startCharter, withCharter } from '../support/processes/charter.ts';
 import { until } from '../support/wait.ts';
 
 /** Creates one program after another until the server is gone, and records each acknowledged one. */

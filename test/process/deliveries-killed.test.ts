@@ -1,12 +1,18 @@
 // Processes that deliver webhooks are killed again and again, as by a power failure, while the receivers fail at random.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Charter, startCharter } from '../support/charter.ts';
-import { type Endpoint, expectedSignature, insertEndpoint, listDeliveries, skipWaits } from '../support/deliveries.ts';
-import { readFeed } from '../support/feed.ts';
+import {
+  type Endpoint,
+  expectedSignature,
+  insertEndpoint,
+  listDeliveries,
+  skipWaits,
+} from '../support/data/deliveries.ts';
+import { readFeed } from '../support/http/feed.ts';
+import { type Received, type ScriptedServer, startScriptedServer } from '../support/http/scripted-server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';
-import { kill } from '../support/process.ts';
-import { type Received, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/server.ts';
+import { type Charter, startCharter } from '../support/processes/charter.ts';
+import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const CHANGES = length({ short: 200, full: 10_000 });

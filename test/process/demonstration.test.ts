@@ -4,11 +4,11 @@ import { requestsOf, totalOf } from '../../src/domain/key-usage.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { findOrganizationUse } from '../../src/store/key-uses.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';
-import { startCharter, withCharter } from '../support/charter.ts';
-import { Client } from '../support/client.ts';
-import { withClient, withScratchDatabase } from '../support/postgres.ts';
-import { kill } from '../support/process.ts';
-import { openTestDatabase } from '../support/store.ts';
+import { Client } from '../support/http/client.ts';
+import { withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
+import { openTestDatabase } from '../support/postgres/store.ts';
+import { startCharter, withCharter } from '../support/processes/charter.ts';
+import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;

@@ -1,7 +1,7 @@
-import { organizationAt, withCharter } from '../support/charter.ts';
-import { Client } from '../support/client.ts';
-import { useScratchDatabase } from '../support/postgres.ts';
-import { exchangeRaw } from '../support/raw.ts';
+import { Client } from '../support/http/client.ts';
+import { exchangeRaw } from '../support/http/raw.ts';
+import { useScratchDatabase } from '../support/postgres/postgres.ts';
+import { organizationAt, withCharter } from '../support/processes/charter.ts';
 import { until } from '../support/wait.ts';
 
 const database = await useScratchDatabase();

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../src/config.ts';
 import { parseKeyring } from '../../src/domain/keyring.ts';
-import { runAdminCommand } from '../support/admin.ts';
-import { type LogLine, logOf, organizationAt, withCharter } from '../support/charter.ts';
-import { Client } from '../support/client.ts';
-import { ENCRYPTION_KEY } from '../support/encryption.ts';
-import { useScratchDatabase, withScratchDatabase } from '../support/postgres.ts';
-import { runFile } from '../support/process.ts';
+import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
+import { Client } from '../support/http/client.ts';
+import { useScratchDatabase, withScratchDatabase } from '../support/postgres/postgres.ts';
+import { runAdminCommand } from '../support/processes/admin.ts';
+import { type LogLine, logOf, organizationAt, withCharter } from '../support/processes/charter.ts';
+import { runFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const database = await useScratchDatabase();

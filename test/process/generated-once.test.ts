@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { digest } from '../../scripts/stamps.mjs';
-import { runFile } from '../support/process.ts';
+import { runFile } from '../support/processes/process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CONTRACT = 'openapi/openapi.yaml';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { withCharter } from '../support/charter.ts';
-import { withScratchDatabase } from '../support/postgres.ts';
+import { withScratchDatabase } from '../support/postgres/postgres.ts';
+import { withCharter } from '../support/processes/charter.ts';
 
 /**
  * On a signal, runs the full collection that V8 makes in an idle period, after which a heap may grow by only a tenth.

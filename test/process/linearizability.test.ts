@@ -1,12 +1,12 @@
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { startCharter } from '../support/charter.ts';
-import { KEYRING } from '../support/encryption.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { judgeKeys, judgeRegister } from '../support/http/linearizability.ts';
+import { type History, sendRandomTraffic } from '../support/http/random-traffic.ts';
+import { startServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';
-import { judgeKeys, judgeRegister } from '../support/linearizability.ts';
-import { withScratchDatabase } from '../support/postgres.ts';
-import { kill } from '../support/process.ts';
-import { type History, sendRandomTraffic } from '../support/random-traffic.ts';
-import { startServer } from '../support/server.ts';
+import { withScratchDatabase } from '../support/postgres/postgres.ts';
+import { startCharter } from '../support/processes/charter.ts';
+import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const CLIENTS = 64;

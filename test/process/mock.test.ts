@@ -1,10 +1,10 @@
 import { readOptions } from '../../scripts/mock/options.ts';
 import { SECRET_BYTES, secretText } from '../../src/domain/webhook-signature.ts';
-import { Client } from '../support/client.ts';
-import { checkMockResponse } from '../support/contract.ts';
-import { startTestMock } from '../support/mock.ts';
-import { kill, type Running, runFile, startFile, untilPrinted } from '../support/process.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { checkMockResponse } from '../support/contract/contract.ts';
+import { Client } from '../support/http/client.ts';
+import { startTestMock } from '../support/http/mock.ts';
+import { startUpstream } from '../support/http/upstream.ts';
+import { kill, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 
 const SECRET = secretText(Buffer.alloc(SECRET_BYTES, 7));
 const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;

@@ -3,17 +3,17 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
-import { type Charter, endCharter, organizationAt, startCharter } from '../support/charter.ts';
-import type { Client } from '../support/client.ts';
-import { type DatabaseProxy, proxyDatabase } from '../support/database-proxy.ts';
-import { ENCRYPTION_KEY } from '../support/encryption.ts';
+import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
+import type { Client } from '../support/http/client.ts';
 import { length } from '../support/length.ts';
+import { type DatabaseProxy, proxyDatabase } from '../support/postgres/database-proxy.ts';
 import {
   createDataFolder,
   findOwnedPostgres,
   type OwnedPostgres,
   startOwnedPostgres,
-} from '../support/owned-postgres.ts';
+} from '../support/postgres/owned-postgres.ts';
+import { type Charter, endCharter, organizationAt, startCharter } from '../support/processes/charter.ts';
 import { until } from '../support/wait.ts';
 
 const CLIENTS = 16;

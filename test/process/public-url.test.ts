@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/config.ts';
-import { logOf, withCharter } from '../support/charter.ts';
-import { withScratchDatabase } from '../support/postgres.ts';
-import { runFile } from '../support/process.ts';
+import { withScratchDatabase } from '../support/postgres/postgres.ts';
+import { logOf, withCharter } from '../support/processes/charter.ts';
+import { runFile } from '../support/processes/process.ts';
 
 // The attack: a server that does not know of the HTTPS proxy sends session cookies without "Secure" and prints an
 // http:// URL, to which a person then sends a key in clear text.

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
-import { organizationAt, withCharter } from '../support/charter.ts';
-import { createDataFolder, startOwnedPostgres } from '../support/owned-postgres.ts';
-import { withClient } from '../support/postgres.ts';
+import { createDataFolder, startOwnedPostgres } from '../support/postgres/owned-postgres.ts';
+import { withClient } from '../support/postgres/postgres.ts';
+import { organizationAt, withCharter } from '../support/processes/charter.ts';
 
 const LIST = '/api/parent_programs';
 

@@ -1,7 +1,7 @@
-import { proxyDatabase } from '../support/database-proxy.ts';
-import { serverUrl, withClient, withScratchDatabase } from '../support/postgres.ts';
-import { type Ended, runFile } from '../support/process.ts';
-import { startServer } from '../support/server.ts';
+import { startServer } from '../support/http/server.ts';
+import { proxyDatabase } from '../support/postgres/database-proxy.ts';
+import { serverUrl, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
+import { type Ended, runFile } from '../support/processes/process.ts';
 
 /** What an operator sees on a failed start: one message, one remedy, no stack, no password, and exit code 1. */
 async function refusalOf(env: Record<string, string>): Promise<string> {

@@ -4,8 +4,8 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { withClient } from '../support/postgres.ts';
-import { type Running, startFile, untilPrinted } from '../support/process.ts';
+import { withClient } from '../support/postgres/postgres.ts';
+import { type Running, startFile, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -69,7 +69,7 @@ async function endOf([file, parameters]: (typeof COMMANDS)[number], request: (ru
 // Jest itself ends at a signal without its global tear-down.
 test('SIGINT ends a run of tests with its PostgreSQL, and deletes their data', async () => {
   const file = join(checkout, 'run-of-tests.mjs');
-  const setUp = pathToFileURL(join(ROOT, 'test/support/set-up.ts')).href;
+  const setUp = pathToFileURL(join(ROOT, 'test/support/runner/set-up.ts')).href;
   await writeFile(
     file,
     `import setUp from '${setUp}';

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
-import { listenLocally } from '../support/port.ts';
-import { withClient, withScratchDatabase } from '../support/postgres.ts';
-import { kill, type Running, startFile } from '../support/process.ts';
+import { listenLocally } from '../support/http/port.ts';
+import { withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
+import { kill, type Running, startFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 // Ctrl-C during the start, whose first run takes a while: the user sees at once that the signal was received.

@@ -1,7 +1,7 @@
-import { organizationAt, withCharter } from '../support/charter.ts';
-import { askForReset } from '../support/forgotten-password.ts';
-import { withScratchDatabase } from '../support/postgres.ts';
-import { startSmtp } from '../support/smtp.ts';
+import { askForReset } from '../support/http/forgotten-password.ts';
+import { startSmtp } from '../support/http/smtp.ts';
+import { withScratchDatabase } from '../support/postgres/postgres.ts';
+import { organizationAt, withCharter } from '../support/processes/charter.ts';
 import { until } from '../support/wait.ts';
 
 // The page told the user to check their mail, so a restart at that moment must not lose it.

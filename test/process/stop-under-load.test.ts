@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Charter, HIGH_LIMITS, organizationAt, SERVES, startCharter } from '../support/charter.ts';
-import { Client } from '../support/client.ts';
+import { Client } from '../support/http/client.ts';
+import { startLoad } from '../support/http/steady-load.ts';
 import { length } from '../support/length.ts';
-import { useScratchDatabase, withClient } from '../support/postgres.ts';
-import { kill, startNpm, untilPrinted } from '../support/process.ts';
-import { startLoad } from '../support/steady-load.ts';
+import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
+import { type Charter, HIGH_LIMITS, organizationAt, SERVES, startCharter } from '../support/processes/charter.ts';
+import { kill, startNpm, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

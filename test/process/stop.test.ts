@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
-import { type Charter, organizationAt, withCharter } from '../support/charter.ts';
-import { Client } from '../support/client.ts';
-import { checkResponse } from '../support/contract.ts';
-import { useScratchDatabase } from '../support/postgres.ts';
-import { startFile } from '../support/process.ts';
-import { parseRaw } from '../support/raw.ts';
+import { checkResponse } from '../support/contract/contract.ts';
+import { Client } from '../support/http/client.ts';
+import { parseRaw } from '../support/http/raw.ts';
+import { useScratchDatabase } from '../support/postgres/postgres.ts';
+import { type Charter, organizationAt, withCharter } from '../support/processes/charter.ts';
+import { startFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const database = await useScratchDatabase();

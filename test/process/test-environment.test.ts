@@ -1,12 +1,12 @@
 import { openDatabase } from '../../src/store/database.ts';
-import { createAccount, openSession } from '../support/accounts.ts';
-import { runAdminCommand } from '../support/admin.ts';
-import { startCharter } from '../support/charter.ts';
-import { Client } from '../support/client.ts';
-import { Browser } from '../support/dashboard.ts';
-import { KEYRING } from '../support/encryption.ts';
-import { useScratchDatabase } from '../support/postgres.ts';
-import { kill } from '../support/process.ts';
+import { createAccount, openSession } from '../support/data/accounts.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { Client } from '../support/http/client.ts';
+import { Browser } from '../support/http/dashboard.ts';
+import { useScratchDatabase } from '../support/postgres/postgres.ts';
+import { runAdminCommand } from '../support/processes/admin.ts';
+import { startCharter } from '../support/processes/charter.ts';
+import { kill } from '../support/processes/process.ts';
 
 // Everything else in the tests runs in the environment "live".
 

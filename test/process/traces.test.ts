@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { logOf, organizationAt, startCharter, withCharter } from '../support/charter.ts';
-import { freePort } from '../support/free-port.ts';
-import { useScratchDatabase } from '../support/postgres.ts';
-import { kill, preloading, runFile } from '../support/process.ts';
-import { newTraceparent, useCollector } from '../support/traces.ts';
+import { freePort } from '../support/http/free-port.ts';
+import { newTraceparent, useCollector } from '../support/http/traces.ts';
+import { useScratchDatabase } from '../support/postgres/postgres.ts';
+import { logOf, organizationAt, startCharter, withCharter } from '../support/processes/charter.ts';
+import { kill, preloading, runFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const database = await useScratchDatabase();

@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mintKey } from '../../src/domain/api-key.ts';
-import { type Charter, type LogLine, logOf, organizationAt, withCharter } from '../support/charter.ts';
-import { Client } from '../support/client.ts';
-import { useScratchDatabase } from '../support/postgres.ts';
-import { type Ended, preloading } from '../support/process.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/raw.ts';
+import { Client } from '../support/http/client.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
+import { useScratchDatabase } from '../support/postgres/postgres.ts';
+import { type Charter, type LogLine, logOf, organizationAt, withCharter } from '../support/processes/charter.ts';
+import { type Ended, preloading } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const database = await useScratchDatabase();

@@ -11,8 +11,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import express from 'express';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
-import { operations } from '../support/contract.ts';
-import { useServer } from '../support/server.ts';
+import { operations } from '../support/contract/contract.ts';
+import { useServer } from '../support/http/server.ts';
 
 const GENERATED = join(import.meta.dirname, '../../generated');
 const TEXTS = ['/docs', '/docs/plain.html', '/openapi.json', '/openapi.yaml', '/postman.json'];

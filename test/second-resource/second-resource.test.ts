@@ -23,7 +23,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'test/drift/running': 'It starts and stops processes.',
   'test/drift/trials': 'It plants faults in copies of the tree itself.',
   'test/fuzz/self': 'It plants faults in responses of parent programs.',
-  'test/operating/': 'They replace and disturb servers and PostgreSQL.',
+  'test/deployment/': 'They replace and disturb servers and PostgreSQL.',
   'test/postgres/embedded-postgres': 'It starts and stops PostgreSQL.',
   'test/postgres/pooler': 'It connects through a pooler.',
   'test/process/': 'They start and stop servers, and test/docs/samples tries the demonstration.',

@@ -11,11 +11,11 @@ import {
   MAX_COUNTED_EVENTS,
 } from '../../src/service/audit-log.ts';
 import { auditStatement } from '../../src/store/audit-log.ts';
-import { createAccount } from '../support/accounts.ts';
-import { codeOf, giveKey } from '../support/actors.ts';
-import { openWithAutoExplain } from '../support/auto-explain.ts';
-import { planOf } from '../support/explain.ts';
-import { useDatabase } from '../support/store.ts';
+import { createAccount } from '../support/data/accounts.ts';
+import { codeOf, giveKey } from '../support/data/actors.ts';
+import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
+import { planOf } from '../support/postgres/explain.ts';
+import { useDatabase } from '../support/postgres/store.ts';
 
 const ROWS = 100_000;
 

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../src/store/audit.ts';
-import { auditEventsOf, createPeople, giveKey } from '../support/actors.ts';
-import { useDatabase } from '../support/store.ts';
+import { auditEventsOf, createPeople, giveKey } from '../support/data/actors.ts';
+import { useDatabase } from '../support/postgres/store.ts';
 
 const database = await useDatabase();
 

@@ -7,8 +7,8 @@ import {
   suspendOrganization,
 } from '../../src/service/operator.ts';
 import { findOrganization, findUserByEmail, listOrganizations } from '../../src/store/unscoped.ts';
-import { NOBODY } from '../support/actors.ts';
-import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
+import { NOBODY } from '../support/data/actors.ts';
+import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
 
 const database = await useDatabase();
 

@@ -1,8 +1,8 @@
 import { openDatabase } from '../../src/store/database.ts';
 import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-list.ts';
-import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
-import { KEYRING } from '../support/encryption.ts';
-import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
+import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // A client that keeps a copy in sync lists what has changed since an instant. The cost of a list page must depend neither on how
 // many rows there are nor on how many of them have changed.

@@ -1,6 +1,6 @@
-import { NOBODY } from '../support/actors.ts';
-import { KEYRING } from '../support/encryption.ts';
-import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
+import { NOBODY } from '../support/data/actors.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
 
 // What must hold for every writer: a later version, a script, psql. All of it is raw SQL, which bypasses our own checks.
 

@@ -1,6 +1,6 @@
 // The tables can be distributed over several machines, or partitioned, by organization. The guide "Scaling" names what remains.
-import { readGuide } from '../support/guides.ts';
-import { useDatabase } from '../support/store.ts';
+import { readGuide } from '../support/contract/guides.ts';
+import { useDatabase } from '../support/postgres/store.ts';
 
 const { db } = await useDatabase();
 

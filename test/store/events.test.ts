@@ -1,17 +1,21 @@
 // Every change of a parent program is an event in the same transaction, raw SQL included, and ids are in the order of the commits.
 import type pg from 'pg';
 import { v7 as newId } from 'uuid';
-import { NO_KEY_USES } from '../../src/service/last-used.ts';
-import { createParentProgram, removeParentProgram, updateParentProgram } from '../../src/service/parent-programs.ts';
-import type { WriteContext } from '../../src/service/rows.ts';
+import {
+  createParentProgram,
+  removeParentProgram,
+  updateParentProgram,
+} from '../../src/service/resources/parent-programs.ts';
+import type { WriteContext } from '../../src/service/resources/rows.ts';
 import { FEED_START, positionAt } from '../../src/store/event-position.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { listRows } from '../../src/store/list.ts';
 import { PARENT_PROGRAMS } from '../../src/store/parent-programs.ts';
-import { applied, type FeedEvent, type Program } from '../support/feed.ts';
-import { untilWaiting, withClient } from '../support/postgres.ts';
-import { createTenant, openTestDatabase, type Tenant, useDatabase, writerOf } from '../support/store.ts';
-import { inTransaction } from '../support/transaction.ts';
+import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
+import { applied, type FeedEvent, type Program } from '../support/http/feed.ts';
+import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
+import { createTenant, openTestDatabase, type Tenant, useDatabase, writerOf } from '../support/postgres/store.ts';
+import { inTransaction } from '../support/postgres/transaction.ts';
 
 const database = await useDatabase();
 const { db } = database;

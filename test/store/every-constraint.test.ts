@@ -1,6 +1,6 @@
-import { KEYRING } from '../support/encryption.ts';
-import { createRow, resources } from '../support/resources.ts';
-import { createTestOrganization, useServer } from '../support/server.ts';
+import { createRow, resources } from '../support/contract/resources.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 // constraints.test.ts says what some constraints mean. Here the database itself lists them, so that none is without a proof.
 

@@ -1,6 +1,6 @@
 import { claimIdempotencyKey, deleteExpiredIdempotencyKeys, recordResult } from '../../src/store/idempotency-keys.ts';
-import { untilWaiting } from '../support/postgres.ts';
-import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
+import { untilWaiting } from '../support/postgres/postgres.ts';
+import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 const database = await useDatabase();
 

@@ -1,5 +1,5 @@
-import { exportedFunctions } from '../support/exports.ts';
-import { createTenant, useDatabase } from '../support/store.ts';
+import { exportedFunctions } from '../support/contract/exports.ts';
+import { createTenant, useDatabase } from '../support/postgres/store.ts';
 import { apiKeyProofs } from './isolation/api-keys.ts';
 import { auditProofs } from './isolation/audit.ts';
 import { eventProofs } from './isolation/events.ts';

@@ -2,9 +2,9 @@ import { openDatabase } from '../../src/store/database.ts';
 import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/key-lists.ts';
 import { findKeyRotations } from '../../src/store/key-rotations.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';
-import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
-import { KEYRING } from '../support/encryption.ts';
-import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
+import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // An organization of 2,000 users with one key each, and ten more keys that an administrator made for each.
 

@@ -1,10 +1,10 @@
 import { type Database, isReachable, openDatabase } from '../../src/store/database.ts';
 import { isOutage, isUniqueViolation } from '../../src/store/database-errors.ts';
 import { findKeysByHash } from '../../src/store/unscoped.ts';
-import { proxyDatabase } from '../support/database-proxy.ts';
-import { KEYRING } from '../support/encryption.ts';
-import { serverUrl, withClient } from '../support/postgres.ts';
-import { createTenant, useDatabase } from '../support/store.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { proxyDatabase } from '../support/postgres/database-proxy.ts';
+import { serverUrl, withClient } from '../support/postgres/postgres.ts';
+import { createTenant, useDatabase } from '../support/postgres/store.ts';
 import { until } from '../support/wait.ts';
 
 // Every error here is real and comes through both ways into the database: an outage gets 503, a bug 500.

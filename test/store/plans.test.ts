@@ -5,8 +5,8 @@ import { type ListQuery, listParentPrograms } from '../../src/store/parent-progr
 import { PARENT_PROGRAMS } from '../../src/store/parent-programs.ts';
 import { findRow } from '../../src/store/table.ts';
 import { findKeysByHash, findUserByEmail } from '../../src/store/unscoped.ts';
-import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
-import { createKeyRow, createTenant, useDatabase } from '../support/store.ts';
+import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
+import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
 
 // A statement that scans a whole table is fast in every other test, and slow with a million rows.
 

@@ -1,5 +1,5 @@
 import { deleteIdleRateLimits, leaseTokens } from '../../src/store/rate-limits.ts';
-import { useDatabase } from '../support/store.ts';
+import { useDatabase } from '../support/postgres/store.ts';
 
 const { db } = await useDatabase();
 const subject = () => `key:${crypto.randomUUID()}`;

@@ -1,8 +1,8 @@
 import { BATCH_ROWS } from '../../src/store/delete-in-batches.ts';
 import { deleteExpiredSignInFailures } from '../../src/store/sign-in-failures.ts';
-import { openWithAutoExplain } from '../support/auto-explain.ts';
-import { withClient } from '../support/postgres.ts';
-import { useDatabase } from '../support/store.ts';
+import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
+import { withClient } from '../support/postgres/postgres.ts';
+import { useDatabase } from '../support/postgres/store.ts';
 
 // The rows left by a flood of guesses from many addresses: most still count, and some have expired.
 

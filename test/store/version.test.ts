@@ -1,10 +1,21 @@
 import { v7 as newId } from 'uuid';
-import { NO_KEY_USES } from '../../src/service/last-used.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
-import { createParentProgram, removeParentProgram, updateParentProgram } from '../../src/service/parent-programs.ts';
-import type { WriteContext } from '../../src/service/rows.ts';
-import { createKeyRow, createTenant, openTestDatabase, type Tenant, useDatabase, writerOf } from '../support/store.ts';
-import { inTransaction } from '../support/transaction.ts';
+import {
+  createParentProgram,
+  removeParentProgram,
+  updateParentProgram,
+} from '../../src/service/resources/parent-programs.ts';
+import type { WriteContext } from '../../src/service/resources/rows.ts';
+import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
+import {
+  createKeyRow,
+  createTenant,
+  openTestDatabase,
+  type Tenant,
+  useDatabase,
+  writerOf,
+} from '../support/postgres/store.ts';
+import { inTransaction } from '../support/postgres/transaction.ts';
 
 const database = await useDatabase();
 await database.db.pool.query(`

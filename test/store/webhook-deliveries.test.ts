@@ -8,10 +8,10 @@ import {
   listPendingEndpoints,
   recordAttempts,
 } from '../../src/store/webhook-deliveries.ts';
-import { openWithAutoExplain } from '../support/auto-explain.ts';
-import { insertEndpoint, listDeliveries, writeEvents } from '../support/deliveries.ts';
-import { createTenant, useDatabase } from '../support/store.ts';
-import { inTransaction } from '../support/transaction.ts';
+import { insertEndpoint, listDeliveries, writeEvents } from '../support/data/deliveries.ts';
+import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
+import { createTenant, useDatabase } from '../support/postgres/store.ts';
+import { inTransaction } from '../support/postgres/transaction.ts';
 
 const { db, url } = await useDatabase();
 const leaseSeconds = 30;

@@ -4,8 +4,8 @@ import { placeOfWebhookSecret } from '../../src/store/secrets.ts';
 import { findWebhookEndpoint, insertWebhookEndpoint, listWebhookEndpoints } from '../../src/store/webhook-endpoints.ts';
 import { deleteExpiredDeliveries } from '../../src/store/webhook-expiry.ts';
 import { findWebhookDelivery, listWebhookDeliveries } from '../../src/store/webhook-history.ts';
-import { openWithAutoExplain, type Plan } from '../support/auto-explain.ts';
-import { createTenant, type Tenant, useDatabase } from '../support/store.ts';
+import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
+import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // Two organizations, each with an endpoint that has 20,000 deliveries. Half of them wait.
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../../src/api/document.ts';
+import { isObject, type Json } from '../../../src/contract/document.ts';
 import { isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
 
 // Without bounds, the server would read, store and return values of any size, and API users could not know what fits.

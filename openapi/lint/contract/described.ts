@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/api/document.ts';
+import type { Json } from '../../../src/contract/document.ts';
 import { type Context, isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
 
 // Redocly's own rules ask for the descriptions of operations, parameters, responses and tags.

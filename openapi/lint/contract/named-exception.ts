@@ -1,4 +1,4 @@
-import { isObject } from '../../../src/api/document.ts';
+import { isObject } from '../../../src/contract/document.ts';
 import { type Rule, report } from '../rule.ts';
 
 // Clients distinguish errors by the name of their schema. The responses to a webhook come from clients, and have no body.

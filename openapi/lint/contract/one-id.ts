@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type Json } from '../../../src/api/document.ts';
+import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, nameOf, type Place, type Rule, report } from '../rule.ts';
 import { memberAt, membersIn, operationsIn, type Part } from '../walk.ts';
 

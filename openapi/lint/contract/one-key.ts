@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../../src/api/document.ts';
+import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, type Rule, report } from '../rule.ts';
 
 // Several requirements would be alternatives, and an operation without any would be open to everybody. A webhook carries a

@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/api/document.ts';
+import type { Json } from '../../../src/contract/document.ts';
 import { type Context, type Place, type Rule, report } from '../rule.ts';
 import { walkBody, walkSchemas } from '../schemas.ts';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../../src/api/document.ts';
+import { isObject } from '../../../src/contract/document.ts';
 import { type Rule, report } from '../rule.ts';
 
 // Redocly's own rule would also ask for the headers in the responses to a webhook, which come from clients.

@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/api/document.ts';
+import type { Json } from '../../../src/contract/document.ts';
 import { type Context, type Rule, report } from '../rule.ts';
 
 /** The objects of OpenAPI that have a description or a summary. */

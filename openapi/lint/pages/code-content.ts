@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { isObject, type Json, type Operation, operationsOf, type Schema } from '../../../src/api/document.ts';
+import { isObject, type Json, type Operation, operationsOf, type Schema } from '../../../src/contract/document.ts';
 import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 import { labelOf } from './code-label.ts';

@@ -6,8 +6,8 @@ import {
   type Parameter,
   type Response,
   type Webhook,
-} from '../../../src/api/document.ts';
-import { type Html, html } from '../../../src/dashboard/markup/html.ts';
+} from '../../../src/contract/document.ts';
+import { type Html, html } from '../../../src/html/html.ts';
 import { operationPlace } from '../places.ts';
 import { samplesOf } from '../samples/languages.ts';
 import { exampleList, fieldList, kind } from './schema.ts';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raw } from 'hono/html';
-import type { Operation, Webhook } from '../../../src/api/document.ts';
-import { type Html, html } from '../../../src/dashboard/markup/html.ts';
-import { LOGO } from '../../../src/dashboard/markup/icons.ts';
+import type { Operation, Webhook } from '../../../src/contract/document.ts';
+import { type Html, html } from '../../../src/html/html.ts';
+import { LOGO } from '../../../src/html/icons.ts';
 import { type Contract, descriptionOf, GENERAL, originOf } from '../contract.ts';
 import { DOWNLOADS } from '../downloads.ts';
 import type { Guide, Guides } from '../guides.ts';

@@ -1,5 +1,5 @@
-import { type Examples, type Schema, schemaNameOf } from '../../../src/api/document.ts';
-import { type Html, html } from '../../../src/dashboard/markup/html.ts';
+import { type Examples, type Schema, schemaNameOf } from '../../../src/contract/document.ts';
+import { type Html, html } from '../../../src/html/html.ts';
 import { code, json, text } from './text.ts';
 
 /** "string, 1 to 200 characters", or a link to a named schema. */

@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
 import markdownIt from 'markdown-it';
-import { type Html, html } from '../../../src/dashboard/markup/html.ts';
+import { type Html, html } from '../../../src/html/html.ts';
 
 /** A heading in Markdown with its anchor, in the form that the rule below reads. For `placed` and `withHeadings`. */
 export function anchoredHeading(

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Json } from '../../../src/api/document.ts';
+import type { Json } from '../../../src/contract/document.ts';
 import { lintContract } from '../../lint/contract.ts';
 import { lintFiles, pageFiles } from '../../lint/files.ts';
 import { lintPages } from '../../lint/pages.ts';

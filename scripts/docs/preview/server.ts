@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { Json } from '../../../src/api/document.ts';
+import type { Json } from '../../../src/contract/document.ts';
 import { onChange } from '../../watch.ts';
 import { createBuilder, type Preview } from './build.ts';
 import { createLinter } from './problems.ts';

@@ -1,4 +1,4 @@
-import type { Json, Operation } from '../../../src/api/document.ts';
+import type { Json, Operation } from '../../../src/contract/document.ts';
 import { type Contract, descriptionOf, exampleUrlOf, GENERAL } from '../contract.ts';
 import type { Guide, Guides } from '../guides.ts';
 import { type Heading, withHeadings } from '../markdown.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { html } from '../../../src/dashboard/markup/html.ts';
+import { html } from '../../../src/html/html.ts';
 import { runTool } from '../../tool.ts';
 import { type Contract, originOf } from '../contract.ts';
 import { DOWNLOADS } from '../downloads.ts';

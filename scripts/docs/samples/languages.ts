@@ -1,6 +1,6 @@
 // Code samples for every operation, from the contract's examples. Each can be run as it is: it reads the address of the
 // server from CHARTER_URL and the key from CHARTER_API_KEY, and fails if the response is an error.
-import type { Operation } from '../../../src/api/document.ts';
+import type { Operation } from '../../../src/contract/document.ts';
 import { curl } from './curl.ts';
 import { javascript } from './javascript.ts';
 import { python } from './python.ts';

@@ -1,5 +1,5 @@
 import { v5 as nameBasedId } from 'uuid';
-import { firstExample, type Operation, type Parameter, successOf } from '../../../src/api/document.ts';
+import { firstExample, type Operation, type Parameter, successOf } from '../../../src/contract/document.ts';
 
 /** A valid request of the operation. */
 export type SampleRequest = {

@@ -5,8 +5,8 @@ const CONDITIONAL = 'src/api/conditional.ts';
 const EXCEPTIONS = 'src/api/exceptions.ts';
 const BODY = 'src/api/request-body.ts';
 const QUERY = 'src/api/request-query.ts';
-const SERVICE = 'src/service/parent-programs.ts';
-const ROWS = 'src/service/rows.ts';
+const SERVICE = 'src/service/resources/parent-programs.ts';
+const ROWS = 'src/service/resources/rows.ts';
 
 /** Faults in what the contract promises for every operation: headers, methods, conditional requests, error responses. */
 export const API_FAULTS: readonly Fault[] = [
@@ -279,7 +279,7 @@ export const API_FAULTS: readonly Fault[] = [
   {
     title: 'an Idempotency-Key of another resource repeats that response',
     edits: [{ file: ROWS, find: '[table.name, storedContent', replace: '[storedContent' }],
-    caughtBy: 'test/service/rows.test.ts',
+    caughtBy: 'test/service/resources/rows.test.ts',
   },
   {
     title: 'an Idempotency-Key is accepted with another body',
@@ -329,7 +329,7 @@ export const API_FAULTS: readonly Fault[] = [
     title: 'an organization may use every connection of the API',
     edits: [
       {
-        file: 'src/service/database-queues.ts',
+        file: 'src/traffic/database-queues.ts',
         find: 'permitsAlone: Math.max(1, permits - 1)',
         replace: 'permitsAlone: permits',
       },
@@ -340,57 +340,57 @@ export const API_FAULTS: readonly Fault[] = [
     title: 'a waiting request of a closed connection is still carried out',
     edits: [
       {
-        file: 'src/service/fair-queue.ts',
+        file: 'src/traffic/fair-queue.ts',
         find: "    connection.once('close', abandon);\n",
         replace: '',
       },
     ],
-    caughtBy: 'test/service/fair-queue.test.ts',
+    caughtBy: 'test/traffic/fair-queue.test.ts',
   },
   {
     title: 'an organization whose requests wait never pauses',
     edits: [
-      { file: 'src/service/fair-queue.ts', find: '      this.#pause(tenant, { oldest, startedAt });\n', replace: '' },
+      { file: 'src/traffic/fair-queue.ts', find: '      this.#pause(tenant, { oldest, startedAt });\n', replace: '' },
     ],
-    caughtBy: 'test/service/fair-queue.test.ts',
+    caughtBy: 'test/traffic/fair-queue.test.ts',
   },
   {
     title: 'an organization pauses although its requests have waited for long',
     edits: [
       {
-        file: 'src/service/fair-queue.ts',
+        file: 'src/traffic/fair-queue.ts',
         find: 'if (now - oldest.since > maxWaitMs / 2 || newestWaitsMs',
         replace: 'if (newestWaitsMs',
       },
     ],
-    caughtBy: 'test/service/fair-queue.test.ts',
+    caughtBy: 'test/traffic/fair-queue.test.ts',
   },
   {
     title: 'an organization pauses although it has too many requests waiting',
-    edits: [{ file: 'src/service/fair-queue.ts', find: ' || newestWaitsMs > maxWaitMs)', replace: ')' }],
-    caughtBy: 'test/service/fair-queue.test.ts',
+    edits: [{ file: 'src/traffic/fair-queue.ts', find: ' || newestWaitsMs > maxWaitMs)', replace: ')' }],
+    caughtBy: 'test/traffic/fair-queue.test.ts',
   },
   {
     title: 'an organization that sends bursts hides the one with little load',
     edits: [
       {
-        file: 'src/service/light-load.ts',
+        file: 'src/traffic/light-load.ts',
         find: '    this.#arrivedAt.delete(tenantName);\n    if',
         replace: '    this.#arrivedAt.clear();\n    if',
       },
     ],
-    caughtBy: 'test/service/fair-queue.test.ts',
+    caughtBy: 'test/traffic/fair-queue.test.ts',
   },
   {
     title: 'a flood of the dashboard does not pause for the requests of the API',
     edits: [
       {
-        file: 'src/service/database-queues.ts',
+        file: 'src/traffic/database-queues.ts',
         find: '      lightLoad,\n',
         replace: '      lightLoad: new LightLoad(),\n',
       },
     ],
-    caughtBy: 'test/service/database-queues.test.ts',
+    caughtBy: 'test/traffic/database-queues.test.ts',
   },
   {
     title: 'a refusal beyond the limit of an address does not wait',
@@ -412,7 +412,7 @@ export const API_FAULTS: readonly Fault[] = [
     title: 'the check of responses accepts fields that are not declared',
     edits: [
       {
-        file: 'src/api/conformity.ts',
+        file: 'src/contract/conformity.ts',
         find: '[keyword]: false }',
         replace: '[keyword]: true }',
       },
@@ -428,17 +428,17 @@ export const API_FAULTS: readonly Fault[] = [
         replace: "onUnreadable: (seen) => logger.info(seen, 'unreadable or incomplete HTTP request'),",
       },
     ],
-    caughtBy: 'test/operations/logs.test.ts',
+    caughtBy: 'test/observability/logs.test.ts',
   },
   {
     title: 'a shutdown loses the count of malformed requests',
     edits: [{ file: 'src/run.ts', find: '  unreadable.stop();\n', replace: '' }],
-    caughtBy: 'test/operations/logs.test.ts',
+    caughtBy: 'test/observability/logs.test.ts',
   },
   {
     title: 'a shutdown loses the count of refusals under load',
     edits: [{ file: 'src/run.ts', find: '  refusals.stop();\n', replace: '' }],
-    caughtBy: 'test/operations/logs.test.ts',
+    caughtBy: 'test/observability/logs.test.ts',
   },
   {
     title: 'a connection with waiting requests is read on',

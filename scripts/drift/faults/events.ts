@@ -2,7 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const EVENTS = 'prisma/migrations/20261123042000_events/migration.sql';
 const STORE = 'src/store/events.ts';
-const SERVICE = 'src/service/events.ts';
+const SERVICE = 'src/service/resources/events.ts';
 
 /** Faults in the feed: an event is missing, untrue, out of order or of another organization. */
 export const EVENT_FAULTS: readonly Fault[] = [

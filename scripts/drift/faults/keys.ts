@@ -185,29 +185,29 @@ export const KEY_FAULTS: readonly Fault[] = [
     title: 'a request gets the result of a look-up that started before it',
     edits: [
       {
-        file: 'src/service/batch-look-ups.ts',
+        file: 'src/traffic/batch-look-ups.ts',
         find: '    next = new Batch();\n    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUpAll(batch)));\n',
         replace:
           '    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUpAll(batch)));\n    next = new Batch();\n',
       },
     ],
-    caughtBy: 'test/service/batch-look-ups.test.ts',
+    caughtBy: 'test/traffic/batch-look-ups.test.ts',
   },
   {
     title: 'a look-up that never ends blocks all requests',
-    edits: [{ file: 'src/service/batch-look-ups.ts', find: 'within(seconds, ', replace: 'within(seconds + 3600, ' }],
-    caughtBy: 'test/service/batch-look-ups.test.ts',
+    edits: [{ file: 'src/traffic/batch-look-ups.ts', find: 'within(seconds, ', replace: 'within(seconds + 3600, ' }],
+    caughtBy: 'test/traffic/batch-look-ups.test.ts',
   },
   {
     title: 'requests that wait for a shared look-up are not counted',
     edits: [
       {
-        file: 'src/service/batch-look-ups.ts',
+        file: 'src/traffic/batch-look-ups.ts',
         find: 'next.waiting >= maxWaiting',
         replace: 'next.keys.size >= maxWaiting',
       },
     ],
-    caughtBy: 'test/service/batch-look-ups.test.ts',
+    caughtBy: 'test/traffic/batch-look-ups.test.ts',
   },
   {
     title: "a key's permission is not checked",
@@ -256,7 +256,7 @@ export const KEY_FAULTS: readonly Fault[] = [
         replace: 'set rotated_by_user_id',
       },
     ],
-    caughtBy: 'test/service/rotate-key.test.ts',
+    caughtBy: 'test/service/keys/rotate-key.test.ts',
   },
   {
     title: 'an inactive key can be rotated',
@@ -267,42 +267,42 @@ export const KEY_FAULTS: readonly Fault[] = [
         replace: 'and user_id = ${userId}::uuid\n      returning',
       },
     ],
-    caughtBy: 'test/service/rotate-key.test.ts',
+    caughtBy: 'test/service/keys/rotate-key.test.ts',
   },
   {
     title: 'a rotation lets a key that never expires stay so against the policy',
     edits: [
       {
-        file: 'src/service/rotate-key.ts',
+        file: 'src/service/keys/rotate-key.ts',
         find: '    const beyondPolicy = findBeyondPolicy(life, policy);',
         replace:
           '    const beyondPolicy = life.lifeDays === null && renewed === null ? null : findBeyondPolicy(life, policy);',
       },
     ],
-    caughtBy: 'test/service/rotate-expiry.test.ts',
+    caughtBy: 'test/service/keys/rotate-expiry.test.ts',
   },
   {
     title: 'a rotation keeps an expiry that the organization no longer allows',
     edits: [
       {
-        file: 'src/service/rotate-key.ts',
+        file: 'src/service/keys/rotate-key.ts',
         find: '    const beyondPolicy = findBeyondPolicy(life, policy);',
         replace:
           '    const beyondPolicy = life.lifeDays !== null && renewed === null ? null : findBeyondPolicy(life, policy);',
       },
     ],
-    caughtBy: 'test/service/rotate-expiry.test.ts',
+    caughtBy: 'test/service/keys/rotate-expiry.test.ts',
   },
   {
     title: 'a rotation is not in the audit log',
     edits: [
       {
-        file: 'src/service/rotate-key.ts',
+        file: 'src/service/keys/rotate-key.ts',
         find: '    await recordAudit(tx, scope, {\n',
         replace: "    if (keyId === '') await recordAudit(tx, scope, {\n",
       },
     ],
-    caughtBy: 'test/service/key-audit.test.ts',
+    caughtBy: 'test/service/keys/key-audit.test.ts',
   },
   {
     title: 'a key in the URL of a search is repeated on the page',
@@ -325,24 +325,24 @@ export const KEY_FAULTS: readonly Fault[] = [
   {
     title: 'a user can have any number of keys',
     edits: [{ file: KEY, find: 'export const MAX_ACTIVE_KEYS = 10;', replace: 'export const MAX_ACTIVE_KEYS = 1000;' }],
-    caughtBy: 'test/service/issue-key.test.ts',
+    caughtBy: 'test/service/keys/issue-key.test.ts',
   },
   {
     title: "a key can outlive the organization's limit",
     edits: [
       {
-        file: 'src/service/key-life.ts',
+        file: 'src/service/keys/key-life.ts',
         find: 'if (lifeDays !== null && lifeDays > maxKeyLifeDays)',
         replace: 'if (lifeDays !== null && lifeDays > 2 * maxKeyLifeDays)',
       },
     ],
-    caughtBy: 'test/service/key-policy.test.ts',
+    caughtBy: 'test/service/keys/key-policy.test.ts',
   },
   {
     title: 'a key can have permissions that its user does not have',
     edits: [
       {
-        file: 'src/service/issue-key.ts',
+        file: 'src/service/keys/issue-key.ts',
         find: 'findBeyondRole(request, holder.role)',
         replace: "findBeyondRole(request, holder.role === 'viewer' ? 'member' : holder.role)",
       },
@@ -370,18 +370,18 @@ export const KEY_FAULTS: readonly Fault[] = [
     edits: [
       { file: KEY_OF_WRITE, find: '${keyId}::uuid, ${isLocked})', replace: '${keyId}::uuid, ${isLocked} and false)' },
     ],
-    caughtBy: 'test/service/revocation-race.test.ts',
+    caughtBy: 'test/service/keys/revocation-race.test.ts',
   },
   {
     title: 'a revocation does not wait for the writes of the key',
     edits: [
       {
-        file: 'src/service/key-authority.ts',
+        file: 'src/service/keys/key-authority.ts',
         find: "action === 'revoke' || action === 'rotate' ?",
         replace: "action === 'rotate' ?",
       },
     ],
-    caughtBy: 'test/service/revocation-race.test.ts',
+    caughtBy: 'test/service/keys/revocation-race.test.ts',
   },
   {
     title: 'two active key names can differ only in letter case',
@@ -397,12 +397,12 @@ export const KEY_FAULTS: readonly Fault[] = [
     title: 'the second factor is stored as plain bytes',
     edits: [
       {
-        file: 'src/service/second-factor-code.ts',
+        file: 'src/service/accounts/second-factor-code.ts',
         find: 'keyring.encrypt(secret.bytes, placeOfTotpSecret(user))',
         replace: 'Uint8Array.from(secret.bytes)',
       },
     ],
-    caughtBy: 'test/service/second-factor-set-up.test.ts',
+    caughtBy: 'test/service/accounts/second-factor-set-up.test.ts',
   },
   {
     title: 'a server starts without the key of the secrets in its database',
@@ -468,7 +468,7 @@ export const KEY_FAULTS: readonly Fault[] = [
         replace: 'const isNeeded = rows[0]?.needed === null;',
       },
     ],
-    caughtBy: 'test/service/lock-order.test.ts',
+    caughtBy: 'test/service/keys/lock-order.test.ts',
   },
   {
     title: 'the responses to an ended key are not counted',
@@ -496,20 +496,20 @@ export const KEY_FAULTS: readonly Fault[] = [
   {
     title: 'a response that is sent after a write is counted nowhere',
     edits: [
-      { file: 'src/service/last-used.ts', find: '    return batch.find(this);\n', replace: '    return this;\n' },
+      { file: 'src/traffic/last-used.ts', find: '    return batch.find(this);\n', replace: '    return this;\n' },
     ],
-    caughtBy: 'test/service/last-used-failure.test.ts',
+    caughtBy: 'test/traffic/last-used-failure.test.ts',
   },
   {
     title: 'counts of requests are kept forever',
     edits: [
       {
-        file: 'src/operations/housekeeping.ts',
+        file: 'src/observability/housekeeping.ts',
         find: "  'counts of requests': deleteOldKeyUses,\n",
         replace: "  'counts of requests': async () => deleteOldKeyUses.length - 2,\n",
       },
     ],
-    caughtBy: 'test/operations/housekeeping.test.ts',
+    caughtBy: 'test/observability/housekeeping.test.ts',
   },
   {
     title: 'a key in the User-Agent is stored as the name of the client',
@@ -524,7 +524,7 @@ export const KEY_FAULTS: readonly Fault[] = [
   },
   {
     title: 'counts that cannot be written keep others from it',
-    edits: [{ file: 'src/service/last-used.ts', find: '[...uses, ...part]', replace: '[...part, ...uses]' }],
-    caughtBy: 'test/service/last-used-failure.test.ts',
+    edits: [{ file: 'src/traffic/last-used.ts', find: '[...uses, ...part]', replace: '[...part, ...uses]' }],
+    caughtBy: 'test/traffic/last-used-failure.test.ts',
   },
 ];

@@ -1,10 +1,10 @@
 import type { Fault } from '../fault.ts';
 
-const TOKENS = 'src/service/leased-tokens.ts';
-const LIMITER = 'src/service/request-limiter.ts';
+const TOKENS = 'src/traffic/leased-tokens.ts';
+const LIMITER = 'src/traffic/request-limiter.ts';
 const STORE = 'src/store/rate-limits.ts';
 const SERVER_API = 'src/api/server-api.ts';
-const UNIT = 'test/service/request-limiter.test.ts';
+const UNIT = 'test/traffic/request-limiter.test.ts';
 const API = 'test/api/rate-limits.test.ts';
 
 /** Faults in the rate limits. */
@@ -14,7 +14,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       { file: TOKENS, find: 'this.#stock - 1 >= -this.#credit', replace: 'this.#stock - 1 >= -1e6 - this.#credit' },
     ],
-    caughtBy: 'test/service/leased-tokens.test.ts',
+    caughtBy: 'test/traffic/leased-tokens.test.ts',
   },
   {
     title: 'a bucket grants more tokens than it holds',

@@ -58,14 +58,14 @@ export const NUMBER_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the hash of a password takes little memory',
-    edits: [{ file: 'src/service/password.ts', find: 'memoryCost: 19_456', replace: 'memoryCost: 1024' }],
+    edits: [{ file: 'src/service/accounts/password.ts', find: 'memoryCost: 19_456', replace: 'memoryCost: 1024' }],
     caughtBy: CONSTANTS,
   },
   {
     title: 'four thousand codes of a second factor may be tried in an hour',
     edits: [
       {
-        file: 'src/service/attempt-limits.ts',
+        file: 'src/service/accounts/attempt-limits.ts',
         find: "'factor-account', attempts: 40",
         replace: "'factor-account', attempts: 4000",
       },

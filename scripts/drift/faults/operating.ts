@@ -1,9 +1,9 @@
 import type { Fault } from '../fault.ts';
 
 const APP = 'src/app.ts';
-const METRICS = 'test/operations/metrics.test.ts';
-const TRACES = 'src/operations/tracing/open-telemetry.ts';
-const TRACES_TEST = 'test/operations/traces.test.ts';
+const METRICS = 'test/observability/metrics.test.ts';
+const TRACES = 'src/observability/tracing/open-telemetry.ts';
+const TRACES_TEST = 'test/observability/traces.test.ts';
 
 /** Faults in what operators see. */
 export const OPERATING_FAULTS: readonly Fault[] = [
@@ -20,13 +20,13 @@ export const OPERATING_FAULTS: readonly Fault[] = [
   {
     title: 'requests that a rate limit refuses are not counted',
     edits: [
-      { file: 'src/service/request-limiter.ts', find: 'this.#refused[closest] += 1;', replace: 'void this.#refused;' },
+      { file: 'src/traffic/request-limiter.ts', find: 'this.#refused[closest] += 1;', replace: 'void this.#refused;' },
     ],
     caughtBy: METRICS,
   },
   {
     title: 'the metrics leave out the start of the process',
-    edits: [{ file: 'src/operations/metrics/metrics.ts', find: ", aggregator: 'first' }", replace: ' }' }],
+    edits: [{ file: 'src/observability/metrics/metrics.ts', find: ", aggregator: 'first' }", replace: ' }' }],
     caughtBy: METRICS,
   },
   {
@@ -38,7 +38,7 @@ export const OPERATING_FAULTS: readonly Fault[] = [
     title: 'a span has the path of the request, which may contain a key',
     edits: [
       {
-        file: 'src/operations/tracing/request-span.ts',
+        file: 'src/observability/tracing/request-span.ts',
         find: "'charter.operation': operation,",
         replace: "'charter.operation': operation, 'url.path': Object(res).req.url,",
       },
@@ -125,7 +125,7 @@ export const OPERATING_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the path of a request moves the cursor of the terminal',
-    edits: [{ file: 'src/operations/logs.ts', find: '/\\p{Cc}/gu', replace: '/\\p{Cs}/gu' }],
-    caughtBy: 'test/operations/terminal-log.test.ts',
+    edits: [{ file: 'src/observability/logs.ts', find: '/\\p{Cc}/gu', replace: '/\\p{Cs}/gu' }],
+    caughtBy: 'test/observability/terminal-log.test.ts',
   },
 ];

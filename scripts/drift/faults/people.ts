@@ -77,7 +77,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
     title: 'a wrong code reveals the secret of a pending second factor',
     edits: [
       {
-        file: 'src/service/second-factor-code.ts',
+        file: 'src/service/accounts/second-factor-code.ts',
         find: 'return isSameText(sent, secret.base32) ? { secret: sent, uri',
         replace: 'return isSameText(sent, sent) ? { secret: secret.base32, uri',
       },
@@ -121,7 +121,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
   {
     title: 'a session that has ended meanwhile ends the others',
     edits: [{ file: 'src/store/sessions.ts', find: 'return found === 1;', replace: 'return found >= 0;' }],
-    caughtBy: 'test/service/sessions.test.ts',
+    caughtBy: 'test/service/accounts/sessions.test.ts',
   },
   {
     title: 'a session without the second factor counts as signed in',
@@ -132,7 +132,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
         replace: "return age < HALF_SESSION_MINUTES ? 'signed-in' : 'ended';",
       },
     ],
-    caughtBy: 'test/service/second-factor.test.ts',
+    caughtBy: 'test/service/accounts/second-factor.test.ts',
   },
   {
     title: 'a form that shows a key can be submitted twice',
@@ -193,12 +193,12 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
     title: 'the response to a forgotten password waits for the mail',
     edits: [
       {
-        file: 'src/service/request-reset.ts',
+        file: 'src/service/accounts/request-reset.ts',
         find: 'outbox.later(async () => {',
         replace: 'await (async () => {',
       },
       {
-        file: 'src/service/request-reset.ts',
+        file: 'src/service/accounts/request-reset.ts',
         find: '  });\n  return DONE;',
         replace: '  })();\n  return DONE;',
       },
@@ -262,31 +262,35 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
   {
     title: 'the log contains the query',
     edits: [
-      { file: 'src/operations/logs.ts', find: 'path: pathOf(url),', replace: "path: pathOf(url.replace('?', '/'))," },
+      {
+        file: 'src/observability/logs.ts',
+        find: 'path: pathOf(url),',
+        replace: "path: pathOf(url.replace('?', '/')),",
+      },
     ],
-    caughtBy: 'test/operations/logs.test.ts',
+    caughtBy: 'test/observability/logs.test.ts',
   },
   {
     title: 'the log contains a key from a path',
     edits: [
       {
-        file: 'src/operations/logs.ts',
+        file: 'src/observability/logs.ts',
         find: "(segment.length > ID_CHARACTERS ? '…' : segment)",
         replace: "(segment.length > 200 ? '…' : segment)",
       },
     ],
-    caughtBy: 'test/operations/logs.test.ts',
+    caughtBy: 'test/observability/logs.test.ts',
   },
   {
     title: 'a server without a database reports that it is ready',
     edits: [
       {
-        file: 'src/operations/health.ts',
+        file: 'src/observability/health.ts',
         find: "((await isReachable(db)) ? null : 'the database does not answer')",
         replace: '((await isReachable(db)) ? null : null)',
       },
     ],
-    caughtBy: 'test/operations/health.test.ts',
+    caughtBy: 'test/observability/health.test.ts',
   },
   {
     title: 'an invalid port is accepted',

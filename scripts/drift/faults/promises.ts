@@ -54,7 +54,7 @@ export const PROMISE_FAULTS: readonly Fault[] = [
   },
   {
     title: '/readyz waits four seconds',
-    edits: [{ file: 'src/operations/health.ts', find: 'TIMEOUT_MS = 2000', replace: 'TIMEOUT_MS = 4000' }],
+    edits: [{ file: 'src/observability/health.ts', find: 'TIMEOUT_MS = 2000', replace: 'TIMEOUT_MS = 4000' }],
     caughtBy: FACTS,
   },
   {
@@ -89,7 +89,7 @@ export const PROMISE_FAULTS: readonly Fault[] = [
     title: 'a rotation issues a live key in the test environment',
     edits: [
       {
-        file: 'src/service/rotate-key.ts',
+        file: 'src/service/keys/rotate-key.ts',
         find: 'mintKey(environment)',
         replace: "mintKey(environment === 'live' ? environment : 'live')",
       },

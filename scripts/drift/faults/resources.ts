@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Json, type Operation, operationsOf, schemaNameOf } from '../../../src/api/document.ts';
+import { type Json, type Operation, operationsOf, schemaNameOf } from '../../../src/contract/document.ts';
 import { root } from '../../tool.ts';
 import type { Fault } from '../fault.ts';
 

@@ -2,7 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const CONNECTIONS = 'src/connections.ts';
 const CONNECTION_TESTS = 'test/connections.test.ts';
-const ERROR = 'src/operations/unexpected-error.ts';
+const ERROR = 'src/observability/unexpected-error.ts';
 const ERROR_TESTS = 'test/process/unexpected-error.test.ts';
 
 /** Faults in how connections end, and in how the process does. */
@@ -96,7 +96,7 @@ export const STOPPING_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the log of an unexpected error shows a password',
-    edits: [{ file: 'src/operations/describe-error.ts', find: ".replace(URL_PASSWORD, '://…@')", replace: '' }],
+    edits: [{ file: 'src/observability/describe-error.ts', find: ".replace(URL_PASSWORD, '://…@')", replace: '' }],
     caughtBy: ERROR_TESTS,
   },
   {
@@ -106,7 +106,7 @@ export const STOPPING_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a stopped run of tests leaves its PostgreSQL running',
-    edits: [{ file: 'test/support/set-up.ts', find: '      await services.end();\n', replace: '' }],
+    edits: [{ file: 'test/support/runner/set-up.ts', find: '      await services.end();\n', replace: '' }],
     caughtBy: 'test/process/stop-commands.test.ts',
   },
 ];

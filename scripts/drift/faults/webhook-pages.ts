@@ -12,7 +12,7 @@ export const WEBHOOK_PAGE_FAULTS: readonly Fault[] = [
     title: 'a webhook secret is shown again when its form is sent twice',
     edits: [
       {
-        file: 'src/service/webhook-secret.ts',
+        file: 'src/service/webhooks/secret.ts',
         find: 'if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;',
         replace: "if (!(await claimForm(tx, scope, { formId })) && endpointId === '') return ALREADY_SENT;",
       },
@@ -23,7 +23,7 @@ export const WEBHOOK_PAGE_FAULTS: readonly Fault[] = [
     title: 'a manager may change webhook endpoints',
     edits: [
       {
-        file: 'src/service/webhook-authority.ts',
+        file: 'src/service/webhooks/authority.ts',
         find: 'if (!mayGovern(current.role))',
         replace: 'if (!mayGovern(current.role) && !maySeeWebhooks(current.role))',
       },
@@ -34,7 +34,7 @@ export const WEBHOOK_PAGE_FAULTS: readonly Fault[] = [
     title: 'a manager gets what a receiver responded',
     edits: [
       {
-        file: 'src/service/webhooks.ts',
+        file: 'src/service/webhooks/webhooks.ts',
         find: 'mayGovern(actor.role)',
         replace: "mayGovern(actor.role) || actor.role === 'manager'",
       },
@@ -90,7 +90,7 @@ export const WEBHOOK_PAGE_FAULTS: readonly Fault[] = [
     title: 'the event of a resend is not in the audit log',
     edits: [
       {
-        file: 'src/service/webhook-sending.ts',
+        file: 'src/service/webhooks/sending.ts',
         find: "    await recordAudit(tx, scope, {\n      action: 'webhook.resent',",
         replace: "    if (delivery.isTest) await recordAudit(tx, scope, {\n      action: 'webhook.resent',",
       },
@@ -99,14 +99,14 @@ export const WEBHOOK_PAGE_FAULTS: readonly Fault[] = [
   },
   {
     title: 'an eleventh webhook endpoint is accepted',
-    edits: [{ file: 'src/service/webhook-creation.ts', find: '>= MAX_ENDPOINTS)', replace: '> MAX_ENDPOINTS)' }],
+    edits: [{ file: 'src/service/webhooks/creation.ts', find: '>= MAX_ENDPOINTS)', replace: '> MAX_ENDPOINTS)' }],
     caughtBy: ACTIONS_TEST,
   },
   {
     title: 'concurrent additions exceed the limit of webhook endpoints',
     edits: [
       {
-        file: 'src/service/webhook-creation.ts',
+        file: 'src/service/webhooks/creation.ts',
         find: 'await lockOrganization(tx, scope);',
         replace: "if (url === '') await lockOrganization(tx, scope);",
       },

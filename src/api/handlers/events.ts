@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/openapi.d.ts';
-import { cursorKeyOf } from '../../service/cursor-key.ts';
-import * as service from '../../service/events.ts';
+import { cursorKeyOf } from '../../service/resources/cursor-key.ts';
+import * as service from '../../service/resources/events.ts';
 import { bytesOfPosition, positionIn } from '../../store/event-position.ts';
 import { FEED_PARAMETERS, nextPage, openCursor, sealCursor } from '../cursor.ts';
 import { readInstant } from '../instant.ts';

@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/openapi.d.ts';
 import type { ParentProgram } from '../../domain/parent-program.ts';
-import * as service from '../../service/parent-programs.ts';
-import { getRow } from '../../service/rows.ts';
+import * as service from '../../service/resources/parent-programs.ts';
+import { getRow } from '../../service/resources/rows.ts';
 import * as store from '../../store/parent-program-list.ts';
 import { PARENT_PROGRAMS } from '../../store/parent-programs.ts';
 import { entityTagOf, requireIfMatch } from '../conditional.ts';

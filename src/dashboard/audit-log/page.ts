@@ -1,12 +1,12 @@
 import { DAY_MS } from '../../domain/duration.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
 import { ACTIONS, type AuditRecord, countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit-log.ts';
 import type { Form } from '../http/forms.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
-import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { field, filterFold, hidden, pager, problemSummary } from '../markup/parts.ts';
 import { boundedCount } from '../markup/words.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Html } from '../../html/html.ts';
 import { codeOf } from '../../store/error-code.ts';
-import type { Html } from '../markup/html.ts';
 
 type Extras = { readonly headers?: Readonly<Record<string, string>>; readonly cookies?: readonly string[] };
 

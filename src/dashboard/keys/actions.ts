@@ -1,6 +1,6 @@
-import type { KeyAccess } from '../../service/key-access.ts';
-import type { KeyDetails } from '../../service/list-keys.ts';
-import type { IconName } from '../markup/icons.ts';
+import type { IconName } from '../../html/icons.ts';
+import type { KeyAccess } from '../../service/keys/key-access.ts';
+import type { KeyDetails } from '../../service/keys/list-keys.ts';
 
 export type Action = 'Rotate' | 'Rename' | 'Revoke';
 

@@ -1,9 +1,9 @@
 import type { KeyState } from '../../domain/api-key.ts';
 import { formatCount, formatNumber } from '../../domain/format.ts';
-import type { KeyAccess } from '../../service/key-access.ts';
-import { mayHaveUnwrittenUse } from '../../service/last-used.ts';
-import type { KeyDetails } from '../../service/list-keys.ts';
-import { type Html, type HtmlValue, html } from '../markup/html.ts';
+import { type Html, type HtmlValue, html } from '../../html/html.ts';
+import type { KeyAccess } from '../../service/keys/key-access.ts';
+import type { KeyDetails } from '../../service/keys/list-keys.ts';
+import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
 import { badge, emailText } from '../markup/parts.ts';
 import { day, daysUntil, instant, ROLE_WORDS, since } from '../markup/words.ts';
 import type { KeyContext } from './context.ts';

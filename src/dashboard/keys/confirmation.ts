@@ -1,11 +1,11 @@
 import { DAY_MS } from '../../domain/duration.ts';
 import { nameKeyOf } from '../../domain/name.ts';
-import type { KeyAccess } from '../../service/key-access.ts';
-import { getKey, type KeyDetails } from '../../service/list-keys.ts';
+import { type Html, html } from '../../html/html.ts';
+import type { KeyAccess } from '../../service/keys/key-access.ts';
+import { getKey, type KeyDetails } from '../../service/keys/list-keys.ts';
 import { type Invalid, invalid } from '../../service/outcome.ts';
 import type { Problem } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { beside, facts, field, head, problemSummary } from '../markup/parts.ts';
 import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';

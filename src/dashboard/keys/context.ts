@@ -1,6 +1,6 @@
-import type { KeyAccess } from '../../service/key-access.ts';
+import type { Html } from '../../html/html.ts';
+import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import type { Html } from '../markup/html.ts';
 
 /** A request about the keys of one user: one's own, or another user's. */
 export type KeyContext = SignedInContext & {

@@ -1,15 +1,15 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
 import { DAY_MS } from '../../domain/duration.ts';
 import { type Permission, permissionsOf } from '../../domain/role.ts';
-import { issueKey } from '../../service/issue-key.ts';
-import { getKeyAccess, type KeyAccess } from '../../service/key-access.ts';
-import { countActive } from '../../service/list-keys.ts';
+import { type Html, html } from '../../html/html.ts';
+import { issueKey } from '../../service/keys/issue-key.ts';
+import { getKeyAccess, type KeyAccess } from '../../service/keys/key-access.ts';
+import { countActive } from '../../service/keys/list-keys.ts';
 import { readDay } from '../http/day.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import {
   beside,

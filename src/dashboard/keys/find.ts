@@ -1,5 +1,5 @@
 import { findKeyIn } from '../../domain/api-key.ts';
-import { findKeyOwner } from '../../service/organization-keys.ts';
+import { findKeyOwner } from '../../service/keys/organization-keys.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import { userKeysUrl } from '../people/user-head.ts';

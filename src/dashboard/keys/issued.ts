@@ -1,6 +1,6 @@
-import type { KeyIssued } from '../../service/issue-key.ts';
+import { html } from '../../html/html.ts';
+import type { KeyIssued } from '../../service/keys/issue-key.ts';
 import type { View } from '../http/view.ts';
-import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, environmentBadge, facts, head } from '../markup/parts.ts';
 import { instant, permissionChip } from '../markup/words.ts';

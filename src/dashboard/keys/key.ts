@@ -1,12 +1,12 @@
 import { mayGovern } from '../../domain/role.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
 import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
-import { getKeyWithRotations, type KeyWithRotations, MAX_STEPS } from '../../service/key-rotations.ts';
-import type { KeyDetails } from '../../service/list-keys.ts';
+import { getKeyWithRotations, type KeyWithRotations, MAX_STEPS } from '../../service/keys/key-rotations.ts';
+import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { eventTable } from '../audit-log/event-table.ts';
 import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
-import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { facts, head, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';

@@ -2,7 +2,7 @@ import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/api-key.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
 import { formatCount, formatDay } from '../../domain/format.ts';
 import type { KeyPolicy } from '../../domain/role.ts';
-import { type Html, html } from '../markup/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { field } from '../markup/parts.ts';
 
 type LifeOption = { readonly value: string; readonly words: string };

@@ -1,10 +1,10 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
-import type { KeyAccess } from '../../service/key-access.ts';
-import { findKey, type KeyDetails, type KeyList, listKeys, MAX_COUNTED_KEYS } from '../../service/list-keys.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon, KEY_ICON } from '../../html/icons.ts';
+import type { KeyAccess } from '../../service/keys/key-access.ts';
+import { findKey, type KeyDetails, type KeyList, listKeys, MAX_COUNTED_KEYS } from '../../service/keys/list-keys.ts';
 import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
-import { icon, KEY_ICON } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';

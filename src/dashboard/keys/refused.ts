@@ -1,10 +1,10 @@
-import type { KeyAccess } from '../../service/key-access.ts';
-import { type KeyAction, refuseKey } from '../../service/key-refusal.ts';
-import { listAdministrators } from '../../service/organization.ts';
+import { type Html, html } from '../../html/html.ts';
+import { listAdministrators } from '../../service/accounts/organization.ts';
+import type { KeyAccess } from '../../service/keys/key-access.ts';
+import { type KeyAction, refuseKey } from '../../service/keys/key-refusal.ts';
 import type { KeyRefusal, KeyRefused } from '../../service/outcome.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
-import { type Html, html } from '../markup/html.ts';
 import { emailText } from '../markup/parts.ts';
 import { type KeyContext, toList } from './context.ts';
 

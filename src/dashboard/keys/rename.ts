@@ -1,10 +1,10 @@
-import type { KeyDetails } from '../../service/list-keys.ts';
-import { renameKey } from '../../service/rename-key.ts';
+import { type Html, html } from '../../html/html.ts';
+import type { KeyDetails } from '../../service/keys/list-keys.ts';
+import { renameKey } from '../../service/keys/rename-key.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { field, postForm } from '../markup/parts.ts';
 import { alreadyEnded, buttons, confirmationPage, keyIdOf, readKey } from './confirmation.ts';
 import { type KeyContext, toList } from './context.ts';

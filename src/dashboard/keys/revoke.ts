@@ -1,11 +1,11 @@
-import type { KeyDetails } from '../../service/list-keys.ts';
-import { revokeKey } from '../../service/revoke-key.ts';
+import { type Html, html } from '../../html/html.ts';
+import type { KeyDetails } from '../../service/keys/list-keys.ts';
+import { revokeKey } from '../../service/keys/revoke-key.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { problemOf } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { postForm } from '../markup/parts.ts';
 import {
   alreadyEnded,

@@ -1,16 +1,16 @@
 import { formatCount, formatDay } from '../../domain/format.ts';
 import type { KeyPolicy } from '../../domain/role.ts';
-import type { KeyAccess } from '../../service/key-access.ts';
-import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from '../../service/key-life.ts';
-import type { KeyDetails } from '../../service/list-keys.ts';
+import { type Html, html } from '../../html/html.ts';
+import type { KeyAccess } from '../../service/keys/key-access.ts';
+import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from '../../service/keys/key-life.ts';
+import type { KeyDetails } from '../../service/keys/list-keys.ts';
+import { rotateKey } from '../../service/keys/rotate-key.ts';
 import { type Invalid, joinInvalid } from '../../service/outcome.ts';
-import { rotateKey } from '../../service/rotate-key.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { hidden, postForm } from '../markup/parts.ts';
 import {
   alreadyEnded,

@@ -1,6 +1,6 @@
 import { type KeyUsage, OUTCOMES, requestsOf, SHOWN_PERIODS, type UsePeriod } from '../../domain/key-usage.ts';
+import { type Html, html } from '../../html/html.ts';
 import { chartFigure } from '../markup/chart.ts';
-import { type Html, html } from '../markup/html.ts';
 
 /** The server writes its counts every minute. */
 const FRESHNESS =

@@ -1,6 +1,6 @@
 import { formatDay, formatInstant, formatNumber } from '../../domain/format.ts';
 import { type Outcome, type PeriodUse, requestsOf, totalOf, type UsePeriod } from '../../domain/key-usage.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { table } from './table.ts';
 
 // Bars of hours or days, each split by outcome, with the same numbers as a table.

@@ -1,6 +1,6 @@
+import { type Html, html } from '../../html/html.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { type Html, html } from './html.ts';
 import { page } from './layout.ts';
 
 export type ErrorContent = {

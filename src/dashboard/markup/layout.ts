@@ -1,9 +1,9 @@
 import { mayGovern, maySeeKeysOfOthers, maySeePeople, type Role } from '../../domain/role.ts';
+import { type Html, html } from '../../html/html.ts';
+import { type IconName, icon, initials, LOGO, SPRITE } from '../../html/icons.ts';
 import type { Problem } from '../http/problem.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { type Html, html } from './html.ts';
-import { type IconName, icon, initials, LOGO, SPRITE } from './icons.ts';
 import { environmentBadge, postForm } from './parts.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
 

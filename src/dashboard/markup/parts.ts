@@ -1,8 +1,8 @@
 import type { Environment } from '../../domain/api-key.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
+import { type Html, type HtmlValue, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
 import type { Problem } from '../http/problem.ts';
-import { type Html, type HtmlValue, html } from './html.ts';
-import { icon } from './icons.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
 
 // Parts that many pages share.

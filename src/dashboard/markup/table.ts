@@ -1,4 +1,4 @@
-import { type Html, type HtmlValue, html } from './html.ts';
+import { type Html, type HtmlValue, html } from '../../html/html.ts';
 
 type Row = {
   readonly cells: readonly HtmlValue[];

@@ -2,7 +2,7 @@ import type { Environment } from '../../domain/api-key.ts';
 import { DAY_MS } from '../../domain/duration.ts';
 import { formatCount, formatDay, formatInstant, formatNumber, formatSecond } from '../../domain/format.ts';
 import type { Permission, Role } from '../../domain/role.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../html/html.ts';
 
 export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
   administrator: { name: 'Administrator', meaning: 'All keys, all people and the organization.' },

@@ -1,8 +1,8 @@
 import type { Actor } from '../../domain/actor.ts';
 import { formatCount } from '../../domain/format.ts';
 import { mayGovern, maySeeKeysOfOthers, maySeeWebhooks, type Role } from '../../domain/role.ts';
+import { type Html, html } from '../../html/html.ts';
 import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
-import { type Html, html } from '../markup/html.ts';
 import { head } from '../markup/parts.ts';
 
 type Tab = 'policy' | 'api-keys' | 'webhooks' | 'audit-log';

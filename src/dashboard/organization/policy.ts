@@ -1,12 +1,12 @@
 import { MAX_LIFE_DAYS } from '../../domain/api-key.ts';
 import { formatNumber } from '../../domain/format.ts';
 import { limitsOf } from '../../domain/request-limits.ts';
-import { getPolicy, type OrganizationRecord, updatePolicy } from '../../service/organization.ts';
+import { type Html, html } from '../../html/html.ts';
+import { getPolicy, type OrganizationRecord, updatePolicy } from '../../service/accounts/organization.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, facts, field, postForm, problemSummary } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';

@@ -1,12 +1,12 @@
 import { formatNumber } from '../../domain/format.ts';
 import { OUTCOMES, SHOWN_PERIODS } from '../../domain/key-usage.ts';
-import { getOrganizationUse, type OrganizationUse } from '../../service/organization-use.ts';
+import { type Html, html } from '../../html/html.ts';
+import { getOrganizationUse, type OrganizationUse } from '../../service/keys/organization-use.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { keyCell } from '../keys/cells.ts';
 import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { usageSection } from '../keys/usage.ts';
-import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { head } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';

@@ -1,14 +1,14 @@
 import { type AccessLinkKind, linkUrl } from '../../domain/access-link.ts';
-import { makeLink } from '../../service/access-links.ts';
-import { linkMail } from '../../service/link-mail.ts';
-import type { AccessLink } from '../../service/make-link.ts';
+import { html } from '../../html/html.ts';
+import { makeLink } from '../../service/accounts/access-links.ts';
+import { linkMail } from '../../service/accounts/link-mail.ts';
+import type { AccessLink } from '../../service/accounts/make-link.ts';
 import { invalid } from '../../service/outcome.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, readFormId } from '../http/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, head } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';

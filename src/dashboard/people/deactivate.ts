@@ -1,14 +1,14 @@
 import { formatCount } from '../../domain/format.ts';
 import { mayManage } from '../../domain/role.ts';
-import { deactivateUser, reactivateUser } from '../../service/change-user.ts';
-import { type KeyDetails, listActiveKeys } from '../../service/list-keys.ts';
-import { getUser, type UserDetails } from '../../service/people.ts';
+import { type Html, html } from '../../html/html.ts';
+import { deactivateUser, reactivateUser } from '../../service/accounts/change-user.ts';
+import { getUser, type UserDetails } from '../../service/accounts/people.ts';
+import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { lastUse } from '../keys/cells.ts';
-import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { beside, head, postForm } from '../markup/parts.ts';
 import { since } from '../markup/words.ts';

@@ -1,12 +1,12 @@
 import { LINK_HOURS } from '../../domain/access-link.ts';
 import { formatCount } from '../../domain/format.ts';
-import { inviteUser } from '../../service/people.ts';
+import { html } from '../../html/html.ts';
+import { inviteUser } from '../../service/accounts/people.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { beside, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { linkPage } from './access-link.ts';

@@ -1,6 +1,6 @@
 import { mayManage, ROLES, type Role } from '../../domain/role.ts';
+import { type Html, html } from '../../html/html.ts';
 import type { Problem } from '../http/problem.ts';
-import { type Html, html } from '../markup/html.ts';
 import { field } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
 

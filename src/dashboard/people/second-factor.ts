@@ -1,12 +1,12 @@
 import { PASSWORD_CHARACTERS } from '../../domain/password.ts';
 import { mayManage } from '../../domain/role.ts';
-import { getUser, type UserDetails } from '../../service/people.ts';
-import { resetSecondFactor } from '../../service/reset-second-factor.ts';
+import { type Html, html } from '../../html/html.ts';
+import { getUser, type UserDetails } from '../../service/accounts/people.ts';
+import { resetSecondFactor } from '../../service/accounts/reset-second-factor.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { head, postForm } from '../markup/parts.ts';
 import { userPage } from './user.ts';

@@ -1,6 +1,6 @@
 import type { Role } from '../../domain/role.ts';
+import { type Html, html } from '../../html/html.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { type Html, html } from '../markup/html.ts';
 import { emailText, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
 

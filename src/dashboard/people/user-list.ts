@@ -1,13 +1,19 @@
 import { formatNumber } from '../../domain/format.ts';
 import { mayManage, ROLES } from '../../domain/role.ts';
-import { listUsers, MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../service/people.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
+import {
+  listUsers,
+  MAX_COUNTED_USERS,
+  USER_STATES,
+  type UserDetails,
+  type UserState,
+} from '../../service/accounts/people.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { findKeyUrl, withoutKey } from '../keys/find.ts';
-import { type Html, html } from '../markup/html.ts';
-import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { badge, emailText, head, hidden, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';

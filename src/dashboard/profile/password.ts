@@ -1,11 +1,11 @@
 import { passwordCharacters } from '../../domain/password.ts';
-import { changePassword } from '../../service/change-password.ts';
+import { html } from '../../html/html.ts';
+import { changePassword } from '../../service/accounts/change-password.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { head, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 

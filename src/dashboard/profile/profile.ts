@@ -1,10 +1,10 @@
 import type { Actor } from '../../domain/actor.ts';
 import { formatCount } from '../../domain/format.ts';
-import { countRecoveryCodesLeft } from '../../service/second-factor.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
+import { countRecoveryCodesLeft } from '../../service/accounts/second-factor.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
-import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, emailText, facts, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';

@@ -1,12 +1,12 @@
 import { formatInstant } from '../../domain/format.ts';
 import { RECOVERY_CODES } from '../../domain/recovery-code.ts';
-import { renewRecoveryCodes } from '../../service/second-factor.ts';
+import { html } from '../../html/html.ts';
+import { renewRecoveryCodes } from '../../service/accounts/second-factor.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 

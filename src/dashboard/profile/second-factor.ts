@@ -1,18 +1,18 @@
 import { renderSVG } from 'uqr';
+import { type Html, html } from '../../html/html.ts';
 import {
   type Authenticator,
   beginSecondFactor,
   confirmSecondFactor,
   findPendingSecret,
   removeSecondFactor,
-} from '../../service/second-factor.ts';
+} from '../../service/accounts/second-factor.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import { formTokenOf } from '../http/form-token.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, field, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 import { codesPage } from './recovery-codes.ts';

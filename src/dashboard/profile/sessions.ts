@@ -1,17 +1,17 @@
 import { deviceOf } from '../../domain/device.ts';
 import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/session.ts';
+import { type Html, html } from '../../html/html.ts';
 import {
   endOtherSessions,
   endOwnSession,
   type ListedSession,
   listSessions,
   MAX_LISTED_SESSIONS,
-} from '../../service/sessions.ts';
+} from '../../service/accounts/sessions.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';

@@ -1,9 +1,9 @@
-import { requestReset } from '../../service/request-reset.ts';
+import { type Html, html } from '../../html/html.ts';
+import { requestReset } from '../../service/accounts/request-reset.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { field, postForm, problemSummary } from '../markup/parts.ts';
 

@@ -1,10 +1,10 @@
-import { giveSecondFactor } from '../../service/sign-in.ts';
+import { html } from '../../html/html.ts';
+import { giveSecondFactor } from '../../service/accounts/sign-in.ts';
 import { endedSessionCookie, sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { field, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { safeNext } from './next.ts';

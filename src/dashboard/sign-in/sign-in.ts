@@ -1,11 +1,11 @@
 import { SESSION_HOURS, SESSION_IDLE_MINUTES, type SessionEnd } from '../../domain/session.ts';
-import { signIn, signOut } from '../../service/sign-in.ts';
+import { html } from '../../html/html.ts';
+import { signIn, signOut } from '../../service/accounts/sign-in.ts';
 import { endedSessionCookie, sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import { findSignedIn, type RequestContext, type SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 import { safeNext } from './next.ts';

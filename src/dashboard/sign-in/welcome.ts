@@ -1,10 +1,10 @@
-import { openLink, setPassword } from '../../service/access-links.ts';
+import { html } from '../../html/html.ts';
+import { openLink, setPassword } from '../../service/accounts/access-links.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
-import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { passwordField, postForm, problemSummary } from '../markup/parts.ts';
 

@@ -1,17 +1,17 @@
+import { type Html, html } from '../../html/html.ts';
 import type { Conflict, Done } from '../../service/outcome.ts';
 import {
   changeWebhookContent,
   disableWebhookByUser,
   enableWebhookEndpoint,
   removeWebhookEndpoint,
-} from '../../service/webhook-changes.ts';
-import { getWebhook, type WebhookEndpointDetails } from '../../service/webhooks.ts';
+} from '../../service/webhooks/changes.ts';
+import { getWebhook, type WebhookEndpointDetails } from '../../service/webhooks/webhooks.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { head, postForm, problemSummary } from '../markup/parts.ts';
 import { WEBHOOKS_URL } from '../organization/head.ts';

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, type EventType, MAX_URL_CHARACTERS } from '../../domain/webhook-endpoint.ts';
+import { type Html, html } from '../../html/html.ts';
 import type { Problem } from '../http/problem.ts';
-import { type Html, html } from '../markup/html.ts';
 import { field, fieldError } from '../markup/parts.ts';
 import { eventTypeChip } from './cells.ts';
 

@@ -1,12 +1,12 @@
 import { EVENT_TYPES, MAX_ENDPOINTS } from '../../domain/webhook-endpoint.ts';
-import { createWebhookEndpoint } from '../../service/webhook-creation.ts';
-import { listWebhooks } from '../../service/webhooks.ts';
+import { html } from '../../html/html.ts';
+import { createWebhookEndpoint } from '../../service/webhooks/creation.ts';
+import { listWebhooks } from '../../service/webhooks/webhooks.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { environmentBadge, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { WEBHOOKS_URL } from '../organization/head.ts';

@@ -2,13 +2,18 @@ import { formatCount, formatNumber } from '../../domain/format.ts';
 import { parseJson } from '../../domain/json.ts';
 import { mayGovern } from '../../domain/role.ts';
 import { MAX_RECEIVER_BODY_BYTES } from '../../domain/webhook-endpoint.ts';
-import { resendDelivery, sendTestEvent } from '../../service/webhook-sending.ts';
-import { type DeliveryDetails, getDelivery, MAX_READ_ATTEMPTS, type WebhookAttempt } from '../../service/webhooks.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
+import { resendDelivery, sendTestEvent } from '../../service/webhooks/sending.ts';
+import {
+  type DeliveryDetails,
+  getDelivery,
+  MAX_READ_ATTEMPTS,
+  type WebhookAttempt,
+} from '../../service/webhooks/webhooks.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
-import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, facts, head, postForm } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';

@@ -1,19 +1,19 @@
 import { DAY_MS } from '../../domain/duration.ts';
 import type { PeriodUse } from '../../domain/key-usage.ts';
 import { mayGovern } from '../../domain/role.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
 import {
   type DeliveryListPage,
   getWebhook,
   type ListedWebhookDelivery,
   listDeliveries,
   type WebhookEndpointDetails,
-} from '../../service/webhooks.ts';
+} from '../../service/webhooks/webhooks.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
 import { chartFigure } from '../markup/chart.ts';
-import { type Html, html } from '../markup/html.ts';
-import { icon } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, facts, head, pager, postForm } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';

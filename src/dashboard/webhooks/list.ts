@@ -1,10 +1,10 @@
 import { mayGovern } from '../../domain/role.ts';
 import { MAX_ENDPOINTS } from '../../domain/webhook-endpoint.ts';
-import { listWebhooks, type WebhookEndpointDetails } from '../../service/webhooks.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon, WEBHOOK_ICON } from '../../html/icons.ts';
+import { listWebhooks, type WebhookEndpointDetails } from '../../service/webhooks/webhooks.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { type Html, html } from '../markup/html.ts';
-import { icon, WEBHOOK_ICON } from '../markup/icons.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';

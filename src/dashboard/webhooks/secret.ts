@@ -1,11 +1,11 @@
 import { PREVIOUS_SECRET_HOURS } from '../../domain/webhook-endpoint.ts';
-import { rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhook-secret.ts';
-import { getWebhook } from '../../service/webhooks.ts';
+import { html } from '../../html/html.ts';
+import { rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhooks/secret.ts';
+import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { html } from '../markup/html.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, environmentBadge, facts, head, hidden, postForm } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';

@@ -2,8 +2,8 @@
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { set } from '../../support/planted.ts';
-import { type ReleaseFolder, useReleaseFolder } from '../../support/release-folder.ts';
+import { set } from '../../support/contract/planted.ts';
+import { type ReleaseFolder, useReleaseFolder } from '../../support/contract/release-folder.ts';
 
 const WORDS = set('info summary', 'Programs');
 const ADDITIVE = set('components parameters Limit schema maximum', 200);

@@ -1,5 +1,5 @@
 // Changes of the constraints on a value.
-import { append, type Case, drop, remove, set } from '../../support/planted.ts';
+import { append, type Case, drop, remove, set } from '../../support/contract/planted.ts';
 
 const SCHEMAS = 'components schemas';
 const PARAMETERS = 'components parameters';

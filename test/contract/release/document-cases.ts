@@ -1,6 +1,16 @@
 // Changes outside the operations: security, servers, component names and descriptions.
-import type { Json } from '../../../src/api/document.ts';
-import { append, at, type Case, drop, remove, rename, replaceEach, set, within } from '../../support/planted.ts';
+import type { Json } from '../../../src/contract/document.ts';
+import {
+  append,
+  at,
+  type Case,
+  drop,
+  remove,
+  rename,
+  replaceEach,
+  set,
+  within,
+} from '../../support/contract/planted.ts';
 import { contract } from './contract.ts';
 
 const LIST = 'paths /api/parent_programs get';

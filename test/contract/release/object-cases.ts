@@ -1,8 +1,8 @@
 // Changes of objects, and of schemas composed of others.
 
 import { objectOf } from '../../../scripts/contract-diff/json.ts';
-import type { Json } from '../../../src/api/document.ts';
-import { append, type Case, drop, type Planted, remove, set, within } from '../../support/planted.ts';
+import type { Json } from '../../../src/contract/document.ts';
+import { append, type Case, drop, type Planted, remove, set, within } from '../../support/contract/planted.ts';
 
 const SCHEMAS = 'components schemas';
 const BODY = 'components schemas ParentProgramCreate';

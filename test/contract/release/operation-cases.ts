@@ -1,5 +1,5 @@
 // Changes of an operation's requests and responses.
-import { append, type Case, drop, remove, rename, set } from '../../support/planted.ts';
+import { append, type Case, drop, remove, rename, set } from '../../support/contract/planted.ts';
 
 const LIST = 'paths /api/parent_programs get';
 const CREATE = 'paths /api/parent_programs post';

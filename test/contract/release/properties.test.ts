@@ -8,7 +8,7 @@ import { newFindings } from '../../../scripts/contract-diff/findings.ts';
 import { objectOf } from '../../../scripts/contract-diff/json.ts';
 import { spotOf } from '../../../scripts/contract-diff/place.ts';
 import type { Direction } from '../../../scripts/contract-diff/rules.ts';
-import { isObject, type Json } from '../../../src/api/document.ts';
+import { isObject, type Json } from '../../../src/contract/document.ts';
 import { length } from '../../support/length.ts';
 import { contract } from './contract.ts';
 

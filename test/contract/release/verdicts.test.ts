@@ -2,7 +2,7 @@
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
 import { type Direction, RULES, type Rule } from '../../../scripts/contract-diff/rules.ts';
 import { largestOf } from '../../../scripts/release-contract/decide.ts';
-import { type Case, planted, set } from '../../support/planted.ts';
+import { type Case, planted, set } from '../../support/contract/planted.ts';
 import { constraintCases } from './constraint-cases.ts';
 import { contract } from './contract.ts';
 import { documentCases } from './document-cases.ts';

@@ -1,7 +1,7 @@
 import { csvLine } from '../../../src/dashboard/audit-log/csv.ts';
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { parseCsv } from '../../support/csv.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { parseCsv } from '../../support/data/csv.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 

@@ -1,11 +1,11 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/actor.ts';
-import { codeAt, createAccount, openSession, PASSWORD } from '../../support/accounts.ts';
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { Browser, type Page, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { encryptedSecret } from '../../support/encryption.ts';
-import { textOf } from '../../support/forms.ts';
+import { codeAt, createAccount, openSession, PASSWORD } from '../../support/data/accounts.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { encryptedSecret } from '../../support/data/encryption.ts';
+import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { textOf } from '../../support/http/forms.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
 import { ACTIONS } from '../../../src/service/audit-log.ts';
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
-import { createPeople } from '../../support/actors.ts';
-import { wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { withClient } from '../../support/postgres.ts';
+import { createPeople } from '../../support/data/actors.ts';
+import { wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { withClient } from '../../support/postgres/postgres.ts';
 import { until } from '../../support/wait.ts';
 
 // The export is larger than the buffers between the server and a client that stops reading.

@@ -1,8 +1,8 @@
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { Browser, encode, type Fields, filled } from '../../support/dashboard.ts';
-import { browserOf, fill, rowsOf, useDashboard } from '../../support/dashboard-server.ts';
-import { formsOf } from '../../support/forms.ts';
-import { addEndpoint, writeEvent } from '../../support/webhooks.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { addEndpoint, writeEvent } from '../../support/data/webhooks.ts';
+import { Browser, encode, type Fields, filled } from '../../support/http/dashboard.ts';
+import { browserOf, fill, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { formsOf } from '../../support/http/forms.ts';
 
 /** Every form that an administrator sees, by its action URL. */
 const forms = new Map<string, Fields>();

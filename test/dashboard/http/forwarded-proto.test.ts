@@ -1,7 +1,7 @@
-import { createAccount } from '../../support/accounts.ts';
-import { wordsOf } from '../../support/dashboard.ts';
-import { browserOf, startDashboard } from '../../support/dashboard-server.ts';
-import { useScratchDatabase } from '../../support/postgres.ts';
+import { createAccount } from '../../support/data/accounts.ts';
+import { wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, startDashboard } from '../../support/http/dashboard-server.ts';
+import { useScratchDatabase } from '../../support/postgres/postgres.ts';
 
 const scratch = await useScratchDatabase();
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createAccount, PASSWORD } from '../../support/accounts.ts';
-import { giveKey } from '../../support/actors.ts';
-import { Client } from '../../support/client.ts';
-import { Browser, type Page, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, fill, useDashboard } from '../../support/dashboard-server.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { giveKey } from '../../support/data/actors.ts';
+import { Client } from '../../support/http/client.ts';
+import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, fill, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const actor = await createAccount(dashboard.db, { role: 'administrator' });

@@ -1,7 +1,7 @@
-import { createPeople } from '../../support/actors.ts';
-import { encode, type Fields, type Page } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { exchangeRaw } from '../../support/raw.ts';
+import { createPeople } from '../../support/data/actors.ts';
+import { encode, type Fields, type Page } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { exchangeRaw } from '../../support/http/raw.ts';
 
 const dashboard = await useDashboard();
 const browser = await browserOf(dashboard, (await createPeople(dashboard.db)).administrator);

@@ -1,6 +1,6 @@
-import { createPeople, NOBODY } from '../../support/actors.ts';
-import { Browser, type Page } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { createPeople, NOBODY } from '../../support/data/actors.ts';
+import { Browser, type Page } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { administrator } = await createPeople(dashboard.db);

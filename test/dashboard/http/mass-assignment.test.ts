@@ -1,8 +1,8 @@
-import { createPeople, NOBODY } from '../../support/actors.ts';
-import { type Browser, type Fields, filled, keysIn } from '../../support/dashboard.ts';
-import { browserOf, fill, rowsOf, useDashboard } from '../../support/dashboard-server.ts';
-import { formsOf } from '../../support/forms.ts';
-import { addEndpoint, writeEvent } from '../../support/webhooks.ts';
+import { createPeople, NOBODY } from '../../support/data/actors.ts';
+import { addEndpoint, writeEvent } from '../../support/data/webhooks.ts';
+import { type Browser, type Fields, filled, keysIn } from '../../support/http/dashboard.ts';
+import { browserOf, fill, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { formsOf } from '../../support/http/forms.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);

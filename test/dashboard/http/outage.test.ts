@@ -1,8 +1,8 @@
-import { createAccount } from '../../support/accounts.ts';
-import { Browser, filled, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, fill, useDashboard } from '../../support/dashboard-server.ts';
-import { proxyDatabase } from '../../support/database-proxy.ts';
-import { useScratchDatabase } from '../../support/postgres.ts';
+import { createAccount } from '../../support/data/accounts.ts';
+import { Browser, filled, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, fill, useDashboard } from '../../support/http/dashboard-server.ts';
+import { proxyDatabase } from '../../support/postgres/database-proxy.ts';
+import { useScratchDatabase } from '../../support/postgres/postgres.ts';
 import { until } from '../../support/wait.ts';
 
 const scratch = await useScratchDatabase();

@@ -1,10 +1,10 @@
+import { renameKey } from '../../../src/service/keys/rename-key.ts';
+import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
+import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { renameKey } from '../../../src/service/rename-key.ts';
-import { revokeKey } from '../../../src/service/revoke-key.ts';
-import { rotateKey } from '../../../src/service/rotate-key.ts';
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { type Page, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

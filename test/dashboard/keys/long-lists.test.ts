@@ -1,8 +1,8 @@
 import type { Actor } from '../../../src/domain/actor.ts';
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { type Browser, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { textOf } from '../../support/forms.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { type Browser, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { textOf } from '../../support/http/forms.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);

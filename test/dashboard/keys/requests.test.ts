@@ -1,10 +1,10 @@
 import type { OutcomeCounts } from '../../../src/domain/key-usage.ts';
+import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { rotateKey } from '../../../src/service/rotate-key.ts';
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { type Page, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { addRequests } from '../../support/key-uses.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { addRequests } from '../../support/data/key-uses.ts';
+import { type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

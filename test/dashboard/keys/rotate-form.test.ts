@@ -1,6 +1,6 @@
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { keysIn, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { keysIn, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

@@ -1,6 +1,6 @@
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { Browser, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, fill, startDashboard, type TestDashboard } from '../../support/dashboard-server.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { Browser, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, fill, startDashboard, type TestDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboards = {
   Live: await startDashboard({ environment: 'live' }),

@@ -1,7 +1,7 @@
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { encode, type Page } from '../../support/dashboard.ts';
-import { browserOf, fill, useDashboard } from '../../support/dashboard-server.ts';
-import { textOf } from '../../support/forms.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { encode, type Page } from '../../support/http/dashboard.ts';
+import { browserOf, fill, useDashboard } from '../../support/http/dashboard-server.ts';
+import { textOf } from '../../support/http/forms.ts';
 
 // Closes an attribute, an element, a textarea and a comment, and runs a script in each.
 const ATTACK = `"'></textarea></title><script>alert(1)</script><img src=x onerror=alert(1)>\${1}{{1}}<!--`;

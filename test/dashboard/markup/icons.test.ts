@@ -1,5 +1,5 @@
-import { createPeople, giveKey } from '../../support/actors.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { administrator } = await createPeople(dashboard.db);

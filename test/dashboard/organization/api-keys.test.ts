@@ -1,10 +1,10 @@
 import { formatKey, hashKey } from '../../../src/domain/api-key.ts';
+import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { revokeKey } from '../../../src/service/revoke-key.ts';
-import { createActor, createPeople, giveKey, type People, READ } from '../../support/actors.ts';
-import { type Browser, type Page, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { textOf } from '../../support/forms.ts';
+import { createActor, createPeople, giveKey, type People, READ } from '../../support/data/actors.ts';
+import { type Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { textOf } from '../../support/http/forms.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

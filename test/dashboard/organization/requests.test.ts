@@ -1,7 +1,7 @@
-import { createPeople, giveKey, type People } from '../../support/actors.ts';
-import { wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { addRequests } from '../../support/key-uses.ts';
+import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
+import { addRequests } from '../../support/data/key-uses.ts';
+import { wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

@@ -1,7 +1,7 @@
-import { createPeople, giveKey, type People } from '../../support/actors.ts';
-import { type Browser, keysIn, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { encryptedSecret } from '../../support/encryption.ts';
+import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
+import { encryptedSecret } from '../../support/data/encryption.ts';
+import { type Browser, keysIn, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 let people: People;
 let browser: Browser;

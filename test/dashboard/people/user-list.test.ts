@@ -1,7 +1,7 @@
-import { createPeople } from '../../support/actors.ts';
-import { wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { textOf } from '../../support/forms.ts';
+import { createPeople } from '../../support/data/actors.ts';
+import { wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { textOf } from '../../support/http/forms.ts';
 
 const dashboard = await useDashboard();
 const { administrator, member, viewer, scope } = await createPeople(dashboard.db);

@@ -1,8 +1,8 @@
-import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../../support/accounts.ts';
-import { createScope, times } from '../../support/actors.ts';
-import { Browser, type Page, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, rowsOf, useDashboard } from '../../support/dashboard-server.ts';
-import { formsOf, textOf } from '../../support/forms.ts';
+import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createScope, times } from '../../support/data/actors.ts';
+import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { formsOf, textOf } from '../../support/http/forms.ts';
 
 const dashboard = await useDashboard();
 beforeEach(() => dashboard.passMinutes(2));

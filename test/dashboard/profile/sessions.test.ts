@@ -1,8 +1,8 @@
 import type { Actor } from '../../../src/domain/actor.ts';
-import { addSecondFactor, createAccount, PASSWORD } from '../../support/accounts.ts';
-import { createPeople, giveKey, NOBODY } from '../../support/actors.ts';
-import { Browser, type Page, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, startDashboard, useDashboard } from '../../support/dashboard-server.ts';
+import { addSecondFactor, createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createPeople, giveKey, NOBODY } from '../../support/data/actors.ts';
+import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const SESSIONS = '/profile/sessions';
 const EVERYWHERE = `${SESSIONS}/sign-out-everywhere`;

@@ -1,6 +1,6 @@
-import { createAccount, PASSWORD } from '../../support/accounts.ts';
-import { Browser, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, startDashboard, useDashboard } from '../../support/dashboard-server.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { Browser, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 

@@ -1,6 +1,6 @@
-import { createAccount, PASSWORD } from '../../support/accounts.ts';
-import { Browser } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { Browser } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 

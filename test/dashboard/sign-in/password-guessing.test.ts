@@ -1,7 +1,7 @@
-import { createAccount, PASSWORD } from '../../support/accounts.ts';
-import { createScope, times } from '../../support/actors.ts';
-import { Browser, wordsOf } from '../../support/dashboard.ts';
-import { startDashboard, useDashboard } from '../../support/dashboard-server.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createScope, times } from '../../support/data/actors.ts';
+import { Browser, wordsOf } from '../../support/http/dashboard.ts';
+import { startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createAccount, PASSWORD } from '../../support/accounts.ts';
-import { createPeople } from '../../support/actors.ts';
-import { Browser, encode, filled } from '../../support/dashboard.ts';
-import { browserOf, startDashboard, useDashboard } from '../../support/dashboard-server.ts';
-import { rawRequest } from '../../support/raw.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createPeople } from '../../support/data/actors.ts';
+import { Browser, encode, filled } from '../../support/http/dashboard.ts';
+import { browserOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
+import { rawRequest } from '../../support/http/raw.ts';
 
 const dashboard = await useDashboard();
 

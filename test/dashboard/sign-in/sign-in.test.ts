@@ -1,10 +1,10 @@
 import type { Outbox } from '../../../src/service/mail.ts';
-import { createAccount, PASSWORD } from '../../support/accounts.ts';
-import { createActor, createScope } from '../../support/actors.ts';
-import { Browser, filled, type Page } from '../../support/dashboard.ts';
-import { useDashboard } from '../../support/dashboard-server.ts';
-import { encryptedSecret } from '../../support/encryption.ts';
-import { countStatements } from '../../support/statements.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createActor, createScope } from '../../support/data/actors.ts';
+import { encryptedSecret } from '../../support/data/encryption.ts';
+import { Browser, filled, type Page } from '../../support/http/dashboard.ts';
+import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { countStatements } from '../../support/postgres/statements.ts';
 
 const mails: string[] = [];
 const outbox = outboxOf(mails);

@@ -1,8 +1,8 @@
 import { v7 as newId } from 'uuid';
-import { createPeople, type People } from '../../support/actors.ts';
-import { wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { type Attempt, addEndpoint, writeAttempts, writeEvent } from '../../support/webhooks.ts';
+import { createPeople, type People } from '../../support/data/actors.ts';
+import { type Attempt, addEndpoint, writeAttempts, writeEvent } from '../../support/data/webhooks.ts';
+import { wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { createPeople } from '../../support/actors.ts';
-import { wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { LOCAL, untilDelivered, whileDelivering } from '../../support/deliveries.ts';
-import { type Step, useScriptedServer } from '../../support/scripted-server.ts';
+import { createPeople } from '../../support/data/actors.ts';
+import { LOCAL, untilDelivered, whileDelivering } from '../../support/data/deliveries.ts';
+import { writeEvent } from '../../support/data/webhooks.ts';
+import { wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { type Step, useScriptedServer } from '../../support/http/scripted-server.ts';
 import { until } from '../../support/wait.ts';
-import { writeEvent } from '../../support/webhooks.ts';
 
 // From the form for an endpoint to a receiver, and back to the pages. Other tests insert what was delivered.
 

@@ -1,9 +1,9 @@
-import { disableEndpoint } from '../../../src/service/webhook-disabling.ts';
+import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { transaction } from '../../../src/store/database.ts';
-import { createPeople, type People, times } from '../../support/actors.ts';
-import { filled, type Page, wordsOf } from '../../support/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard-server.ts';
-import { addEndpoint, countDay, writeEvent } from '../../support/webhooks.ts';
+import { createPeople, type People, times } from '../../support/data/actors.ts';
+import { addEndpoint, countDay, writeEvent } from '../../support/data/webhooks.ts';
+import { filled, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

@@ -8,14 +8,22 @@ import {
   disableWebhookByUser,
   enableWebhookEndpoint,
   removeWebhookEndpoint,
-} from '../../../src/service/webhook-changes.ts';
-import { createWebhookEndpoint } from '../../../src/service/webhook-creation.ts';
-import { rotateWebhookSecret } from '../../../src/service/webhook-secret.ts';
-import { resendDelivery, sendTestEvent } from '../../../src/service/webhook-sending.ts';
+} from '../../../src/service/webhooks/changes.ts';
+import { createWebhookEndpoint } from '../../../src/service/webhooks/creation.ts';
+import { rotateWebhookSecret } from '../../../src/service/webhooks/secret.ts';
+import { resendDelivery, sendTestEvent } from '../../../src/service/webhooks/sending.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/secrets.ts';
-import { auditEventsOf, codeOf, createPeople, NOBODY, outcomeOf, type People, times } from '../../support/actors.ts';
-import { useDatabase } from '../../support/store.ts';
-import { addEndpoint, TARGETS, writeAttempts, writeEvent } from '../../support/webhooks.ts';
+import {
+  auditEventsOf,
+  codeOf,
+  createPeople,
+  NOBODY,
+  outcomeOf,
+  type People,
+  times,
+} from '../../support/data/actors.ts';
+import { addEndpoint, TARGETS, writeAttempts, writeEvent } from '../../support/data/webhooks.ts';
+import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();
 

@@ -1,11 +1,11 @@
 import { createOutbox, type Mail, type Outbox } from '../../../src/service/mail.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { disableWebhookByUser } from '../../../src/service/webhook-changes.ts';
-import { disableEndpoint, mailDisabled } from '../../../src/service/webhook-disabling.ts';
+import { disableWebhookByUser } from '../../../src/service/webhooks/changes.ts';
+import { disableEndpoint, mailDisabled } from '../../../src/service/webhooks/disabling.ts';
 import { transaction } from '../../../src/store/database.ts';
-import { createPeople, type People } from '../../support/actors.ts';
-import { useDatabase } from '../../support/store.ts';
-import { addEndpoint } from '../../support/webhooks.ts';
+import { createPeople, type People } from '../../support/data/actors.ts';
+import { addEndpoint } from '../../support/data/webhooks.ts';
+import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();
 

@@ -1,12 +1,12 @@
 import { parseJson } from '../../../src/domain/json.ts';
 import type { Role } from '../../../src/domain/role.ts';
-import { getEvent } from '../../../src/service/events.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { sendTestEvent } from '../../../src/service/webhook-sending.ts';
-import { getDelivery, getWebhook, listDeliveries, listWebhooks } from '../../../src/service/webhooks.ts';
-import { codeOf, createPeople, NOBODY, type People } from '../../support/actors.ts';
-import { useDatabase } from '../../support/store.ts';
-import { addEndpoint, countDay, writeAttempts, writeEvent } from '../../support/webhooks.ts';
+import { getEvent } from '../../../src/service/resources/events.ts';
+import { sendTestEvent } from '../../../src/service/webhooks/sending.ts';
+import { getDelivery, getWebhook, listDeliveries, listWebhooks } from '../../../src/service/webhooks/webhooks.ts';
+import { codeOf, createPeople, NOBODY, type People } from '../../support/data/actors.ts';
+import { addEndpoint, countDay, writeAttempts, writeEvent } from '../../support/data/webhooks.ts';
+import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();
 

@@ -10,7 +10,7 @@ import {
   revokeApiKeysOf,
 } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { createKeyRow, type Tenant } from '../../support/store.ts';
+import { createKeyRow, type Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
 const AT = new Date('2026-05-04T12:00:00.000Z');

@@ -2,7 +2,7 @@ import { v7 as newId } from 'uuid';
 import type { Database } from '../../../src/store/database.ts';
 import { FEED_START } from '../../../src/store/event-position.ts';
 import { findEvent, listEvents } from '../../../src/store/events.ts';
-import type { Tenant } from '../../support/store.ts';
+import type { Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
 /** The id of the event of a new parent program. */

@@ -1,6 +1,6 @@
 import type { Database } from '../../../src/store/database.ts';
 import { claimIdempotencyKey, recordResult } from '../../../src/store/idempotency-keys.ts';
-import type { Tenant } from '../../support/store.ts';
+import type { Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
 const KEY = 'order-1';

@@ -15,8 +15,8 @@ import {
   listOrganizationKeys,
 } from '../../../src/store/organization-keys.ts';
 import { insertUser } from '../../../src/store/users.ts';
-import { addRequests } from '../../support/key-uses.ts';
-import { createKeyRow, type Tenant } from '../../support/store.ts';
+import { addRequests } from '../../support/data/key-uses.ts';
+import { createKeyRow, type Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
 const NOW = new Date('2026-05-04T12:00:00.000Z');

@@ -12,7 +12,7 @@ import {
   replaceParentProgram,
 } from '../../../src/store/parent-programs.ts';
 import { findRow, insertRow } from '../../../src/store/table.ts';
-import { accepted, type Tenant, writerOf } from '../../support/store.ts';
+import { accepted, type Tenant, writerOf } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
 const CONTENT: NewParentProgram = { name: 'Nordic', description: null, externalId: 'NOR-1', metadata: { a: 'b' } };

@@ -14,7 +14,7 @@ import {
   listUsers,
   lockUsers,
 } from '../../../src/store/users.ts';
-import type { Tenant } from '../../support/store.ts';
+import type { Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
 const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 7, allowsUnendingKeys: true };

@@ -1,5 +1,5 @@
 import type { Database } from '../../../src/store/database.ts';
-import type { Tenant } from '../../support/store.ts';
+import type { Tenant } from '../../support/postgres/store.ts';
 
 /** `ours` acts; the proof shows that `theirs` is neither read nor changed. */
 export type World = { readonly db: Database; readonly ours: Tenant; readonly theirs: Tenant };

@@ -14,8 +14,8 @@ import {
   touchSession,
 } from '../../../src/store/sessions.ts';
 import { findAccessLinkByHash, findSessionByHash } from '../../../src/store/unscoped.ts';
-import { newAuditSource } from '../../support/accounts.ts';
-import type { Tenant } from '../../support/store.ts';
+import { newAuditSource } from '../../support/data/accounts.ts';
+import type { Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
 const AT = new Date('2026-05-04T12:00:00.000Z');

@@ -21,8 +21,8 @@ import {
   lockWebhookDelivery,
   resendWebhookDelivery,
 } from '../../../src/store/webhook-history.ts';
-import type { Tenant } from '../../support/store.ts';
-import { countDay, writeAttempts, writeEvent } from '../../support/webhooks.ts';
+import { countDay, writeAttempts, writeEvent } from '../../support/data/webhooks.ts';
+import type { Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
 const AT = new Date('2026-05-04T12:00:00.000Z');

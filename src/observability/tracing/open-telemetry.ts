@@ -1,0 +1,233 @@
+// The only file that loads OpenTelemetry. The server loads it only if traces are exported.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Context,
+  type Span as OpenTelemetrySpan,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { ExportResultCode, parseTraceParent } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { Span, SpanEnd, SpanStart, Tracing } from '../instruments/tracing.ts';
+import type { Logger } from '../logs.ts';
+import { sampleLog } from '../sampled-log.ts';
+import type { SamplerName } from './samplers.ts';
+
+export type TracesOptions = {
+  /** The URL of a collector that speaks OTLP over HTTP, without `/v1/traces`. */
+  readonly endpoint: string;
+  readonly serviceName: string;
+  readonly sampler: SamplerName;
+  /** Share of the traces that a sampler by trace id records, 0 to 1. */
+  readonly ratio: number;
+  readonly logger: Logger;
+  /** Between two exports; 5,000 by default. */
+  readonly exportEveryMs?: number;
+  /** For one export with its retries; 5,000 by default. */
+  readonly exportTimeoutMs?: number;
+};
+
+export type Traces = Tracing & {
+  /** Exports the last spans, which takes at most five seconds. */
+  close(): Promise<void>;
+};
+
+const EXPORT_EVERY_MS = 5000;
+const EXPORT_TIMEOUT_MS = 5000;
+const CLOSE_MS = 5000;
+/** Spans that wait for their export. Further ones are dropped, so that a slow collector takes no memory. */
+const MAX_QUEUED_SPANS = 2048;
+const MAX_SPANS_OF_EXPORT = 512;
+const WARN_EVERY_MS = 60_000;
+const MANIFEST = new URL('../../../package.json', import.meta.url);
+
+/** Exports spans to a collector. A collector that does not respond delays and fails nothing: its spans are lost. */
+export async function startTraces(options: TracesOptions): Promise<Traces> {
+  const { endpoint, logger, exportEveryMs = EXPORT_EVERY_MS, exportTimeoutMs = EXPORT_TIMEOUT_MS } = options;
+  const failures = sampleLog<Error | undefined>({
+    oneByOne: 1,
+    logOne: (error) => logger.warn({ err: error }, 'could not export traces; these spans are lost'),
+    kindOf: () => 'exports',
+    logFurther: (failed) => logger.warn({ failed }, 'could not export traces; these spans are lost'),
+    everyMs: WARN_EVERY_MS,
+  });
+  const url = new URL('v1/traces', endpoint.endsWith('/') ? endpoint : `${endpoint}/`);
+  // The exporter's own time limit starts only when a connection is open.
+  const agentOptions = { keepAlive: true, timeout: exportTimeoutMs };
+  const agent = url.protocol === 'https:' ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions);
+  const exporter = new OTLPTraceExporter({
+    url: url.href,
+    timeoutMillis: exportTimeoutMs,
+    httpAgentOptions: () => agent,
+  });
+  const provider = new TracerProvider({
+    resource: await describeService(options.serviceName),
+    sampler: samplerOf(options),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: reportFailures(exporter, failures.log),
+        maxQueueSize: MAX_QUEUED_SPANS,
+        maxExportBatchSize: MAX_SPANS_OF_EXPORT,
+        scheduledDelayMillis: exportEveryMs,
+        // Longer than the exporter's own, which then reports the failure.
+        exportTimeoutMillis: 2 * exportTimeoutMs,
+      }),
+    ],
+  });
+  logger.info({ url: `${url.origin}${url.pathname}` }, 'traces are exported');
+  const spans = new Spans(provider.getTracer('charter'));
+  return {
+    current: () => spans.current(),
+    run: (span, work) => spans.run(span, work),
+    start: (step) => spans.start(step),
+    startTrace: (step, traceparent) => spans.startTrace(step, traceparent),
+    async close() {
+      const flushed = provider.shutdown().catch(() => {});
+      await Promise.race([flushed, delay(CLOSE_MS, undefined, { ref: false })]);
+      agent.destroy();
+      failures.stop();
+    },
+  };
+}
+
+/** The resource of every export: this process. OTEL_RESOURCE_ATTRIBUTES adds attributes. */
+async function describeService(serviceName: string) {
+  const { version }: { version: string } = JSON.parse(await readFile(MANIFEST, 'utf8'));
+  return defaultResource()
+    .merge(detectResources({ detectors: [resourceAttributesEnvDetector] }))
+    .merge(
+      resourceFromAttributes({
+        'service.name': serviceName,
+        'service.version': version,
+        'service.instance.id': randomUUID(),
+      }),
+    );
+}
+
+function samplerOf({ sampler, ratio }: Pick<TracesOptions, 'sampler' | 'ratio'>): Sampler {
+  switch (sampler) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+  }
+}
+
+/** OpenTelemetry's own messages about failures go to a logger of the whole process, which is not set. */
+function reportFailures(exporter: SpanExporter, onFailure: (error: Error | undefined) => void): SpanExporter {
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        if (result.code !== ExportResultCode.SUCCESS) onFailure(result.error);
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
+
+/** Spans of this process. The current one follows asynchronous calls; nothing is registered globally. */
+class Spans implements Tracing {
+  readonly #tracer: Tracer;
+  readonly #current = new AsyncLocalStorage<Span | undefined>();
+
+  constructor(tracer: Tracer) {
+    this.#tracer = tracer;
+  }
+
+  current(): Span | undefined {
+    return this.#current.getStore();
+  }
+
+  run<T>(span: Span | undefined, work: () => T): T {
+    return this.#current.run(span, work);
+  }
+
+  start(step: SpanStart): Span | undefined {
+    const parent = this.current();
+    if (parent?.isRecording !== true) return undefined;
+    return this.#start(step, trace.setSpanContext(ROOT_CONTEXT, contextOf(parent)));
+  }
+
+  startTrace(step: SpanStart, traceparent?: string): Span {
+    // `tracestate` matters only to servers that propagate the trace, which this one does not.
+    const caller = traceparent === undefined ? null : parseTraceParent(traceparent);
+    const context = caller === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...caller, isRemote: true });
+    return this.#start(step, context);
+  }
+
+  #start({ name, kind, attributes = {}, links = [] }: SpanStart, context: Context): Span {
+    const options = { kind: KINDS[kind], attributes, links: links.map((span) => ({ context: contextOf(span) })) };
+    return new RecordedSpan(this.#tracer.startSpan(name, options, context));
+  }
+}
+
+/** Of a span that is recorded. */
+function contextOf({ traceId, spanId }: Span): SpanContext {
+  return { traceId, spanId, traceFlags: TraceFlags.SAMPLED };
+}
+
+class RecordedSpan implements Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly #span: OpenTelemetrySpan;
+
+  constructor(span: OpenTelemetrySpan) {
+    const { traceId, spanId } = span.spanContext();
+    this.traceId = traceId;
+    this.spanId = spanId;
+    this.#span = span;
+  }
+
+  get isRecording(): boolean {
+    return this.#span.isRecording();
+  }
+
+  link(other: Span): void {
+    if (this.isRecording) this.#span.addLink({ context: contextOf(other) });
+  }
+
+  end({ name, attributes = {}, error }: SpanEnd = {}): void {
+    if (!this.isRecording) return;
+    if (name !== undefined) this.#span.updateName(name);
+    this.#span.setAttributes(attributes);
+    if (error !== undefined) this.#span.setAttribute('error.type', error).setStatus({ code: SpanStatusCode.ERROR });
+    this.#span.end();
+  }
+}

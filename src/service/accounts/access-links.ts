@@ -1,0 +1,171 @@
+import { type AccessLinkKind, isLinkOpen, mayMakerManage } from '../../domain/access-link.ts';
+import type { Actor, AuditSource } from '../../domain/actor.ts';
+import { normalEmail } from '../../domain/email.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { OrganizationScope } from '../../domain/organization-scope.ts';
+import { passwordCharacters } from '../../domain/password.ts';
+import { hashToken } from '../../domain/session.ts';
+import { useAccessLink, voidAccessLinksOf } from '../../store/access-links.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type Database, transaction } from '../../store/database.ts';
+import { getOrganization } from '../../store/organizations.ts';
+import { findAccessLinkByHash, findCredentials } from '../../store/unscoped.ts';
+import { type LockedUser, lockUser, lockUsers } from '../../store/users.ts';
+import { claimForm, type OneTimeForm } from '../form-claim.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  errorOf,
+  type Invalid,
+  runAction,
+} from '../outcome.ts';
+import { type AccessLink, addLink, type LinkMade } from './make-link.ts';
+import { findWeakness, hashPassword, replacePassword } from './password.ts';
+import { lockToManage } from './people-authority.ts';
+
+/** A link for the actor to pass on. It voids the user's earlier links, and works only while the actor may manage the user. */
+export async function makeLink(
+  db: Database,
+  actor: Actor,
+  { userId, kind, formId, now = new Date() }: OneTimeForm & { userId: string; kind: AccessLinkKind; now?: Date },
+): Promise<LinkMade | Conflict | AlreadySent> {
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
+    const { current, target } = await lockToManage(tx, actor, userId);
+    // A session that somebody else found open must not get the account without its password.
+    if (target.id === current.id) return conflict('Change your own password under My profile.');
+    const unfit = findUnfit(target, kind);
+    if (unfit !== null) return unfit;
+    await voidAccessLinksOf(tx, actor.scope, target.id);
+    const link = await addLink(tx, actor.scope, { user: target, kind, madeByUserId: current.id, now });
+    await recordAudit(tx, actor.scope, { ...eventOf(link), actorUserId: current.id, auditSource: actor.auditSource });
+    return { kind: 'link-made', link };
+  });
+}
+
+/** A link for an operator to pass on: an invitation where the user has no password yet, else a password reset. */
+export async function makeOperatorLink(db: Database, email: string, now: Date = new Date()): Promise<AccessLink> {
+  const address = normalEmail(email);
+  const found = address === null ? null : await findCredentials(db, address);
+  if (found === null) throw new DomainError('not_found', `There is no user with the e-mail ${email}.`);
+  const scope = OrganizationScope.grant(found.organizationId);
+  return transaction(db, async (tx) => {
+    const user = await lockUser(tx, scope, found.userId);
+    if (user === null) throw new DomainError('not_found', `There is no user with the e-mail ${email}.`);
+    const kind = user.passwordHash === null ? 'invitation' : 'password_reset';
+    const unfit = findUnfit(user, kind);
+    if (unfit !== null) throw errorOf(unfit);
+    await voidAccessLinksOf(tx, scope, user.id);
+    const link = await addLink(tx, scope, { user, kind, madeByUserId: null, now });
+    await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, auditSource: null });
+    return link;
+  });
+}
+
+/**
+ * A reset link for the user's own mailbox. Anybody can request one, so it voids no other link. Null: no active user has the
+ * e-mail.
+ */
+export async function makeOwnLink(
+  db: Database,
+  { email, auditSource, now }: { email: string; auditSource: AuditSource; now: Date },
+): Promise<(AccessLink & { organizationName: string }) | null> {
+  const found = await findCredentials(db, email);
+  if (found === null) return null;
+  const scope = OrganizationScope.grant(found.organizationId);
+  return transaction(db, async (tx) => {
+    const user = await lockUser(tx, scope, found.userId);
+    if (user === null || user.deactivatedAt !== null) return null;
+    const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
+    const detail = { by: 'somebody who asked for it at the sign-in' };
+    await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, auditSource });
+    return { ...link, organizationName: (await getOrganization(tx, scope)).name };
+  });
+}
+
+function eventOf({ kind, userId }: AccessLink) {
+  if (kind === 'password_reset') return { action: 'user.reset_link_made', targetUserId: userId } as const;
+  return { action: 'user.invited', targetUserId: userId, detail: { link: 'new' } } as const;
+}
+
+/** Why the user cannot get a link of this kind; null: the user can. */
+function findUnfit(user: LockedUser, kind: AccessLinkKind): Conflict | null {
+  if (user.deactivatedAt !== null) return conflict(`${user.email} is deactivated. Reactivate the user first.`);
+  if (kind === 'invitation' && user.passwordHash !== null)
+    return conflict(`${user.email} has accepted an invitation already. Make a reset link instead.`);
+  if (kind === 'password_reset' && user.passwordHash === null)
+    return conflict(`${user.email} has no password yet. Make an invitation link instead.`);
+  return null;
+}
+
+export type OpenLink = {
+  readonly kind: AccessLinkKind;
+  readonly name: string;
+  readonly email: string;
+  readonly organizationName: string;
+  /** Minimum length of the new password. */
+  readonly passwordCharacters: number;
+};
+
+/** What a link is for. Null: there is no such link, or it was used, voided or has expired. Opening a link does not use it. */
+export async function openLink(db: Database, token: string, now: Date = new Date()): Promise<OpenLink | null> {
+  const link = await findOpen(db, token, now);
+  if (link === null) return null;
+  const { kind, name, email, organizationName, hasSecondFactor } = link;
+  return { kind, name, email, organizationName, passwordCharacters: passwordCharacters(hasSecondFactor) };
+}
+
+async function findOpen(db: Database, token: string, now: Date) {
+  const tokenHash = hashToken(token);
+  const link = tokenHash === null ? null : await findAccessLinkByHash(db, tokenHash);
+  return tokenHash !== null && link !== null && isLinkOpen(link, now) ? { ...link, tokenHash } : null;
+}
+
+/** The link was used, voided or has expired. */
+export type DeadLink = { readonly kind: 'dead-link' };
+const DEAD_LINK: DeadLink = { kind: 'dead-link' };
+
+/**
+ * Sets the password. A link works once, under concurrent requests too; a password that is refused does not use it up. Nobody
+ * is signed in by it, so the next sign-in still asks for a second factor.
+ */
+export async function setPassword(
+  db: Database,
+  {
+    token,
+    password,
+    auditSource,
+    now = new Date(),
+  }: { token: string; password: string; auditSource: AuditSource; now?: Date },
+): Promise<Done | Invalid | DeadLink> {
+  const link = await findOpen(db, token, now);
+  if (link === null) return DEAD_LINK;
+  const weakness = findWeakness(password, link);
+  if (weakness !== null) return weakness;
+  const passwordHash = await hashPassword(password);
+  const scope = OrganizationScope.grant(link.organizationId);
+  return runAction(db, async (tx) => {
+    const makerId = link.maker?.userId ?? link.userId;
+    const users = await lockUsers(tx, scope, [...new Set([link.userId, makerId])]);
+    const user = users.get(link.userId);
+    const maker = link.maker === null ? null : (users.get(makerId) ?? link.maker);
+    if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) return DEAD_LINK;
+    // Without a second factor the password must be longer, and it may have been removed since the page was opened.
+    const tooWeakNow = findWeakness(password, { ...link, hasSecondFactor: user.totpSince !== null });
+    if (tooWeakNow !== null) return tooWeakNow;
+    if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) return DEAD_LINK;
+    await replacePassword(tx, scope, { user, passwordHash });
+    await recordAudit(tx, scope, {
+      action: 'user.password_set',
+      actorUserId: user.id,
+      targetUserId: user.id,
+      detail: { by: link.kind === 'invitation' ? 'invitation link' : 'reset link' },
+      auditSource,
+    });
+    return DONE;
+  });
+}

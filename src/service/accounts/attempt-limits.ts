@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { networkOf } from '../../domain/network.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  type AttemptAdmission,
+  type AttemptLimit,
+  countAttempt,
+  isRemembered,
+  remember,
+  resetAttempts,
+  takeBackAttempt,
+} from '../../store/sign-in-failures.ts';
+
+const QUARTER_HOUR = 900;
+const HOUR = 3600;
+
+/**
+ * Limits on attempts to sign in or to request a reset link: for one network and account (`pair`), for one network, and for one
+ * account.
+ */
+const LIMITS = {
+  password: {
+    pair: { name: 'password', attempts: 10, seconds: QUARTER_HOUR },
+    network: { name: 'password-network', attempts: 100, seconds: QUARTER_HOUR },
+    account: { name: 'password-account', attempts: 1000, seconds: HOUR },
+  },
+  // Fewer per account: six digits are few, and the attacker already knows the password.
+  'second-factor': {
+    pair: { name: 'factor', attempts: 10, seconds: QUARTER_HOUR },
+    network: { name: 'factor-network', attempts: 100, seconds: QUARTER_HOUR },
+    account: { name: 'factor-account', attempts: 40, seconds: HOUR },
+  },
+  'reset-request': {
+    pair: { name: 'reset', attempts: 3, seconds: HOUR },
+    network: { name: 'reset-network', attempts: 20, seconds: HOUR },
+    account: { name: 'reset-account', attempts: 10, seconds: HOUR },
+  },
+} satisfies Record<string, Record<'pair' | 'network' | 'account', AttemptLimit>>;
+
+/** The mark of a network from which an account has signed in. */
+const FAMILIAR = { name: 'familiar', seconds: 30 * 86_400 };
+
+export type Attempt = {
+  readonly at: keyof typeof LIMITS;
+  /** An e-mail, or a user's id. */
+  readonly account: string;
+  readonly ip: string;
+};
+
+/**
+ * Counts the attempt and returns whether it is within the limits. If the account has signed in from this network within 30 days,
+ * only the limit of this pair applies, so that a flood from elsewhere, or at a colleague's account, locks nobody out.
+ */
+export async function consumeAttempt(db: Database, attempt: Attempt): Promise<AttemptAdmission> {
+  const { pair, network, account } = LIMITS[attempt.at];
+  const subjects = subjectsOf(attempt);
+  const byPair = await countAttempt(db, pair, subjects.pair);
+  if (byPair.kind === 'rate-limited' || (await isRemembered(db, FAMILIAR, subjects.pair))) return byPair;
+  const byNetwork = await countAttempt(db, network, subjects.network);
+  return byNetwork.kind === 'rate-limited' ? byNetwork : countAttempt(db, account, subjects.account);
+}
+
+/** After a success: resets the count of the pair, and takes the attempt back from the limits shared with others. */
+export async function clearAttempt(db: Database, attempt: Attempt): Promise<void> {
+  const { pair, network, account } = LIMITS[attempt.at];
+  const subjects = subjectsOf(attempt);
+  await resetAttempts(db, pair, subjects.pair);
+  if (await isRemembered(db, FAMILIAR, subjects.pair)) return;
+  await takeBackAttempt(db, network, subjects.network);
+  await takeBackAttempt(db, account, subjects.account);
+}
+
+/** After a sign-in: marks the network as one of the account's for 30 days. */
+export async function rememberNetwork(db: Database, { account, ip }: Omit<Attempt, 'at'>): Promise<void> {
+  await remember(db, FAMILIAR, subjectsOf({ account, ip }).pair);
+}
+
+/** Accounts are hashed, so that a typed e-mail is not stored and its length does not matter. */
+function subjectsOf({ account, ip }: Omit<Attempt, 'at'>) {
+  const network = networkOf(ip);
+  return { pair: accountSubject(account, network), network, account: accountSubject(account, '') };
+}
+
+function accountSubject(account: string, network: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([account, network]))
+    .digest('base64url');
+}

@@ -1,0 +1,101 @@
+import type { Actor } from '../../domain/actor.ts';
+import { isAbove, type Role } from '../../domain/role.ts';
+import { voidAccessLinksOf } from '../../store/access-links.ts';
+import { revokeApiKeysOf } from '../../store/api-keys.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { lockOrganization } from '../../store/organizations.ts';
+import { endSessionsOf } from '../../store/sessions.ts';
+import { changeUser, countOtherAdministrators, type LockedUser } from '../../store/users.ts';
+import { type Conflict, conflict, DONE, type Done, type Invalid, parsed, runAction } from '../outcome.ts';
+import { parseRole } from './people.ts';
+import { lockToManage, refuseToManage } from './people-authority.ts';
+
+/** The user's keys and sessions have the permissions of the new role from their next request on. */
+export async function changeRole(
+  db: Database,
+  actor: Actor,
+  { userId, role }: { userId: string; role: string },
+): Promise<Done | Invalid | Conflict> {
+  const parsedRole = parsed(() => parseRole(role));
+  if (parsedRole.kind === 'invalid') return parsedRole;
+  const next = parsedRole.value;
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, actor.scope);
+    const { current, target } = await lockToManage(tx, actor, userId);
+    refuseToManage(current.role, next);
+    if (target.role === next) return DONE;
+    const refusal = next === 'administrator' ? null : await findLastAdministrator(tx, actor, target);
+    if (refusal !== null) return refusal;
+    await changeUser(tx, actor.scope, target.id, { role: next });
+    // Somebody who got into the account, such as by a reset link that they made, does not keep it when it gains permissions.
+    if (isAbove(next, target.role)) await endSessionsOf(tx, actor.scope, target.id);
+    await recordAudit(tx, actor.scope, {
+      action: 'user.role_changed',
+      actorUserId: current.id,
+      targetUserId: target.id,
+      detail: { before: target.role, after: next } satisfies Record<string, Role>,
+      auditSource: actor.auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** Ends every key, session and access link of the user, in one transaction. */
+export async function deactivateUser(
+  db: Database,
+  actor: Actor,
+  { userId, now = new Date() }: { userId: string; now?: Date },
+): Promise<Done | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, scope);
+    const { current, target } = await lockToManage(tx, actor, userId);
+    if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated already.`);
+    const refusal = await findLastAdministrator(tx, actor, target);
+    if (refusal !== null) return refusal;
+    await changeUser(tx, scope, target.id, { deactivatedAt: now });
+    await endSessionsOf(tx, scope, target.id);
+    await voidAccessLinksOf(tx, scope, target.id);
+    const event = { actorUserId: current.id, targetUserId: target.id, auditSource };
+    await recordAudit(tx, scope, { ...event, action: 'user.deactivated' });
+    const ending = { userId: target.id, at: now, byUserId: current.id };
+    for (const { id, name } of await revokeApiKeysOf(tx, scope, ending)) {
+      const detail = { name, why: 'user deactivated' };
+      await recordAudit(tx, scope, { ...event, action: 'key.revoked', keyId: id, detail });
+    }
+    return DONE;
+  });
+}
+
+/** The user can sign in again, with the same password. The keys, sessions and links that deactivation ended stay ended. */
+export async function reactivateUser(
+  db: Database,
+  actor: Actor,
+  { userId }: { userId: string },
+): Promise<Done | Conflict> {
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, actor.scope);
+    const { current, target } = await lockToManage(tx, actor, userId);
+    if (target.deactivatedAt === null) return conflict(`${target.email} is active.`);
+    await changeUser(tx, actor.scope, target.id, { deactivatedAt: null });
+    await recordAudit(tx, actor.scope, {
+      action: 'user.reactivated',
+      actorUserId: current.id,
+      targetUserId: target.id,
+      auditSource: actor.auditSource,
+    });
+    return DONE;
+  });
+}
+
+/**
+ * Refuses to take the last active administrator away. An administrator who never set a password does not count, unless the
+ * target never set one either. The caller has locked the organization, so two administrators cannot remove each other.
+ */
+async function findLastAdministrator(tx: Transaction, { scope }: Actor, target: LockedUser): Promise<Conflict | null> {
+  if (target.role !== 'administrator' || target.deactivatedAt !== null) return null;
+  const withPassword = target.passwordHash !== null;
+  if ((await countOtherAdministrators(tx, scope, { id: target.id, withPassword })) > 0) return null;
+  return conflict(`${target.email} is the last active administrator. Make somebody else an administrator first.`);
+}

@@ -1,0 +1,45 @@
+import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { endSessionsOf } from '../../store/sessions.ts';
+import { changeUser, type LockedUser, lockUser, NO_SECOND_FACTOR } from '../../store/users.ts';
+import { noSuchUser } from '../keys/key-authority.ts';
+import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
+import { lockToManage } from './people-authority.ts';
+
+/**
+ * Removes the second factor of a user who lost the authenticator and the recovery codes; a pending set-up ends too. It needs
+ * the right to make the user a reset link: both together open the account. It ends every session of the user, so that nobody
+ * who is in one can set up a second factor of their own.
+ */
+export async function resetSecondFactor(
+  db: Database,
+  actor: ActorOrOperator,
+  { userId }: { userId: string },
+): Promise<Done | Conflict> {
+  return runAction(db, async (tx) => {
+    const target = await lockTarget(tx, actor, userId);
+    // An open session is not enough for one's own second factor: that takes the password.
+    if (!isOperator(actor) && target.id === actor.userId)
+      return conflict('Turn off your own second factor under My profile, with your password.');
+    if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated. Reactivate the user first.`);
+    if (target.totpSecret === null) return conflict(`${target.email} has no second factor.`);
+    await changeUser(tx, actor.scope, target.id, NO_SECOND_FACTOR);
+    await endSessionsOf(tx, actor.scope, target.id);
+    await recordAudit(tx, actor.scope, {
+      action: 'user.second_factor_removed',
+      actorUserId: isOperator(actor) ? null : actor.userId,
+      targetUserId: target.id,
+      detail: { before: target.totpSince === null ? 'begun, not confirmed' : 'on' },
+      auditSource: isOperator(actor) ? null : actor.auditSource,
+    });
+    return DONE;
+  });
+}
+
+async function lockTarget(tx: Transaction, actor: ActorOrOperator, userId: string): Promise<LockedUser> {
+  if (!isOperator(actor)) return (await lockToManage(tx, actor, userId)).target;
+  const user = await lockUser(tx, actor.scope, userId);
+  if (user === null) throw noSuchUser();
+  return user;
+}

@@ -1,0 +1,172 @@
+import type { Actor } from '../../domain/actor.ts';
+import { isLongEnough, PASSWORD_CHARACTERS } from '../../domain/password.ts';
+import { hashRecoveryCode, mintRecoveryCodes } from '../../domain/recovery-code.ts';
+import { type AuditEvent, recordAudit } from '../../store/audit.ts';
+import { type Database, transaction } from '../../store/database.ts';
+import { endSession, endSessionsOf } from '../../store/sessions.ts';
+import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../../store/users.ts';
+import { claimForm, type OneTimeForm } from '../form-claim.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  invalid,
+  type RateLimited,
+  runAction,
+} from '../outcome.ts';
+import { clearAttempt, consumeAttempt } from './attempt-limits.ts';
+import { lockActor } from './people-authority.ts';
+import { lockProven, provePassword } from './prove-password.ts';
+import { acceptedStep, mintSecret, secretIfKnown } from './second-factor-code.ts';
+import { sessionEnded, sessionHashOf } from './sessions.ts';
+import { startSession } from './start-session.ts';
+
+/** The secret for the authenticator, in base 32 and as an otpauth: URI. */
+export type SecretMade = Authenticator & { readonly kind: 'secret-made' };
+export type Authenticator = { readonly secret: string; readonly uri: string };
+
+/** Ten recovery codes. Only their hashes are stored, so they can be shown only once. */
+export type CodesMade = { readonly kind: 'codes-made'; readonly recoveryCodes: readonly string[] };
+
+/**
+ * Makes a secret for the authenticator, which replaces that of an earlier set-up. Sign-in asks for no code until the set-up
+ * is confirmed. It needs the password, so that nobody can connect their own authenticator from an open session.
+ */
+export async function beginSecondFactor(
+  db: Database,
+  actor: Actor,
+  { password }: { password: string },
+): Promise<SecretMade | Invalid | Conflict | RateLimited> {
+  const proof = await provePassword(db, actor, { password, field: 'password', to: 'set up a second factor' });
+  if (proof.kind !== 'proven') return proof;
+  return runAction(db, async (tx) => {
+    const locked = await lockProven(tx, actor, proof);
+    if (locked.kind === 'conflict') return locked;
+    const { user } = locked;
+    if (user.totpSince !== null)
+      return conflict('You have a second factor already. Turn it off before you set up another one.');
+    const { encrypted, base32, uri } = mintSecret(db.keyring, user);
+    await changeUser(tx, actor.scope, user.id, { totpSecret: encrypted, totpLastStep: 0 });
+    return { kind: 'secret-made', secret: base32, uri };
+  });
+}
+
+/**
+ * Turns the second factor on: from now on sign-in asks for a code. Every session of the user ends, because none of them gave
+ * a code; the one with `token` continues under a new token, which is returned.
+ */
+export async function confirmSecondFactor(
+  db: Database,
+  actor: Actor,
+  { code, token, now = new Date() }: { code: string; token: string; now?: Date },
+): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict | RateLimited> {
+  // Limited, because a stolen session could otherwise guess the code of a pending set-up and see the recovery codes.
+  const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.auditSource.ip } as const;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
+  const outcome = await runAction(
+    db,
+    async (tx): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict> => {
+      const user = await lockActor(tx, actor);
+      if (user.totpSince !== null) return conflict('You have a second factor already.');
+      if (user.totpSecret === null) return conflict('Set up your authenticator first.');
+      const step = acceptedStep(user, { keyring: db.keyring, code, now });
+      if (step === null)
+        return invalid(
+          'code',
+          'is not the code that your authenticator shows now. Check its clock, and try the next one.',
+        );
+      const { codes, hashes } = newRecoveryCodes();
+      await changeUser(tx, actor.scope, user.id, { totpSince: now, totpLastStep: step, recoveryCodes: hashes });
+      // A session that ended while the form was under way must not continue under a new token.
+      if (!(await endSession(tx, actor.scope, sessionHashOf(token)))) throw sessionEnded();
+      await endSessionsOf(tx, actor.scope, user.id);
+      await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_on'));
+      const newToken = await startSession(tx, actor.scope, {
+        userId: user.id,
+        isComplete: true,
+        at: now,
+        auditSource: actor.auditSource,
+      });
+      return { kind: 'codes-made', recoveryCodes: codes, token: newToken };
+    },
+  );
+  if (outcome.kind === 'codes-made') await clearAttempt(db, attempt);
+  return outcome;
+}
+
+/**
+ * The secret of the actor's pending set-up, to show it again to a page that has it: `secret` is what that page sent. Null: the
+ * set-up has another secret, or there is none. A session alone must not reveal the secret: only the password does.
+ */
+export async function findPendingSecret(
+  db: Database,
+  actor: Actor,
+  { secret }: { secret: string },
+): Promise<Authenticator | null> {
+  if (secret === '') return null;
+  const user = await transaction(db, (tx) => lockActor(tx, actor));
+  return user.totpSince === null ? secretIfKnown(user, { keyring: db.keyring, secret }) : null;
+}
+
+/** Replaces the recovery codes that are left. It needs the password, because each code opens the account. */
+export async function renewRecoveryCodes(
+  db: Database,
+  actor: Actor,
+  { password, formId }: OneTimeForm & { password: string },
+): Promise<CodesMade | Invalid | Conflict | RateLimited | AlreadySent> {
+  const proof = await provePassword(db, actor, { password, field: 'password', to: 'make recovery codes' });
+  if (proof.kind !== 'proven') return proof;
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
+    const locked = await lockProven(tx, actor, proof);
+    if (locked.kind === 'conflict') return locked;
+    if (locked.user.totpSince === null) return conflict('You have no second factor.');
+    const { codes, hashes } = newRecoveryCodes();
+    await changeUser(tx, actor.scope, locked.user.id, { recoveryCodes: hashes });
+    await recordAudit(tx, actor.scope, ownEvent(actor, 'user.recovery_codes_made'));
+    return { kind: 'codes-made', recoveryCodes: codes };
+  });
+}
+
+/** Turns the second factor off. It needs the password; one that is too short without a second factor has to be changed first. */
+export async function removeSecondFactor(
+  db: Database,
+  actor: Actor,
+  { password }: { password: string },
+): Promise<Done | Invalid | Conflict | RateLimited> {
+  const proof = await provePassword(db, actor, { password, field: 'password', to: 'turn off the second factor' });
+  if (proof.kind !== 'proven') return proof;
+  if (!isLongEnough(password, { hasSecondFactor: false }))
+    return conflict(
+      `Without a second factor a password must have at least ${PASSWORD_CHARACTERS} characters. Change yours first.`,
+    );
+  return runAction(db, async (tx) => {
+    const locked = await lockProven(tx, actor, proof);
+    if (locked.kind === 'conflict') return locked;
+    if (locked.user.totpSince === null) return conflict('You have no second factor.');
+    await changeUser(tx, actor.scope, locked.user.id, NO_SECOND_FACTOR);
+    await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_off'));
+    return DONE;
+  });
+}
+
+/** The number of unused recovery codes, for the profile page. */
+export async function countRecoveryCodesLeft(db: Database, actor: Actor): Promise<number> {
+  return countRecoveryCodes(db, actor.scope, actor.userId);
+}
+
+function newRecoveryCodes() {
+  const codes = mintRecoveryCodes();
+  const hashes = codes.flatMap((each) => hashRecoveryCode(each) ?? []).map((hash) => Uint8Array.from(hash));
+  return { codes, hashes };
+}
+
+/** An event of the actor's own account. */
+function ownEvent({ userId, auditSource }: Actor, action: AuditEvent['action']): AuditEvent {
+  return { action, actorUserId: userId, targetUserId: userId, auditSource };
+}

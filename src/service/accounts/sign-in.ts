@@ -1,0 +1,205 @@
+import type { Actor, AuditSource } from '../../domain/actor.ts';
+import { normalEmail } from '../../domain/email.ts';
+import { OrganizationScope } from '../../domain/organization-scope.ts';
+import { isLongEnough } from '../../domain/password.ts';
+import { hashToken, judgeSession, LAST_SEEN_SECONDS, type SessionEnd } from '../../domain/session.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type Database, transaction } from '../../store/database.ts';
+import { endSession, touchSession } from '../../store/sessions.ts';
+import { recordUnknownEmail } from '../../store/sign-in-failures.ts';
+import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped.ts';
+import { changeUser, lockUser } from '../../store/users.ts';
+import type { RateLimited } from '../outcome.ts';
+import { clearAttempt, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
+import { addLink } from './make-link.ts';
+import { verifyPassword } from './password.ts';
+import { spendCode } from './second-factor-code.ts';
+import { startSession } from './start-session.ts';
+
+/** `token` is the session's. */
+export type SignedIn = { readonly kind: 'signed-in'; readonly token: string; readonly userId: string };
+/** `token` is that of a session that waits for the second factor: it serves for `giveSecondFactor` only, for ten minutes. */
+type SecondFactorNeeded = { readonly kind: 'second-factor'; readonly token: string };
+/**
+ * The password was long enough only with a second factor, which has been removed since. `token` is that of an access link
+ * with which the user chooses a longer one.
+ */
+type NewPasswordNeeded = { readonly kind: 'new-password'; readonly token: string };
+type PasswordAccepted = SignedIn | SecondFactorNeeded | NewPasswordNeeded;
+/** The e-mail, the password or the code is wrong. */
+type Wrong = { readonly kind: 'wrong' };
+/** The session that waited for the second factor has ended, so the password has to be given again. */
+type Ended = { readonly kind: 'ended' };
+
+export type SignInResult = PasswordAccepted | Wrong | RateLimited;
+export type SecondFactorResult = SignedIn | Wrong | Ended | RateLimited;
+
+type GivenCredentials = { email: string; password: string; auditSource: AuditSource; now?: Date };
+
+/** Returns "wrong" after the same work whatever is wrong, so that nobody can learn which e-mails have an account. */
+export async function signIn(
+  db: Database,
+  { email, password, auditSource, now = new Date() }: GivenCredentials,
+): Promise<SignInResult> {
+  const address = normalEmail(email);
+  const attempt = { at: 'password', account: address ?? email, ip: auditSource.ip } as const;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
+
+  const found = address === null ? null : await findCredentials(db, address);
+  const isRight = await verifyPassword(found?.passwordHash ?? null, password);
+  const accepted = found !== null && isRight ? await accept(db, found, { password, auditSource, now }) : null;
+  if (accepted === null) {
+    await recordFailure(db, found, { account: attempt.account, auditSource, now });
+    return { kind: 'wrong' };
+  }
+  await clearAttempt(db, attempt);
+  if (accepted.kind === 'signed-in') await rememberNetwork(db, attempt);
+  return accepted;
+}
+
+/** Null: the account is deactivated, or its password was changed while it was being verified. */
+async function accept(
+  db: Database,
+  found: Credentials,
+  { password, auditSource, now }: { password: string; auditSource: AuditSource; now: Date },
+): Promise<PasswordAccepted | null> {
+  const scope = OrganizationScope.grant(found.organizationId);
+  return transaction(db, async (tx) => {
+    const user = await lockUser(tx, scope, found.userId);
+    if (user === null || user.deactivatedAt !== null || user.passwordHash !== found.passwordHash) return null;
+    const session = { userId: user.id, at: now, auditSource };
+    if (user.totpSince !== null)
+      return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
+    const event = { actorUserId: user.id, targetUserId: user.id, auditSource };
+    if (!isLongEnough(password, { hasSecondFactor: false })) {
+      const { token } = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
+      const detail = { by: 'a sign-in whose password is too short without a second factor' };
+      await recordAudit(tx, scope, { ...event, action: 'user.reset_link_made', detail });
+      return { kind: 'new-password', token };
+    }
+    await recordAudit(tx, scope, { ...event, action: 'user.signed_in' });
+    const token = await startSession(tx, scope, { ...session, isComplete: true });
+    return { kind: 'signed-in', token, userId: user.id };
+  });
+}
+
+/** Writes one row in one transaction in either case, so that both take the same time. */
+async function recordFailure(
+  db: Database,
+  found: Credentials | null,
+  { account, auditSource, now }: { account: string; auditSource: AuditSource; now: Date },
+): Promise<void> {
+  await transaction(db, async (tx) => {
+    if (found === null) return recordUnknownEmail(tx, { account, at: now });
+    const event = {
+      action: 'user.sign_in_failed',
+      actorUserId: null,
+      targetUserId: found.userId,
+      auditSource,
+    } as const;
+    return recordAudit(tx, OrganizationScope.grant(found.organizationId), event);
+  });
+}
+
+/** Takes a code of the authenticator or a recovery code. Each code is accepted once. The session gets a new token. */
+export async function giveSecondFactor(
+  db: Database,
+  { token, code, auditSource, now = new Date() }: { token: string; code: string; auditSource: AuditSource; now?: Date },
+): Promise<SecondFactorResult> {
+  const tokenHash = hashToken(token);
+  const half = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
+  if (tokenHash === null || half === null || judgeSession(half, now) !== 'second-factor') return { kind: 'ended' };
+  const attempt = { at: 'second-factor', account: half.userId, ip: auditSource.ip } as const;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
+
+  const scope = OrganizationScope.grant(half.organizationId);
+  const result = await transaction(db, async (tx): Promise<SecondFactorResult> => {
+    const user = await lockUser(tx, scope, half.userId);
+    if (user === null || user.deactivatedAt !== null || user.totpSince === null) return { kind: 'ended' };
+    const spent = spendCode(user, { keyring: db.keyring, code, now });
+    if (spent === null) {
+      await recordAudit(tx, scope, {
+        action: 'user.sign_in_failed',
+        actorUserId: null,
+        targetUserId: user.id,
+        detail: { step: 'second factor' },
+        auditSource,
+      });
+      return { kind: 'wrong' };
+    }
+    if (!(await endSession(tx, scope, tokenHash))) return { kind: 'ended' };
+    await changeUser(tx, scope, user.id, spent.change);
+    await recordAudit(tx, scope, {
+      action: 'user.signed_in',
+      actorUserId: user.id,
+      targetUserId: user.id,
+      detail: { second_factor: spent.by },
+      auditSource,
+    });
+    const newToken = await startSession(tx, scope, { userId: user.id, isComplete: true, at: now, auditSource });
+    return { kind: 'signed-in', token: newToken, userId: user.id };
+  });
+  if (result.kind === 'signed-in') {
+    await clearAttempt(db, attempt);
+    await rememberNetwork(db, { account: half.email, ip: auditSource.ip });
+    await rememberNetwork(db, attempt);
+  }
+  return result;
+}
+
+/** Ends the session on the server. Repeating it changes nothing. */
+export async function signOut(db: Database, token: string, auditSource: AuditSource): Promise<void> {
+  const tokenHash = hashToken(token);
+  const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
+  if (tokenHash === null || session === null) return;
+  const { userId, organizationId, isComplete } = session;
+  const scope = OrganizationScope.grant(organizationId);
+  await transaction(db, async (tx) => {
+    if (!(await endSession(tx, scope, tokenHash)) || !isComplete) return;
+    await recordAudit(tx, scope, { action: 'user.signed_out', actorUserId: userId, targetUserId: userId, auditSource });
+  });
+}
+
+/** The signed-in user, or why nobody is signed in with a token. */
+export type SessionCheck =
+  | { readonly kind: 'signed-in'; readonly actor: Actor }
+  | { readonly kind: 'second-factor' }
+  | { readonly kind: 'ended'; readonly end: SessionEnd };
+
+/** Finds the session of a token in one statement. A token without a session is that of a session that was ended. */
+export async function checkSession(
+  db: Database,
+  token: string,
+  auditSource: AuditSource,
+  now: Date = new Date(),
+): Promise<SessionCheck> {
+  const tokenHash = hashToken(token);
+  const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
+  if (tokenHash === null || session === null) return { kind: 'ended', end: 'ended' };
+  const verdict = judgeSession(session, now);
+  if (verdict === 'second-factor') return { kind: 'second-factor' };
+  if (verdict !== 'signed-in') return { kind: 'ended', end: verdict };
+  const scope = OrganizationScope.grant(session.organizationId);
+  const unseenMilliseconds = now.getTime() - session.lastSeenAt.getTime();
+  if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000)
+    await touchSession(db, scope, { tokenHash, at: now, auditSource });
+  const { userId, role, name, email, organizationName, hasSecondFactor, endpointsDisabledByCharter } = session;
+  const isSuspended = session.organizationSuspendedAt !== null;
+  return {
+    kind: 'signed-in',
+    actor: {
+      scope,
+      userId,
+      role,
+      name,
+      email,
+      organizationName,
+      isSuspended,
+      hasSecondFactor,
+      endpointsDisabledByCharter,
+      auditSource,
+    },
+  };
+}

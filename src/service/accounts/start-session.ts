@@ -1,0 +1,24 @@
+import type { AuditSource } from '../../domain/actor.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { hashToken, mintToken } from '../../domain/session.ts';
+import type { Transaction } from '../../store/database.ts';
+import { insertSession } from '../../store/sessions.ts';
+
+/** Starts a session under a new token, never under one that the browser sent: a planted token must not become a session. */
+export async function startSession(
+  tx: Transaction,
+  scope: OrganizationScope,
+  session: { userId: string; isComplete: boolean; at: Date; auditSource: AuditSource },
+): Promise<string> {
+  const { token, tokenHash } = mintHashedToken();
+  await insertSession(tx, scope, { ...session, tokenHash });
+  return token;
+}
+
+/** A random token, and its hash for the database. */
+export function mintHashedToken(): { token: string; tokenHash: Buffer } {
+  const token = mintToken();
+  const tokenHash = hashToken(token);
+  if (tokenHash === null) throw new Error('A new token does not have the form of a token.');
+  return { token, tokenHash };
+}

@@ -1,0 +1,145 @@
+import { v7 as newId } from 'uuid';
+import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
+import { type Environment, endOf, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../../domain/api-key.ts';
+import { parseName } from '../../domain/name.ts';
+import { isPermission, type Permission, permissionsOf, type Role } from '../../domain/role.ts';
+import { insertApiKey, listCurrentKeys } from '../../store/api-keys.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import type { LockedUser } from '../../store/users.ts';
+import { claimForm, type OneTimeForm } from '../form-claim.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  type Invalid,
+  invalid,
+  joinInvalid,
+  type KeyRefused,
+  type NameTaken,
+  parsed,
+  runAction,
+} from '../outcome.ts';
+import { lockForKeyAction } from './key-authority.ts';
+import { findNameTaken } from './key-conflict.ts';
+import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
+
+export type KeyRequest = OneTimeForm & {
+  readonly userId: string;
+  /** 1 to 100 characters; must look different from the names of the user's keys that are neither rotated nor revoked. */
+  readonly name: string;
+  /** Among PERMISSIONS, at least one, and within those of the user's role. */
+  readonly permissions: readonly string[];
+  /** 1 to 3650, and at most what the organization's policy allows; null: does not expire, where the policy allows it. */
+  readonly lifeDays: number | null;
+  /** Counts instead of `lifeDays`: when the key expires. An invalid Date, for a text that is no day, is refused. */
+  readonly expiresAt?: Date | undefined;
+  readonly environment: Environment;
+};
+
+export type IssuedKey = {
+  readonly id: string;
+  /** The key itself. It is not stored, so it can be shown only in the response to this action. */
+  readonly key: string;
+  readonly name: string;
+  readonly permissions: readonly Permission[];
+  readonly expiresAt: Date | null;
+};
+
+/** The user for whom the key acts. */
+export type Holder = { readonly id: string; readonly name: string; readonly email: string };
+
+export type KeyIssued = IssuedKey & { readonly kind: 'issued'; readonly holder: Holder };
+
+/**
+ * Creates a key for a user. The limit of ten keys and the unique names hold under concurrent creations. An operator is bound
+ * by the user's role, but not by the organization's policy.
+ */
+export async function issueKey(
+  db: Database,
+  actor: ActorOrOperator,
+  request: KeyRequest,
+): Promise<KeyIssued | Invalid | Conflict | NameTaken | KeyRefused | AlreadySent> {
+  const parsedName = parsed(() => parseName(request.name, { kind: 'key' }));
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, actor.scope, request))) return ALREADY_SENT;
+    const authority = await lockForKeyAction(tx, actor, { userId: request.userId, action: 'create' });
+    if (authority.kind === 'refused') return authority;
+    const { holder, policy, actorUserId } = authority;
+    const now = new Date();
+    const life = lifeOf(request, now);
+    const mistakes = [
+      findWrongPermissions(request.permissions) ?? findBeyondRole(request, holder.role),
+      findInvalidLife(life) ?? (isOperator(actor) ? null : findBeyondPolicy(life, policy)),
+    ].filter((each) => each !== null);
+    if (parsedName.kind === 'invalid') return joinInvalid([parsedName, ...mistakes]);
+    const name = parsedName.value;
+    const beyond = await findBeyondLimits(tx, actor, { holder, name, now });
+    if (mistakes.length > 0) {
+      const taken = beyond?.kind === 'name-taken' ? invalid('name', `is taken: ${beyond.message}`) : null;
+      return joinInvalid([taken, ...mistakes]);
+    }
+    if (beyond !== null) return beyond;
+    const { key, hash, prefix } = mintKey(request.environment);
+    const id = newId();
+    const expiresAt = request.expiresAt ?? expiryOf(now, request.lifeDays);
+    const permissions = [...new Set(request.permissions.filter(isPermission))];
+    await insertApiKey(tx, actor.scope, {
+      id,
+      userId: holder.id,
+      createdByUserId: actorUserId,
+      name,
+      keyHash: Uint8Array.from(hash),
+      keyPrefix: prefix,
+      permissions,
+      expiresAt,
+      createdAt: now,
+    });
+    await recordAudit(tx, actor.scope, {
+      action: 'key.created',
+      actorUserId,
+      targetUserId: holder.id,
+      keyId: id,
+      detail: { name, prefix, permissions: permissions.join(', '), expires: expiresAt?.toISOString() ?? 'never' },
+      auditSource: isOperator(actor) ? null : actor.auditSource,
+    });
+    return { kind: 'issued', id, key, name, permissions, expiresAt, holder: holderOf(holder) };
+  });
+}
+
+export function holderOf({ id, name, email }: LockedUser): Holder {
+  return { id, name, email };
+}
+
+function lifeOf({ lifeDays, expiresAt }: KeyRequest, now: Date): Life {
+  if (expiresAt === undefined) return { field: 'expiry', lifeDays };
+  return { field: 'expiry_date', lifeDays: lifeUntil(expiresAt, now) };
+}
+
+function findWrongPermissions(permissions: readonly string[]): Invalid | null {
+  if (permissions.length === 0) return invalid('permissions', 'must hold at least one permission.');
+  if (permissions.every(isPermission)) return null;
+  return invalid('permissions', 'must be among the permissions that the form offers.');
+}
+
+function findBeyondRole({ permissions }: KeyRequest, role: Role): Invalid | null {
+  const allowed: readonly string[] = permissionsOf(role);
+  const beyond = permissions.find((permission) => !allowed.includes(permission));
+  return beyond === undefined
+    ? null
+    : invalid('permissions', `must not hold ${beyond}: a ${role} does not have this permission.`);
+}
+
+async function findBeyondLimits(
+  tx: Transaction,
+  { scope }: ActorOrOperator,
+  { holder, name, now }: { holder: LockedUser; name: string; now: Date },
+): Promise<NameTaken | Conflict | null> {
+  const keys = await listCurrentKeys(tx, scope, holder.id);
+  const taken = findNameTaken(holder, { name, others: keys });
+  if (taken !== null) return taken;
+  const active = keys.filter((key) => endOf(key, now) === null);
+  if (active.length < MAX_ACTIVE_KEYS) return null;
+  return conflict(`${holder.email} has ${MAX_ACTIVE_KEYS} active keys, the maximum. Revoke one first.`);
+}

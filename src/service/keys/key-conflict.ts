@@ -1,0 +1,53 @@
+import { endOf } from '../../domain/api-key.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { formatInstant } from '../../domain/format.ts';
+import { nameKeyOf } from '../../domain/name.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { Transaction } from '../../store/database.ts';
+import { findKeyHistory, findLiveSuccessor } from '../../store/key-history.ts';
+import { type Conflict, conflict, type NameTaken } from '../outcome.ts';
+
+/** Why a key could not be rotated, renamed or revoked: who ended it and when. Throws "not_found" where there is no such key. */
+export async function explainEndedKey(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { id, userId, now }: { id: string; userId: string; now: Date },
+): Promise<Conflict> {
+  const key = await findKeyHistory(tx, scope, { id, userId });
+  if (key === null) throw noSuchKey();
+  const end = endOf(key, now);
+  if (end === null) return conflict('The key has just changed. Try again.');
+  const name = JSON.stringify(key.name);
+  if (end.kind === 'expired')
+    return conflict(`The key ${name} expired on ${formatInstant(end.at)}. Create a new key instead.`);
+  const who = (end.kind === 'rotated' ? key.rotatedBy : key.revokedBy)?.name ?? 'an operator';
+  const what = `The key ${name} was ${end.kind} by ${who} on ${formatInstant(end.at)}.`;
+  if (end.kind === 'revoked') return conflict(`${what} If you still need a key, create a new one.`);
+  const successor = await findLiveSuccessor(tx, scope, { id, now });
+  const since =
+    successor === null
+      ? 'The key that replaced it has ended too.'
+      : `The key that replaced it, ${JSON.stringify(successor.name)} (${successor.prefix}…), is active: revoke that one to end its use.`;
+  return conflict(`${what} ${since}`);
+}
+
+/**
+ * Refuses a name whose normalized form another key has; null: the name is free. People choose the key to revoke by its name.
+ */
+export function findNameTaken(
+  { email }: { readonly email: string },
+  { name, others }: { name: string; others: readonly { readonly name: string }[] },
+): NameTaken | null {
+  const nameKey = nameKeyOf(name);
+  const taken = others.find((key) => nameKeyOf(key.name).equals(nameKey));
+  if (taken === undefined) return null;
+  return {
+    kind: 'name-taken',
+    message: `${email} has a key named ${JSON.stringify(taken.name)} already. Choose another name, or revoke that key first.`,
+  };
+}
+
+/** The same error for a key that does not exist, one of another user and one of another organization. */
+export function noSuchKey(): DomainError {
+  return new DomainError('not_found', 'There is no such API key.');
+}

@@ -1,0 +1,58 @@
+import { type KeyPolicy, mayCreateOwnKeys, mayTakeKeysOf, type Role } from '../../domain/role.ts';
+import type { KeyRefusal, KeyRefused } from '../outcome.ts';
+
+/** An action that shows a key or keeps it in use. To revoke one needs less; see key-authority.ts. */
+export type KeyAction = 'create' | 'rotate' | 'rename';
+
+export type KeyHolder = {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Null: active. */
+  readonly deactivatedAt: Date | null;
+};
+
+type Situation = {
+  /** Null: an operator, whom neither role nor suspension binds. */
+  readonly actor: { readonly id: string; readonly role: Role } | null;
+  readonly holder: KeyHolder;
+  readonly policy: Pick<KeyPolicy, 'membersMayCreateKeys'>;
+  /** Null: the organization is not suspended. */
+  readonly suspendedAt: Date | null;
+};
+
+/** Why the actor may not create, rotate or rename keys of the holder; null: the actor may. */
+export function findKeyRefusal({ actor, holder, policy, suspendedAt }: Situation): KeyRefusal | null {
+  if (holder.deactivatedAt !== null) return 'deactivated';
+  if (actor === null) return null;
+  if (suspendedAt !== null) return 'suspended';
+  const isAllowed =
+    actor.id === holder.id ? mayCreateOwnKeys(actor.role, policy) : mayTakeKeysOf(actor.role, holder.role);
+  return isAllowed ? null : 'role';
+}
+
+type Refused = {
+  readonly holder: Pick<KeyHolder, 'name' | 'role'>;
+  readonly isOwn: boolean;
+  readonly action: KeyAction;
+};
+
+/** The refusal with the one message that lists, pages and forms show. */
+export function refuseKey(reason: KeyRefusal, refused: Refused): KeyRefused {
+  return { kind: 'refused', reason, message: messageOf(reason, refused) };
+}
+
+function messageOf(reason: KeyRefusal, { holder, isOwn, action }: Refused): string {
+  const nothing = 'no API key can be created, rotated or renamed';
+  switch (reason) {
+    case 'deactivated':
+      return `${holder.name} is deactivated: ${nothing} until the user is reactivated.`;
+    case 'suspended':
+      return `While the organization is suspended, ${nothing}.`;
+    case 'role': {
+      if (isOwn) return `You may not ${action} API keys. Contact an administrator or support.`;
+      const whose = `${action === 'create' ? 'for' : 'of'} an ${holder.role}`;
+      return `You may not ${action} API keys ${whose}, because a key has its user’s permissions. Contact an administrator.`;
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import type { Actor } from '../../domain/actor.ts';
+import { endOf, isExpiringSoon, type KeyState, MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
+import { isId } from '../../domain/id.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  countKeysOf,
+  findListedKey,
+  type KeyCounts,
+  type KeyPosition,
+  type ListedKey,
+  listActiveKeysMadeForOthers,
+  listKeysOf,
+} from '../../store/key-lists.ts';
+import type { Edge } from '../../store/list-edge.ts';
+import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
+import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
+import { noSuchKey } from './key-conflict.ts';
+
+export { MAX_COUNTED_KEYS } from '../../store/key-lists.ts';
+
+export type KeyDetails = Pick<
+  ListedKey,
+  | 'id'
+  | 'name'
+  | 'prefix'
+  | 'permissions'
+  | 'createdAt'
+  | 'createdBy'
+  | 'lastUsedAt'
+  | 'lastUsedNetwork'
+  | 'lastUsedClient'
+  | 'expiresAt'
+  | 'refusedUses'
+> & {
+  readonly state: KeyState;
+  /** Null: it has not ended. */
+  readonly endedAt: Date | null;
+  /** Null: it has not ended, it expired, or an operator ended it. */
+  readonly endedBy: string | null;
+  /** In the last fifth of its life, and within 30 days. */
+  readonly isExpiringSoon: boolean;
+};
+
+/** The newest keys first. */
+type KeyListPage<Key> = {
+  readonly keys: readonly Key[];
+  /** `before` of the previous page; null: this is the first. */
+  readonly previous: string | null;
+  /** `after` of the next page; null: this is the last. */
+  readonly next: string | null;
+};
+type PageRequest = { after?: string | null; before?: string | null; now?: Date };
+
+/** `counts`: of all list pages; `ended` is at most MAX_COUNTED_KEYS + 1. */
+export type KeyList = KeyAccess & KeyListPage<KeyDetails> & { readonly counts: KeyCounts };
+
+const PAGE_SIZE = 50;
+
+/**
+ * The keys of a user that are active, or those that have ended, without secrets; and what the actor may do with them. The
+ * first page takes three statements.
+ */
+export async function listKeys(
+  db: Database,
+  actor: Actor,
+  userId: string,
+  { isActive = true, now = new Date(), ...request }: PageRequest & { isActive?: boolean } = {},
+): Promise<KeyList> {
+  const access = await getKeyAccess(db, actor, userId);
+  const counts = await countKeysOf(db, actor.scope, { userId, now });
+  const page = await readPage(
+    request,
+    (from, limit) => listKeysOf(db, actor.scope, { userId, isActive, now, from, limit }),
+    (key) => detailsOf(key, now),
+  );
+  return { ...access, ...page, counts };
+}
+
+/** How many of the user's keys are active, for the limit of MAX_ACTIVE_KEYS. */
+export async function countActive(
+  db: Database,
+  actor: Actor,
+  { userId, now }: { userId: string; now: Date },
+): Promise<number> {
+  if (actor.userId !== userId) refuseUnlessSeesOthers(actor);
+  return (await countKeysOf(db, actor.scope, { userId, now })).active;
+}
+
+/** One key of a user, and what the actor may do with it. Throws "not_found" where there is no such key. */
+export async function getKey(
+  db: Database,
+  actor: Actor,
+  { userId, keyId, now = new Date() }: { userId: string; keyId: string; now?: Date },
+): Promise<KeyAccess & { readonly key: KeyDetails }> {
+  const access = await getKeyAccess(db, actor, userId);
+  const found = isId(keyId) ? await findListedKey(db, actor.scope, { userId, id: keyId }) : null;
+  if (found === null) throw noSuchKey();
+  return { ...access, key: detailsOf(found, now) };
+}
+
+/** One key of a user, in one statement. Null: the user has no such key. */
+export async function findKey(
+  db: Database,
+  actor: Actor,
+  { userId, keyId, now }: { userId: string; keyId: string; now: Date },
+): Promise<KeyDetails | null> {
+  if (actor.userId !== userId) refuseUnlessSeesOthers(actor);
+  const found = isId(keyId) ? await findListedKey(db, actor.scope, { userId, id: keyId }) : null;
+  return found === null ? null : detailsOf(found, now);
+}
+
+/** The user's active keys, at most MAX_ACTIVE_KEYS, the newest first; in one statement. */
+export async function listActiveKeys(
+  db: Database,
+  actor: Actor,
+  { userId, now }: { userId: string; now: Date },
+): Promise<readonly KeyDetails[]> {
+  if (actor.userId !== userId) refuseUnlessSeesOthers(actor);
+  const query = { userId, isActive: true, now, from: null, limit: MAX_ACTIVE_KEYS };
+  return (await listKeysOf(db, actor.scope, query)).map((key) => detailsOf(key, now));
+}
+
+export type KeyWithHolder = KeyDetails & { readonly holder: { id: string; name: string; email: string } };
+
+export type KeysMadeForOthers = KeyListPage<KeyWithHolder>;
+
+/** Active keys that this user made for others, and so has seen: to be reviewed when the user leaves. The newest first. */
+export async function listKeysMadeForOthers(
+  db: Database,
+  actor: Actor,
+  userId: string,
+  { now = new Date(), ...request }: PageRequest = {},
+): Promise<KeysMadeForOthers> {
+  refuseUnlessSeesOthers(actor);
+  await getKeyAccess(db, actor, userId);
+  return readPage(
+    request,
+    (from, limit) => listActiveKeysMadeForOthers(db, actor.scope, { userId, now, from, limit }),
+    (key) => withHolder(key, now),
+  );
+}
+
+export function withHolder(key: ListedKey, now: Date): KeyWithHolder {
+  return { ...detailsOf(key, now), holder: { id: key.holderId, name: key.holderName, email: key.holderEmail } };
+}
+
+async function readPage<Key extends KeyDetails>(
+  { after = null, before = null }: Pick<PageRequest, 'after' | 'before'>,
+  read: (from: Edge<KeyPosition> | null, limit: number) => Promise<ListedKey[]>,
+  details: (key: ListedKey) => Key,
+): Promise<KeyListPage<Key>> {
+  const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
+  const { rows, previous, next } = await readListPage(window, read, ({ createdAt, id }) =>
+    encodePosition(createdAt.toISOString(), id),
+  );
+  return { keys: rows.map(details), previous, next };
+}
+
+function positionOf(text: string | null): KeyPosition | null {
+  const position = decodePosition(text);
+  const [instant = ''] = position?.parts ?? [];
+  const createdAt = parseInstant(instant);
+  return position === null || createdAt === undefined ? null : { createdAt, id: position.id };
+}
+
+export function detailsOf(key: ListedKey, now: Date): KeyDetails {
+  const { id, name, prefix, permissions, createdAt, createdBy, expiresAt, refusedUses } = key;
+  const { lastUsedAt, lastUsedNetwork, lastUsedClient } = key;
+  const end = endOf(key, now);
+  const enders = { rotated: key.rotatedBy, revoked: key.revokedBy, expired: null };
+  return {
+    id,
+    name,
+    prefix,
+    permissions,
+    createdAt,
+    createdBy,
+    lastUsedAt,
+    lastUsedNetwork,
+    lastUsedClient,
+    expiresAt,
+    refusedUses,
+    state: end?.kind ?? 'active',
+    endedAt: end?.at ?? null,
+    endedBy: end === null ? null : enders[end.kind],
+    isExpiringSoon: end === null && isExpiringSoon(key, now),
+  };
+}

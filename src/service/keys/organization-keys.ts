@@ -1,0 +1,69 @@
+import type { Actor } from '../../domain/actor.ts';
+import { hashKey } from '../../domain/api-key.ts';
+import type { Database } from '../../store/database.ts';
+import type { KeyCounts } from '../../store/key-lists.ts';
+import {
+  countOrganizationKeys,
+  findOrganizationKeyByHash,
+  type KeyFilters,
+  type KeyUsePosition,
+  listOrganizationKeys,
+  type OrganizationKeyQuery,
+} from '../../store/organization-keys.ts';
+import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
+import { refuseUnlessSeesOthers } from './key-access.ts';
+import { type KeyWithHolder, withHolder } from './list-keys.ts';
+
+export type { KeyFilters };
+
+/** Where a list page starts or ends. At most one of the two is set. */
+export type KeyListPosition = { readonly after: string | null; readonly before: string | null };
+
+export type OrganizationKeyList = {
+  readonly keys: readonly KeyWithHolder[];
+  /** Of all list pages. */
+  readonly counts: KeyCounts;
+  /** `before` of the previous page; null: this is the first. */
+  readonly previous: string | null;
+  /** `after` of the next page; null: this is the last. */
+  readonly next: string | null;
+};
+
+type Request = Pick<OrganizationKeyQuery, 'filters' | 'isActive' | 'isLatestFirst' | 'now'> & KeyListPosition;
+
+const PAGE_SIZE = 50;
+
+/** The keys of all users of the organization, without secrets, by their last use; for those who may see them. */
+export async function listAllKeys(
+  db: Database,
+  actor: Actor,
+  { after, before, ...query }: Request,
+): Promise<OrganizationKeyList> {
+  refuseUnlessSeesOthers(actor);
+  const counts = await countOrganizationKeys(db, actor.scope, query);
+  const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
+  const { rows, previous, next } = await readListPage(
+    window,
+    (from, limit) => listOrganizationKeys(db, actor.scope, { ...query, from, limit }),
+    ({ lastUsedAt, id }) => encodePosition(lastUsedAt?.toISOString() ?? '', id),
+  );
+  return { keys: rows.map((row) => withHolder(row, query.now)), counts, previous, next };
+}
+
+function positionOf(text: string | null): KeyUsePosition | null {
+  const position = decodePosition(text);
+  const [instant = ''] = position?.parts ?? [];
+  if (position === null) return null;
+  const lastUsedAt = instant === '' ? null : parseInstant(instant);
+  return lastUsedAt === undefined ? null : { lastUsedAt, id: position.id };
+}
+
+/** The user of a key of the organization, and its id. Null: the organization has no such key. */
+export async function findKeyOwner(
+  db: Database,
+  actor: Actor,
+  key: string,
+): Promise<{ readonly id: string; readonly userId: string } | null> {
+  refuseUnlessSeesOthers(actor);
+  return findOrganizationKeyByHash(db, actor.scope, hashKey(key));
+}

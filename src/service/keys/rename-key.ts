@@ -1,0 +1,59 @@
+import type { Actor } from '../../domain/actor.ts';
+import { isId } from '../../domain/id.ts';
+import { parseName } from '../../domain/name.ts';
+import { listCurrentKeys, renameApiKey } from '../../store/api-keys.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  type Conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  type KeyRefused,
+  type NameTaken,
+  parsed,
+  runAction,
+} from '../outcome.ts';
+import { lockForKeyAction } from './key-authority.ts';
+import { explainEndedKey, findNameTaken, noSuchKey } from './key-conflict.ts';
+
+export type Renaming = { readonly keyId: string; readonly userId: string; readonly name: string };
+
+/**
+ * Renames an active key, under the rules for the name of a new key. The same name again changes nothing. "conflict": the key
+ * has ended.
+ */
+export async function renameKey(
+  db: Database,
+  actor: Actor,
+  { keyId, userId, name: text }: Renaming,
+): Promise<Done | Invalid | NameTaken | Conflict | KeyRefused> {
+  const { scope, auditSource } = actor;
+  const parsedName = parsed(() => parseName(text, { kind: 'key' }));
+  if (parsedName.kind === 'invalid') return parsedName;
+  const name = parsedName.value;
+  return runAction(db, async (tx) => {
+    const authority = await lockForKeyAction(tx, actor, { userId, action: 'rename' });
+    if (authority.kind === 'refused') return authority;
+    const { holder, actorUserId } = authority;
+    if (!isId(keyId)) throw noSuchKey();
+    const keys = await listCurrentKeys(tx, scope, holder.id);
+    const at = new Date();
+    const others = keys.filter(({ id }) => id !== keyId);
+    // Only for a key that can be renamed: the refusal tells which names the user's other keys have.
+    const taken = others.length < keys.length ? findNameTaken(holder, { name, others }) : null;
+    if (taken !== null) return taken;
+    const renamed = await renameApiKey(tx, scope, { id: keyId, userId: holder.id, at, name });
+    if (renamed === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
+    if (renamed.oldName === name) return DONE;
+    await recordAudit(tx, scope, {
+      action: 'key.renamed',
+      actorUserId,
+      targetUserId: holder.id,
+      keyId,
+      detail: { from: renamed.oldName, to: name },
+      auditSource,
+    });
+    return DONE;
+  });
+}

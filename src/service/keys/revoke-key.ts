@@ -1,0 +1,35 @@
+import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
+import { isId } from '../../domain/id.ts';
+import { revokeApiKey } from '../../store/api-keys.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Database } from '../../store/database.ts';
+import { type Conflict, DONE, type Done, runAction } from '../outcome.ts';
+import { lockForRevocation } from './key-authority.ts';
+import { explainEndedKey, noSuchKey } from './key-conflict.ts';
+
+/**
+ * Ends a key for good; its name is then free. An expired key can be revoked too. "conflict": the key was revoked before, or
+ * rotated, and then the message names its successor.
+ */
+export async function revokeKey(
+  db: Database,
+  actor: ActorOrOperator,
+  { keyId, userId }: { keyId: string; userId: string },
+): Promise<Done | Conflict> {
+  return runAction(db, async (tx) => {
+    const { holder, actorUserId } = await lockForRevocation(tx, actor, userId);
+    if (!isId(keyId)) throw noSuchKey();
+    const at = new Date();
+    const revoked = await revokeApiKey(tx, actor.scope, { id: keyId, userId: holder.id, at, byUserId: actorUserId });
+    if (revoked === null) return explainEndedKey(tx, actor.scope, { id: keyId, userId: holder.id, now: at });
+    await recordAudit(tx, actor.scope, {
+      action: 'key.revoked',
+      actorUserId,
+      targetUserId: holder.id,
+      keyId,
+      detail: { name: revoked.name, prefix: revoked.keyPrefix },
+      auditSource: isOperator(actor) ? null : actor.auditSource,
+    });
+    return DONE;
+  });
+}

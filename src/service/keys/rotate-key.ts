@@ -1,0 +1,79 @@
+import { v7 as newId } from 'uuid';
+import type { Actor } from '../../domain/actor.ts';
+import { type Environment, expiryOf, mintKey } from '../../domain/api-key.ts';
+import { isId } from '../../domain/id.ts';
+import { replaceApiKey } from '../../store/api-keys.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Database } from '../../store/database.ts';
+import { claimForm, type OneTimeForm } from '../form-claim.ts';
+import { ALREADY_SENT, type AlreadySent, type Conflict, type Invalid, type KeyRefused, runAction } from '../outcome.ts';
+import { holderOf, type KeyIssued } from './issue-key.ts';
+import { lockForKeyAction } from './key-authority.ts';
+import { explainEndedKey, noSuchKey } from './key-conflict.ts';
+import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
+
+export type Rotation = OneTimeForm & {
+  readonly keyId: string;
+  /** The user for whom the key acts. */
+  readonly userId: string;
+  readonly environment: Environment;
+  /**
+   * The life of the successor, as in a KeyRequest. Undefined: it expires when the old key would have, if the organization's
+   * policy still allows that.
+   */
+  readonly lifeDays?: number | null | undefined;
+  /** For tests. */
+  readonly now?: () => Date;
+};
+
+/** `replacedPrefix` is the start of the old key, such as "charter_live_Ab3d". */
+export type KeyRotated = KeyIssued & { readonly replacedPrefix: string };
+
+/**
+ * Ends a key and creates its successor, with the same user, name and permissions. Once this has returned, every server
+ * refuses the old key. "conflict": the key has ended before; the message says who ended it.
+ */
+export async function rotateKey(
+  db: Database,
+  actor: Actor,
+  { keyId, userId, environment, formId, lifeDays, now = () => new Date() }: Rotation,
+): Promise<KeyRotated | Invalid | Conflict | KeyRefused | AlreadySent> {
+  const { scope, auditSource } = actor;
+  const renewed: Life | null = lifeDays === undefined ? null : { field: 'expiry', lifeDays };
+  const invalidLife = renewed === null ? null : findInvalidLife(renewed);
+  if (invalidLife !== null) return invalidLife;
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
+    const authority = await lockForKeyAction(tx, actor, { userId, action: 'rotate' });
+    if (authority.kind === 'refused') return authority;
+    const { holder, policy, actorUserId } = authority;
+    if (!isId(keyId)) throw noSuchKey();
+    const at = now();
+    const { key, hash, prefix } = mintKey(environment);
+    const successor = { id: newId(), keyHash: Uint8Array.from(hash), keyPrefix: prefix };
+    const replaced = await replaceApiKey(tx, scope, {
+      id: keyId,
+      userId: holder.id,
+      at,
+      byUserId: actorUserId,
+      successor,
+      expiresAt: renewed === null ? undefined : expiryOf(at, renewed.lifeDays),
+    });
+    if (replaced === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
+    const { name, permissions, expiresAt, replacedPrefix } = replaced;
+    const life = renewed ?? { field: 'expiry', lifeDays: lifeUntil(expiresAt, at) };
+    const beyondPolicy = findBeyondPolicy(life, policy);
+    if (beyondPolicy !== null) return beyondPolicy;
+    const detail = { name, successor: successor.id, prefix };
+    await recordAudit(tx, scope, {
+      action: 'key.rotated',
+      actorUserId,
+      targetUserId: holder.id,
+      keyId,
+      detail: renewed === null ? detail : { ...detail, expires: expiresAt?.toISOString() ?? 'never' },
+      auditSource,
+    });
+    const issued = { id: successor.id, key, name, permissions, expiresAt };
+    return { kind: 'issued', ...issued, holder: holderOf(holder), replacedPrefix };
+  });
+}

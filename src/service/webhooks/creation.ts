@@ -1,0 +1,72 @@
+import { v7 as newId } from 'uuid';
+import type { Actor } from '../../domain/actor.ts';
+import type { WebhookTargets } from '../../domain/forbidden-address.ts';
+import { MAX_ENDPOINTS, parseEndpointUrl, parseEventTypes } from '../../domain/webhook-endpoint.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Database } from '../../store/database.ts';
+import { lockOrganization } from '../../store/organizations.ts';
+import { countWebhookEndpoints, insertWebhookEndpoint } from '../../store/webhook-endpoints.ts';
+import { claimForm, type OneTimeForm } from '../form-claim.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  type Invalid,
+  joinInvalid,
+  parsed,
+  runAction,
+} from '../outcome.ts';
+import { lockWebhookAdministrator } from './authority.ts';
+import { mintWebhookSecret, type WebhookSecretIssued } from './secret.ts';
+
+/** What people choose of an endpoint, as they typed it. */
+export type WebhookContent = { readonly url: string; readonly eventTypes: readonly string[] };
+
+/** Adds an enabled endpoint. The limit of ten holds under concurrent creations. */
+export async function createWebhookEndpoint(
+  db: Database,
+  actor: Actor,
+  { url, eventTypes, targets, formId }: OneTimeForm & WebhookContent & { readonly targets: WebhookTargets },
+): Promise<WebhookSecretIssued | Invalid | Conflict | AlreadySent> {
+  const { scope, auditSource } = actor;
+  const content = parseContent({ url, eventTypes }, targets);
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
+    await lockOrganization(tx, scope);
+    const current = await lockWebhookAdministrator(tx, actor);
+    if (content.kind === 'invalid') return content;
+    if ((await countWebhookEndpoints(tx, scope)) >= MAX_ENDPOINTS)
+      return conflict(
+        `Your organization has ${MAX_ENDPOINTS} webhook endpoints already. Delete one that is not needed.`,
+      );
+    const id = newId();
+    const secret = mintWebhookSecret(db, { organizationId: scope.organizationId, id });
+    await insertWebhookEndpoint(tx, scope, {
+      id,
+      url: content.url,
+      eventTypes: content.eventTypes,
+      secret: secret.encrypted,
+      createdByUserId: current.id,
+      createdAt: new Date(),
+    });
+    await recordAudit(tx, scope, {
+      action: 'webhook.created',
+      actorUserId: current.id,
+      detail: { url: content.url, endpoint: id, events: content.eventTypes.join(', ') },
+      auditSource,
+    });
+    return { kind: 'issued', id, url: content.url, secret: secret.text, previousUntil: null };
+  });
+}
+
+/** The normal forms of what was typed, or every mistake in it. */
+export function parseContent(
+  { url, eventTypes }: WebhookContent,
+  targets: WebhookTargets,
+): { readonly kind: 'valid'; readonly url: string; readonly eventTypes: string[] } | Invalid {
+  const parsedUrl = parsed(() => parseEndpointUrl(url, targets));
+  const parsedTypes = parsed(() => parseEventTypes(eventTypes));
+  if (parsedUrl.kind === 'invalid' || parsedTypes.kind === 'invalid') return joinInvalid([parsedUrl, parsedTypes]);
+  return { kind: 'valid', url: parsedUrl.value, eventTypes: parsedTypes.value };
+}

@@ -1,0 +1,142 @@
+// The clock of a server, or that of PostgreSQL, jumps by ten minutes, forth and back, under load.
+import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import { rotateKey } from '../../src/service/keys/rotate-key.ts';
+import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator.ts';
+import { orThrow } from '../../src/service/outcome.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { createAccount, PASSWORD } from '../support/data/accounts.ts';
+import { insertEndpoint } from '../support/data/deliveries.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { Client } from '../support/http/client.ts';
+import { Browser } from '../support/http/dashboard.ts';
+import { startIntegrations } from '../support/http/integrations.ts';
+import { respondsWith, startScriptedServer } from '../support/http/scripted-server.ts';
+import type { TestOrganization } from '../support/http/server.ts';
+import { length } from '../support/length.ts';
+import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
+import { type Charter, logOf, organizationAt, startCharter } from '../support/processes/charter.ts';
+import { createClock } from '../support/processes/clock.ts';
+import { kill } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const onlyInSoak = length({ short: test.skip, full: test });
+/** Acknowledged between two jumps. */
+const WRITES = length({ short: 0, full: 40, figures: 1000 });
+const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
+const JUMP_SECONDS = 600;
+/** Of the clock, from the time of the machine. The last is ahead, so that nothing waits for it any more. */
+const JUMPS = [JUMP_SECONDS, 0, -JUMP_SECONDS, 0, JUMP_SECONDS];
+const LIST = '/api/parent_programs';
+const SERVER = {
+  WEBHOOKS_ALLOW_HTTP: 'true',
+  WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1',
+  // Limits that the test does not reach.
+  RATE_LIMIT_PER_KEY: '1000',
+  RATE_LIMIT_PER_ORGANIZATION: '1000',
+  RATE_LIMIT_PER_ADDRESS: '1000',
+};
+
+onlyInSoak.each(['a server', 'PostgreSQL'])(
+  'no key lives again, no version comes again, and nothing is lost when the clock of %s jumps',
+  async (whose) => {
+    const clock = await createClock();
+    const [ofServer, ofPostgres] = whose === 'a server' ? [clock.env, {}] : [{}, clock.env];
+    await withDebianPostgres(
+      async ({ databaseUrl }) => {
+        const servers: Charter[] = [];
+        const db = openDatabase({ url: databaseUrl, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
+        const receiver = await startScriptedServer();
+        receiver.play(respondsWith(200));
+        try {
+          const first = await startCharter({ DATABASE_URL: databaseUrl, ...SERVER, ...ofServer }, LIFE);
+          servers.push(first);
+          const second = await startCharter({ DATABASE_URL: databaseUrl, ...SERVER }, LIFE);
+          servers.push(second);
+          const organization = await organizationAt(databaseUrl, first);
+          await insertEndpoint(db, organization.id, { url: receiver.url });
+          const keys = await issueKeys(db, organization);
+          const browser = await signIn(db, first, organization);
+          const clients = [organization.client, new Client(second.url, organization.key)] as const;
+          const once = { headers: { 'Idempotency-Key': 'sent-after-each-jump' } };
+          const { body: created } = await clients[0].post(LIST, { name: 'Once' }, once);
+          const integrations = startIntegrations(clients, [created]);
+          for (const [i, seconds] of JUMPS.entries()) {
+            await integrations.afterMore(WRITES);
+            await clock.setAhead(seconds);
+            await integrations.afterMore(WRITES);
+            const ahead = whose === 'a server' ? aheadOf(first) : await aheadOfPostgres(db);
+            expect(Math.abs(ahead - seconds)).toBeLessThan(60);
+            // Where it has expired by the clock that judges, the key dies for both servers.
+            if (i === 0)
+              expect((await clients[0].post(LIST, { name: 'Dead' }, { key: keys.expiring })).status).toBe(401);
+            for (const [name, key] of Object.entries(keys)) {
+              for (const client of clients) {
+                const { status: read } = await client.get(LIST, { key });
+                const { status: write } = await client.post(LIST, { name: 'Dead' }, { key });
+                expect({ seconds, name, read, write }).toEqual({ seconds, name, read: 401, write: 401 });
+              }
+            }
+            expect((await browser.get('/profile')).status).toBe(200);
+            for (const client of clients)
+              expect((await client.post(LIST, { name: 'Once' }, once)).body).toEqual(created);
+          }
+          const { violations, outages, events } = await integrations.end();
+          expect(violations).toEqual([]);
+          // PostgreSQL ends transactions that seem to have been idle for ten minutes.
+          if (whose === 'a server') expect(outages).toEqual([]);
+          await until('the webhooks', () => {
+            const sent = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+            return events.every(({ id }) => sent.has(id));
+          });
+          expect([first.child.exitCode, second.child.exitCode]).toEqual([null, null]);
+        } finally {
+          await receiver.close();
+          await db.close();
+          for (const server of servers) await kill(server);
+        }
+      },
+      { env: ofPostgres },
+    ).finally(() => clock.remove());
+  },
+  MINUTES * 60_000,
+);
+
+/** Keys that are dead already, and one that expires within the jump. */
+async function issueKeys(db: Database, { id: organizationId, email }: TestOrganization) {
+  const issue = async (name: string) => {
+    const lifeDays = 1;
+    const permissions = ['parent_programs:read', 'parent_programs:write'] as const;
+    return issueKeyByEmail(db, { email, name, permissions, lifeDays, environment: 'live' });
+  };
+  const [revoked, rotated, expiring] = [await issue('Revoked'), await issue('Rotated'), await issue('Expiring')];
+  await revokeKeyById(db, revoked.id);
+  const scope = OrganizationScope.grant(organizationId);
+  const administrator = await createAccount(db, { role: 'administrator', scope });
+  const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  orThrow(await rotateKey(db, administrator, { keyId: rotated.id, userId, environment: 'live' }));
+  await db.prisma.apiKey.updateMany({
+    where: { organizationId, id: expiring.id },
+    data: { expiresAt: new Date(Date.now() + (JUMP_SECONDS / 2) * 1000) },
+  });
+  return { revoked: revoked.key, rotated: rotated.key, expiring: expiring.key };
+}
+
+async function signIn(db: Database, { url }: Charter, { id }: TestOrganization): Promise<Browser> {
+  const { email } = await createAccount(db, { scope: OrganizationScope.grant(id) });
+  const browser = new Browser(url);
+  expect((await browser.signIn(email, PASSWORD)).status).toBe(303);
+  return browser;
+}
+
+/** Seconds, by the last line of its log. */
+function aheadOf(charter: Charter): number {
+  const time = logOf(charter).at(-1)?.['time'];
+  return (Date.parse(String(time)) - Date.now()) / 1000;
+}
+
+/** Seconds. */
+async function aheadOfPostgres({ pool }: Database): Promise<number> {
+  const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now');
+  return ((rows[0]?.now.getTime() ?? 0) - Date.now()) / 1000;
+}

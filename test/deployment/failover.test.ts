@@ -1,0 +1,132 @@
+// The primary is killed again and again under load: three PostgreSQL with synchronous replication that Patroni manages, and two
+// servers, each behind the HAProxy of the artifact.
+import { openDatabase } from '../../src/store/database.ts';
+import { readGuide } from '../support/contract/guides.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { freePort } from '../support/http/free-port.ts';
+import { judgeKeys, judgeRegister, type Span } from '../support/http/linearizability.ts';
+import { emptyHistory, type History, sendRandomTraffic } from '../support/http/random-traffic.ts';
+import { length } from '../support/length.ts';
+import { type Failure, type PatroniCluster, startPatroni } from '../support/postgres/patroni.ts';
+import { withClient } from '../support/postgres/postgres.ts';
+import { type Charter, endCharter, startCharter } from '../support/processes/charter.ts';
+import { DATABASE_CONFIGURATION, startHaproxy } from '../support/processes/haproxy.ts';
+import { kill } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const onlyInSoak = length({ short: test.skip, full: test });
+const FAILURES = length<Failure[]>({
+  short: [],
+  full: ['PostgreSQL', 'machine'],
+  figures: Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? 'PostgreSQL' : 'machine')),
+});
+const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
+const CLIENTS = 16;
+const PAUSE_MS = 20;
+/** Acknowledged writes before each failure, and after the last one. */
+const WRITES = 100;
+/** Only a quiet machine is as fast as the figures. */
+const MAX_WAIT_MS = length({ short: 0, full: 30_000, figures: 2000 });
+
+test('the guide shows the back end of the configuration', () => {
+  const [, backend = ''] = DATABASE_CONFIGURATION.split('\nbackend primary\n');
+  expect(backend).not.toBe('');
+  expect(readGuide('operating.md')).toContain(`backend primary\n${backend}`);
+});
+
+async function untilWrites({ acknowledged }: History, count: number): Promise<void> {
+  const enough = acknowledged.length + count;
+  await until(`${count} acknowledged writes`, () => acknowledged.length >= enough);
+}
+
+type FailedOver = {
+  /** From the moment at which Patroni reported the new primary to the next acknowledged write. */
+  readonly waitMs: number;
+  /** Brings the killed PostgreSQL back, as a standby. */
+  readonly restore: () => Promise<void>;
+};
+
+async function failOver(cluster: PatroniCluster, history: History, failure: Failure): Promise<FailedOver> {
+  await untilWrites(history, WRITES);
+  const { untilPromoted, restore } = await cluster.killPrimary(failure);
+  const [killedAt, known] = [performance.now(), history.acknowledged.length];
+  await untilPromoted();
+  const promotedAt = performance.now();
+  const isNew = ({ sent }: Span) => sent > killedAt;
+  const first = await until('a write', () => history.acknowledged.slice(known).find(isNew));
+  const waitMs = Math.max(0, first.received - promotedAt);
+  const seconds = ((promotedAt - killedAt) / 1000).toFixed(1);
+  console.log(`${failure} killed: a new primary after ${seconds} s, the first write ${waitMs.toFixed(0)} ms later`);
+  return { waitMs, restore };
+}
+
+/** Acknowledged values that no event has. */
+async function lostWrites({ url }: PatroniCluster, { acknowledged }: History): Promise<string[]> {
+  const { rows } = await withClient(url, (client) => client.query(`select data->>'description' as value from events`));
+  const kept = new Set(rows.map(({ value }: { value: string }) => value));
+  return acknowledged.map(({ value }) => value).filter((value) => !kept.has(value));
+}
+
+onlyInSoak(
+  'the primary is killed under load: no acknowledged write is lost, nothing stale is read, and no server ends',
+  async () => {
+    const cluster = await startPatroni(LIFE);
+    const servers: Charter[] = [];
+    try {
+      const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;
+      const env = {
+        DATABASE_URL: cluster.url,
+        PUBLIC_URL: 'http://charter.example.org',
+        TRUSTED_PROXIES: 'loopback',
+      };
+      for (const port of ports) servers.push(await startCharter({ ...env, PORT: `${port}` }, LIFE));
+      const haproxy = await startHaproxy(ports, LIFE);
+      const db = openDatabase({ url: cluster.url, keyring: KEYRING, poolSize: 4, onIdleError: () => {} });
+      const history = emptyHistory();
+      let isOver = false;
+      const urls = [haproxy.url, ...servers.map(({ url }) => url)];
+      const traffic = sendRandomTraffic(db, {
+        urls,
+        clients: CLIENTS,
+        seconds: 0,
+        seed: 22,
+        pauseMs: PAUSE_MS,
+        history,
+        isEnough: () => isOver,
+      });
+      const waits: number[] = [];
+      const trial = async () => {
+        for (const [i, failure] of FAILURES.entries()) {
+          const { waitMs, restore } = await failOver(cluster, history, failure);
+          waits.push(waitMs);
+          // Nothing follows the last failure.
+          if (i < FAILURES.length - 1) await restore();
+        }
+        await untilWrites(history, WRITES);
+      };
+      try {
+        await Promise.race([trial(), traffic]);
+      } finally {
+        isOver = true;
+        await traffic.finally(async () => {
+          await db.close();
+          await haproxy.stop();
+        });
+      }
+      expect([...history.registers.values()].flatMap(judgeRegister)).toEqual([]);
+      expect(judgeKeys(history.keyUses, history.keyEnds)).toEqual([]);
+      expect(await lostWrites(cluster, history)).toEqual([]);
+      expect(history.lostConnections).toEqual([]);
+      const statuses = new Set(history.keyUses.map(({ status }) => status));
+      expect([...statuses].filter((status) => status >= 500)).toEqual([503]);
+      expect(waits).toHaveLength(FAILURES.length);
+      expect(Math.max(...waits)).toBeLessThan(MAX_WAIT_MS);
+      for (const server of servers) await endCharter(server);
+    } finally {
+      for (const server of servers) await kill(server);
+      await cluster.stop();
+    }
+  },
+  MINUTES * 60_000,
+);

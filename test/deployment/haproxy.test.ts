@@ -1,0 +1,85 @@
+// Two servers behind HAProxy, with the configuration of the artifact.
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { readGuide } from '../support/contract/guides.ts';
+import { freePort } from '../support/http/free-port.ts';
+import { startRequests } from '../support/http/requests.ts';
+import { length } from '../support/length.ts';
+import { createScratchDatabase } from '../support/postgres/postgres.ts';
+import { type Charter, organizationAt, startCharter } from '../support/processes/charter.ts';
+import { CONFIGURATION, startHaproxy } from '../support/processes/haproxy.ts';
+import { kill } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const onlyInSoak = length({ short: test.skip, full: test });
+const RESTARTS = length({ short: 0, full: 4, figures: 40 });
+const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
+
+test('the guide shows the back end of the configuration', () => {
+  const [, backend = ''] = CONFIGURATION.split('\nbackend charter\n');
+  expect(backend).not.toBe('');
+  expect(readGuide('operating.md')).toContain(`backend charter\n${backend}`);
+});
+
+test('HAProxy ends TLS, as a server with an https PUBLIC_URL needs', () => {
+  expect([...CONFIGURATION.matchAll(/^ +(bind .*|.* X-Forwarded-Proto .*)$/gm)].map(([, line]) => line)).toEqual([
+    'bind :443 ssl crt /etc/haproxy/charter.pem alpn h2,http/1.1',
+    'http-request set-header X-Forwarded-Proto https',
+  ]);
+});
+
+onlyInSoak(
+  'each server is drained and restarted in turn under load, and no request fails',
+  async () => {
+    const database = await createScratchDatabase();
+    const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;
+    const start = (port: number) =>
+      startCharter(
+        {
+          DATABASE_URL: database.url,
+          PORT: `${port}`,
+          PUBLIC_URL: 'https://charter.example.org',
+          DRAIN_SECONDS: '3',
+          TRUSTED_PROXIES: 'loopback',
+        },
+        LIFE,
+      );
+    const servers: Charter[] = [await start(ports[0]), await start(ports[1])];
+    const haproxy = await startHaproxy(ports, LIFE);
+    try {
+      const { statusCode, headers } = await getWithTls(`${haproxy.tlsUrl}/sign-in`, haproxy.certificate);
+      expect({ statusCode, hsts: headers['strict-transport-security'] }).toEqual({
+        statusCode: 200,
+        hsts: expect.stringMatching(/^max-age=\d+/),
+      });
+      const { key } = await organizationAt(database.url, haproxy);
+      const load = startRequests(haproxy.url, key);
+      for (let i = 0; i < RESTARTS; i += 1) {
+        await load.afterMore(50);
+        const old = servers[i % 2];
+        old?.child.kill('SIGTERM');
+        expect((await old?.ended)?.code).toBe(0);
+        const next = await start(i % 2 === 0 ? ports[0] : ports[1]);
+        servers[i % 2] = next;
+        // Until HAProxy uses it again, the other one must not stop.
+        await until('a request from HAProxy', () => next.printed.stdout.includes('/api/parent_programs'));
+      }
+      expect(await load.end()).toEqual({ failures: [] });
+    } finally {
+      await haproxy.stop();
+      for (const server of servers) await kill(server);
+      await database.drop();
+    }
+  },
+  MINUTES * 60_000,
+);
+
+/** Trusts only this certificate. */
+async function getWithTls(url: string, certificate: string): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  get(url, { ca: certificate, agent: false }, resolve).on('error', reject);
+  const response = await promise;
+  response.resume();
+  return response;
+}

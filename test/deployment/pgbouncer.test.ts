@@ -1,0 +1,276 @@
+// Two servers behind PgBouncer in transaction mode, with the configuration of the artifact and the statements of the guide.
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { workflowFiles } from '../../scripts/workflows/files.ts';
+import { runWorkflows } from '../../scripts/workflows/run.ts';
+import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { SESSION_SETTINGS } from '../../src/store/session-settings.ts';
+import { blocksOf, readGuide } from '../support/contract/guides.ts';
+import { PASSWORD } from '../support/data/accounts.ts';
+import { insertEndpoint } from '../support/data/deliveries.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { idsOf, walk } from '../support/data/programs.ts';
+import { createTeam } from '../support/data/team.ts';
+import { Client, type Reply } from '../support/http/client.ts';
+import { Browser, keysIn } from '../support/http/dashboard.ts';
+import { readFeed } from '../support/http/feed.ts';
+import { startRequests } from '../support/http/requests.ts';
+import { respondsWith, startScriptedServer } from '../support/http/scripted-server.ts';
+import { length } from '../support/length.ts';
+import { createDataFolder, startOwnedPostgres } from '../support/postgres/owned-postgres.ts';
+import { CONFIGURATION, type Pgbouncer, startPgbouncer } from '../support/postgres/pgbouncer.ts';
+import { setSessionSettings } from '../support/postgres/pooler.ts';
+import { serverUrl, TIME_ZONE, withClient } from '../support/postgres/postgres.ts';
+import { type Charter, logOf, organizationAt, startCharter, withCharter } from '../support/processes/charter.ts';
+import { kill, runFile } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const onlyInSoak = length({ short: test.skip, full: test });
+const RESTARTS = length({ short: 0, full: 2, figures: 20 });
+const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
+const LIST = '/api/parent_programs';
+/** Fewer than the clients, each server's own connections, and its requests in progress. */
+const POOL_SIZE = 4;
+
+/** The statements that give the user of the database the settings of a session. */
+const [settings = ''] = blocksOf('operating.md').flatMap(({ code }) => (code.startsWith('ALTER ROLE') ? [code] : []));
+
+test('the guide shows every setting of a session, and the configuration of PgBouncer', () => {
+  expect(settings.trim().split('\n')).toEqual(
+    Object.entries(SESSION_SETTINGS).map(
+      ([name, value]) => `ALTER ROLE charter IN DATABASE charter SET ${name} = '${value}';`,
+    ),
+  );
+  const [, excerpt = ''] = CONFIGURATION.split('\npool_mode');
+  expect(readGuide('operating.md')).toContain(`pool_mode${excerpt}`);
+});
+
+test('PgBouncer gets its connections in transaction mode, and requires a password', () => {
+  for (const line of ['pool_mode = transaction', 'auth_type = scram-sha-256'])
+    expect(CONFIGURATION).toContain(`\n${line}\n`);
+});
+
+type Installation = { readonly directUrl: string; readonly pgbouncer: Pgbouncer };
+
+/** A database of a user without privileges, who has the settings of the guide, and PgBouncer in front of it. */
+async function withInstallation(work: (installation: Installation) => Promise<void>): Promise<void> {
+  const name = `charter_${randomUUID().replaceAll('-', '')}`;
+  const server = await serverUrl();
+  await withClient(server, async (client) => {
+    await client.query(`create role ${name} login password 'a password'`);
+    await client.query(`create database ${name} owner ${name} template template0`);
+    await client.query(`alter database ${name} set timezone = '${TIME_ZONE}'`);
+  });
+  const direct = new URL(server);
+  Object.assign(direct, { username: name, password: 'a password', pathname: `/${name}` });
+  try {
+    const pgbouncer = await startPgbouncer(direct.href, POOL_SIZE, LIFE);
+    try {
+      await work({ directUrl: direct.href, pgbouncer });
+    } finally {
+      await pgbouncer.remove();
+    }
+  } finally {
+    await withClient(server, async (client) => {
+      await client.query(`drop database ${name} with (force)`);
+      await client.query(`drop role ${name}`);
+    });
+  }
+}
+
+onlyInSoak(
+  'two servers serve with fewer connections than clients, and a restart of PgBouncer is a pause',
+  async () => {
+    await withInstallation(async ({ directUrl, pgbouncer }) => {
+      const name = new URL(directUrl).username;
+      const alone = await runFile('src/main.ts', [], {
+        PORT: '0',
+        NODE_ENV: 'production',
+        DATABASE_URL: pgbouncer.url,
+      });
+      expect(alone).toMatchObject({ code: 1, stderr: expect.stringContaining('Set DATABASE_DIRECT_URL to the URL') });
+      const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
+      const early = await runFile('src/main.ts', [], { PORT: '0', NODE_ENV: 'production', ...urls });
+      expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining(`TimeZone is "${TIME_ZONE}"`) });
+      await withClient(directUrl, (client) => client.query(settings.replaceAll(' charter ', ` ${name} `)));
+      // Opens new sessions, as RECONNECT does.
+      await pgbouncer.kill();
+      await pgbouncer.start();
+
+      const receiver = await startScriptedServer();
+      receiver.play(respondsWith(204));
+      const env = { ...urls, WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1' };
+      const servers: Charter[] = [];
+      try {
+        for (let i = 0; i < 2; i += 1) servers.push(await startCharter(env, LIFE));
+        for (const server of servers) {
+          expect(logOf(server)).toContainEqual(
+            expect.objectContaining({
+              msg: 'the database is behind a connection pooler',
+              keepsStatements: pgbouncer.keepsStatements,
+            }),
+          );
+        }
+        const [first, second] = servers;
+        if (first === undefined || second === undefined) throw new Error('There are no servers.');
+        await useEverything(directUrl, { first, second, receiver });
+        await admin(urls);
+        const keys = await Promise.all(servers.map(async (server) => (await organizationAt(directUrl, server)).key));
+        const calm = startRequests(first.url, keys[0] ?? '');
+        await calm.afterMore(300);
+        expect(await connectionsOf(name, directUrl)).toBeLessThanOrEqual(POOL_SIZE);
+        expect(await calm.end()).toEqual({ failures: [] });
+        for (let i = 0; i < RESTARTS; i += 1) {
+          const loads = servers.map(({ url }, server) => startRequests(url, keys[server] ?? ''));
+          for (const load of loads) await load.afterMore(50);
+          await pgbouncer.kill();
+          for (const { url } of servers) await untilReady(url, 503);
+          await pgbouncer.start();
+          for (const { url } of servers) await untilReady(url, 200);
+          for (const load of loads) {
+            const { failures } = await load.end();
+            expect(failures.filter((each) => !/^(GET|POST): 503 /.test(each))).toEqual([]);
+          }
+        }
+        const after = startRequests(second.url, keys[1] ?? '');
+        await after.afterMore(50);
+        expect(await after.end()).toEqual({ failures: [] });
+        for (const { child } of servers) expect(child.exitCode).toBeNull();
+      } finally {
+        for (const server of servers) await kill(server);
+        await receiver.close();
+      }
+    });
+  },
+  MINUTES * 60_000,
+);
+
+// PgBouncer does not tell its clients whether it leads to a standby.
+onlyInSoak(
+  'PgBouncer does not use a standby, not even for a read, until it is promoted',
+  async () => {
+    const folder = await createDataFolder();
+    const postgres = await startOwnedPostgres(folder);
+    try {
+      const directUrl = await postgres.url();
+      await setSessionSettings(directUrl);
+      const pgbouncer = await startPgbouncer(directUrl, POOL_SIZE, LIFE);
+      try {
+        const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
+        const serve = async (charter: Charter) => {
+          const { client } = await organizationAt(directUrl, charter);
+          const { body: program } = await client.post(LIST, { name: 'Kept' });
+          await postgres.restartAsStandby();
+          await withClient(directUrl, async (asking) => {
+            const { rows } = await asking.query('select pg_is_in_recovery() as is_standby');
+            expect(rows).toEqual([{ is_standby: true }]);
+            const refused = await Promise.all([
+              client.get(LIST),
+              client.get(`${LIST}/${program.id}`),
+              client.get('/readyz'),
+            ]);
+            expect(refused.map(({ status }) => status)).toEqual([503, 503, 503]);
+            await asking.query('select pg_promote()');
+          });
+          await untilReady(charter.url, 200);
+          expect((await client.get(LIST)).body.data).toEqual([program]);
+        };
+        await withCharter(urls, serve, LIFE);
+      } finally {
+        await pgbouncer.remove();
+      }
+    } finally {
+      await postgres.stop('immediate');
+      await removeCluster(folder);
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+  MINUTES * 60_000,
+);
+
+type Everything = {
+  readonly first: Charter;
+  readonly second: Charter;
+  readonly receiver: Awaited<ReturnType<typeof startScriptedServer>>;
+};
+
+/** The API and the dashboard, and what one server shows of the changes of the other. */
+async function useEverything(directUrl: string, { first, second, receiver }: Everything): Promise<void> {
+  const { client, key, id: organizationId } = await organizationAt(directUrl, first);
+  const other = new Client(second.url, key);
+  const { isFine, printed } = await runWorkflows({ files: workflowFiles(), server: second.url, key, isVerbose: false });
+  expect({ isFine, printed: isFine ? '' : printed }).toEqual({ isFine: true, printed: '' });
+
+  const db = openDatabase({ url: directUrl, poolSize: 1, keyring: KEYRING, onIdleError: () => {} });
+  try {
+    await insertEndpoint(db, organizationId, { url: receiver.url });
+    const names = Array.from({ length: 40 }, (_, i) => `Program ${i}`);
+    // One request at a time for each server: on a slow machine, more could wait for too long, and get a 503.
+    const createEach = async (server: Client, ownNames: readonly string[]) => {
+      const replies: Reply[] = [];
+      for (const name of ownNames)
+        replies.push(await server.post(LIST, { name }, { headers: { 'Idempotency-Key': keyFor(name) } }));
+      return replies;
+    };
+    const halves = [names.slice(0, names.length / 2), names.slice(names.length / 2)] as const;
+    const created = (await Promise.all([createEach(client, halves[0]), createEach(other, halves[1])])).flat();
+    expect(created.filter(({ status }) => status !== 201).map(({ text }) => text)).toEqual([]);
+    const again = await other.post(
+      LIST,
+      { name: 'Program 0' },
+      { headers: { 'Idempotency-Key': keyFor('Program 0') } },
+    );
+    expect([again.status, again.body]).toEqual([201, created[0]?.body]);
+    const ids = created.map(({ body }) => body.id);
+    for (const query of ['sort=created_at', 'sort=-updated_at', 'sort=name', 'search=program'])
+      expect(idsOf(await walk(client, `${LIST}?limit=7&${query}`)).toSorted()).toEqual(ids.toSorted());
+    // In UTC, although the time zone of the database is another one.
+    const { body, headers } = await other.get(`${LIST}/${ids[0]}`);
+    expect(Math.abs(Date.now() - Date.parse(body.created_at))).toBeLessThan(600_000);
+
+    const path = `${LIST}/${ids[0]}`;
+    const tagged = { headers: { 'If-Match': headers['etag'] } };
+    expect((await client.patch(path, { description: 'Changed' }, tagged)).status).toBe(200);
+    expect((await other.patch(path, { description: 'Lost' }, tagged)).status).toBe(412);
+    expect((await other.get(path)).body.description).toBe('Changed');
+    expect((await other.delete(path)).status).toBe(204);
+    expect((await client.get(path)).status).toBe(404);
+    await until('every webhook', () => receiver.received.length >= names.length + 2);
+    expect((await readFeed(client)).events.length).toBeGreaterThanOrEqual(names.length + 2);
+
+    const { administrator } = await createTeam(db);
+    const browser = new Browser(first.url);
+    expect((await browser.signIn(administrator.email, PASSWORD)).status).toBe(303);
+    const keys = '/profile/api-keys';
+    const [old = ''] = keysIn(await browser.submit(`${keys}/new`, { name: 'Rotated' }, keys));
+    expect((await new Client(second.url, old).get('/api/key')).status).toBe(200);
+    const { id } = await db.prisma.apiKey.findFirstOrThrow({ where: { userId: administrator.userId } });
+    const [next = ''] = keysIn(await browser.submit(`${keys}/${id}/rotate`));
+    expect((await new Client(second.url, next).get('/api/key')).status).toBe(200);
+    expect((await new Client(second.url, old).get('/api/key')).status).toBe(401);
+  } finally {
+    await db.close();
+  }
+}
+
+function keyFor(name: string): string {
+  return name.replaceAll(' ', '-');
+}
+
+/** One command holds a lock of its session over several transactions. */
+async function admin(urls: Record<string, string>): Promise<void> {
+  for (const command of ['list-organizations', 'rotate-encryption-key'])
+    expect(await runFile('scripts/admin/main.ts', [command], urls)).toMatchObject({ code: 0, stderr: '' });
+}
+
+/** Those of the servers: the role has no others than that of this client. */
+async function connectionsOf(role: string, url: string): Promise<number> {
+  const text = 'select from pg_stat_activity where usename = $1 and pid <> pg_backend_pid()';
+  return withClient(url, async (client) => (await client.query(text, [role])).rowCount ?? 0);
+}
+
+async function untilReady(url: string, status: number): Promise<void> {
+  await until(`a response with ${status}`, async () => (await new Client(url).get('/readyz')).status === status);
+}

@@ -1,0 +1,125 @@
+// The version before the newest migration and this one serve side by side, while the migration runs under load.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '../support/http/free-port.ts';
+import { startRequests } from '../support/http/requests.ts';
+import { length } from '../support/length.ts';
+import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
+import { HIGH_LIMITS, SERVES, startCharter } from '../support/processes/charter.ts';
+import { startHaproxy } from '../support/processes/haproxy.ts';
+import { kill, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const onlyInSoak = length({ short: test.skip, full: test });
+const ROWS = length({ short: 0, full: 100_000, figures: 1_000_000 });
+const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const LIFE = { lifeSeconds: MINUTES * 60 };
+
+async function git(...parameters: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('git', parameters, { cwd: ROOT });
+  return stdout.trim();
+}
+
+/** A checkout of the commit before the one that added the newest migration, ready to start. The caller removes it. */
+async function checkOutPrevious(): Promise<string> {
+  const added = await git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'prisma/migrations');
+  const folder = await mkdtemp(join(tmpdir(), 'charter-previous-'));
+  const archive = join(folder, 'archive.tar');
+  await git('archive', '--output', archive, `${added}^`);
+  await promisify(execFile)('tar', ['-xf', archive, '-C', folder]);
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const { code, stderr } = await runFile(join(folder, 'scripts/generate/main.ts'), ['--uncommitted']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return folder;
+}
+
+onlyInSoak(
+  'no request fails while two servers of the previous version are replaced, one after the other',
+  async () => {
+    const previous = await checkOutPrevious();
+    const database = await createScratchDatabase('empty');
+    const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;
+    const env = (port: number) => ({
+      DATABASE_URL: database.url,
+      NODE_ENV: 'production',
+      PORT: `${port}`,
+      PUBLIC_URL: 'http://charter.example.org',
+      DRAIN_SECONDS: '3',
+      TRUSTED_PROXIES: 'loopback',
+      ...HIGH_LIMITS,
+    });
+    const servers: Running[] = [];
+    try {
+      const old: Running[] = [];
+      for (const port of ports) {
+        const server = startFile(join(previous, 'src/main.ts'), [], env(port), LIFE);
+        servers.push(server);
+        old.push(server);
+        await untilPrinted(server, SERVES);
+      }
+      const haproxy = await startHaproxy(ports, LIFE);
+      try {
+        const { key, id } = await createOrganization(previous, env(0));
+        await fill(database.url, id);
+        const before = await migrationsOf(database.url);
+        const load = startRequests(haproxy.url, key);
+        for (const [i, port] of ports.entries()) {
+          await load.afterMore(50);
+          old[i]?.child.kill('SIGTERM');
+          expect((await old[i]?.ended)?.code).toBe(0);
+          const server = await startCharter(env(port), LIFE);
+          servers.push(server);
+          await until('a request from HAProxy', () => server.printed.stdout.includes('/api/parent_programs'));
+        }
+        await load.afterMore(50);
+        expect(await load.end()).toEqual({ failures: [] });
+        expect(await migrationsOf(database.url)).toBeGreaterThan(before);
+      } finally {
+        await haproxy.stop();
+      }
+    } finally {
+      for (const server of servers) await kill(server);
+      await database.drop();
+      await rm(previous, { recursive: true, force: true });
+    }
+  },
+  MINUTES * 60_000,
+);
+
+/** By the commands of the previous version, because those of this one need its migrations. */
+async function createOrganization(
+  previous: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly id: string; readonly key: string }> {
+  const admin = async (...parameters: readonly string[]) => {
+    const file = join(previous, 'scripts/admin/main.ts');
+    const { code, stdout, stderr } = await runFile(file, ['--json', ...parameters], { ...env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(stdout);
+  };
+  const email = 'ada@acme.example';
+  const administrator = ['--admin-email', email, '--admin-name', 'Ada'];
+  const { organization_id: id } = await admin('create-organization', '--name', 'Acme', ...administrator);
+  const { key } = await admin('issue-key', '--user', email, '--name', 'Upgrade');
+  return { id, key };
+}
+
+/** Programs of one organization, so that a lock that is held long would be noticed. */
+async function fill(url: string, organizationId: string): Promise<void> {
+  await withClient(url, (client) =>
+    client.query(
+      `insert into parent_programs (organization_id, id, name)
+       select $1, gen_random_uuid(), 'Program ' || i from generate_series(1, ${ROWS}) i`,
+      [organizationId],
+    ),
+  );
+}
+
+async function migrationsOf(url: string): Promise<number> {
+  const { rows } = await withClient(url, (client) => client.query('select count(*)::int from _prisma_migrations'));
+  return rows[0].count;
+}

@@ -1,0 +1,173 @@
+import { memberOf } from '../../src/store/error-code.ts';
+import { Client } from '../support/http/client.ts';
+import { flood, keptRequest } from '../support/http/flood.ts';
+import { exchangeRaw, rawRequest } from '../support/http/raw.ts';
+import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
+import {
+  type Charter,
+  type LogLine,
+  logOf,
+  organizationAt,
+  startCharter,
+  withCharter,
+} from '../support/processes/charter.ts';
+import { kill } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const database = await useScratchDatabase();
+const charter = await startCharter({ DATABASE_URL: database.url, LOG_LEVEL: 'trace' });
+afterAll(() => kill(charter));
+const ours = await organizationAt(database.url, charter);
+
+function lineOf(requestId: string | undefined) {
+  return until(`the line of the request ${requestId}`, () =>
+    logOf(charter).find((line) => line['requestId'] === requestId && line['path'] !== undefined),
+  );
+}
+
+test('every request is logged as one line of JSON with the X-Request-Id of its response', async () => {
+  const { client } = ours;
+  const responses = [
+    { path: '/api/key', method: 'GET', response: await client.get('/api/key') },
+    { path: '/api/key', method: 'HEAD', response: await client.send('HEAD', '/api/key') },
+    { path: '/api/parent_programs', method: 'GET', response: await client.get('/api/parent_programs?search=private') },
+    { path: '/api/parent_programs', method: 'POST', response: await client.post('/api/parent_programs', { name: 1 }) },
+    { path: '/api/nothing', method: 'GET', response: await client.get('/api/nothing') },
+    { path: '/nothing', method: 'GET', response: await client.get('/nothing') },
+    { path: '/livez', method: 'GET', response: await client.get('/livez') },
+    { path: '/sign-in', method: 'GET', response: await client.get('/sign-in') },
+    { path: '/openapi.json', method: 'GET', response: await client.get('/openapi.json') },
+  ];
+  const requestIds = responses.map(({ response }) => response.headers['x-request-id']);
+  expect(requestIds).toEqual(responses.map(() => expect.stringMatching(/^[\w-]{36}$/)));
+  expect(new Set(requestIds).size).toBe(responses.length);
+  for (const { path, method, response } of responses) {
+    const requestId = response.headers['x-request-id'];
+    expect(await lineOf(requestId)).toEqual({
+      level: 30,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      requestId,
+      method,
+      path,
+      status: response.status,
+      milliseconds: expect.any(Number),
+    });
+    expect(logOf(charter).filter((line) => line['requestId'] === requestId)).toHaveLength(1);
+  }
+});
+
+// The attack: reading keys and private data from the log or a copy of it.
+test('the log never contains a key, header, query or body of a request', async () => {
+  const { client, key } = ours;
+  const secret = key.slice('charter_live_'.length);
+  const strange = 'charter_live_0123456789012345678901234567890123456789012345';
+  const anonymous = new Client(charter.url);
+  const program = {
+    name: 'Secret name',
+    description: 'Secret text',
+    external_id: 'SECRET-1',
+    metadata: { a: 'Secret' },
+  };
+  await Promise.all([
+    client.get('/api/key'),
+    client.get('/api/key', { key: strange }),
+    client.get('/api/key', { headers: { Authorization: [`Bearer ${key}`, `Bearer ${strange}`] } }),
+    client.get(`/api/parent_programs/${key}`),
+    client.get(`/api/parent_programs/x${'x'.repeat(170)}${key}`),
+    anonymous.get(`/${key}`),
+    anonymous.get(`/livez/${key}/..%2F${strange}`),
+    anonymous.get(`/api/parent_programs?key=${key}`),
+    client.get(`/api/parent_programs?search=secret-search&cursor=${key}`),
+    client.get(`/api/${encodeURIComponent(key).replaceAll('_', '%5F')}`),
+    client.post('/api/parent_programs', program),
+    client.post('/api/parent_programs', { ...program, name: key }),
+    client.post('/api/parent_programs', `{"name": "${key}"`),
+    client.post('/api/parent_programs', { [key]: 'x' }, { headers: { 'Idempotency-Key': key } }),
+    client.send(key, '/api/key').catch(() => undefined),
+    exchangeRaw(charter.url, rawRequest('GET /api/key', [`Authorization Bearer ${key}`])),
+    exchangeRaw(charter.url, rawRequest(`GET http://user:${key}@charter.test/${key}`)),
+  ]);
+  await lineOf((await client.get('/api/key')).headers['x-request-id']);
+  const printed = charter.printed.stdout + charter.printed.stderr;
+  for (const word of [secret, strange.slice(-40), 'Bearer', 'uthorization', 'ecret-search', 'Secret', 'SECRET-1']) {
+    expect({ word, isPrinted: printed.includes(word) }).toEqual({ word, isPrinted: false });
+  }
+  // The log contains no larger part of a key either.
+  for (let at = 0; at + 12 <= secret.length; at += 1) expect(printed).not.toContain(secret.slice(at, at + 12));
+});
+
+// The attack: filling the disk with lines.
+test('a flood of malformed requests does not write a line for each', async () => {
+  const sent = 300;
+  const received = await Promise.all(Array.from({ length: sent }, () => exchangeRaw(charter.url, 'no HTTP\r\n\r\n')));
+  expect(received.every((response) => response.startsWith('HTTP/1.1 400 '))).toBe(true);
+  await lineOf((await ours.client.get('/api/key')).headers['x-request-id']);
+  const lines = logOf(charter).filter(({ msg }) => msg === 'unreadable or incomplete HTTP request');
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.length).toBeLessThan(sent / 2);
+});
+
+const MALFORMED = 30;
+
+/** The log of a server that is stopped after malformed requests and refusals, and the number of refusals. */
+type Stopped = { readonly log: readonly LogLine[]; readonly refused: number };
+
+let stopped: Promise<Stopped> | undefined;
+
+/** Stops one server for several tests. */
+function stoppedServer(): Promise<Stopped> {
+  stopped ??= stopServer();
+  return stopped;
+}
+
+function stopServer(): Promise<Stopped> {
+  return withCharter({ DATABASE_URL: database.url }, async (stopping) => {
+    const refused = await refusedAt(stopping);
+    await Promise.all(Array.from({ length: MALFORMED }, () => exchangeRaw(stopping.url, 'no HTTP\r\n\r\n')));
+    stopping.child.kill('SIGTERM');
+    await stopping.ended;
+    return { log: logOf(stopping), refused };
+  });
+}
+
+/** Sends requests while the database does not answer. Returns how many the server refused. */
+async function refusedAt({ url }: Charter): Promise<number> {
+  const text = (i: number) =>
+    keptRequest(`GET /api/parent_programs?search=refused${i}`, [`Authorization: Bearer ${ours.key}`]);
+  return withClient(database.url, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('lock table parent_programs');
+    const flooding = await flood(url, { connections: 40, requests: 1, text });
+    const count = (status: number) => flooding.statuses.get(status) ?? 0;
+    await until('some refusals', () => count(503) > 20, { seconds: 20 });
+    await blocker.query('rollback');
+    await until('the other responses', () => count(503) + count(200) === 40, { seconds: 20 });
+    await flooding.stop();
+    return count(503);
+  });
+}
+
+test('a shutdown loses none of the counted malformed requests', async () => {
+  const { log } = await stoppedServer();
+  const numbers = log.map(({ msg, statuses }) => {
+    if (msg === 'unreadable or incomplete HTTP request') return 1;
+    return msg === 'further unreadable or incomplete HTTP requests' ? Number(memberOf(statuses, '400')) : 0;
+  });
+  expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(MALFORMED);
+});
+
+test('a shutdown loses none of the counted refusals under load', async () => {
+  const { log, refused } = await stoppedServer();
+  const lines = log.filter(({ msg }) => msg === 'refused requests under load');
+  const numbers = lines.map((line) => Number(memberOf(line['refused'], 'api')));
+  expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(refused);
+});
+
+test('a request aborted by its client is logged as aborted', async () => {
+  const start = rawRequest('POST /api/parent_programs', [
+    ...[`Authorization: Bearer ${ours.key}`, 'Content-Type: application/json', 'Content-Length: 100'],
+  ]);
+  await exchangeRaw(charter.url, start, { endAfterSending: true });
+  const line = await until('the line', () => logOf(charter).find(({ aborted }) => aborted === true));
+  expect(line).toMatchObject({ method: 'POST', path: '/api/parent_programs' });
+});

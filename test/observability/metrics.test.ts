@@ -1,0 +1,215 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { mintKey } from '../../src/domain/api-key.ts';
+import { DeliveryMeasures } from '../../src/observability/instruments/delivery-measures.ts';
+import { createLogger } from '../../src/observability/logs.ts';
+import { deliveryMetrics } from '../../src/observability/metrics/delivery-metrics.ts';
+import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
+import { revokeKeyByText } from '../../src/service/operator.ts';
+import { Workers } from '../../src/workers/workers.ts';
+import { Client } from '../support/http/client.ts';
+import { byLabel, parseSeries, type Series, seriesOf } from '../support/http/metrics.ts';
+import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
+import { until } from '../support/wait.ts';
+
+const MONITORING = join(import.meta.dirname, '../../src/observability/monitoring');
+const LIST = '/api/parent_programs';
+
+const metrics = new Metrics();
+metrics.add(deliveryMetrics(new DeliveryMeasures()));
+metrics.add(new Workers({ count: 2, url: '', logger: createLogger('silent') }).metrics());
+const server = await useServer({ metrics });
+
+/** Waits until the metrics are as expected: a request counts when its response has been sent, which its client may see earlier. */
+function untilSeries(expected: Readonly<Record<string, number>>): Promise<Series> {
+  return until(`the metrics ${JSON.stringify(expected)}`, async () => {
+    const series = await seriesOf(metrics);
+    return Object.entries(expected).every(([name, value]) => series.get(name) === value) ? series : null;
+  });
+}
+
+function requests(operation: string, status: string): string {
+  return `charter_request_duration_seconds_count{operation="${operation}",status="${status}"}`;
+}
+
+test('every request counts once, by operation or part of the server and by class of the status', async () => {
+  const { client } = await createTestOrganization(server);
+  const before = await seriesOf(metrics);
+  const { body } = await client.post(LIST, { name: 'Counted' });
+  await client.post(LIST, { name: 1 });
+  await client.get(`${LIST}/${body.id}`);
+  await client.send('HEAD', `${LIST}/${body.id}`);
+  await client.get(`${LIST}/${crypto.randomUUID()}`);
+  await client.get('/livez');
+  await client.get('/sign-in');
+  await client.get('/openapi.json');
+  await client.get('/api/nothing');
+  await client.get('/nothing');
+  await client.send('PUT', LIST);
+  const names = {
+    [requests('createParentProgram', '2xx')]: 1,
+    [requests('createParentProgram', '4xx')]: 1,
+    [requests('getParentProgram', '2xx')]: 2,
+    [requests('getParentProgram', '4xx')]: 1,
+    [requests('health', '2xx')]: 1,
+    [requests('dashboard', '2xx')]: 1,
+    [requests('documentation', '2xx')]: 1,
+    [requests('none', '4xx')]: 3,
+  };
+  const expected = Object.entries(names).map(([name, added]) => [name, (before.get(name) ?? 0) + added] as const);
+  const after = await untilSeries(Object.fromEntries(expected));
+  // The last bucket holds every request.
+  const buckets = 'charter_request_duration_seconds_bucket{operation="health",status="2xx",le="+Inf"}';
+  expect(after.get(buckets)).toBe(after.get(requests('health', '2xx')));
+});
+
+test('refused keys count by reason', async () => {
+  const { client, key } = await createTestOrganization(server);
+  const viewer = await createTestOrganization(server, { permissions: ['parent_programs:read'] });
+  const anonymous = new Client(server.url);
+  const before = byLabel(await seriesOf(metrics), 'charter_keys_refused_total', 'reason');
+  await anonymous.get(LIST);
+  await client.get(LIST, { key: 'not a key' });
+  await client.get(LIST, { key: key.slice(0, -1) });
+  await client.get(LIST, { key: mintKey('test').key });
+  await client.get(LIST, { key: mintKey('live').key });
+  await viewer.client.post(LIST, { name: 'Not permitted' });
+  await revokeKeyByText(server.db, key);
+  await client.get(LIST);
+  const after = byLabel(await seriesOf(metrics), 'charter_keys_refused_total', 'reason');
+  const added = Object.entries(after).map(([reason, count]) => [reason, count - (before[reason] ?? 0)]);
+  expect(Object.fromEntries(added)).toEqual({
+    missing: 1,
+    malformed: 2,
+    environment: 1,
+    unknown: 1,
+    expired: 0,
+    rotated: 0,
+    revoked: 1,
+    deactivated: 0,
+    permission: 1,
+    suspended: 0,
+  });
+});
+
+test('requests that use the response cache count by what they found', async () => {
+  const { client } = await createTestOrganization(server);
+  const found = async () => byLabel(await seriesOf(metrics), 'charter_response_cache_requests_total', 'result');
+  const before = await found();
+  await client.post(LIST, { name: 'Cached' });
+  for (let i = 0; i < 3; i += 1) await client.get(LIST);
+  const after = await found();
+  expect({
+    hit: (after['hit'] ?? 0) - (before['hit'] ?? 0),
+    miss: (after['miss'] ?? 0) - (before['miss'] ?? 0),
+  }).toEqual({
+    hit: 2,
+    miss: 1,
+  });
+  const series = await seriesOf(metrics);
+  expect(series.get('charter_response_cache_bytes')).toBeGreaterThan(1000);
+  expect(series.get('charter_response_cache_entries')).toBeGreaterThan(0);
+});
+
+test('a rate limit counts the requests that it refuses, and a full queue those of its own', async () => {
+  const limited = new Metrics();
+  const own = await startServer({
+    metrics: limited,
+    requestLimits: { perKey: 1, perOrganization: 1_000_000, perAddress: 1 },
+  });
+  try {
+    const { client } = await createTestOrganization(own);
+    const statuses = async (send: () => Promise<{ status: number }>) =>
+      (await Promise.all(Array.from({ length: 20 }, send))).map(({ status }) => status);
+    const byKey = (await statuses(() => client.get('/api/key'))).filter((status) => status === 429).length;
+    const byAddress = (await statuses(() => own.anonymous.get('/api/key'))).filter((status) => status === 429).length;
+    expect(byKey).toBeGreaterThan(0);
+    expect(byAddress).toBeGreaterThan(0);
+    expect(byLabel(await seriesOf(limited), 'charter_rate_limited_total', 'limit')).toEqual({
+      key: byKey,
+      organization: 0,
+      address: byAddress,
+    });
+    expect(byLabel(await seriesOf(limited), 'charter_queue_refused_total', 'queue')).toEqual({
+      api: 0,
+      dashboard: 0,
+      keys: 0,
+      rate_limits: 0,
+    });
+  } finally {
+    await own.close();
+  }
+});
+
+test('connections in use, idle and awaited are those of the pool', async () => {
+  const { pool, poolSize } = server.db;
+  const held = await Promise.all(Array.from({ length: poolSize }, () => pool.connect()));
+  const waiting = pool.connect();
+  const during = await seriesOf(metrics);
+  expect(byLabel(during, 'charter_database_connections', 'state')).toEqual({ in_use: poolSize, idle: 0 });
+  expect(during.get('charter_database_connections_max')).toBe(poolSize);
+  expect(during.get('charter_database_waiting')).toBe(1);
+  for (const connection of held) connection.release();
+  (await waiting).release();
+  expect((await seriesOf(metrics)).get('charter_database_waiting')).toBe(0);
+});
+
+test('each statement that looks keys up counts with the number of its requests', async () => {
+  const { client } = await createTestOrganization(server);
+  const sizes = async () => {
+    const series = await seriesOf(metrics);
+    const [sum, count] = ['sum', 'count'].map((part) => series.get(`charter_key_look_up_batch_size_${part}`) ?? 0);
+    return { sum: sum ?? 0, count: count ?? 0 };
+  };
+  const before = await sizes();
+  await Promise.all(Array.from({ length: 50 }, () => client.get('/api/key')));
+  const after = await sizes();
+  expect(after.sum - before.sum).toBe(50);
+  expect(after.count - before.count).toBeGreaterThan(0);
+  expect(after.count - before.count).toBeLessThanOrEqual(50);
+});
+
+// The attack: somebody who reads the metrics learns who the customers are, or fills the memory with time series.
+test('no label has a value that a request, a key, an organization or an address determines', async () => {
+  const { client, id, key, email } = await createTestOrganization(server);
+  const { body } = await client.post(LIST, { name: 'Labelled' });
+  await client.get(`${LIST}/${body.id}?odd=1`);
+  await client.delete('/api/odd-path');
+  await client.get('/odd-path', { headers: { 'X-Forwarded-For': '203.0.113.9' } });
+  const text = await formatSnapshots([await metrics.read()]);
+  for (const secret of [id, key, email, body.id, 'odd', 'DELETE', '127.0.0.1', '203.0.113.9'])
+    expect(text).not.toContain(secret);
+  const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label));
+  for (const label of ['operation', 'status', 'reason', 'outcome', 'queue', 'limit', 'result', 'state', 'le'])
+    labels.delete(label);
+  // Those of Node: generations of the garbage collector, spaces of the heap, kinds of resources and the version.
+  expect([...labels].filter((label) => !/^(kind|space|type|version|major|minor|patch)$/.test(label ?? ''))).toEqual([]);
+});
+
+test('two processes with labels of their own appear side by side', async () => {
+  const [one, two] = [new Metrics({ worker: '1' }), new Metrics({ worker: '2' })];
+  for (const each of [one, two])
+    each.add([() => ({ name: 'x', help: 'X.', type: 'gauge', values: [{ labels: {}, value: 1 }] })]);
+  // What another process reads has passed through JSON.
+  const snapshots = JSON.parse(JSON.stringify([await one.read(), await two.read()]));
+  const series = parseSeries(await formatSnapshots(snapshots));
+  expect(byLabel(series, 'x', 'worker')).toEqual({ 1: 1, 2: 1 });
+  expect(Object.keys(byLabel(series, 'process_start_time_seconds', 'worker'))).toEqual(['1', '2']);
+});
+
+test.each(['grafana-dashboard.json', 'alerts.yaml'])('every metric that %s names exists', async (file) => {
+  await createTestOrganization(server).then(({ client }) => client.get(LIST));
+  const text = await readFile(join(MONITORING, file), 'utf8');
+  const known = new Set([...(await seriesOf(metrics)).keys()].map((name) => name.split('{', 1)[0]));
+  const named = new Set(text.match(/\b(charter|nodejs|process)_\w+/g));
+  expect(named.size).toBeGreaterThan(5);
+  expect([...named].filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('the dashboard shows every metric of the application', async () => {
+  const text = await readFile(join(MONITORING, 'grafana-dashboard.json'), 'utf8');
+  JSON.parse(text);
+  const exposed = await formatSnapshots([await metrics.read()]);
+  const ours = [...exposed.matchAll(/^# TYPE (charter_\w+)/gm)].map(([, name]) => name ?? '');
+  expect(ours.filter((name) => !text.includes(name))).toEqual([]);
+});

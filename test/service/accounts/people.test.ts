@@ -1,0 +1,224 @@
+import type { Actor } from '../../../src/domain/actor.ts';
+import type { Role } from '../../../src/domain/role.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
+import { getUser, inviteUser } from '../../../src/service/accounts/people.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { createAccount } from '../../support/data/accounts.ts';
+import { changeRoleInTheTable, codeOf, giveKey, NOBODY, outcomeOf, times } from '../../support/data/actors.ts';
+import { useDatabase } from '../../support/postgres/store.ts';
+
+const { db } = await useDatabase();
+
+const ROLES = ['administrator', 'manager', 'member', 'viewer'] as const;
+type Staff = Record<Role | 'other', Actor>;
+
+async function staff(): Promise<Staff> {
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const { scope } = administrator;
+  return {
+    administrator,
+    other: await createAccount(db, { role: 'administrator', scope }),
+    manager: await createAccount(db, { role: 'manager', scope }),
+    member: await createAccount(db, { role: 'member', scope }),
+    viewer: await createAccount(db, { role: 'viewer', scope }),
+  };
+}
+
+const row = ({ userId }: { userId: string }) => db.prisma.user.findFirstOrThrow({ where: { id: userId } });
+const invite = (by: Actor, role: string, email = `${crypto.randomUUID()}@example.test`) =>
+  inviteUser(db, by, { email, name: 'Mei Tanaka', role });
+const actsOn = async ({ userId }: Actor) =>
+  db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } });
+
+test('a manager can invite and promote up to member, and members and viewers cannot manage anybody', async () => {
+  // The attack: the form’s role field is changed to "administrator".
+  const { administrator, manager, member, viewer } = await staff();
+  const allowed = { administrator: ROLES, manager: ['member', 'viewer'], member: [], viewer: [] };
+  for (const actor of [administrator, manager, member, viewer]) {
+    for (const role of ROLES) {
+      const expected = allowed[actor.role].some((each) => each === role) ? 'done' : 'forbidden';
+      expect([actor.role, role, await codeOf(invite(actor, role))]).toEqual([actor.role, role, expected]);
+      await changeRoleInTheTable(db, viewer, 'viewer');
+      if (actor !== viewer) expect(await codeOf(changeRole(db, actor, { userId: viewer.userId, role }))).toBe(expected);
+    }
+  }
+  expect(await codeOf(invite(administrator, 'owner'))).toBe('invalid');
+});
+
+test('only an administrator can change managers and administrators, and nobody can promote themselves', async () => {
+  // The attack: a manager demotes the administrator who is about to demote the manager.
+  const { administrator, manager, member } = await staff();
+  const colleague = await createAccount(db, { role: 'manager', scope: manager.scope });
+  for (const actor of [manager, member]) {
+    for (const { userId } of [administrator, colleague, actor]) {
+      for (const role of ROLES) expect(await codeOf(changeRole(db, actor, { userId, role }))).toBe('forbidden');
+      expect(await codeOf(deactivateUser(db, actor, { userId }))).toBe('forbidden');
+      expect(await codeOf(reactivateUser(db, actor, { userId }))).toBe('forbidden');
+    }
+  }
+});
+
+test('the current role decides, not the one in the session', async () => {
+  // The attack: a form that was open while its sender was demoted or deactivated.
+  const { administrator, other, viewer } = await staff();
+  orThrow(await changeRole(db, administrator, { userId: other.userId, role: 'viewer' }));
+  expect(await codeOf(invite(other, 'viewer'))).toBe('forbidden');
+  expect(await codeOf(changeRole(db, other, { userId: other.userId, role: 'administrator' }))).toBe('forbidden');
+  orThrow(await deactivateUser(db, administrator, { userId: other.userId }));
+  expect(await outcomeOf(deactivateUser(db, other, { userId: viewer.userId }))).toContain(
+    'Your account was deactivated',
+  );
+});
+
+test('the last active administrator cannot be demoted or deactivated', async () => {
+  const { administrator, other, manager } = await staff();
+  orThrow(await deactivateUser(db, administrator, { userId: other.userId }));
+  const self = { userId: administrator.userId };
+  const words = `conflict: ${administrator.email} is the last active administrator. Make somebody else an administrator first.`;
+  expect(await outcomeOf(changeRole(db, administrator, { ...self, role: 'manager' }))).toBe(words);
+  expect(await outcomeOf(deactivateUser(db, administrator, self))).toBe(words);
+  // A person who was invited and never signed in does not count as an administrator.
+  const invited = orThrow(await invite(administrator, 'administrator')).link;
+  expect(await outcomeOf(deactivateUser(db, administrator, self))).toBe(words);
+  expect(await codeOf(deactivateUser(db, administrator, { userId: invited.userId }))).toBe('done');
+  orThrow(await changeRole(db, administrator, { userId: manager.userId, role: 'administrator' }));
+  expect(await codeOf(changeRole(db, administrator, { ...self, role: 'viewer' }))).toBe('done');
+});
+
+test('when two administrators demote or deactivate each other concurrently, one remains', async () => {
+  // The attack: both see two administrators, and each removes the other.
+  for (let round = 0; round < 10; round += 1) {
+    const { administrator: a, other: b } = await staff();
+    const [left, right] = [{ userId: b.userId }, { userId: a.userId }];
+    const both =
+      round % 2 === 0
+        ? [changeRole(db, a, { ...left, role: 'viewer' }), changeRole(db, b, { ...right, role: 'viewer' })]
+        : [deactivateUser(db, a, left), deactivateUser(db, b, right)];
+    expect((await Promise.all(both.map(codeOf))).toSorted()).toEqual(['done', 'forbidden']);
+    const selves = await times(2, async (i) => [a, b][i] ?? a);
+    const active = await Promise.all(selves.map(row));
+    expect(active.filter(({ role, deactivatedAt }) => role === 'administrator' && deactivatedAt === null)).toHaveLength(
+      1,
+    );
+  }
+});
+
+test('when two administrators leave concurrently, one has to stay', async () => {
+  // The attack: each changes only their own row, so that neither waits for the other.
+  for (let round = 0; round < 15; round += 1) {
+    const { administrator: a, other: b } = await staff();
+    const outcomes = await Promise.all([a, b].map((each) => codeOf(deactivateUser(db, each, { userId: each.userId }))));
+    expect(outcomes.toSorted()).toEqual(['conflict', 'done']);
+  }
+});
+
+test('deactivation revokes the keys and audits each, and reactivation restores none', async () => {
+  const { administrator, member } = await staff();
+  await giveKey(db, member);
+  await giveKey(db, member);
+  orThrow(await deactivateUser(db, administrator, { userId: member.userId }));
+  expect((await actsOn(member)).map(({ action }) => action)).toEqual([
+    ...['key.created', 'key.created', 'user.deactivated', 'key.revoked', 'key.revoked'],
+  ]);
+  expect(await codeOf(deactivateUser(db, administrator, { userId: member.userId }))).toBe('conflict');
+  orThrow(await reactivateUser(db, administrator, { userId: member.userId }));
+  expect(await codeOf(reactivateUser(db, administrator, { userId: member.userId }))).toBe('conflict');
+  const keys = await db.prisma.apiKey.findMany({ where: { userId: member.userId } });
+  expect(keys.map(({ revokedAt, revokedByUserId }) => [revokedAt !== null, revokedByUserId])).toEqual([
+    [true, administrator.userId],
+    [true, administrator.userId],
+  ]);
+});
+
+test('an e-mail that is taken is a conflict with the same message in every organization', async () => {
+  // The attack: invitations reveal which customers exist and who works for them.
+  const { administrator, member } = await staff();
+  const foreign = await createAccount(db);
+  for (const email of [member.email, foreign.email, foreign.email.toUpperCase()]) {
+    const words = `conflict: The e-mail ${email.toLowerCase()} is in use already. Use another one.`;
+    expect(await outcomeOf(invite(administrator, 'viewer', email))).toBe(words);
+  }
+  const email = `${crypto.randomUUID()}@example.test`;
+  const outcomes = await times(10, () => codeOf(invite(administrator, 'viewer', email)));
+  expect(outcomes.filter((each) => each === 'done')).toHaveLength(1);
+  expect(outcomes.filter((each) => each === 'conflict')).toHaveLength(9);
+});
+
+test('fields that the form does not have are ignored', async () => {
+  // The attack: a field "organizationId", "passwordHash" or "role" beside those of the form.
+  const { administrator, viewer } = await staff();
+  const foreign = await createAccount(db);
+  const more = { organizationId: foreign.scope.organizationId, passwordHash: 'x', deactivatedAt: null, id: NOBODY };
+  const given = { ...more, email: `${crypto.randomUUID()}@example.test`, name: 'Mei', role: 'viewer' };
+  const { userId } = orThrow(await inviteUser(db, administrator, given)).link;
+  expect(userId).not.toBe(NOBODY);
+  expect(await row({ userId })).toMatchObject({
+    organizationId: administrator.scope.organizationId,
+    passwordHash: null,
+  });
+  const change = { ...more, email: 'x@example.test', userId: viewer.userId, role: 'member' };
+  orThrow(await changeRole(db, administrator, change));
+  expect(await row(viewer)).toMatchObject({
+    role: 'member',
+    email: viewer.email,
+    organizationId: viewer.scope.organizationId,
+  });
+});
+
+test('an id of another organization gets the same refusal as an unknown id', async () => {
+  // The attack: ids of another organization in every URL.
+  const { administrator, manager } = await staff();
+  const foreign = await createAccount(db, { role: 'viewer' });
+  for (const actor of [administrator, manager]) {
+    for (const userId of [foreign.userId, NOBODY, 'nonsense', foreign.userId.toUpperCase()]) {
+      const acts = [getUser(db, actor, userId), changeRole(db, actor, { userId, role: 'viewer' })];
+      acts.push(deactivateUser(db, actor, { userId }), reactivateUser(db, actor, { userId }));
+      for (const act of acts) expect(await outcomeOf(act)).toBe('not_found: There is no such user.');
+    }
+  }
+  expect(await row(foreign)).toMatchObject({ role: 'viewer', deactivatedAt: null });
+});
+
+test('a role change is audited with the old and new role, and an unchanged role is not audited', async () => {
+  const { administrator, member } = await staff();
+  orThrow(await changeRole(db, administrator, { userId: member.userId, role: 'member' }));
+  orThrow(await changeRole(db, administrator, { userId: member.userId, role: 'viewer' }));
+  expect(await actsOn(member)).toMatchObject([
+    {
+      action: 'user.role_changed',
+      actorUserId: administrator.userId,
+      ip: administrator.auditSource.ip,
+      detail: { before: 'member', after: 'viewer' },
+    },
+  ]);
+});
+
+test.each([
+  '',
+  'mei',
+  'mei@',
+  'a@b@c.org',
+  'Mei <mei@example.org>',
+  'mei@example.org\r\nBcc: all@example.org',
+  'a\0@b.org',
+])('%j is refused as an e-mail', async (email) => {
+  const { administrator } = await staff();
+  expect(await outcomeOf(invite(administrator, 'viewer', email))).toMatch(/^invalid: email must be/);
+});
+
+test.each([
+  '',
+  '\u200b\u2060',
+  'Mei\u202e',
+  'Mei\u2066',
+  'Mei\nTanaka',
+  'x'.repeat(201),
+  `charter_live_${'x'.repeat(46)}`,
+])('%j is refused as the name of a person', async (name) => {
+  // The attack: an empty name, or one that changes the text beside it in lists, mails and the audit log.
+  const { administrator } = await staff();
+  const email = `${crypto.randomUUID()}@example.test`;
+  const refused = inviteUser(db, administrator, { email, name, role: 'viewer' });
+  expect(await refused).toMatchObject({ kind: 'invalid', fields: { name: [expect.any(String)] } });
+  expect(await db.prisma.user.count({ where: { email } })).toBe(0);
+});

@@ -1,0 +1,181 @@
+import { UnauthenticatedError } from '../../../src/domain/errors.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
+import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
+import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
+import {
+  createParentProgram,
+  removeParentProgram,
+  updateParentProgram,
+} from '../../../src/service/resources/parent-programs.ts';
+import { transaction } from '../../../src/store/database.ts';
+import { PARENT_PROGRAMS } from '../../../src/store/parent-programs.ts';
+import { insertRow } from '../../../src/store/table.ts';
+import { type KeyUses, NO_KEY_USES } from '../../../src/traffic/last-used.ts';
+import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
+import { untilWaiting } from '../../support/postgres/postgres.ts';
+import { accepted, useDatabase } from '../../support/postgres/store.ts';
+import { inTransaction } from '../../support/postgres/transaction.ts';
+
+const database = await useDatabase();
+
+const CONTENT = { name: 'Program', description: null, externalId: null, metadata: {} };
+const NEW = { content: CONTENT, idempotencyKey: undefined };
+const ANY = () => true;
+
+/** An organization, a key of its member, and what the service is told of a request with the key. */
+async function prepare() {
+  const { db } = database;
+  const people = await createPeople(db);
+  const { id: keyId } = await giveKey(db, people.member);
+  const refused: string[] = [];
+  const keyUses: KeyUses = {
+    of: (key, at) => ({ ...NO_KEY_USES.of(key, at), ended: () => void refused.push(key.id) }),
+  };
+  const context = { db, caller: { scope: people.scope, keyId }, keyUses };
+  return { people, keyId, context, refused };
+}
+
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+const WRITES: Record<string, (prepared: Prepared, id: string) => Promise<unknown>> = {
+  creation: ({ context }) => createParentProgram(context, NEW),
+  'creation with an Idempotency-Key': ({ context }) =>
+    createParentProgram(context, { ...NEW, idempotencyKey: crypto.randomUUID() }),
+  update: ({ context }, id) => updateParentProgram(context, { id, patch: { name: 'Other' }, precondition: ANY }),
+  deletion: ({ context }, id) => removeParentProgram(context, { id, precondition: ANY }),
+};
+
+// The race: the write has begun, and sees in its snapshot a key that is active.
+test.each(Object.entries(WRITES))('a %s that waits for the revocation of its key is refused', async (_, write) => {
+  const prepared = await prepare();
+  const { keyId, context, people } = prepared;
+  const program = await createParentProgram(context, NEW);
+  const outcome = await inTransaction(database.db, async (client) => {
+    // Raw SQL, as an operator may use it: the lock is taken by a trigger.
+    await client.query('update api_keys set revoked_at = now() where id = $1', [keyId]);
+    const writing = write(prepared, program.id).catch((error: unknown) => error);
+    await untilWaiting(database.db.pool, 1);
+    await client.query('commit');
+    return writing;
+  });
+  expect(outcome).toBeInstanceOf(UnauthenticatedError);
+  expect(outcome).toMatchObject({ message: expect.stringMatching(/^This API key was revoked at 20/), presented: true });
+  expect(prepared.refused).toEqual([keyId]);
+  const { organizationId } = people.scope;
+  const stored = await database.db.prisma.parentProgram.findMany({ where: { organizationId } });
+  expect(stored.map(({ id, name }) => ({ id, name }))).toEqual([{ id: program.id, name: 'Program' }]);
+  expect(await database.db.prisma.idempotencyKey.count({ where: { organizationId } })).toBe(0);
+});
+
+const ENDS: Record<string, (people: People, keyId: string) => Promise<unknown>> = {
+  revocation: ({ administrator, member: { userId } }, keyId) =>
+    revokeKey(database.db, administrator, { keyId, userId }),
+  rotation: ({ administrator, member: { userId } }, keyId) =>
+    rotateKey(database.db, administrator, { keyId, userId, environment: 'live' }),
+  'change of the role': ({ administrator, member: { userId } }) =>
+    changeRole(database.db, administrator, { userId, role: 'viewer' }),
+  deactivation: ({ administrator, member: { userId } }) => deactivateUser(database.db, administrator, { userId }),
+};
+
+// The race: the write has checked the key, and is committed after the response to the revocation.
+test.each(Object.entries(ENDS))('a %s waits for a write that has checked the key', async (_, end) => {
+  const { people, keyId } = await prepare();
+  const writer = { keyId, permission: 'parent_programs:write' } as const;
+  let isEnded = false;
+  const ending = await transaction(database.db, async (tx) => {
+    const program = { id: crypto.randomUUID(), content: CONTENT, writer };
+    accepted(await insertRow(tx, people.scope, PARENT_PROGRAMS, program));
+    const running = end(people, keyId).then(() => {
+      isEnded = true;
+    });
+    await untilWaiting(database.db.pool, 1);
+    expect(isEnded).toBe(false);
+    return { running };
+  });
+  await ending.running;
+});
+
+test('a repeated creation is refused once the key has been revoked, and so is a change that changes nothing', async () => {
+  const prepared = await prepare();
+  const { context, people, keyId } = prepared;
+  const once = { ...NEW, idempotencyKey: 'once' };
+  const { id } = await createParentProgram(context, once);
+  const requests = {
+    repeated: () => createParentProgram(context, once),
+    'another body': () => createParentProgram(context, { ...once, content: { ...CONTENT, name: 'Other' } }),
+    unchanged: () => updateParentProgram(context, { id, patch: { name: 'Program' }, precondition: ANY }),
+    'not found': () => removeParentProgram(context, { id: crypto.randomUUID(), precondition: ANY }),
+    'changed since': () => removeParentProgram(context, { id, precondition: () => false }),
+  };
+  expect(await requests.repeated()).toMatchObject({ id });
+  await revokeKey(database.db, people.administrator, { keyId, userId: people.member.userId });
+  for (const request of Object.values(requests)) await expect(request()).rejects.toThrow(UnauthenticatedError);
+});
+
+const REFUSALS: readonly (readonly [string, string, string, RegExp])[] = [
+  ['rotated', 'update api_keys set rotated_at = now() where id = $1', 'unauthenticated', /was rotated at/],
+  [
+    'expired',
+    "update api_keys set expires_at = now() - interval '1 hour' where id = $1",
+    'unauthenticated',
+    /expired at/,
+  ],
+  [
+    'without the permission',
+    `update api_keys set permissions = '{parent_programs:read}' where id = $1`,
+    'forbidden',
+    /lacks/,
+  ],
+  ['deleted', 'delete from api_keys where id = $1', 'unauthenticated', /not known/],
+  [
+    'of a deactivated user',
+    'update users set deactivated_at = now() where id = (select user_id from api_keys where id = $1)',
+    'unauthenticated',
+    /was deactivated at/,
+  ],
+  [
+    'of a viewer',
+    `update users set role = 'viewer' where id = (select user_id from api_keys where id = $1)`,
+    'forbidden',
+    /lacks the permission parent_programs:write/,
+  ],
+  [
+    'of a suspended organization',
+    'update organizations set suspended_at = now() where id = (select organization_id from api_keys where id = $1)',
+    'forbidden',
+    /^The organization Test is suspended/,
+  ],
+];
+
+test.each(REFUSALS)('a key %s gets the refusal of authentication', async (_, sql, code, message) => {
+  const prepared = await prepare();
+  const { id } = await createParentProgram(prepared.context, NEW);
+  await database.db.pool.query(sql, [prepared.keyId]);
+  for (const write of Object.values(WRITES)) {
+    const refusal = { code, message: expect.stringMatching(message) };
+    await expect(write(prepared, id)).rejects.toMatchObject(refusal);
+  }
+});
+
+// The race: each of two transactions holds a row for which the other one waits. PostgreSQL would abort one of them.
+test('writes, revocations, role changes, deactivations and reactivations never deadlock', async () => {
+  const { people, context } = await prepare();
+  const { administrator, member } = people;
+  const { db } = database;
+  const failures: unknown[] = [];
+  const { id } = await createParentProgram(context, NEW);
+  const many = (work: (i: number) => Promise<unknown>) =>
+    Array.from({ length: 20 }, (_, i) => work(i).catch((error: unknown) => failures.push(error)));
+  const other = await giveKey(db, administrator);
+  const caller = { ...context, caller: { scope: people.scope, keyId: other.id } };
+  const keys = await Promise.all(Array.from({ length: 8 }, () => giveKey(db, member)));
+  await Promise.all([
+    ...many((i) => updateParentProgram(caller, { id, patch: { name: `Name ${i}` }, precondition: ANY })),
+    ...many((i) => createParentProgram(caller, { ...NEW, idempotencyKey: `key ${i % 5}` })),
+    ...keys.map(({ id: keyId }) => revokeKey(db, administrator, { keyId, userId: member.userId })),
+    ...many((i) => changeRole(db, administrator, { userId: member.userId, role: i % 2 === 0 ? 'viewer' : 'member' })),
+    ...many(() => deactivateUser(db, administrator, { userId: people.viewer.userId })),
+    ...many(() => reactivateUser(db, administrator, { userId: people.viewer.userId })),
+  ]);
+  expect(failures).toEqual([]);
+});

@@ -1,0 +1,105 @@
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type ViewportSize,
+} from 'playwright-core';
+import { findBrowser, findHeadlessShell, REMEDY } from '../../../scripts/browser.mjs';
+import { sharedUrl } from '../runner/shared.ts';
+
+/** Without these flags, Chromium calls hosts of its vendor at every start. */
+const QUIET = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Test pages are too short-lived for V8's optimizing compilers: compiling takes longer than the faster code saves. */
+const WITHOUT_OPTIMIZATION = '--js-flags=--no-opt --no-maglev';
+
+/** Pages of tests need no isolation from one another, and the start of a renderer takes longer than most of them. */
+const FEW_RENDERERS = '--renderer-process-limit=2';
+
+/** The launch options for this machine's Chromium; its sandbox is off only for root, where it cannot work. */
+export function launchOptions(executablePath = findHeadlessShell() ?? findBrowser()) {
+  if (executablePath === null) throw new Error(`There is no Chromium. ${REMEDY}`);
+  return {
+    executablePath,
+    args: [...QUIET, WITHOUT_OPTIMIZATION, FEW_RENDERERS],
+    headless: true,
+    chromiumSandbox: process.getuid?.() !== 0,
+  };
+}
+
+/** The Chromium of this run. Closing it closes only the contexts opened through this call. */
+export async function connectBrowser(): Promise<Browser> {
+  return chromium.connect(await sharedUrl('browser'));
+}
+
+export type ContextOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | 'colorScheme' | 'timezoneId'> & {
+  readonly viewport?: ViewportSize;
+};
+
+export const VIEWPORT: ViewportSize = { width: 1280, height: 720 };
+
+/** The preferences of a user who has set none, except for less motion, which spares the tests a wait. */
+export const MEDIA = {
+  media: null,
+  colorScheme: 'light',
+  reducedMotion: 'reduce',
+  forcedColors: 'none',
+  contrast: 'no-preference',
+} as const;
+
+/** A browser context with its own cookies. Everything that must never happen in it is added to `problems`. */
+export async function openContext(
+  browser: Browser,
+  {
+    baseURL,
+    problems,
+    script,
+    ...options
+  }: ContextOptions & {
+    baseURL: string;
+    problems: string[];
+    script?: string | undefined;
+  },
+): Promise<BrowserContext> {
+  const { reducedMotion } = MEDIA;
+  const context = await browser.newContext({ baseURL, viewport: VIEWPORT, reducedMotion, locale: 'en-GB', ...options });
+  // Shorter than a test's time limit, so that the failure names the step that was awaited.
+  context.setDefaultTimeout(90_000);
+  guard(context, baseURL, problems);
+  if (script !== undefined) await context.addInitScript({ path: script });
+  return context;
+}
+
+/** Chromium logs this for every 4xx page; our tests request such pages on purpose. */
+const REFUSED_PAGE = /^Failed to load resource: the server responded with a status of 4\d\d/;
+
+/** Waits until the element has the focus: autofocus takes effect only with the first frame. */
+export async function focused(target: Locator): Promise<void> {
+  await target.and(target.page().locator(':focus')).waitFor();
+}
+
+/** Requests to other hosts, failed assets, script errors, and console errors, such as violations of the CSP. */
+export function guard(context: BrowserContext, baseURL: string, problems: string[]): void {
+  context.on('request', (request) => {
+    const url = new URL(request.url());
+    if (/^https?:$/.test(url.protocol) && url.origin !== baseURL) problems.push(`a request to ${url.href}`);
+  });
+  context.on('response', (response) => {
+    const isPage = response.request().isNavigationRequest();
+    if (response.status() >= (isPage ? 500 : 400)) problems.push(`${response.status()} from ${response.url()}`);
+  });
+  context.on('console', (message) => {
+    const isOurs = REFUSED_PAGE.test(message.text()) && message.location().url.startsWith(baseURL);
+    if (['error', 'warning'].includes(message.type()) && !isOurs) problems.push(`the console: ${message.text()}`);
+  });
+  context.on('weberror', (error) => problems.push(`a script's error: ${error.error().message}`));
+}

@@ -1,0 +1,59 @@
+import type { Page } from 'playwright-core';
+import type { TestServer } from '../http/server.ts';
+
+// Clicks the named controls as a person does. Each step starts where the one before it ends.
+
+export async function openOwnKeys(page: Page): Promise<void> {
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'My profile' }).click();
+  await page.getByRole('link', { name: 'API keys', exact: true }).click();
+}
+
+export async function openKeysOf(page: Page, name: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'People' }).click();
+  await page.getByRole('link', { name: 'Users', exact: true }).click();
+  await page.getByRole('link', { name }).click();
+  await page.getByRole('link', { name: 'API keys', exact: true }).click();
+}
+
+/** From the list to the page that shows the key. */
+export async function createKey(page: Page, name: string): Promise<string> {
+  await page.getByRole('link', { name: 'Create API Key' }).click();
+  await page.getByLabel('Name').fill(name);
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  return readKey(page);
+}
+
+/** Opens the three-dot menu of a key in the list. */
+export async function openMenu(page: Page, name: string): Promise<void> {
+  await page.getByText(`Actions for key ${name}`, { exact: true }).locator('xpath=ancestor::summary').click();
+}
+
+/** From the list to the confirmation page. */
+export async function chooseFromMenu(page: Page, name: string, word: 'Rotate' | 'Rename' | 'Revoke'): Promise<void> {
+  await openMenu(page, name);
+  await page.getByRole('link', { name: word, exact: true }).click();
+}
+
+/** From the list to the page that shows the new key. */
+export async function rotateKey(page: Page, name: string): Promise<string> {
+  await chooseFromMenu(page, name, 'Rotate');
+  await page.getByRole('button', { name: 'Rotate' }).click();
+  return readKey(page);
+}
+
+export async function readKey(page: Page): Promise<string> {
+  return page.getByLabel('API key', { exact: true }).inputValue();
+}
+
+export async function backToList(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'I have copied it' }).click();
+}
+
+/** The API's current response to this key. */
+export async function apiStatus({ anonymous }: TestServer, key: string): Promise<number> {
+  return (await anonymous.get('/api/parent_programs', { key })).status;
+}
+
+export function rowOf(page: Page, text: string) {
+  return page.getByRole('row').filter({ hasText: text });
+}

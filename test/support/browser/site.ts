@@ -1,0 +1,71 @@
+import type { Browser, Page } from 'playwright-core';
+import type { Actor } from '../../../src/domain/actor.ts';
+import { openSession, PASSWORD } from '../data/accounts.ts';
+import { createTeam, type Team } from '../data/team.ts';
+import { type TestServer, useServer } from '../http/server.ts';
+import { type ContextOptions, connectBrowser, openContext } from './browser.ts';
+import { createPagePool } from './page-pool.ts';
+
+export type Site = {
+  readonly server: TestServer;
+  readonly browser: Browser;
+  /** Problems found in the background; a test that ends with any of them fails. */
+  readonly problems: string[];
+  /** A page in a browser context without a trace of other tests. */
+  visit(options?: ContextOptions): Promise<Page>;
+  /** A page for all tests of the file, because a new one takes long to load. */
+  sharedPage(options?: ContextOptions): Promise<Page>;
+  /** The profile page of a signed-in user, through a session that needed no password. */
+  visitAs(actor: Actor, options?: ContextOptions): Promise<Page>;
+  /** Replaces the cookie of the page's context by one of the user. The next page that it loads is theirs. */
+  switchTo(actor: Actor, page: Page): Promise<void>;
+  team(): Promise<Team>;
+};
+
+/**
+ * One server and one Chromium for the tests of a file. `script`: a file that each page runs first.
+ */
+export async function useSite({ script }: { script?: string } = {}): Promise<Site> {
+  const server = await useServer();
+  const browser = await connectBrowser();
+  afterAll(() => browser.close());
+  const problems: string[] = [];
+  const open = (options: ContextOptions = {}) =>
+    openContext(browser, { baseURL: server.url, problems, script, ...options });
+  const pool = createPagePool(server.url, open);
+  afterEach(async () => {
+    await pool.reset();
+    expect(problems.splice(0)).toEqual([]);
+  });
+  const switchTo = async (actor: Actor, page: Page) => {
+    const token = await openSession(server.db, actor);
+    await page.context().clearCookies();
+    await page.context().addCookies([{ name: 'charter', value: token, url: server.url }]);
+  };
+  return {
+    server,
+    browser,
+    problems,
+    visit: pool.take,
+    async sharedPage(options) {
+      const context = await open(options);
+      afterAll(() => context.close());
+      return context.newPage();
+    },
+    async visitAs(actor, options) {
+      const page = await pool.take(options);
+      await switchTo(actor, page);
+      await page.goto('/profile');
+      return page;
+    },
+    switchTo,
+    team: () => createTeam(server.db),
+  };
+}
+
+/** Fills in the sign-in page, wherever it leads afterwards. */
+export async function signIn(page: Page, { email, password = PASSWORD }: { email: string; password?: string }) {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}

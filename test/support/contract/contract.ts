@@ -1,0 +1,78 @@
+// Validates every response of every test against the published document.
+import { appendFileSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type CheckedRequest, type CheckedResponse, createConformityCheck } from '../../../src/contract/conformity.ts';
+import { type Json, type Operation, operationsOf, type Webhook, webhooksOf } from '../../../src/contract/document.ts';
+
+export type { CheckedResponse } from '../../../src/contract/conformity.ts';
+export type { Operation, Parameter } from '../../../src/contract/document.ts';
+
+const document: Json = JSON.parse(readFileSync(join(import.meta.dirname, '../../../generated/openapi.json'), 'utf8'));
+const check = createConformityCheck(document);
+
+export const operations: readonly Operation[] = operationsOf(document);
+export const webhooks: readonly Webhook[] = webhooksOf(document);
+
+/** Throws unless the contract documents this response to this request; records it otherwise. */
+export function checkResponse(asked: CheckedRequest, response: CheckedResponse): void {
+  requireLimits(response);
+  checkUnlimitedResponse(asked, response);
+}
+
+/** Checks a response of a server without rate limits. */
+export function checkUnlimitedResponse(asked: CheckedRequest, response: CheckedResponse): void {
+  for (const operation of shownBy(asked, response)) note(operation, response.status);
+}
+
+/** Headers that only the mock sends: for pages of other origins (CORS), and about Prefer. */
+export const ADDED_BY_THE_MOCK = /^(access-control-.+|preference-applied|x-mock-warning)$/;
+
+/** Validates a response of another server, which does not count towards the coverage of the contract. */
+export function checkMockResponse(asked: CheckedRequest, { headers, ...response }: CheckedResponse): void {
+  const ofTheApi = Object.entries(headers).filter(([name]) => !ADDED_BY_THE_MOCK.test(name));
+  requireLimits({ ...response, headers });
+  shownBy(asked, { ...response, headers: Object.fromEntries(ofTheApi) });
+}
+
+/** Statuses that only an accepted key can get. */
+const AFTER_THE_KEY = [200, 201, 204, 304, 403, 406, 409, 412, 413, 415, 422];
+
+/** Both headers are optional in the contract, because an operator can turn the limits off. */
+function requireLimits({ status, headers }: CheckedResponse): void {
+  for (const name of ['ratelimit-policy', 'ratelimit']) {
+    if (AFTER_THE_KEY.includes(status) && headers[name] === undefined) throw new Error(`${name} is missing.`);
+  }
+}
+
+function shownBy(asked: CheckedRequest, response: CheckedResponse): readonly Operation[] {
+  const sniffed = response.headers['x-content-type-options'];
+  if (sniffed !== 'nosniff') throw new Error(`X-Content-Type-Options is ${sniffed}, not nosniff.`);
+  const { operations: shown, disagreements } = check(asked, response);
+  if (disagreements.length === 0) return shown;
+  const where = `${asked.method} ${asked.url.slice(0, 200)} -> ${response.status}`;
+  throw new Error(`${where}: ${disagreements.join('\n  ')}\n${response.text}`);
+}
+
+const noted = new Set<string>();
+
+/** The lines of all worker processes are merged at the end of the run. */
+function note(operation: Operation, status: number): void {
+  const line = `${operation.operationId} ${status}\n`;
+  if (noted.has(line)) return;
+  noted.add(line);
+  appendFileSync(join(process.env['CHARTER_TEST_FOLDER'] ?? '', 'seen-statuses'), line);
+}
+
+export async function unseenStatuses(): Promise<string[]> {
+  const seen = new Set(
+    (await readFile(join(process.env['CHARTER_TEST_FOLDER'] ?? '', 'seen-statuses'), 'utf8').catch(() => '')).split(
+      '\n',
+    ),
+  );
+  return operations.flatMap(({ operationId, responses }) =>
+    Object.keys(responses)
+      .map((status) => `${operationId} ${status}`)
+      .filter((line) => !seen.has(line)),
+  );
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { guidesIn } from '../../../scripts/guides.ts';
+
+const FOLDER = join(import.meta.dirname, '../../../openapi/guides');
+
+export type Block = {
+  readonly guide: string;
+  /** The line of the guide where the block starts, from 1. */
+  readonly line: number;
+  readonly language: string;
+  /** The text after the language of a code fence, such as "status=200". */
+  readonly options: ReadonlyMap<string, string>;
+  readonly code: string;
+};
+
+export const guideNames: readonly string[] = guidesIn(readFileSync(join(FOLDER, 'guides.yaml'), 'utf8')).map(
+  ({ name }) => name,
+);
+
+export function readGuide(name: string): string {
+  return readFileSync(join(FOLDER, name), 'utf8');
+}
+
+/** Every code block of a guide, in order. */
+export function blocksOf(guide: string): Block[] {
+  const text = readGuide(guide);
+  return [...text.matchAll(/^```(\w*)([^\n]*)\n(.*?)^```$/gms)].map(
+    ({ 1: language = '', 2: label = '', 3: code = '', index }) => {
+      const options = label.trim() === '' ? [] : label.trim().split(/\s+/);
+      return {
+        guide,
+        language,
+        code,
+        line: text.slice(0, index).split('\n').length,
+        options: new Map(
+          options.map((option): [string, string] => [option.split('=')[0] ?? '', option.split('=')[1] ?? '']),
+        ),
+      };
+    },
+  );
+}
+
+/** The bold labels in the numbered list below a heading, in the order in which a reader clicks them. */
+export function stepsOf(guide: string, heading: string): string[] {
+  const [, after = ''] = readGuide(guide).split(`\n## ${heading}\n`);
+  const section = after.split(/\n#+ /, 1)[0] ?? '';
+  const steps = section.split('\n').filter((line) => /^(\d+\. | {3})/.test(line));
+  return [...steps.join(' ').matchAll(/\*\*(.+?)\*\*/g)].map(([, words = '']) => words);
+}

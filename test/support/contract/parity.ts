@@ -1,0 +1,57 @@
+import type { Json, Operation } from '../../../src/contract/document.ts';
+import type { Reply } from '../http/client.ts';
+import { ADDED_BY_THE_MOCK } from './contract.ts';
+
+/** Headers of the connection. */
+const NOT_COMPARED = /^(date|connection|keep-alive|transfer-encoding)$/;
+/** Headers whose value the contract or the kind of refusal fixes. */
+const FIXED = ['content-type', 'cache-control', 'www-authenticate', 'allow', 'retry-after'];
+
+type Sides = { readonly server: Reply; readonly mock: Reply };
+
+/** What both sides must have in common, whatever their data. */
+export function likeness(operation: Operation, { status, headers, body }: Reply): unknown {
+  const schema = operation.responses[status]?.content?.['application/json']?.schema ?? {};
+  return { status, headers: namesOf(headers), body: shapeOf(body, schema) };
+}
+
+/** The same, and the complete text of a refusal. */
+export function exactLikeness(operation: Operation, reply: Reply): unknown {
+  const fixed = Object.fromEntries(FIXED.map((name) => [name, reply.headers[name]]));
+  const words = reply.status >= 400 ? { text: reply.text } : {};
+  return { ...Object(likeness(operation, reply)), fixed, ...words };
+}
+
+/** A line that names the operation, the case and both sides; null: the sides agree. */
+export function differenceOf(
+  operation: Operation,
+  what: string,
+  { server, mock }: Sides,
+  liken: typeof likeness,
+): string | null {
+  const [ofServer, ofMock] = [server, mock].map((reply) => JSON.stringify(liken(operation, reply)));
+  return ofServer === ofMock
+    ? null
+    : `${operation.operationId}, ${what}:\n    server ${ofServer}\n    mock   ${ofMock}`;
+}
+
+function namesOf(headers: Reply['headers']): string[] {
+  return Object.keys(headers)
+    .filter((name) => !NOT_COMPARED.test(name) && !ADDED_BY_THE_MOCK.test(name))
+    .sort();
+}
+
+/** Keys and types of the schema: entries of a map are data, and a nullable value may be null. */
+function shapeOf(value: unknown, schema: Json): unknown {
+  const types = [schema['type']].flat();
+  if (types.length > 1) return types;
+  if (Array.isArray(value)) return value.slice(0, 1).map((item) => shapeOf(item, Object(schema['items'])));
+  if (value === null || typeof value !== 'object') return typeof value;
+  const properties = schema['properties'];
+  if (properties === undefined) return 'map';
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    shapeOf(member, Object(properties)[name] ?? {}),
+  ]);
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,68 @@
+// Values that a schema does not allow, derived from the schema, so that tests cover a new parameter or field.
+import type { Json } from '../../../src/contract/document.ts';
+
+export type WrongValue = { readonly what: string; readonly value: unknown };
+
+const ODD_TEXTS = ['\u0000', ' ', '"', 'a b', 'é', '?', 'yesterday', '\ud800'];
+
+/** Invalid values as text, for a parameter. */
+export function wrongTexts(schema: Json): WrongValue[] {
+  const types = typesOf(schema);
+  if (types.includes('integer')) return wrongIntegers(schema).map((value) => ({ what: `"${value}"`, value }));
+  return ofText(schema);
+}
+
+/** Invalid values as JSON, for a field of a body. */
+export function wrongJson(schema: Json): WrongValue[] {
+  const types = typesOf(schema);
+  const ofOtherTypes = [1, true, 'x', [], {}, null].filter((value) => !types.includes(typeOf(value)));
+  return [
+    ...ofOtherTypes.map((value) => ({ what: JSON.stringify(value), value })),
+    ...(types.includes('string') ? ofText(schema) : []),
+    ...(types.includes('object') ? ofEntries(schema) : []),
+  ];
+}
+
+function wrongIntegers({ minimum, maximum }: Json): string[] {
+  return [String(Number(minimum) - 1), String(Number(maximum) + 1), '', 'x', '1.5', '0x10', '1e1', '+5', '05', ' 5'];
+}
+
+function ofText({ minLength = 0, maxLength, enum: allowed, pattern, format }: Json): WrongValue[] {
+  const matches = (text: string) => new RegExp(String(pattern ?? ''), 'u').test(text);
+  return [
+    ...(Number(minLength) > 0 ? [{ what: 'an empty text', value: '' }] : []),
+    ...(Number(minLength) > 1 ? [{ what: 'a text too short', value: 'x'.repeat(Number(minLength) - 1) }] : []),
+    ...(maxLength === undefined ? [] : [{ what: 'a text too long', value: 'x'.repeat(Number(maxLength) + 1) }]),
+    ...(allowed === undefined ? [] : [{ what: 'none of the list', value: 'none of the list' }]),
+    ...(format === undefined ? [] : [{ what: 'another format', value: 'x'.repeat(Number(maxLength ?? 5)) }]),
+    ...ODD_TEXTS.filter((text) => !matches(text)).map((value) => ({ what: JSON.stringify(value), value })),
+  ];
+}
+
+function ofEntries({ maxProperties, propertyNames, additionalProperties }: Json): WrongValue[] {
+  if (maxProperties === undefined) return [];
+  const many = Object.fromEntries(Array.from({ length: Number(maxProperties) + 1 }, (_, i) => [`entry ${i}`, 'x']));
+  const names = wrongTexts(asSchema(propertyNames));
+  return [
+    { what: 'too many entries', value: many },
+    ...names.map(({ what, value }) => ({ what: `an entry named ${what}`, value: { [String(value)]: 'x' } })),
+    ...wrongJson(asSchema(additionalProperties)).map(({ what, value }) => ({
+      what: `an entry of ${what}`,
+      value: { entry: value },
+    })),
+  ];
+}
+
+function typesOf({ type }: Json): unknown[] {
+  return [type].flat();
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' ? 'integer' : typeof value;
+}
+
+function asSchema(value: unknown): Json {
+  return Object(value);
+}

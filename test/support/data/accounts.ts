@@ -1,0 +1,81 @@
+import argon2 from '@node-rs/argon2';
+import { TOTP } from 'otpauth';
+import type { Actor, AuditSource } from '../../../src/domain/actor.ts';
+import type { OrganizationScope } from '../../../src/domain/organization-scope.ts';
+import type { Role } from '../../../src/domain/role.ts';
+import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/accounts/second-factor.ts';
+import { checkSession, signIn } from '../../../src/service/accounts/sign-in.ts';
+import { startSession } from '../../../src/service/accounts/start-session.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { type Database, transaction } from '../../../src/store/database.ts';
+import { createActor, createScope } from './actors.ts';
+
+export const PASSWORD = 'violet marmot drums 41 kettles';
+export const MINUTE = 60_000;
+
+let address = 0;
+
+/** A request from an address that no other test uses. */
+export function newAuditSource(ip?: string): AuditSource {
+  address += 1;
+  return {
+    ip: ip ?? `198.${18 + (address >> 16)}.${(address >> 8) & 255}.${address & 255}`,
+    userAgent: 'Test',
+    requestId: crypto.randomUUID(),
+  };
+}
+
+let passwordHash: Promise<string> | undefined;
+
+/** A hash of PASSWORD with the lowest parameters. A verification takes them from the hash, and tests sign in hundreds of times. */
+export function cheapPasswordHash(): Promise<string> {
+  passwordHash ??= argon2.hash(PASSWORD, { memoryCost: 8, timeCost: 1, parallelism: 1 });
+  return passwordHash;
+}
+
+/** A user with the password PASSWORD; alone in an organization unless one is given. */
+export async function createAccount(
+  db: Database,
+  { role = 'member', scope }: { role?: Role; scope?: OrganizationScope } = {},
+): Promise<Actor> {
+  const actor = await createActor(db, scope ?? (await createScope(db)), role);
+  const data = { passwordHash: await cheapPasswordHash() };
+  await db.prisma.user.updateMany({ where: { id: actor.userId }, data });
+  return { ...actor, auditSource: newAuditSource() };
+}
+
+/** The token of a session without an outstanding step. */
+export async function signInAs(db: Database, { email }: Actor, { password = PASSWORD, now = new Date() } = {}) {
+  const result = await signIn(db, { email, password, auditSource: newAuditSource(), now });
+  if (result.kind !== 'signed-in') throw new Error(`The sign-in is ${result.kind}.`);
+  return result.token;
+}
+
+export async function isSignedIn(db: Database, token: string, now = new Date()): Promise<boolean> {
+  return (await checkSession(db, token, newAuditSource(), now)).kind === 'signed-in';
+}
+
+/** The code that the authenticator shows at this instant. */
+export function codeAt(uri: string, at: Date): string {
+  const { secret } = Object.fromEntries(new URL(uri).searchParams);
+  return new TOTP({ secret: secret ?? '', digits: 6, period: 30 }).generate({ timestamp: at.getTime() });
+}
+
+/** The token of a session that is created without a sign-in and is not audited. */
+export async function openSession(
+  db: Database,
+  { scope, userId, auditSource }: Actor,
+  at = new Date(),
+): Promise<string> {
+  return transaction(db, (tx) => startSession(tx, scope, { userId, isComplete: true, at, auditSource }));
+}
+
+/** Sets up a second factor with the code of one minute before `now`, so that the current codes are still unused. */
+export async function addSecondFactor(db: Database, actor: Actor, now: Date) {
+  const { uri } = orThrow(await beginSecondFactor(db, actor, { password: PASSWORD }));
+  const before = new Date(now.getTime() - 60_000);
+  const session = await openSession(db, actor, before);
+  const confirmation = { code: codeAt(uri, before), token: session, now: before };
+  const { recoveryCodes, token } = orThrow(await confirmSecondFactor(db, actor, confirmation));
+  return { uri, recoveryCodes, token };
+}

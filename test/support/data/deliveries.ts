@@ -1,0 +1,120 @@
+// Webhook endpoints on this machine, and what delivers to them.
+import { createHmac, randomBytes } from 'node:crypto';
+import { v7 as newId } from 'uuid';
+import { type Deliveries, type DeliveryOptions, startDeliveries } from '../../../src/delivery/deliveries.ts';
+import { createSender } from '../../../src/delivery/sender.ts';
+import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
+import { EVENT_TYPES } from '../../../src/domain/webhook-endpoint.ts';
+import { createOutbox } from '../../../src/service/mail.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/secrets.ts';
+import type { Received } from '../http/scripted-server.ts';
+import { SILENT } from '../http/server.ts';
+import { until } from '../wait.ts';
+
+/** As for a demonstration: the receivers of the tests. */
+export const LOCAL: WebhookTargets = { allowHttp: true, allowedNetworks: ['127.0.0.1'] };
+
+export type Endpoint = { readonly organizationId: string; readonly endpointId: string; readonly secret: Buffer };
+
+type EndpointRow = {
+  readonly url: string;
+  readonly eventTypes?: readonly string[];
+  readonly previousSecret?: Buffer;
+  readonly previousSecretUntil?: Date;
+  readonly failingSince?: Date;
+};
+
+/** Inserts the row of an endpoint directly. */
+export async function insertEndpoint(
+  { prisma, keyring }: Database,
+  organizationId: string,
+  { url, eventTypes = EVENT_TYPES, previousSecret, ...row }: EndpointRow,
+): Promise<Endpoint> {
+  const place = { organizationId, id: newId() };
+  const secret = randomBytes(32);
+  await prisma.webhookEndpoint.create({
+    data: {
+      ...place,
+      url,
+      eventTypes: [...eventTypes],
+      secret: keyring.encrypt(secret, placeOfWebhookSecret(place)),
+      ...(previousSecret && { previousSecret: keyring.encrypt(previousSecret, placeOfPreviousWebhookSecret(place)) }),
+      ...row,
+    },
+  });
+  return { organizationId, endpointId: place.id, secret };
+}
+
+/** Creates parent programs in one statement. Returns the ids of their events, in order. */
+export async function writeEvents({ pool }: Database, organizationId: string, count = 1): Promise<string[]> {
+  await pool.query(
+    `insert into parent_programs (organization_id, id, name)
+     select $1, gen_random_uuid(), 'Program ' || i from generate_series(1, $2::int) i`,
+    [organizationId, count],
+  );
+  const text = 'select id from events where organization_id = $1 order by id desc limit $2';
+  const { rows } = await pool.query<{ id: string }>(text, [organizationId, count]);
+  return rows.map(({ id }) => id).toReversed();
+}
+
+/** Delivers as a server does. */
+export function startTestDeliveries(db: Database, options: Partial<DeliveryOptions> = {}): Deliveries {
+  return startDeliveries(db, {
+    logger: SILENT,
+    sender: createSender({ targets: LOCAL }),
+    outbox: createOutbox(null, () => {}),
+    publicUrl: undefined,
+    userAgent: 'Charter/test',
+    tracing: null,
+    ...options,
+  });
+}
+
+/** Runs the work while webhooks are delivered. */
+export async function whileDelivering<T>(
+  db: Database,
+  work: () => Promise<T>,
+  options: Partial<DeliveryOptions> = {},
+): Promise<T> {
+  const deliveries = startTestDeliveries(db, options);
+  try {
+    return await work();
+  } finally {
+    await deliveries.stop();
+  }
+}
+
+/** Ends the waits of all failed deliveries, but not the leases of attempts in progress. */
+export async function skipWaits({ pool }: Pick<Database, 'pool'>): Promise<void> {
+  await pool.query(
+    `update webhook_deliveries d set next_attempt_at = now()
+     where next_attempt_at > now() and exists (
+       select from webhook_attempts a
+       where a.organization_id = d.organization_id and a.endpoint_id = d.endpoint_id and a.message_id = d.message_id
+         and a.number = d.attempts)`,
+  );
+}
+
+/** The deliveries of an endpoint in the order of their events, with their attempts. */
+export function listDeliveries({ prisma }: Database, { organizationId, endpointId }: Omit<Endpoint, 'secret'>) {
+  return prisma.webhookDelivery.findMany({
+    where: { organizationId, endpointId },
+    include: { log: { orderBy: { number: 'asc' } } },
+    orderBy: { messageId: 'asc' },
+  });
+}
+
+/** Waits until no delivery of the endpoint is pending, and returns them. */
+export async function untilDelivered(db: Database, endpoint: Omit<Endpoint, 'secret'>) {
+  return until('the deliveries to end', async () => {
+    const deliveries = await listDeliveries(db, endpoint);
+    return deliveries.length > 0 && deliveries.every(({ state }) => state !== 'pending') && deliveries;
+  });
+}
+
+/** The signatures that a receiver expects, computed by hand as Standard Webhooks defines them. */
+export function expectedSignature({ headers, body }: Received, ...secrets: readonly Buffer[]): string {
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  return secrets.map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`).join(' ');
+}

@@ -1,0 +1,22 @@
+import type { Caller } from '../../../src/domain/caller.ts';
+import { authenticate, findKeysIn } from '../../../src/service/authenticate.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { NO_KEY_USES } from '../../../src/traffic/last-used.ts';
+import { outcomeOf } from './actors.ts';
+
+/** The caller of a request that is sent now. Throws if the key is refused. */
+export async function callerWith(db: Database, key: string): Promise<Caller> {
+  return authenticate(key, {
+    findKey: findKeysIn(db),
+    environment: 'live',
+    now: () => new Date(),
+    keyUses: NO_KEY_USES,
+  });
+}
+
+/** "done", or the refusal of a request that is sent now. */
+export const outcomeOfUse = (db: Database, key: string) => outcomeOf(callerWith(db, key));
+
+export async function listLiveKeys(db: Database, userId: string) {
+  return db.prisma.apiKey.findMany({ where: { userId, rotatedAt: null, revokedAt: null } });
+}

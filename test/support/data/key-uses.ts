@@ -1,0 +1,22 @@
+import type { OutcomeCounts } from '../../../src/domain/key-usage.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { writeKeyUses } from '../../../src/store/key-uses.ts';
+
+const HOUR_MS = 3_600_000;
+
+type Requests = Partial<OutcomeCounts> & {
+  readonly organizationId: string;
+  readonly keyId: string;
+  /** Any moment of their hour. */
+  readonly at: Date;
+};
+
+/** Adds requests with a key to those that are counted. */
+export async function addRequests(
+  db: Database,
+  { organizationId, keyId, at, successful = 0, refused = 0, failed = 0 }: Requests,
+): Promise<void> {
+  const hour = new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+  const noUse = { lastUsedAt: null, network: null, client: null, refusedUses: 0 };
+  await writeKeyUses(db, [{ organizationId, keyId, hour, ...noUse, successful, refused, failed }]);
+}

@@ -1,0 +1,82 @@
+import { v7 as newId } from 'uuid';
+import type { Actor } from '../../../src/domain/actor.ts';
+import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
+import { EVENT_TYPES } from '../../../src/domain/webhook-endpoint.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { createWebhookEndpoint } from '../../../src/service/webhooks/creation.ts';
+import type { WebhookSecretIssued } from '../../../src/service/webhooks/secret.ts';
+import type { Database } from '../../../src/store/database.ts';
+
+// Webhook endpoints, and what the delivery engine would write about them.
+
+/** As without configuration: https and public addresses only. */
+export const TARGETS: WebhookTargets = { allowHttp: false, allowedNetworks: [] };
+
+export async function addEndpoint(
+  db: Database,
+  actor: Actor,
+  {
+    url = 'https://example.org/webhooks',
+    eventTypes = EVENT_TYPES,
+  }: { url?: string; eventTypes?: readonly string[] } = {},
+): Promise<WebhookSecretIssued> {
+  return orThrow(await createWebhookEndpoint(db, actor, { url, eventTypes, targets: TARGETS }));
+}
+
+/** Changes a parent program, whose event has a delivery for each endpoint. Returns the id of the event. */
+export async function writeEvent(
+  { prisma }: Database,
+  { organizationId }: { readonly organizationId: string },
+  name = 'Nordic',
+): Promise<string> {
+  await prisma.parentProgram.create({ data: { organizationId, id: newId(), name } });
+  const event = await prisma.event.findFirstOrThrow({ where: { organizationId }, orderBy: { id: 'desc' } });
+  return event.id;
+}
+
+export type Attempt = {
+  readonly status?: number | null;
+  readonly error?: string;
+  readonly body?: Uint8Array<ArrayBuffer>;
+  readonly at?: Date;
+  readonly durationMs?: number;
+};
+
+type Ids = { readonly organizationId: string; readonly endpointId: string; readonly messageId: string };
+
+/** Ends the delivery with these attempts, one after the other. */
+export async function writeAttempts(
+  { prisma }: Database,
+  ids: Ids,
+  attempts: readonly Attempt[],
+  state: 'pending' | 'succeeded' | 'failed' = 'succeeded',
+): Promise<void> {
+  const { length: count } = attempts;
+  await prisma.webhookDelivery.updateMany({
+    where: ids,
+    data: {
+      state,
+      attempts: count,
+      failures: state === 'succeeded' ? 0 : count,
+      nextAttemptAt: state === 'pending' ? new Date(Date.now() + 300_000) : null,
+    },
+  });
+  await prisma.webhookAttempt.createMany({
+    data: attempts.map(({ status = 200, error = '', body = new Uint8Array(), at = new Date(), durationMs = 87 }, i) => {
+      return { ...ids, number: i + 1, at, durationMs, status, error, responseBody: body };
+    }),
+  });
+}
+
+/** Counts the attempts of the day that was so many days before `now`. */
+export async function countDay(
+  { pool }: Database,
+  { organizationId, endpointId }: Omit<Ids, 'messageId'>,
+  { now, daysAgo = 0, succeeded = 0, failed = 0 }: { now: Date; daysAgo?: number; succeeded?: number; failed?: number },
+): Promise<void> {
+  await pool.query(
+    `insert into webhook_days (organization_id, endpoint_id, day, succeeded, failed)
+     values ($1, $2, ($3::timestamptz at time zone 'UTC')::date - $4::int, $5, $6)`,
+    [organizationId, endpointId, now, daysAgo, succeeded, failed],
+  );
+}

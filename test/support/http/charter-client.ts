@@ -1,0 +1,25 @@
+import { createCall } from '../../../src/client/calling.ts';
+import { type CharterClient, clientOver } from '../../../src/client/client.ts';
+import type { Clock } from '../../../src/client/clock.ts';
+import { type ClientOptions, settingsFrom } from '../../../src/client/settings.ts';
+
+export type TestClock = Clock & { readonly waitsMs: number[] };
+
+/** A simulated clock that only waiting advances. `chance` is the random number that it returns, from 0 to 1. */
+export function createTestClock({ chance = 0 }: { chance?: number } = {}): TestClock {
+  const waitsMs: number[] = [];
+  return {
+    waitsMs,
+    now: () => waitsMs.reduce((sum, each) => sum + each, 0),
+    random: () => chance,
+    async wait(milliseconds, signal) {
+      signal?.throwIfAborted();
+      waitsMs.push(milliseconds);
+    },
+  };
+}
+
+/** A client as `createClient` makes it, except for the clock. */
+export function createClientOn(clock: Clock, options: ClientOptions): CharterClient {
+  return clientOver(createCall(settingsFrom(options), clock));
+}

@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
+import { buildPackage } from '../../../scripts/client/build-package.ts';
+import { pack } from '../../../scripts/client/pack.ts';
+import { type Ended, runFile } from '../processes/process.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc');
+
+/** Compiler options stricter than those of most users. */
+const COMPILER_OPTIONS = {
+  target: 'es2022',
+  lib: ['es2022'],
+  module: 'nodenext',
+  types: ['node'],
+  noEmit: true,
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noUnusedLocals: true,
+  noImplicitReturns: true,
+  verbatimModuleSyntax: true,
+  erasableSyntaxOnly: true,
+};
+
+export type PackedClient = {
+  readonly tarball: Buffer;
+  /** The contents of the tarball, as installed in `node_modules`. */
+  readonly contents: Package;
+  /** The files by path, such as "package.json". */
+  readonly files: ReadonlyMap<string, string>;
+};
+
+/** The client as `npm run client` packs it, packed once for all test files of a run. */
+export async function getPackedClient(): Promise<PackedClient> {
+  const shared = join(process.env['CHARTER_TEST_FOLDER'] ?? '', 'charter-client.tgz');
+  const known = await readFile(shared).catch(() => null);
+  if (known !== null) return contentsOf(known);
+  const packed = await packClient();
+  // Replaced atomically, because another worker may read it or do the same.
+  await writeFile(`${shared}.${process.pid}`, packed.tarball);
+  await rename(`${shared}.${process.pid}`, shared);
+  return packed;
+}
+
+/** The client as `npm run client` packs it, packed anew. */
+export async function packClient(): Promise<PackedClient> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-client-'));
+  try {
+    await buildPackage(join(folder, 'client'));
+    return contentsOf(await readFile(await pack(join(folder, 'client'), folder)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function contentsOf(tarball: Buffer): PackedClient {
+  const contents = createPackageFromTarballData(tarball);
+  const prefix = `/node_modules/${contents.packageName}/`;
+  const paths = contents.listFiles().map((path) => path.slice(prefix.length));
+  return { tarball, contents, files: new Map(paths.map((path) => [path, contents.readFile(prefix + path)])) };
+}
+
+export type Scratch = {
+  readonly folder: string;
+  remove(): Promise<void>;
+};
+
+/** A folder with the client installed: the tarball's files, and its dependencies from our own. */
+export async function installClient({ files }: PackedClient): Promise<Scratch> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-integrator-'));
+  const modules = join(folder, 'node_modules');
+  for (const [path, text] of files) await write(join(modules, 'charter-client', path), text);
+  await mkdir(join(modules, '@types'));
+  for (const name of ['openapi-fetch', '@types/node']) {
+    await symlink(join(ROOT, 'node_modules', name), join(modules, name), 'dir');
+  }
+  await write(join(folder, 'package.json'), JSON.stringify({ name: 'integrator', type: 'module' }));
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/**
+ * Compiles these files of the folder together with the package's declarations. `skipLibCheck`: only the files; the declarations,
+ * and those of Node, which take longest, are checked where it is false.
+ */
+export async function typeCheck(
+  { folder }: Scratch,
+  files: readonly string[],
+  { skipLibCheck = false }: { skipLibCheck?: boolean } = {},
+): Promise<Ended> {
+  const compilerOptions = { ...COMPILER_OPTIONS, skipLibCheck };
+  await write(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  return runFile(TSC, ['--project', folder]);
+}
+
+export async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}

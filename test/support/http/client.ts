@@ -1,0 +1,90 @@
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { parseJson } from '../../../src/domain/json.ts';
+import { checkResponse } from '../contract/contract.ts';
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+  /** The parsed body; undefined without one. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and the contract has checked the shape.
+  readonly body: any;
+};
+
+export type Sending = {
+  key?: string | undefined;
+  /** An array sends a header several times; undefined omits a default header. */
+  headers?: Record<string, string | string[] | undefined>;
+  /** A string or bytes are sent as they are, anything else as JSON. */
+  body?: unknown;
+};
+
+/** Sends exactly what it is given, over node:http, and validates the response against the contract. */
+export class Client {
+  readonly baseUrl: string;
+  readonly key: string | undefined;
+  readonly #check: typeof checkResponse;
+
+  constructor(baseUrl: string, key?: string, check = checkResponse) {
+    this.baseUrl = baseUrl;
+    this.key = key;
+    this.#check = check;
+  }
+
+  get = (url: string, sending: Sending = {}) => this.send('GET', url, sending);
+  post = (url: string, body: unknown, sending: Sending = {}) => this.send('POST', url, { ...sending, body });
+  patch = (url: string, body: unknown, sending: Sending = {}) => this.send('PATCH', url, { ...sending, body });
+  delete = (url: string, sending: Sending = {}) => this.send('DELETE', url, sending);
+
+  async send(method: string, url: string, { key = this.key, headers = {}, body }: Sending = {}): Promise<Reply> {
+    const payload =
+      body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    const reply = await exchange(this.baseUrl, {
+      method,
+      url,
+      payload,
+      headers: {
+        ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+        ...(payload !== undefined && { 'Content-Type': 'application/json' }),
+        ...(payload !== undefined &&
+          headers['Transfer-Encoding'] === undefined && { 'Content-Length': String(Buffer.byteLength(payload)) }),
+        ...headers,
+      },
+    });
+    if (url.startsWith('/api')) this.#check({ method, url }, reply);
+    return reply;
+  }
+}
+
+type Exchange = {
+  method: string;
+  url: string;
+  headers: Record<string, string | string[] | undefined>;
+  payload: string | Buffer | undefined;
+};
+
+function exchange(baseUrl: string, { method, url, headers, payload }: Exchange): Promise<Reply> {
+  const { hostname, port } = new URL(baseUrl);
+  return new Promise((resolve, reject) => {
+    const given = Object.fromEntries(
+      Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    );
+    const sent = request({ hostname, port, method, path: url, headers: given, agent: false }, (res) => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('error', reject);
+      res.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const body =
+          text !== '' && res.headers['content-type']?.startsWith('application/json') ? parseJson(text) : undefined;
+        resolve({ status: res.statusCode ?? 0, headers: single(res.headers), text, body });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(payload);
+  });
+}
+
+function single(headers: IncomingHttpHeaders): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]));
+}

@@ -1,0 +1,154 @@
+import { pino } from 'pino';
+import { dashboardRoutes } from '../../../src/dashboard/routes.ts';
+import type { Actor } from '../../../src/domain/actor.ts';
+import type { Environment } from '../../../src/domain/api-key.ts';
+import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
+import { DEFAULT_LIMITS } from '../../../src/domain/request-limits.ts';
+import { createOutbox, type Outbox } from '../../../src/service/mail.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { createDatabaseQueues } from '../../../src/traffic/database-queues.ts';
+import { openSession } from '../data/accounts.ts';
+import { TARGETS } from '../data/webhooks.ts';
+import { Browser } from './dashboard.ts';
+import { startServer } from './server.ts';
+
+export type TestDashboard = {
+  readonly db: Database;
+  readonly databaseUrl: string;
+  readonly url: string;
+  /** Every line that was logged. */
+  readonly logged: string[];
+  /** Every path that the dashboard serves, in the router's notation: "/people/users/:userId". */
+  readonly paths: readonly string[];
+  readonly isSecure: boolean;
+  passMinutes(minutes: number): void;
+  now(): Date;
+  /** The API's response to the key. */
+  statusOf(key: string): Promise<number>;
+  /** Writes the recorded uses of keys, as the server does every minute. */
+  writeUses(): Promise<void>;
+  close(): Promise<void>;
+};
+
+type Options = {
+  environment?: Environment;
+  databaseUrl?: string;
+  publicUrl?: string;
+  outbox?: Outbox;
+  trustedProxies?: readonly string[];
+  webhooks?: WebhookTargets;
+};
+
+/** A dashboard for the tests of a file, closed after them. */
+export async function useDashboard(options: Options = {}): Promise<TestDashboard> {
+  const dashboard = await startDashboard(options);
+  afterAll(() => dashboard.close());
+  return dashboard;
+}
+
+/** The dashboard and the API, over a database of their own. The caller closes it. */
+export async function startDashboard({
+  environment = 'live',
+  databaseUrl,
+  publicUrl,
+  outbox = createOutbox(null, () => {}),
+  trustedProxies = [],
+  webhooks = TARGETS,
+}: Options = {}): Promise<TestDashboard> {
+  const logged: string[] = [];
+  const logger = pino({ level: 'trace', base: null }, { write: (line) => logged.push(line) });
+  let ahead = 0;
+  const now = () => new Date(Date.now() + ahead);
+  const { db, url, keyUses, anonymous, ...server } = await startServer({
+    environment,
+    databaseUrl,
+    publicUrl,
+    trustedProxies,
+    webhooks,
+    logger,
+    outbox,
+    clock: () => Date.now() + ahead,
+    requestLimits: { ...DEFAULT_LIMITS, perAddress: 0 },
+  });
+  const paths = pathsOf(
+    dashboardRoutes({
+      db,
+      environment,
+      isHttps: false,
+      outbox,
+      webhooks,
+      requestLimits: DEFAULT_LIMITS,
+      throttle: async () => {},
+      queue: createDatabaseQueues(10).dashboard,
+      now,
+      onFault: () => {},
+      onOverload: () => {},
+      setPageHeaders: () => {},
+    }),
+  );
+  return {
+    db,
+    databaseUrl: server.databaseUrl,
+    url,
+    logged,
+    paths,
+    now,
+    isSecure: publicUrl?.startsWith('https:') ?? false,
+    passMinutes(minutes) {
+      ahead += minutes * 60_000;
+    },
+    statusOf: async (key) => (await anonymous.get('/api/key', { key })).status,
+    writeUses: () => keyUses.flush(),
+    close: () => server.close(),
+  };
+}
+
+/** A browser with a signed-in user; it sends `headers` with each request. */
+export async function browserOf(
+  dashboard: TestDashboard,
+  actor: Actor,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Browser> {
+  const token = await openSession(dashboard.db, actor, dashboard.now());
+  const browser = new Browser(dashboard.url, { headers });
+  browser.cookies.set(dashboard.isSecure ? '__Host-charter' : 'charter', token);
+  return browser;
+}
+
+/** A router path with the ids filled in. A missing id stays a word, which is no id, and a missing token is empty. */
+export function fill(path: string, ids: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? (name === 'token' ? '' : name));
+}
+
+/** A fingerprint of every row that a user's action could change; equal fingerprints mean that nothing changed. */
+export async function rowsOf({ pool }: Database): Promise<unknown[]> {
+  const tables = [
+    'organizations',
+    'users',
+    'api_keys',
+    'parent_programs',
+    'access_links',
+    'sessions',
+    'audit_events',
+    'webhook_endpoints',
+    'webhook_deliveries',
+  ];
+  const print = (table: string) =>
+    `select '${table}' as name, md5(coalesce(string_agg(t::text, ',' order by t::text), '')) as print from ${table} t`;
+  return (await pool.query(tables.map(print).join(' union all '))).rows;
+}
+
+/** Read from the router itself, so that the tests also attack each new path. */
+function pathsOf(router: unknown): string[] {
+  const stack: unknown = isObject(router) ? Reflect.get(router, 'stack') : undefined;
+  const layers: unknown[] = Array.isArray(stack) ? stack : [];
+  return layers.filter(isObject).flatMap((layer) => {
+    const route: unknown = Reflect.get(layer, 'route');
+    const path: unknown = isObject(route) ? Reflect.get(route, 'path') : undefined;
+    return typeof path === 'string' ? [path] : pathsOf(Reflect.get(layer, 'handle'));
+  });
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}

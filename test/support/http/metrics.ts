@@ -1,0 +1,31 @@
+import { formatSnapshots, type Metrics } from '../../../src/observability/metrics/metrics.ts';
+
+/** Values by the name and the labels of a time series, as Prometheus writes them: `name{label="value"}`. */
+export type Series = ReadonlyMap<string, number>;
+
+export async function seriesOf(metrics: Metrics): Promise<Series> {
+  return parseSeries(await formatSnapshots([await metrics.read()]));
+}
+
+/** Throws on a line that is neither a comment nor a value. */
+export function parseSeries(text: string): Series {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const [, name, value] = /^(\S+(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+      if (name === undefined || value === undefined) throw new Error(`No line of the text format: ${line}`);
+      return [name, Number(value.replace('Inf', 'Infinity'))];
+    }),
+  );
+}
+
+/** The values of a metric by its one label. */
+export function byLabel(series: Series, metric: string, label: string): Record<string, number> {
+  const pattern = new RegExp(`^${metric}\\{${label}="([^"]*)"\\}$`);
+  return Object.fromEntries(
+    [...series].flatMap(([name, value]) => {
+      const found = pattern.exec(name)?.[1];
+      return found === undefined ? [] : [[found, value]];
+    }),
+  );
+}

@@ -1,0 +1,55 @@
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { KEYRING } from '../data/encryption.ts';
+import { withClient } from './postgres.ts';
+
+export type Plan = {
+  /** The plan as EXPLAIN ANALYZE prints it. */
+  readonly text: string;
+  /** The number of 8 KiB blocks read. */
+  readonly blocks: number;
+};
+
+export type ExplainedDatabase = {
+  readonly db: Database;
+  /** The plans that PostgreSQL used for the statements of `work`. */
+  plansOf(work: () => Promise<unknown>): Promise<Plan[]>;
+};
+
+const EXPLAINING = {
+  session_preload_libraries: 'auto_explain',
+  'auto_explain.log_min_duration': '0',
+  'auto_explain.log_analyze': 'on',
+  'auto_explain.log_timing': 'off',
+  'auto_explain.log_buffers': 'on',
+  client_min_messages: 'log',
+};
+
+/** Opens a database that reports the plans of the statements that are sent, not of copies of them. */
+export async function openWithAutoExplain(url: string): Promise<ExplainedDatabase> {
+  await withClient(url, async (client) => {
+    for (const [name, value] of Object.entries(EXPLAINING)) {
+      await client.query(`alter database ${new URL(url).pathname.slice(1)} set ${name} = '${value}'`);
+    }
+  });
+  const db = openDatabase({ url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+  let plans: Plan[] = [];
+  db.pool.on('connect', (client) => {
+    client.on('notice', ({ message = '' }) => {
+      if (message.includes('plan:')) plans.push({ text: message, blocks: blocksOf(message) });
+    });
+  });
+  return {
+    db,
+    async plansOf(work) {
+      plans = [];
+      await work();
+      return plans;
+    },
+  };
+}
+
+/** The outermost node, which includes those below it. */
+function blocksOf(plan: string): number {
+  const buffers = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(plan);
+  return Number(buffers?.[1] ?? 0) + Number(buffers?.[2] ?? 0);
+}

@@ -1,0 +1,87 @@
+import { chmod, mkdtemp, readdir, readlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Cluster, findCluster, getBinariesFor, getCluster } from '../../../src/postgres/embedded-cluster.ts';
+import { findPort, startServer } from '../../../src/postgres/embedded-server.ts';
+import { run } from '../../../src/postgres/system-user.ts';
+import { until } from '../wait.ts';
+import { withClient } from './postgres.ts';
+
+/** A PostgreSQL of one test alone, which the test may stop. */
+export type OwnedPostgres = {
+  /** The database `postgres`, as a superuser. */
+  url(): Promise<string>;
+  start(): Promise<void>;
+  /** `fast` ends all connections, `immediate` ends as a crash does. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>;
+  /** Starts it again as a standby, without a primary. It is one until it is promoted. */
+  restartAsStandby(): Promise<void>;
+  /** Resolves when it accepts connections again, after the test or the server has started it. */
+  untilRunning(): Promise<void>;
+  /** Stops all of its processes without ending them, as a frozen virtual machine does. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+};
+
+/** Creates a folder that PostgreSQL can reach: if the tests run as root, it runs as another user. The caller removes it. */
+export async function createDataFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-postgres-'));
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+/** Creates a cluster in the folder, and starts it. */
+export async function startOwnedPostgres(dataDir: string): Promise<OwnedPostgres> {
+  const owned = ownPostgres(await getCluster(dataDir, false));
+  await owned.start();
+  return owned;
+}
+
+/** The running PostgreSQL of a server with this DATA_DIR. */
+export async function findOwnedPostgres(dataDir: string): Promise<OwnedPostgres> {
+  return ownPostgres(await until('the cluster to exist', () => findCluster(dataDir)));
+}
+
+function ownPostgres(cluster: Cluster): OwnedPostgres {
+  const signal = async (name: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of await processesIn(cluster.dir)) process.kill(pid, name);
+  };
+  const control = async (...parameters: string[]) => {
+    const { pgCtl } = await getBinariesFor(cluster);
+    return run(pgCtl, [...parameters, '--pgdata', cluster.dir], cluster.user);
+  };
+  const url = async () => `postgresql://postgres:${cluster.password}@127.0.0.1:${await findPort(cluster.dir)}/postgres`;
+  const start = async () => {
+    const { ok, output } = await startServer(cluster, { fsync: 'off' });
+    if (!ok) throw new Error(output);
+  };
+  const stop = async (mode: 'fast' | 'immediate') => {
+    const { ok, output } = await control('stop', '--mode', mode, '--wait');
+    if (!ok) throw new Error(output);
+  };
+  return {
+    url,
+    start,
+    stop,
+    async restartAsStandby() {
+      await stop('fast');
+      await writeFile(join(cluster.dir, 'standby.signal'), '');
+      await start();
+    },
+    async untilRunning() {
+      await until('PostgreSQL to accept connections', async () => {
+        if ((await findPort(cluster.dir)) === null) return false;
+        return withClient(await url(), (client) => client.query('select 1')).catch(() => null);
+      });
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+  };
+}
+
+/** The processes of a PostgreSQL, whose working directory is its data folder. */
+export async function processesIn(folder: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)));
+  return pids.filter((_, i) => folders[i] === folder).map(Number);
+}

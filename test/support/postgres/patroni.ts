@@ -1,0 +1,332 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { getPostgresUser, isRoot, type SystemUser } from '../../../src/postgres/system-user.ts';
+import { codeOf } from '../../../src/store/error-code.ts';
+import { freePort } from '../http/free-port.ts';
+import { findPostgresPrograms, findPython, unpackIn } from '../processes/debian.ts';
+import { startDatabaseHaproxy } from '../processes/haproxy.ts';
+import { type Life, limitOf } from '../processes/process.ts';
+import { until } from '../wait.ts';
+import { processesIn } from './owned-postgres.ts';
+import { withClient } from './postgres.ts';
+
+/** Patroni, etcd, and the Python packages that Patroni needs. */
+const PACKAGES = [
+  'patroni',
+  'etcd-server',
+  'python3-cdiff',
+  'python3-click',
+  'python3-colorama',
+  'python3-dateutil',
+  'python3-dnspython',
+  'python3-etcd',
+  'python3-pkg-resources',
+  'python3-prettytable',
+  'python3-psutil',
+  'python3-psycopg2',
+  'python3-six',
+  'python3-urllib3',
+  'python3-wcwidth',
+  'python3-yaml',
+];
+const NAMES = ['a', 'b', 'c'];
+const ETCD = 'etcd';
+const LOG_CHARACTERS = 3000;
+/** Patroni's smallest values. Without a sign of life for `ttl` seconds, the primary counts as lost. */
+const TIMES = { ttl: 20, loop_wait: 1, retry_timeout: 3 };
+/** Patroni promotes a standby at once if PostgreSQL crashes, instead of starting it again. */
+const START_TIMEOUT = 0;
+const POLL_MS = 50;
+const SECONDS = 120;
+
+/** What is killed: PostgreSQL alone, or its Patroni, too, as when a machine fails. */
+export type Failure = 'PostgreSQL' | 'machine';
+
+export type Killed = {
+  /** Resolves when Patroni reports that another member is the primary and accepts writes. */
+  untilPromoted(): Promise<void>;
+  /** Starts the killed Patroni again; a running one restarts its PostgreSQL. Resolves when two standbys replicate, one of them synchronously. */
+  restore(): Promise<void>;
+};
+
+export type PatroniCluster = {
+  /** The database `charter`, as a superuser, through HAProxy. */
+  readonly url: string;
+  /** Kills the primary. Resolves when its processes have ended. */
+  killPrimary(failure: Failure): Promise<Killed>;
+  stop(): Promise<void>;
+};
+
+type Member = {
+  readonly name: string;
+  readonly port: number;
+  readonly apiPort: number;
+  readonly folder: string;
+  /** The data folder of its PostgreSQL. */
+  readonly data: string;
+  /** The file of Patroni's configuration. */
+  readonly configuration: string;
+};
+
+/** Three PostgreSQL of Debian with synchronous replication, managed by Patroni and etcd, behind HAProxy. */
+export async function startPatroni(life: Life = {}): Promise<PatroniCluster> {
+  const user = isRoot() ? await getPostgresUser() : null;
+  const folder = await mkdtemp(join(tmpdir(), 'charter-patroni-'));
+  await chmod(folder, 0o755);
+  if (user !== null) await chown(folder, user.uid, user.gid);
+  const processes = new Processes(folder, user);
+  const members: Member[] = [];
+  const end = async () => {
+    clearTimeout(limit);
+    await processes.killAll();
+    for (const { data } of members) await killProcessesIn(data);
+    await rm(folder, { recursive: true, force: true });
+  };
+  // A test that exceeds its time limit must not leave processes behind. PostgreSQL outlives a Patroni that is killed.
+  const limit = setTimeout(() => void end(), limitOf(life).timeout);
+  try {
+    for (const name of NAMES) members.push(await createMember(folder, name, user));
+    await startMembers(members, processes);
+    const backends = members.map(({ port, apiPort }) => ({ port, checkPort: apiPort }));
+    const haproxy = await startDatabaseHaproxy(backends, life);
+    return {
+      url: urlOf(haproxy, 'charter'),
+      killPrimary: (failure) => killPrimary(failure, { members, processes }),
+      async stop() {
+        await haproxy.stop();
+        await end();
+      },
+    };
+  } catch (cause) {
+    const logs = await processes.readLogs();
+    await end();
+    throw new Error(`The cluster does not start:\n${logs}`, { cause });
+  }
+}
+
+async function startMembers(members: readonly Member[], processes: Processes): Promise<void> {
+  processes.unpack();
+  const etcd = await startEtcd(processes);
+  for (const member of members) await writeFile(member.configuration, JSON.stringify(configurationOf(member, etcd)));
+  // The first one creates the cluster, which the others copy.
+  for (const member of members) {
+    await startMember(member, processes);
+    const isRunning = async () => (await statusOf(member))?.state === 'running';
+    await until(`PostgreSQL ${member.name} to run`, isRunning, { seconds: SECONDS });
+  }
+  await untilReplicated(members);
+  await withClient(urlOf(await primaryOf(members), 'postgres'), (client) => client.query('create database charter'));
+}
+
+type Cluster = { readonly members: readonly Member[]; readonly processes: Processes };
+
+async function killPrimary(failure: Failure, { members, processes }: Cluster): Promise<Killed> {
+  const primary = await primaryOf(members);
+  if (failure === 'machine') await processes.kill(primary.name);
+  await killProcessesIn(primary.data);
+  const others = members.filter((each) => each !== primary);
+  return {
+    async untilPromoted() {
+      const ask = () => primaryOf(others).catch(() => delay(POLL_MS, null));
+      await until('a new primary', ask, { seconds: SECONDS });
+    },
+    async restore() {
+      if (failure === 'machine') await startMember(primary, processes);
+      await untilReplicated(members);
+    },
+  };
+}
+
+/** The programs of a cluster, in a folder that they may write to. */
+class Processes {
+  readonly #folder: string;
+  readonly #user: SystemUser;
+  readonly #programs: string;
+  readonly #running = new Map<string, ChildProcess>();
+
+  constructor(folder: string, user: SystemUser) {
+    this.#folder = folder;
+    this.#user = user;
+    this.#programs = join(folder, 'programs');
+  }
+
+  unpack(): void {
+    unpackIn(this.#programs, PACKAGES);
+  }
+
+  startPatroni(name: string, configuration: string): Promise<void> {
+    return this.#start(name, findPython(), ['-m', 'patroni', configuration]);
+  }
+
+  startEtcd(options: Readonly<Record<string, string>>): Promise<void> {
+    const all = Object.entries({ 'data-dir': join(this.#folder, ETCD), ...options });
+    const parameters = all.map(([option, value]) => `--${option}=${value}`);
+    return this.#start(ETCD, join(this.#programs, 'usr/bin/etcd'), parameters);
+  }
+
+  async kill(name: string): Promise<void> {
+    const child = this.#running.get(name);
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async killAll(): Promise<void> {
+    for (const name of this.#running.keys()) await this.kill(name);
+  }
+
+  /** The end of the log of each program. */
+  async readLogs(): Promise<string> {
+    const logs = [...this.#running.keys()].map((name) => readFile(this.#logOf(name), 'utf8'));
+    return (await Promise.all(logs)).map((log) => log.slice(-LOG_CHARACTERS)).join('\n');
+  }
+
+  #logOf(name: string): string {
+    return join(this.#folder, `${name}.log`);
+  }
+
+  async #start(name: string, program: string, parameters: readonly string[]): Promise<void> {
+    const log = await open(this.#logOf(name), 'a');
+    const env = {
+      PATH: `${findPostgresPrograms()}:/usr/bin:/bin`,
+      PYTHONPATH: join(this.#programs, 'usr/lib/python3/dist-packages'),
+      LC_ALL: 'C.UTF-8',
+      HOME: this.#folder,
+    };
+    const options = { ...this.#user, cwd: this.#folder, env };
+    this.#running.set(name, spawn(program, parameters, { ...options, stdio: ['ignore', log.fd, log.fd] }));
+    await log.close();
+  }
+}
+
+async function createMember(parent: string, name: string, user: SystemUser): Promise<Member> {
+  const folder = join(parent, name);
+  await mkdir(folder);
+  if (user !== null) await chown(folder, user.uid, user.gid);
+  const [port, apiPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
+  return { name, port, apiPort, folder, data: join(folder, 'data'), configuration: join(folder, 'patroni.json') };
+}
+
+/** Patroni reads YAML, and JSON is valid YAML. */
+function configurationOf({ name, port, apiPort, folder, data }: Member, etcd: string): object {
+  const api = `127.0.0.1:${apiPort}`;
+  const address = `127.0.0.1:${port}`;
+  return {
+    scope: 'charter',
+    name,
+    restapi: { listen: api, connect_address: api },
+    etcd3: { host: etcd },
+    bootstrap: {
+      dcs: {
+        ...TIMES,
+        primary_start_timeout: START_TIMEOUT,
+        synchronous_mode: true,
+        postgresql: { use_pg_rewind: true },
+      },
+      initdb: [{ encoding: 'UTF8' }, { locale: 'C' }, { auth: 'trust' }, 'data-checksums'],
+    },
+    postgresql: {
+      listen: address,
+      connect_address: address,
+      data_dir: data,
+      pgpass: join(folder, 'pgpass'),
+      authentication: { superuser: { username: 'postgres' }, replication: { username: 'replicator' } },
+      parameters: { unix_socket_directories: folder, max_connections: 100 },
+      pg_hba: ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'],
+    },
+  };
+}
+
+/** Starts etcd, and returns its address. */
+async function startEtcd(processes: Processes): Promise<string> {
+  const address = `127.0.0.1:${await freePort('127.0.0.1')}`;
+  const peer = `http://127.0.0.1:${await freePort('127.0.0.1')}`;
+  await processes.startEtcd({
+    'listen-client-urls': `http://${address}`,
+    'advertise-client-urls': `http://${address}`,
+    'listen-peer-urls': peer,
+    'initial-advertise-peer-urls': peer,
+    'initial-cluster': `default=${peer}`,
+  });
+  return address;
+}
+
+function startMember({ name, configuration }: Member, processes: Processes): Promise<void> {
+  return processes.startPatroni(name, configuration);
+}
+
+function urlOf({ port }: { readonly port: number }, database: string): string {
+  return `postgresql://postgres@127.0.0.1:${port}/${database}`;
+}
+
+type Status = { readonly isLeader: boolean; readonly state: string; readonly role: string };
+
+/** The state of the member's PostgreSQL as its Patroni reports it; null if Patroni does not run. */
+async function statusOf({ apiPort }: Member): Promise<Status | null> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${apiPort}/primary`);
+    const { state, role }: { state: string; role: string } = JSON.parse(await response.text());
+    return { isLeader: response.ok, state, role };
+  } catch {
+    return null;
+  }
+}
+
+/** The member that Patroni calls the primary, and that is not a standby any more. "master" in Patroni before version 4. */
+async function primaryOf(members: readonly Member[]): Promise<Member> {
+  for (const member of members) {
+    const status = await statusOf(member);
+    if (status?.isLeader && status.state === 'running' && /^(primary|master)$/.test(status.role)) return member;
+  }
+  throw new Error('There is no primary.');
+}
+
+/** Waits until all standbys replicate, and Patroni has noted one of them as synchronous, which it may then promote. */
+async function untilReplicated(members: readonly Member[]): Promise<void> {
+  const ask = async () => {
+    const primary = await primaryOf(members);
+    const [roles, standbys] = await Promise.all([rolesSeenBy(primary), countStandbysOf(primary)]);
+    return roles.includes('sync_standby') && standbys === members.length - 1;
+  };
+  const patient = () =>
+    ask()
+      .catch(() => false)
+      .then((isSo) => isSo || delay(POLL_MS, false));
+  await until('the standbys to replicate', patient, { seconds: SECONDS });
+}
+
+async function rolesSeenBy({ apiPort }: Member): Promise<string[]> {
+  const response = await fetch(`http://127.0.0.1:${apiPort}/cluster`);
+  const { members }: { members: { role: string }[] } = JSON.parse(await response.text());
+  return members.map(({ role }) => role);
+}
+
+async function countStandbysOf(primary: Member): Promise<number> {
+  const { rows } = await withClient(urlOf(primary, 'postgres'), (client) =>
+    client.query(`select count(*)::int as standbys from pg_stat_replication where state = 'streaming'`),
+  );
+  return rows[0].standbys;
+}
+
+/** Until none is left, because PostgreSQL may be starting another one. */
+async function killProcessesIn(data: string): Promise<void> {
+  await until('the processes to end', async () => {
+    const pids = await processesIn(data);
+    for (const pid of pids) kill(pid);
+    return pids.length === 0;
+  });
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It has ended in the meantime.
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import type { PoolClient } from 'pg';
+import type { Database } from '../../../src/store/database.ts';
+
+export type Statement = {
+  /** Empty for a statement that is not prepared. */
+  readonly name: string;
+  /** Empty for a transaction, which counts as one statement. */
+  readonly text: string;
+  /** The texts of the statements of a transaction, without those that begin and end it. */
+  readonly transaction: readonly string[];
+};
+
+/** The number of statements that the pool runs during the work. Each call through Prisma counts at least once as well. */
+export async function countStatements(db: Database, work: () => Promise<unknown>): Promise<number> {
+  return (await recordStatements(db, work)).length;
+}
+
+/**
+ * The statements that the pool runs during the work. Leases of the rate limits are left out: many requests share one, and it
+ * begins after them, at a time of its own.
+ */
+export async function recordStatements(db: Database, work: () => Promise<unknown>): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const { pool } = db;
+  const { query, connect } = pool;
+  Object.assign(pool, {
+    query: (...parameters: unknown[]) => {
+      statements.push({ ...statementOf(parameters), transaction: [] });
+      return Reflect.apply(query, pool, parameters);
+    },
+    connect: (...parameters: unknown[]) => {
+      const connected = Reflect.apply(connect, pool, parameters);
+      // The pool's own query() checks out a connection with a callback; a caller that keeps a connection does not.
+      if (parameters.length > 0) return connected;
+      const transaction: string[] = [];
+      statements.push({ name: '', text: '', transaction });
+      return connected.then((client: PoolClient) => recordUntilRelease(client, transaction));
+    },
+  });
+  try {
+    await work();
+  } finally {
+    Object.assign(pool, { query, connect });
+  }
+  return statements.filter(({ name }) => name !== 'lease_tokens');
+}
+
+const BEGINS_OR_ENDS = /^(BEGIN|COMMIT|ROLLBACK)$/;
+
+/** Adds the text of each statement that the connection runs until the pool has it back. */
+function recordUntilRelease(client: PoolClient, texts: string[]): PoolClient {
+  const { query, release } = client;
+  return Object.assign(client, {
+    query: (...parameters: unknown[]) => {
+      const { text } = statementOf(parameters);
+      if (!BEGINS_OR_ENDS.test(text)) texts.push(text);
+      return Reflect.apply(query, client, parameters);
+    },
+    release: (...parameters: unknown[]) => {
+      Object.assign(client, { query, release });
+      return Reflect.apply(release, client, parameters);
+    },
+  });
+}
+
+/** The name and the text in the parameters of query(), whose first one is a text or an object. */
+function statementOf([first]: readonly unknown[]): { readonly name: string; readonly text: string } {
+  const { name = '', text = '' } = Object(typeof first === 'string' ? { text: first } : first);
+  return { name, text };
+}

@@ -1,0 +1,87 @@
+import { v7 as newId } from 'uuid';
+import { mintKey } from '../../../src/domain/api-key.ts';
+import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
+import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/role.ts';
+import { insertApiKey } from '../../../src/store/api-keys.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Checked, Writer } from '../../../src/store/key-of-write.ts';
+import { insertOrganization } from '../../../src/store/organizations.ts';
+import { insertUser } from '../../../src/store/users.ts';
+import { KEYRING } from '../data/encryption.ts';
+import { createScratchDatabase } from './postgres.ts';
+
+export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> };
+
+/** A database for the tests of a file, closed after them. */
+export async function useDatabase(): Promise<TestDatabase> {
+  const database = await openTestDatabase();
+  afterAll(() => database.close());
+  return database;
+}
+
+/** A new database, opened as the server opens it. The caller closes it. */
+export async function openTestDatabase(): Promise<TestDatabase> {
+  const scratch = await createScratchDatabase();
+  const db = openDatabase({ url: scratch.url, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
+  return {
+    db,
+    url: scratch.url,
+    async close() {
+      await db.close();
+      await scratch.drop();
+    },
+  };
+}
+
+export type Tenant = { readonly scope: OrganizationScope; readonly userId: string; readonly email: string };
+
+/** An organization with one user. */
+export async function createTenant({ prisma, keyring }: Database, role: Role = 'administrator'): Promise<Tenant> {
+  const scope = OrganizationScope.grant(newId());
+  await insertOrganization(prisma, scope, { name: 'Test', keyring });
+  return { scope, ...(await addUser(prisma, scope, role)) };
+}
+
+async function addUser(prisma: Database['prisma'], scope: OrganizationScope, role: Role) {
+  const [userId, email] = [newId(), `${crypto.randomUUID()}@example.test`];
+  await insertUser(prisma, scope, { id: userId, email, name: 'Test', role, passwordHash: null });
+  return { userId, email };
+}
+
+/** Inserts the row of a key directly, with the id and the times that a test wants. */
+export async function createKeyRow(
+  { prisma }: Database,
+  { scope, userId }: Tenant,
+  {
+    id = newId(),
+    name = id,
+    expiresAt = null,
+    permissions = ['parent_programs:read'],
+  }: { id?: string; name?: string; expiresAt?: Date | null; permissions?: Permission[] } = {},
+): Promise<{ id: string; key: string; hash: Buffer }> {
+  const { key, hash, prefix } = mintKey('live');
+  await insertApiKey(prisma, scope, {
+    id,
+    userId,
+    name,
+    expiresAt,
+    createdByUserId: null,
+    createdAt: new Date(),
+    permissions,
+    keyHash: Uint8Array.from(hash),
+    keyPrefix: prefix,
+  });
+  return { id, key, hash };
+}
+
+/** A new key that may write. */
+export async function writerOf(db: Database, tenant: Tenant): Promise<Writer> {
+  const { id } = await createKeyRow(db, tenant, { permissions: [...PERMISSIONS] });
+  return { keyId: id, permission: 'parent_programs:write' };
+}
+
+/** Throws if the key of the write was refused. */
+export function accepted<T>(checked: Checked<T>): T {
+  if (checked.kind === 'refused') throw new Error('The key of the write was refused.');
+  return checked.value;
+}

@@ -1,0 +1,69 @@
+import { openDatabase } from '../../../src/store/database.ts';
+import { KEYRING } from '../data/encryption.ts';
+import { createTestOrganization, type TestOrganization } from '../http/server.ts';
+import { kill, type Life, type Running, startFile, untilPrinted } from './process.ts';
+
+export type Charter = Running & { readonly url: string };
+
+export const SERVES = /"url":"(http:[^"]+)".*"msg":"Charter is listening"/;
+
+/** No test reaches them. */
+export const HIGH_LIMITS = {
+  RATE_LIMIT_PER_KEY: '1000000',
+  RATE_LIMIT_PER_ORGANIZATION: '1000000',
+  RATE_LIMIT_PER_ADDRESS: '1000000',
+};
+
+/** The server as an operator starts it, on any free port, in production and so without demonstration data. */
+export async function startCharter(env: Record<string, string>, life: Life = {}): Promise<Charter> {
+  const defaults = { PORT: '0', NODE_ENV: 'production', ...HIGH_LIMITS };
+  const running = startFile('src/main.ts', [], { ...defaults, ...env }, life);
+  try {
+    const [, url = ''] = await untilPrinted(running, SERVES);
+    return { ...running, url };
+  } catch (error) {
+    await kill(running);
+    throw error;
+  }
+}
+
+/** Ends the server as an operator does. Fails if it has already ended. */
+export async function endCharter({ child, ended }: Charter): Promise<void> {
+  expect({ code: child.exitCode, signal: child.signalCode }).toEqual({ code: null, signal: null });
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+}
+
+/** Starts a server, runs the work and stops the server. */
+export async function withCharter<T>(
+  env: Record<string, string>,
+  work: (charter: Charter) => Promise<T>,
+  life: Life = {},
+): Promise<T> {
+  const charter = await startCharter(env, life);
+  try {
+    return await work(charter);
+  } finally {
+    await kill(charter);
+  }
+}
+
+/** An organization with a key, for a server in another process. */
+export async function organizationAt(databaseUrl: string, { url }: { url: string }): Promise<TestOrganization> {
+  const db = openDatabase({ url: databaseUrl, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+  try {
+    return await createTestOrganization({ db, url });
+  } finally {
+    await db.close();
+  }
+}
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+/** The complete log lines; throws on one that is not JSON. */
+export function logOf({ printed }: Running): LogLine[] {
+  return printed.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line): LogLine => JSON.parse(line));
+}

@@ -1,0 +1,58 @@
+import { globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  canInstallPackages,
+  findOnPath,
+  installPackages,
+  isProgram,
+  unpackPackages,
+} from '../../../scripts/debian.mjs';
+
+const DOWNLOADS = join(import.meta.dirname, '../../../node_modules/.cache/debian');
+const PYTHON = '/usr/bin/python3';
+
+/** The path of a program, installed from its Debian package if it is missing. Only the long tests need such programs. */
+export function findProgram(name: string, packageName: string): string {
+  const find = () => findOnPath([name], { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` });
+  return find() ?? installed(packageName, find);
+}
+
+/** The folder of the newest PostgreSQL of Debian, whose package is not in PATH. */
+export function findPostgresPrograms(): string {
+  const find = () => {
+    const [newest] = globSync('/usr/lib/postgresql/*/bin/initdb').toSorted().toReversed();
+    return newest === undefined ? null : dirname(newest);
+  };
+  return find() ?? installed('postgresql', find);
+}
+
+/** Debian's Python, for which its packages are built, whatever PATH finds first. */
+export function findPython(): string {
+  const find = () => (isProgram(PYTHON) ? PYTHON : null);
+  return find() ?? installed('python3', find);
+}
+
+/** Unpacks packages of Debian 12 whose installation would start services, without those that they depend on. */
+export function unpackIn(folder: string, packages: readonly string[]): void {
+  const remedy = 'Run it as root, on Debian 12.';
+  if (!canInstallPackages()) throw new Error(`This test unpacks the packages ${packages.join(', ')}. ${remedy}`);
+  const { status, stdout, stderr } = unpackPackages(packages, { folder, downloads: DOWNLOADS });
+  if (status === 0) return;
+  const failed = `The packages ${packages.join(', ')} of Debian 12 cannot be unpacked (${status})`;
+  throw new Error(`${failed}: ${stdout}${stderr}\n${remedy} Delete ${DOWNLOADS}, and try again.`);
+}
+
+/** The library that gives a process another time (libfaketime); the one for processes with several threads. */
+export function findFaketimeLibrary(): string {
+  const find = () => globSync('/usr/lib/*/faketime/libfaketimeMT.so.1').at(0) ?? null;
+  return find() ?? installed('libfaketime', find);
+}
+
+function installed(packageName: string, find: () => string | null): string {
+  const remedy = `Install it, as root: apt-get install ${packageName}`;
+  if (!canInstallPackages()) throw new Error(`This test needs the package ${packageName}. ${remedy}`);
+  const { status, stdout, stderr } = installPackages([packageName]);
+  const found = find();
+  if (found === null) throw new Error(`${packageName} cannot be installed (${status}): ${stdout}${stderr}\n${remedy}`);
+  return found;
+}

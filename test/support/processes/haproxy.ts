@@ -1,0 +1,112 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { replaceEach } from '../data/replace-each.ts';
+import { freePort } from '../http/free-port.ts';
+import { withClient } from '../postgres/postgres.ts';
+import { findProgram } from './debian.ts';
+import { kill, type Life, limitOf, runningOf, untilReady } from './process.ts';
+
+const DEPLOY = join(import.meta.dirname, '../../../scripts/dist/deploy');
+/** The configurations that are part of the artifact. */
+export const CONFIGURATION = await readFile(join(DEPLOY, 'haproxy.cfg'), 'utf8');
+export const DATABASE_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-postgresql.cfg'), 'utf8');
+
+/** The line of the configuration that says where HAProxy listens. */
+const BIND = /^ +bind .*$/m;
+const PEM = 'charter.pem';
+
+export type Haproxy = {
+  /** Without TLS, which the configuration of the artifact does not accept. */
+  readonly url: string;
+  /** With TLS and `certificate`, as in the configuration of the artifact. */
+  readonly tlsUrl: string;
+  /** The self-signed certificate of localhost, in PEM. */
+  readonly certificate: string;
+  stop(): Promise<void>;
+};
+
+/** HAProxy in front of two servers on these ports of 127.0.0.1. Resolves when one of them is ready. */
+export async function startHaproxy([first, second]: readonly [number, number], life: Life = {}): Promise<Haproxy> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-haproxy-'));
+  const [port, tlsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
+  const certificate = await writeCertificate(folder);
+  const bind = BIND.exec(CONFIGURATION)?.[0] ?? '';
+  const used = bind.replace(' :443 ', ` 127.0.0.1:${tlsPort} `).replace('/etc/haproxy/charter.pem', join(folder, PEM));
+  const replacements = {
+    [bind]: `${used}\n    bind 127.0.0.1:${port}`,
+    '127.0.0.1:3001': `127.0.0.1:${first}`,
+    '127.0.0.1:3002': `127.0.0.1:${second}`,
+  };
+  const url = `http://127.0.0.1:${port}`;
+  const isReady = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  const stop = await run(replaceEach(CONFIGURATION, replacements), { folder, life, isReady });
+  return { url, tlsUrl: `https://localhost:${tlsPort}`, certificate, stop };
+}
+
+/** HAProxy in front of PostgreSQL. Resolves when it has found the primary. */
+export async function startDatabaseHaproxy(
+  servers: readonly { readonly port: number; readonly checkPort: number }[],
+  life: Life = {},
+): Promise<{ readonly port: number; stop(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-haproxy-'));
+  const port = await freePort('127.0.0.1');
+  const lines = servers.map((server, i) => [
+    `10.0.0.1${i + 1}:5432`,
+    // In production, each machine has one Patroni. Here, one machine has three.
+    `127.0.0.1:${server.port} port ${server.checkPort}`,
+  ]);
+  const replacements = { '127.0.0.1:5000': `127.0.0.1:${port}`, ...Object.fromEntries(lines) };
+  const isReady = () =>
+    withClient(`postgresql://postgres@127.0.0.1:${port}/postgres`, () => Promise.resolve(true)).catch(() => false);
+  return { port, stop: await run(replaceEach(DATABASE_CONFIGURATION, replacements), { folder, life, isReady }) };
+}
+
+type Run = {
+  /** The configuration is written there. */
+  readonly folder: string;
+  readonly life: Life;
+  readonly isReady: () => Promise<boolean>;
+};
+
+/** Starts HAProxy with this configuration. Resolves when it is ready, with a function that stops it and removes the folder. */
+async function run(configuration: string, { folder, life, isReady }: Run): Promise<() => Promise<void>> {
+  const file = join(folder, 'haproxy.cfg');
+  await writeFile(file, configuration);
+  const running = runningOf(spawn(findProgram('haproxy', 'haproxy'), ['-db', '-f', file], limitOf(life)));
+  const stop = async () => {
+    await kill(running);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await untilReady(running, { name: 'HAProxy', isReady });
+    return stop;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Writes a certificate and its key as HAProxy wants them, and returns the certificate. */
+async function writeCertificate(folder: string): Promise<string> {
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+  const parameters = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';
+  await promisify(execFile)(findProgram('openssl', 'openssl'), [
+    ...parameters.split(' '),
+    '-addext',
+    'subjectAltName=DNS:localhost',
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+  ]);
+  const text = await readFile(certificate, 'utf8');
+  await writeFile(join(folder, PEM), text + (await readFile(key, 'utf8')));
+  return text;
+}

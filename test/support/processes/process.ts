@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { ENCRYPTION_KEY } from '../data/encryption.ts';
+import { until } from '../wait.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+const INHERITED = {
+  PATH: process.env['PATH'],
+  TZ: process.env['TZ'],
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+};
+
+/** Some processes serve all tests of a file, which takes minutes on a slow machine. */
+const LIFE_SECONDS = 900;
+
+export type Life = {
+  /** A process that still runs is then killed. */
+  readonly lifeSeconds?: number;
+};
+
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+export type Running = {
+  readonly child: ChildProcess;
+  /** The output so far. */
+  readonly printed: { stdout: string; stderr: string };
+  /** Resolves when the process has ended and all its output has arrived. */
+  readonly ended: Promise<Ended>;
+};
+
+/** Has Node load a file of this folder before the program. By its URL, because Node splits NODE_OPTIONS at spaces. */
+export function preloading(file: string): { NODE_OPTIONS: string } {
+  return { NODE_OPTIONS: `--import=${new URL(file, import.meta.url).href}` };
+}
+
+/** Runs a file, ours or by absolute path, with this Node, in an environment of only `env`, PATH and the time zone of the tests. */
+export function startFile(
+  file: string,
+  parameters: readonly string[],
+  env: Record<string, string> = {},
+  life: Life = {},
+): Running {
+  const command = ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters];
+  const child = spawn(process.execPath, command, {
+    cwd: ROOT,
+    env: { ...INHERITED, ...keyOf(env), ...env },
+    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
+    ...limitOf(life),
+  });
+  return runningOf(child);
+}
+
+/** Runs `npm start` in a folder, in an environment of only `env`, PATH and the time zone of the tests. */
+export function startNpm(folder: string, env: Record<string, string>): Running {
+  const child = spawn('npm', ['start'], {
+    cwd: folder,
+    env: { ...INHERITED, ...keyOf(env), ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...limitOf({}),
+  });
+  return runningOf(child);
+}
+
+/** Options of spawn(): a test that exceeds its time limit must not leave a process behind. */
+export function limitOf({ lifeSeconds = LIFE_SECONDS }: Life) {
+  return { timeout: lifeSeconds * 1000, killSignal: 'SIGKILL' } as const;
+}
+
+/** Requires that standard output and standard error are pipes. */
+export function runningOf(child: ChildProcess): Running {
+  const printed = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk) => {
+    printed.stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    printed.stderr += chunk;
+  });
+  return { child, printed, ended: endOf(child, printed) };
+}
+
+/** Every test database is encrypted with the same key; a data folder has its own. */
+function keyOf({ DATABASE_URL }: Record<string, string>): Record<string, string> {
+  return DATABASE_URL === undefined ? {} : { ENCRYPTION_KEY };
+}
+
+/** Not the event "close", which never fires once this side has closed the channel to the process. */
+async function endOf(child: ChildProcess, printed: { stdout: string; stderr: string }): Promise<Ended> {
+  const closed = [child.stdout, child.stderr].map((stream) => new Promise((resolve) => stream?.once('close', resolve)));
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  await Promise.all(closed);
+  return { code, ...printed };
+}
+
+export function runFile(file: string, parameters: readonly string[], env?: Record<string, string>): Promise<Ended> {
+  return startFile(file, parameters, env).ended;
+}
+
+/** Waits for output that matches; throws with all output if the process ends first. */
+export async function untilPrinted({ child, printed }: Running, pattern: RegExp): Promise<RegExpExecArray> {
+  const ask = () => {
+    const found = pattern.exec(printed.stdout);
+    if (found === null && (child.exitCode !== null || child.signalCode !== null))
+      throw new Error(`Ended early (${child.exitCode ?? child.signalCode}):\n${printed.stdout}${printed.stderr}`);
+    return found;
+  };
+  // A start takes a second on an idle machine, and a dozen beside the other tests.
+  return until(`${pattern} to be printed`, ask, { seconds: 120 });
+}
+
+/** Waits until a program is ready; throws with its output if it ends first. */
+export async function untilReady(
+  { child, printed }: Running,
+  { name, isReady }: { readonly name: string; readonly isReady: () => Promise<boolean> },
+): Promise<void> {
+  await until(`${name} to be ready`, () => {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`${name} does not start: ${printed.stdout}${printed.stderr}`);
+    return isReady();
+  });
+}
+
+/** Kills the process, as a crash would, if it still runs. */
+export async function kill({ child, ended }: Running): Promise<void> {
+  child.kill('SIGKILL');
+  await ended;
+}

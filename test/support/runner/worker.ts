@@ -1,0 +1,99 @@
+// Adds to jest-light-runner what Jest's own runner has: a time limit for every test and hook, a failure for every
+// unhandled error, and a random order. The top level of a test file, which opens servers and databases, gets the same
+// time limit. The `afterAll` hooks of a block run in reverse order, so that the last opened resource closes first.
+import { registerHooks } from 'node:module';
+import type { Circus } from '@jest/types';
+import { addEventHandler, getState } from 'jest-circus';
+import { randomNumbers } from '../data/random-numbers.ts';
+
+const LIMIT_MS = 240_000;
+
+const shuffled = new WeakSet<Circus.DescribeBlock>();
+
+addEventHandler((event, { currentDescribeBlock, rootDescribeBlock }) => {
+  if (event.name === 'add_test') limit(currentDescribeBlock.tests.at(-1), event.timeout);
+  if (event.name === 'add_hook') {
+    const { hooks } = currentDescribeBlock;
+    limit(hooks.at(-1), event.timeout);
+    if (event.hookType === 'afterAll') hooks.unshift(...hooks.splice(-1));
+  }
+  if (shuffled.has(rootDescribeBlock)) return;
+  shuffled.add(rootDescribeBlock);
+  // The runner collects the tests after the first hooks.
+  const fn = () => shuffle(rootDescribeBlock, randomNumbers(Number(process.env['CHARTER_TEST_SEED'])));
+  const hook = { type: 'beforeAll', fn, asyncError: new Error(), parent: rootDescribeBlock, seenDone: false } as const;
+  rootDescribeBlock.hooks.unshift({ ...hook, timeout: undefined });
+});
+
+// The runner imports `name.test.ts?<time>`. It gets a module that imports the test file through `loadTestFile`.
+registerHooks({
+  load(url, context, nextLoad) {
+    if (!/\.test\.ts\?\d+$/.test(url)) return nextLoad(url, context);
+    const source = `import { loadTestFile } from '${import.meta.url}'; await loadTestFile('${url}&limited');`;
+    return { format: 'module', source, shortCircuit: true };
+  },
+});
+
+/** Imports a test file within the time limit. If this fails, the `afterAll` hooks close what the file has opened. */
+export async function loadTestFile(url: string): Promise<void> {
+  try {
+    await withinLimit(() => import(url), LIMIT_MS);
+  } catch (error) {
+    const hooks: readonly { type: string; fn: unknown }[] = getState().rootDescribeBlock.hooks;
+    for (const { type, fn } of hooks) {
+      if (type === 'afterAll' && typeof fn === 'function') await Promise.resolve(fn()).catch(() => {});
+    }
+    throw error;
+  }
+}
+
+function limit(entry: { fn: unknown } | undefined, timeoutMs = LIMIT_MS): void {
+  const work = entry?.fn;
+  if (entry === undefined || typeof work !== 'function') return;
+  entry.fn = () => withinLimit(() => work(), timeoutMs);
+}
+
+/** Rejects after the time limit, or with an error that was thrown meanwhile and not handled. */
+async function withinLimit(work: () => unknown, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`It took longer than ${timeoutMs / 1000} seconds.`)), timeoutMs);
+    failNow = reject;
+  });
+  try {
+    await Promise.race([work(), tooLate]);
+    // Rejections are reported after the turn in which they occurred.
+    await new Promise(setImmediate);
+    for (const [promise, reason] of unhandled) {
+      unhandled.delete(promise);
+      throw reason instanceof Error ? reason : new Error(`Nothing handled a rejection: ${reason}`);
+    }
+  } finally {
+    clearTimeout(timer);
+    unhandled.clear();
+    failNow = undefined;
+  }
+}
+
+const unhandled = new Map<Promise<unknown>, unknown>();
+let failNow: ((error: unknown) => void) | undefined;
+// A test may start several operations that should fail, and examine them one after another.
+process.on('unhandledRejection', (reason, promise) => unhandled.set(promise, reason));
+process.on('rejectionHandled', (promise) => unhandled.delete(promise));
+process.on('uncaughtException', (error) => {
+  // Between two tests: the next one reports it.
+  if (failNow === undefined) unhandled.set(Promise.resolve(), error);
+  else failNow(error);
+});
+
+function shuffle(block: Circus.DescribeBlock, random: () => number): void {
+  const { children } = block;
+  for (let i = children.length - 1; i > 0; i -= 1) {
+    const j = Math.floor(random() * (i + 1));
+    const [one, other] = [children[i], children[j]];
+    if (one === undefined || other === undefined) continue;
+    children[i] = other;
+    children[j] = one;
+  }
+  for (const child of children) if (child.type === 'describeBlock') shuffle(child, random);
+}

@@ -1,0 +1,126 @@
+import { batchLookUps } from '../../src/traffic/batch-look-ups.ts';
+import { outcomeOf } from '../support/data/actors.ts';
+import { until } from '../support/wait.ts';
+
+/** Look-ups that the test settles, in the order in which they began. */
+function heldLookUps() {
+  const begun: {
+    keys: readonly string[];
+    end: (found: Record<string, number>) => void;
+    fail: (error: Error) => void;
+  }[] = [];
+  const lookUp = (keys: readonly string[]) =>
+    new Promise<ReadonlyMap<string, number>>((resolve, reject) => {
+      begun.push({ keys, end: (found) => resolve(new Map(Object.entries(found))), fail: reject });
+    });
+  const nth = (n: number) => until(`look-up ${n}`, () => begun[n - 1], { seconds: 20 });
+  return { lookUp, begun, nth };
+}
+
+test('callers that arrive during a look-up share the next one and get its result', async () => {
+  const { lookUp, begun, nth } = heldLookUps();
+  const find = batchLookUps(lookUp);
+  const alone = find('a');
+  const first = await nth(1);
+  // The attack: the look-up in flight finds "a" active, and "a" is revoked before these callers arrive.
+  const later = [find('a'), find('b'), find('b'), find('c')];
+  first.end({ a: 1 });
+  expect(await alone).toBe(1);
+  const second = await nth(2);
+  expect([first.keys, second.keys]).toEqual([['a'], ['a', 'b', 'c']]);
+  second.end({ b: 2 });
+  expect(await Promise.all(later)).toEqual([null, 2, 2, null]);
+  expect(begun).toHaveLength(2);
+});
+
+test('callers in one turn of the event loop share one look-up', async () => {
+  const { lookUp, nth } = heldLookUps();
+  const find = batchLookUps(lookUp);
+  const asked = [find('a'), find('b')];
+  const only = await nth(1);
+  expect(only.keys).toEqual(['a', 'b']);
+  only.end({ a: 1, b: 2 });
+  expect(await Promise.all(asked)).toEqual([1, 2]);
+});
+
+test('of many callers in one turn of the event loop, the first ones are looked up at once and the rest together after them', async () => {
+  const { lookUp, begun, nth } = heldLookUps();
+  const find = batchLookUps(lookUp);
+  const asked = Array.from({ length: 20 }, (_, i) => find(`key ${i}`));
+  expect(begun.map(({ keys }) => keys.length)).toEqual([8]);
+  (await nth(1)).end({ 'key 0': 1 });
+  const others = await nth(2);
+  expect(others.keys).toHaveLength(12);
+  others.end({ 'key 19': 2 });
+  expect((await Promise.all(asked)).filter((found) => found !== null)).toEqual([1, 2]);
+  expect(begun).toHaveLength(2);
+});
+
+test('a rejected look-up rejects its own batch, and the next batch is looked up', async () => {
+  const { lookUp, nth } = heldLookUps();
+  const find = batchLookUps(lookUp);
+  const failing = Promise.allSettled([find('a'), find('b')]);
+  const first = await nth(1);
+  const next = find('a');
+  first.fail(new Error('the connection was lost'));
+  expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  (await nth(2)).end({ a: 1 });
+  expect(await next).toBe(1);
+});
+
+test('a look-up that throws synchronously rejects its own batch, and the next batch is looked up', async () => {
+  let calls = 0;
+  const find = batchLookUps((keys) => {
+    calls += 1;
+    if (calls === 1) throw new Error('there is no connection');
+    return Promise.resolve(new Map(keys.map((key) => [key, calls])));
+  });
+  await expect(find('a')).rejects.toThrow('there is no connection');
+  expect(await find('a')).toBe(2);
+});
+
+test('a look-up that never settles times out, and blocks no other batch', async () => {
+  const { lookUp, nth } = heldLookUps();
+  const find = batchLookUps(lookUp, { seconds: 0.05 });
+  let lost: string | undefined;
+  void outcomeOf(find('a')).then((outcome) => {
+    lost = outcome;
+  });
+  await nth(1);
+  const next = find('b');
+  expect(await until('it to be given up', () => lost, { seconds: 20 })).toBe(
+    'unavailable: The database did not answer in time.',
+  );
+  (await nth(2)).end({ b: 2 });
+  expect(await next).toBe(2);
+});
+
+test('callers beyond the queue limit are rejected at once, and the others are not', async () => {
+  const { lookUp, nth } = heldLookUps();
+  const find = batchLookUps(lookUp, { maxWaiting: 2 });
+  const inFlight = find('a');
+  const first = await nth(1);
+  // Callers with the same key count separately.
+  const waiting = [find('b'), find('b')];
+  expect(await outcomeOf(find('b'))).toBe('unavailable: Too many requests wait for the database.');
+  first.end({ a: 1 });
+  (await nth(2)).end({ b: 2 });
+  expect([await inFlight, ...(await Promise.all(waiting))]).toEqual([1, 2, 2]);
+  const after = find('d');
+  (await nth(3)).end({ d: 4 });
+  expect(await after).toBe(4);
+});
+
+test('callers that wait too long behind a look-up are rejected, and the look-up in flight is not', async () => {
+  const { lookUp, nth } = heldLookUps();
+  const find = batchLookUps(lookUp, { waitSeconds: 0.05 });
+  const inFlight = find('a');
+  const first = await nth(1);
+  expect(await outcomeOf(find('b'))).toBe('unavailable: Too many requests wait for the database.');
+  expect(await outcomeOf(find('c'))).toBe('unavailable: Too many requests wait for the database.');
+  first.end({ a: 1 });
+  expect(await inFlight).toBe(1);
+  const after = find('d');
+  (await nth(2)).end({ d: 4 });
+  expect(await after).toBe(4);
+});
