@@ -65,7 +65,7 @@ function compareSection(comparison: Comparison, pair: Pair<Json>, section: strin
       report('component removed', spot, direction, { name: component });
     }
   }
-  for (const name of news) report('component added', spot, direction, { name: `${kind} ${name}` });
+  for (const name of news) report('component added', spotOf(`${kind} ${name}`), direction);
 }
 
 function compareContents(

@@ -8,6 +8,8 @@ export type Change = {
   readonly direction: Direction;
   readonly verdict: Verdict;
   readonly place: string;
+  /** `place` without the list of operations that use the component. */
+  readonly shortPlace: string;
   readonly words: string;
   /** Why it is breaking; otherwise empty. */
   readonly why: string;
@@ -24,7 +26,7 @@ export type Details = {
 };
 export type Report = (rule: RuleName, spot: Spot, direction: Direction, details?: Details) => void;
 
-type Found = Omit<Change, 'place'> & { readonly within: Place; readonly places: Place[] };
+type Found = Omit<Change, 'place' | 'shortPlace'> & { readonly within: Place; readonly places: Place[] };
 
 export function newFindings(): { readonly report: Report; readonly changes: () => Change[] } {
   const found = new Map<string, Found>();
@@ -49,17 +51,18 @@ export function newFindings(): { readonly report: Report; readonly changes: () =
   return {
     report,
     changes: () =>
-      [...found.values()].map(({ within, places, ...change }) => ({ ...change, place: placeOf(within, places) })),
+      [...found.values()].map(({ within, places, ...change }) => ({ ...change, ...placeOf(within, places) })),
   };
 }
 
 /** The place of the change or, for a component in several places, the component and the first few of its users. */
-function placeOf(within: Place, places: readonly Place[]): string {
+function placeOf(within: Place, places: readonly Place[]): Pick<Change, 'place' | 'shortPlace'> {
   const whole = [...new Set(places.map(wordsOf))];
-  if (whole.length === 1) return whole.join();
+  if (whole.length === 1) return { place: whole.join(), shortPlace: whole.join() };
   const users = [...new Set(places.map(userOf))];
   const shown = users.length > 4 ? [...users.slice(0, 3), `${users.length - 3} more`] : users;
-  return `${wordsOf(within)} (${shown.join('; ')})`;
+  const shortPlace = wordsOf(within);
+  return { place: `${shortPlace} (${shown.join('; ')})`, shortPlace };
 }
 
 function fill(says: string, { name = '', before, after }: Details): string {

@@ -37,23 +37,23 @@ const TYPE_NAME = breaking('Clients may have a type of this name.');
 const narrowed = (says: string) => byDirection(says, REFUSED, ADDITIVE);
 const widened = (says: string) => byDirection(says, ADDITIVE, UNEXPECTED);
 
-const change = '{name} {before} -> {after}';
+const change = '{name} changed from {before} to {after}';
 
 export const RULES = {
   'words changed': always('{name} changed', WORDS),
   'writing changed': always('written differently, with the same meaning', WORDS),
   'unknown changed': always(change, breaking('There is no rule for this change, so it counts as breaking.')),
   'specification changed': always(
-    'OpenAPI {before} -> {after}',
+    'OpenAPI changed from {before} to {after}',
     breaking('Tools for the old version of OpenAPI may not read the new one.'),
   ),
-  'specification patched': always('OpenAPI {before} -> {after}', WORDS),
+  'specification patched': always('OpenAPI changed from {before} to {after}', WORDS),
 
   'server added': always('new server {name}', ADDITIVE),
   'server removed': always('server {name} removed', breaking('Clients send requests to it.')),
   'server changed': always(change, breaking('Clients build the address of the server from it.')),
 
-  'component added': always('new {name}', ADDITIVE),
+  'component added': always('new', ADDITIVE),
   'component removed': always('{name} removed', TYPE_NAME),
   'component renamed': always('{before} renamed to {after}', TYPE_NAME),
 
@@ -62,7 +62,10 @@ export const RULES = {
     byDirection('removed', breaking('Every call fails.'), breaking('Receivers wait for it in vain.')),
   ),
   'operationId added': always('new operationId {after}', ADDITIVE),
-  'operationId changed': always('operationId {before} -> {after}', breaking('Clients name their functions after it.')),
+  'operationId changed': always(
+    'operationId changed from {before} to {after}',
+    breaking('Clients name their functions after it.'),
+  ),
   'deprecation added': always('deprecated', ADDITIVE),
   'deprecation removed': always('no longer deprecated', ADDITIVE),
 
@@ -81,7 +84,7 @@ export const RULES = {
   'parameter removed': afterDeprecation(
     byDirection('removed', breaking('Requests that send it get 422.'), breaking('Receivers read it.')),
   ),
-  'parameter moved': always('from {before} to {after}', breaking('Clients send it where it is no longer read.')),
+  'parameter moved': always('moved from {before} to {after}', breaking('Clients send it where it is no longer read.')),
   'serialization changed': always(change, breaking('Clients write its value into requests differently.')),
 
   'body added': always('new', ADDITIVE),
@@ -91,8 +94,8 @@ export const RULES = {
     breaking('The body that clients send is no longer read.'),
     breaking('Receivers read it.'),
   ),
-  'requirement narrowed': byDirection('required: no -> yes', breaking('Requests without it get 422.'), ADDITIVE),
-  'requirement widened': byDirection('required: yes -> no', ADDITIVE, breaking('Clients rely on it.')),
+  'requirement narrowed': byDirection('now required', breaking('Requests without it get 422.'), ADDITIVE),
+  'requirement widened': byDirection('no longer required', ADDITIVE, breaking('Clients rely on it.')),
 
   'status added': always('new', ADDITIVE),
   'success added': byDirection('new', ADDITIVE, breaking('Clients do not recognize it as a success.')),
@@ -143,8 +146,8 @@ export const RULES = {
     ADDITIVE,
   ),
   'field removed': afterDeprecation(always('removed', breaking('Clients send it or read it.'))),
-  'object closed': narrowed('additional fields: allowed -> refused'),
-  'object opened': always('additional fields: refused -> allowed', ADDITIVE),
+  'object closed': narrowed('additional fields are no longer allowed'),
+  'object opened': always('additional fields are now allowed', ADDITIVE),
 } satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof RULES;

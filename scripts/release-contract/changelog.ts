@@ -13,8 +13,16 @@ const HEAD = `# Changelog of the contract
 
 All published versions of the contract, newest first. Breaking changes increase the major number, additive changes the
 minor number, and changes of wording the patch number. \`npm run release-contract\` writes this file and
-\`openapi/released/\`.
+\`openapi/released/\`, which contains the newest version only. Git prints an earlier one, such as 1.2.0:
+
+\`\`\`sh
+file=openapi/released/1.2.0.yaml
+git show "$(git log -1 --diff-filter=A --format=%h -- $file):$file"
+\`\`\`
 `;
+
+/** More places of the same change are counted, not listed. */
+const LISTED_PLACES = 8;
 
 type Entry = { readonly version: Version; readonly date: Date; readonly changes: readonly Change[] };
 
@@ -29,14 +37,37 @@ function rendered({ version, date, changes }: Entry): string {
   const title = `## ${written(version)} - ${date.toISOString().slice(0, 10)}\n`;
   if (changes.length === 0) return `${title}\nThe first version.\n`;
   const groups = Object.entries(TITLES).flatMap(([verdict, name]) => {
-    const lines = changes.filter((change) => change.verdict === verdict).map(lineOf);
-    return lines.length === 0 ? [] : [`### ${name}\n\n${lines.join('\n')}\n`];
+    const ofVerdict = changes.filter((change) => change.verdict === verdict);
+    if (ofVerdict.length === 0) return [];
+    return [`### ${name}\n\n${verdict === 'words' ? wordingOf(ofVerdict) : sentencesOf(ofVerdict)}\n`];
   });
   return [title, ...groups].join('\n');
 }
 
-function lineOf({ place, words, why }: Change): string {
-  return `- ${codeSpan(`${place}: ${words}`)}${why === '' ? '' : ` ${why}`}`;
+function wordingOf(changes: readonly Change[]): string {
+  const places = new Set(changes.map(({ shortPlace }) => shortPlace)).size;
+  return `Descriptions or examples changed in ${places === 1 ? 'one place' : `${places} places`}.`;
+}
+
+/** One sentence for each kind of change, with the places in which it occurs. */
+function sentencesOf(changes: readonly Change[]): string {
+  const kinds = Object.groupBy(changes, ({ words, why }) => JSON.stringify([words, why]));
+  return Object.values(kinds).flatMap(sentenceOf).join('\n');
+}
+
+function sentenceOf(changes: readonly Change[] = []): string[] {
+  const [first] = changes;
+  if (first === undefined) return [];
+  const places = [...new Set(changes.map(({ shortPlace }) => codeSpan(shortPlace)))];
+  const more = places.length - LISTED_PLACES;
+  const listed = more > 1 ? [...places.slice(0, LISTED_PLACES), `and ${more} more`] : places;
+  const what = escaped(`${first.words.slice(0, 1).toUpperCase()}${first.words.slice(1)}`);
+  return [`- **${what}:** ${listed.join(', ')}.${first.why === '' ? '' : ` ${first.why}`}`];
+}
+
+/** Markdown that shows the text as it is. An underscore within a word is no markup. */
+function escaped(text: string): string {
+  return text.replaceAll(/[\\`*[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&').replaceAll(/\s+/g, ' ');
 }
 
 /** The fence is longer than any run of backticks in the text, so that the text is never read as Markdown. */

@@ -17,7 +17,7 @@ const HELP = `npm run release-contract                publishes the contract und
 npm run release-contract -- --dry-run   shows what would be published, and writes nothing
 npm run release-contract -- --check     fails if the changes require another info.version; publishes nothing
 
-The contract is compared with the last file in openapi/released/. The changes determine the version: after 1.0.0, changes
+The contract is compared with the version in openapi/released/. The changes determine the version: after 1.0.0, changes
 of wording require 1.0.1, additive changes 1.1.0, and breaking changes 2.0.0. Set info.version in openapi/openapi.yaml.
 `;
 const OPTIONS = {
@@ -81,7 +81,7 @@ async function release(
   const changelog = withEntry(await readChangelog(), { version, date: new Date(), changes });
   await publish({ version, text, changelog });
   console.log(
-    `Published ${written(version)}: openapi/released/${written(version)}.yaml and openapi/CHANGELOG.md. Commit both.`,
+    `Published ${written(version)}: openapi/released/${written(version)}.yaml in the place of the previous version, and openapi/CHANGELOG.md. Commit both.`,
   );
   return 0;
 }

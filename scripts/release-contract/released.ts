@@ -1,4 +1,5 @@
-// The published versions: openapi/released/1.0.0.yaml and so on. A published file never changes.
+// The newest published version: openapi/released/1.2.0.yaml. A published file never changes, and the next version replaces
+// it; git's history keeps it.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../src/contract/document.ts';
@@ -15,12 +16,7 @@ export type Released = { readonly version: Version; readonly document: Json };
 
 /** Null if nothing is published yet. */
 export async function findLastReleased(): Promise<Released | null> {
-  const names = await readdir(folder).catch(unlessMissing([]));
-  const versions = names.map((name) => {
-    const version = name.endsWith('.yaml') ? parseVersion(name.slice(0, -'.yaml'.length)) : null;
-    if (version === null) throw new Error(`openapi/released/${name} is not a published version. Remove it.`);
-    return version;
-  });
+  const versions = await listReleased();
   const version = versions.sort(byOrder).at(-1);
   if (version === undefined) return null;
   const file = `openapi/released/${written(version)}.yaml`;
@@ -31,13 +27,23 @@ export async function findLastReleased(): Promise<Released | null> {
   return { version, document };
 }
 
+/** One version, or two if the process was interrupted before it removed the previous one. */
+async function listReleased(): Promise<Version[]> {
+  const names = await readdir(folder).catch(unlessMissing([]));
+  return names.map((name) => {
+    const version = name.endsWith('.yaml') ? parseVersion(name.slice(0, -'.yaml'.length)) : null;
+    if (version === null) throw new Error(`openapi/released/${name} is not a published version. Remove it.`);
+    return version;
+  });
+}
+
 export async function readChangelog(): Promise<string> {
   return readFile(changelogFile, 'utf8').catch(unlessMissing(''));
 }
 
 /**
- * Writes the changelog first and the version's file last. If the process is interrupted between the two, the version does
- * not count as published, and the next run replaces the entry in the changelog.
+ * Writes the changelog first, then the version's file, and then removes the previous version. If the process is interrupted
+ * before the file is written, the version does not count as published, and the next run replaces the entry in the changelog.
  */
 export async function publish({
   version,
@@ -49,15 +55,21 @@ export async function publish({
   changelog: string;
 }): Promise<void> {
   await mkdir(folder, { recursive: true });
+  const previous = await listReleased();
   const scratch = await mkdtemp(join(openapi, '.release-'));
   try {
     await writeFile(join(scratch, 'CHANGELOG.md'), changelog);
     await writeFile(join(scratch, 'document.yaml'), text);
     await rename(join(scratch, 'CHANGELOG.md'), changelogFile);
-    await rename(join(scratch, 'document.yaml'), join(folder, `${written(version)}.yaml`));
+    await rename(join(scratch, 'document.yaml'), fileOf(version));
+    for (const older of previous) await rm(fileOf(older), { force: true });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+function fileOf(version: Version): string {
+  return join(folder, `${written(version)}.yaml`);
 }
 
 /** Reads an OpenAPI document, with the files that it refers to. Throws with the remedy if it cannot be read. */

@@ -45,24 +45,21 @@ test('the first release writes the version and its changelog, and a second run h
   expect(await files()).toEqual(first);
 });
 
-test('each release adds its changes, grouped, to the top of the changelog', async () => {
+test('each release replaces the previous version and adds its changes, grouped, to the top of the changelog', async () => {
   await publishFirst();
   expect(await release('1.0.1', [WORDS])).toMatchObject({ code: 0 });
   expect(await release('1.1.0', [WORDS, ADDITIVE, set('info title', 'Charter')])).toMatchObject({ code: 0 });
   const { stdout } = await release('2.0.0', [WORDS, BREAKING, set('info title', 'Charter')]);
   expect(stdout).toContain(
-    'Breaking (1)\n  GET /api/parent_programs, parameter limit: maximum 200 -> 50\n    Requests that were valid are now refused.\n',
+    'Breaking (1)\n  GET /api/parent_programs, parameter limit: maximum changed from 200 to 50\n    Requests that were valid are now refused.\n',
   );
   const written = await files();
-  expect(Object.keys(written)).toEqual([
-    'CHANGELOG.md',
-    ...['1.0.0', '1.0.1', '1.1.0', '2.0.0'].map((n) => `released/${n}.yaml`),
-  ]);
+  expect(Object.keys(written)).toEqual(['CHANGELOG.md', 'released/2.0.0.yaml']);
   const [, ...entries] = (written['CHANGELOG.md'] ?? '').replaceAll(/\d{4}-\d\d-\d\d/g, 'TODAY').split(/^(?=## )/m);
   expect(entries).toEqual([
-    '## 2.0.0 - TODAY\n\n### Breaking\n\n- `GET /api/parent_programs, parameter limit: maximum 200 -> 50` Requests that were valid are now refused.\n\n',
-    '## 1.1.0 - TODAY\n\n### Additive\n\n- `GET /api/parent_programs, parameter limit: maximum 100 -> 200`\n\n### Wording\n\n- `The document: title changed`\n\n',
-    '## 1.0.1 - TODAY\n\n### Wording\n\n- `The document: summary changed`\n\n',
+    '## 2.0.0 - TODAY\n\n### Breaking\n\n- **Maximum changed from 200 to 50:** `GET /api/parent_programs, parameter limit`. Requests that were valid are now refused.\n\n',
+    '## 1.1.0 - TODAY\n\n### Additive\n\n- **Maximum changed from 100 to 200:** `GET /api/parent_programs, parameter limit`.\n\n### Wording\n\nDescriptions or examples changed in one place.\n\n',
+    '## 1.0.1 - TODAY\n\n### Wording\n\nDescriptions or examples changed in one place.\n\n',
     '## 1.0.0 - TODAY\n\nThe first version.\n',
   ]);
 });
@@ -79,7 +76,7 @@ test('a removal requires an earlier version with the deprecation', async () => {
     ['2.0.0', [UNUSED, REMOVAL]],
     /These were removed without having been deprecated[\s\S]*parameter search: removed[\s\S]*Publish that \(as 1\.1\.0\)/,
   );
-  const names = ['Cursor', 'Sort', 'Search', 'ExternalId', 'UpdatedSince', 'IfNoneMatch'];
+  const names = ['Sort', 'Search', 'ExternalId', 'IfNoneMatch'];
   const deprecated = names.map((name) => set(`components parameters ${name} deprecated`, true));
   expect(await release('1.1.0', deprecated)).toMatchObject({ code: 0 });
   expect(await release('2.0.0', [...deprecated, UNUSED])).toMatchObject({ code: 0 });
@@ -89,7 +86,7 @@ test('a dry run lists every change and writes nothing', async () => {
   await publishFirst();
   const before = await files();
   const { code, stdout } = await release('1.1.0', [ADDITIVE], ['--dry-run']);
-  expect(stdout).toMatch(/maximum 100 -> 200[\s\S]*Would publish 1\.1\.0\. Nothing was written\./);
+  expect(stdout).toMatch(/maximum changed from 100 to 200[\s\S]*Would publish 1\.1\.0\. Nothing was written\./);
   expect(code).toBe(0);
   expect(await files()).toEqual(before);
 });
@@ -100,18 +97,33 @@ test('the check accepts unreleased changes that fit the version number, and refu
   expect(await release('1.2.0', [ADDITIVE], ['--check'])).toMatchObject({ code: 0 });
   expect(await release('1.1.0', [BREAKING], ['--check'])).toMatchObject({ code: 1 });
   const { stderr } = await release('1.0.0', [WORDS, BREAKING], ['--check']);
-  expect(stderr).toMatch(/^Breaking \(1\)\n {2}GET \/api\/parent_programs, parameter limit: maximum 100 -> 50\n/);
+  expect(stderr).toMatch(
+    /^Breaking \(1\)\n {2}GET \/api\/parent_programs, parameter limit: maximum changed from 100 to 50\n/,
+  );
   expect(stderr).not.toContain('Wording');
 });
 
-test('an interrupted or reverted release can be repeated and appears once in the changelog', async () => {
+test('a release that was interrupted before it wrote the version can be repeated and appears once in the changelog', async () => {
   await publishFirst();
   await release('1.1.0', [ADDITIVE]);
   await rm(join(path, 'openapi/released/1.1.0.yaml'));
+  await cp(join(published, 'released'), join(path, 'openapi/released'), { recursive: true });
   expect(await release('1.1.0', [ADDITIVE, WORDS])).toMatchObject({ code: 0 });
-  const changelog = (await files())['CHANGELOG.md'] ?? '';
+  const written = await files();
+  expect(Object.keys(written)).toEqual(['CHANGELOG.md', 'released/1.1.0.yaml']);
+  const changelog = written['CHANGELOG.md'] ?? '';
   expect(changelog.match(/^## .*/gm)?.map((line) => line.slice(0, 8))).toEqual(['## 1.1.0', '## 1.0.0']);
-  expect(changelog).toContain('summary changed');
+  expect(changelog).toContain('### Wording');
+});
+
+test('a previous version that an interrupted release left counts no more, and the next release removes it', async () => {
+  await publishFirst();
+  await release('1.1.0', [ADDITIVE]);
+  await cp(join(published, 'released'), join(path, 'openapi/released'), { recursive: true });
+  expect(Object.keys(await files())).toEqual(['CHANGELOG.md', 'released/1.0.0.yaml', 'released/1.1.0.yaml']);
+  expect((await release('1.1.0', [ADDITIVE])).stdout).toContain('There is nothing to release.');
+  expect(await release('1.1.1', [ADDITIVE, WORDS])).toMatchObject({ code: 0 });
+  expect(Object.keys(await files())).toEqual(['CHANGELOG.md', 'released/1.1.1.yaml']);
 });
 
 test('a published file whose content does not match its name stops the command', async () => {

@@ -6,7 +6,9 @@ import { parseVersion } from '../../../scripts/release-contract/version.ts';
 
 function change(verdict: Verdict, lacksDeprecation = false): Change {
   const rule = 'operation removed';
-  return { rule, direction: 'request', verdict, place: 'GET /api/key', words: 'removed', why: '', lacksDeprecation };
+  const place = 'GET /api/key';
+  const words = 'removed';
+  return { rule, direction: 'request', verdict, place, shortPlace: place, words, why: '', lacksDeprecation };
 }
 
 const CHANGES = {

@@ -83,7 +83,7 @@ export const documentCases: readonly Case[] = [
       append(`${KEY} security`, { basic: [] }),
       set('components securitySchemes basic', { type: 'http', scheme: 'basic' }),
     ],
-    found: ['additive: GET /api/key: also accepts basic', 'additive: The document: new security scheme basic'],
+    found: ['additive: GET /api/key: also accepts basic', 'additive: security scheme basic: new'],
   },
   {
     title: 'a removed way to authenticate',
@@ -94,7 +94,7 @@ export const documentCases: readonly Case[] = [
   {
     title: 'another scheme of the key',
     plants: [set('components securitySchemes apiKey scheme', 'basic')],
-    found: ['breaking: security scheme apiKey: scheme bearer -> basic'],
+    found: ['breaking: security scheme apiKey: scheme changed from bearer to basic'],
   },
   {
     title: 'another description of the key',
@@ -117,13 +117,13 @@ export const documentCases: readonly Case[] = [
     title: 'another address of the server',
     plants: [set('servers 0 variables base_url default', 'https://api.example.org')],
     found: [
-      'breaking: The document, server {base_url}, variable base_url: default http://127.0.0.1:3000 -> https://api.example.org',
+      'breaking: The document, server {base_url}, variable base_url: default changed from http://127.0.0.1:3000 to https://api.example.org',
     ],
   },
   {
     title: 'servers of an operation',
     plants: [set(`${KEY} servers`, [{ url: 'https://keys.example.org' }])],
-    found: ['breaking: GET /api/key: servers none -> [{"url":"https://keys.example.org"}]'],
+    found: ['breaking: GET /api/key: servers changed from none to [{"url":"https://keys.example.org"}]'],
   },
   // Components
   {
@@ -143,7 +143,7 @@ export const documentCases: readonly Case[] = [
     title: 'a name for a schema',
     given: NAMELESS,
     plants: [within('', () => contract)],
-    found: ['additive: The document: new schema KeyOrganization'],
+    found: ['additive: schema KeyOrganization: new'],
   },
   {
     title: 'another name of a response',
@@ -173,7 +173,10 @@ export const documentCases: readonly Case[] = [
     title: 'a schema that nothing uses',
     given: [set(`${SCHEMAS} Spare`, { type: 'string', maxLength: 5 })],
     plants: [set(`${SCHEMAS} Spare maxLength`, 6)],
-    found: ['additive: schema Spare: maxLength 5 -> 6', 'breaking: schema Spare: maxLength 5 -> 6'],
+    found: [
+      'additive: schema Spare: maxLength changed from 5 to 6',
+      'breaking: schema Spare: maxLength changed from 5 to 6',
+    ],
   },
   {
     title: 'a removed schema that nothing uses',
@@ -185,7 +188,7 @@ export const documentCases: readonly Case[] = [
     title: 'a component of a kind that is not compared',
     given: [set('components links Next', { operationId: 'getKey' })],
     plants: [set('components links Next operationId', 'listParentPrograms')],
-    found: ['breaking: link Next: content ... -> ...'],
+    found: ['breaking: link Next: content changed from ... to ...'],
   },
   // Webhooks: here the server sends the request, and the client the response
   {
@@ -223,7 +226,7 @@ export const documentCases: readonly Case[] = [
     plants: [set(`${MESSAGE} schema properties colour`, { type: 'string' })],
     found: [
       'additive: webhook parent_program.changed, body, field colour: new',
-      'additive: webhook parent_program.changed, body, field colour: type any -> string',
+      'additive: webhook parent_program.changed, body, field colour: type changed from any to string',
     ],
   },
   {
@@ -236,13 +239,13 @@ export const documentCases: readonly Case[] = [
     title: 'a field of a webhook that may be missing',
     given: [set('webhooks', webhook(['created'])), set(`${MESSAGE} schema`, RECORD)],
     plants: [set(`${MESSAGE} schema required`, [])],
-    found: ['breaking: webhook parent_program.changed, body, field name: required: yes -> no'],
+    found: ['breaking: webhook parent_program.changed, body, field name: no longer required'],
   },
   {
     title: 'another name of the function for a webhook',
     given: [set('webhooks', webhook(['created'])), set(`${HOOK} operationId`, 'onChange')],
     plants: [set(`${HOOK} operationId`, 'changed')],
-    found: ['breaking: webhook parent_program.changed: operationId onChange -> changed'],
+    found: ['breaking: webhook parent_program.changed: operationId changed from onChange to changed'],
   },
   {
     title: 'a webhook with an additional header',
@@ -334,17 +337,17 @@ export const documentCases: readonly Case[] = [
   {
     title: 'another patch version of OpenAPI',
     plants: [set('openapi', '3.1.1')],
-    found: ['words: The document: OpenAPI 3.1.0 -> 3.1.1'],
+    found: ['words: The document: OpenAPI changed from 3.1.0 to 3.1.1'],
   },
   {
     title: 'another minor version of OpenAPI',
     plants: [set('openapi', '3.2.0')],
-    found: ['breaking: The document: OpenAPI 3.1.0 -> 3.2.0'],
+    found: ['breaking: The document: OpenAPI changed from 3.1.0 to 3.2.0'],
   },
   {
     title: 'a field of the document that no rule knows',
     plants: [set('jsonSchemaDialect', 'https://example.org/dialect')],
-    found: ['breaking: The document: jsonSchemaDialect none -> https://example.org/dialect'],
+    found: ['breaking: The document: jsonSchemaDialect changed from none to https://example.org/dialect'],
   },
   { title: 'only another version number', plants: [set('info version', '9.9.9')], found: [] },
   // Several changes at once

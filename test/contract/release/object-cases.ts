@@ -49,23 +49,23 @@ export const objectCases: readonly Case[] = [
   {
     title: 'a request field that becomes required',
     plants: [append(`${BODY} required`, 'external_id')],
-    found: ['breaking: POST /api/parent_programs, body, field external_id: required: no -> yes'],
+    found: ['breaking: POST /api/parent_programs, body, field external_id: now required'],
   },
   {
     title: 'a request field that becomes optional',
     plants: [set(`${BODY} required`, [])],
-    found: ['additive: POST /api/parent_programs, body, field name: required: yes -> no'],
+    found: ['additive: POST /api/parent_programs, body, field name: no longer required'],
   },
   {
     title: 'a response field that becomes optional',
     plants: [drop(`${KEY_SCHEMA} required`, 'expires_at')],
-    found: ['breaking: GET /api/key, response 200, field expires_at: required: yes -> no'],
+    found: ['breaking: GET /api/key, response 200, field expires_at: no longer required'],
   },
   {
     title: 'a response field that becomes required',
     given: [drop(`${KEY_SCHEMA} required`, 'expires_at')],
     plants: [append(`${KEY_SCHEMA} required`, 'expires_at')],
-    found: ['additive: GET /api/key, response 200, field expires_at: required: no -> yes'],
+    found: ['additive: GET /api/key, response 200, field expires_at: now required'],
   },
   {
     title: 'a field that is deprecated',
@@ -82,23 +82,23 @@ export const objectCases: readonly Case[] = [
     title: 'a request object that becomes closed',
     given: [remove(`${BODY} additionalProperties`)],
     plants: [set(`${BODY} additionalProperties`, false)],
-    found: ['breaking: POST /api/parent_programs, body: additional fields: allowed -> refused'],
+    found: ['breaking: POST /api/parent_programs, body: additional fields are no longer allowed'],
   },
   {
     title: 'a request object that becomes open',
     plants: [remove(`${BODY} additionalProperties`)],
-    found: ['additive: POST /api/parent_programs, body: additional fields: refused -> allowed'],
+    found: ['additive: POST /api/parent_programs, body: additional fields are now allowed'],
   },
   {
     title: 'a response object that becomes closed',
     given: [remove(`${KEY_SCHEMA} additionalProperties`)],
     plants: [set(`${KEY_SCHEMA} additionalProperties`, false)],
-    found: ['additive: GET /api/key, response 200: additional fields: allowed -> refused'],
+    found: ['additive: GET /api/key, response 200: additional fields are no longer allowed'],
   },
   {
     title: 'a response object that becomes open',
     plants: [set(`${KEY_SCHEMA} additionalProperties`, { type: 'string' })],
-    found: ['additive: GET /api/key, response 200: additional fields: refused -> allowed'],
+    found: ['additive: GET /api/key, response 200: additional fields are now allowed'],
   },
   {
     title: 'a declared field in a free-form object',
@@ -116,7 +116,7 @@ export const objectCases: readonly Case[] = [
   {
     title: 'fewer items in a response',
     plants: [set(`${SCHEMAS} ParentProgramPage properties data maxItems`, 50)],
-    found: ['additive: GET /api/parent_programs, response 200, field data: maxItems 100 -> 50'],
+    found: ['additive: GET /api/parent_programs, response 200, field data: maxItems changed from 100 to 50'],
   },
   // Composition
   {
@@ -128,7 +128,7 @@ export const objectCases: readonly Case[] = [
     title: 'a new alternative in a request',
     plants: [within(`${BODY} properties name`, (old) => ({ anyOf: [old, { type: 'integer' }] }))],
     found: [
-      'additive: POST /api/parent_programs, body, field name: type string -> integer or string',
+      'additive: POST /api/parent_programs, body, field name: type changed from string to integer or string',
       'words: POST /api/parent_programs, body, field name: description changed',
       'words: POST /api/parent_programs, body, field name: examples changed',
       'words: POST /api/parent_programs, body, field name: x-remedy changed',
@@ -177,14 +177,14 @@ export const objectCases: readonly Case[] = [
       }),
     ],
     found: [
-      'additive: POST /api/parent_programs, body, field name: maxLength 5 -> 9',
-      'breaking: POST /api/parent_programs, body, field name: oneOf that overlap [{"type":"string","maxLength":5},{"type":"string","minLength":6}] -> [{"type":"string","maxLength":9},{"type":"string","minLength":6}]',
+      'additive: POST /api/parent_programs, body, field name: maxLength changed from 5 to 9',
+      'breaking: POST /api/parent_programs, body, field name: oneOf that overlap changed from [{"type":"string","maxLength":5},{"type":"string","minLength":6}] to [{"type":"string","maxLength":9},{"type":"string","minLength":6}]',
     ],
   },
   {
     title: 'a keyword that no rule knows',
     plants: [set(`${BODY} properties name not`, { const: 'root' })],
-    found: ['breaking: POST /api/parent_programs, body, field name: not none -> {"const":"root"}'],
+    found: ['breaking: POST /api/parent_programs, body, field name: not changed from none to {"const":"root"}'],
   },
   {
     title: 'a change within a recursive schema',
@@ -193,7 +193,7 @@ export const objectCases: readonly Case[] = [
       set(`${SCHEMAS} Tree`, tree(10)),
     ],
     plants: [set(`${SCHEMAS} Tree`, tree(20))],
-    found: ['breaking: GET /api/key, response 200, field name.label: maxLength 10 -> 20'],
+    found: ['breaking: GET /api/key, response 200, field name.label: maxLength changed from 10 to 20'],
   },
 ];
 

@@ -43,23 +43,23 @@ export const operationCases: readonly Case[] = [
   {
     title: 'a parameter in another location',
     plants: [set(`${PARAMETERS} ExternalId in`, 'header')],
-    found: ['breaking: GET /api/parent_programs, parameter external_id: from query to header'],
+    found: ['breaking: GET /api/parent_programs, parameter external_id: moved from query to header'],
   },
   {
     title: 'a parameter that becomes required',
     plants: [set(`${PARAMETERS} IdempotencyKey required`, true)],
-    found: ['breaking: POST /api/parent_programs, parameter Idempotency-Key: required: no -> yes'],
+    found: ['breaking: POST /api/parent_programs, parameter Idempotency-Key: now required'],
   },
   {
     title: 'a parameter that becomes optional',
     given: [set(`${PARAMETERS} IdempotencyKey required`, true)],
     plants: [remove(`${PARAMETERS} IdempotencyKey required`)],
-    found: ['additive: POST /api/parent_programs, parameter Idempotency-Key: required: yes -> no'],
+    found: ['additive: POST /api/parent_programs, parameter Idempotency-Key: no longer required'],
   },
   {
     title: 'another serialization of a parameter',
     plants: [set(`${PARAMETERS} Search explode`, false)],
-    found: ['breaking: GET /api/parent_programs, parameter search: explode true -> false'],
+    found: ['breaking: GET /api/parent_programs, parameter search: explode changed from true to false'],
   },
   {
     title: 'the default serialization of a parameter, made explicit',
@@ -101,7 +101,7 @@ export const operationCases: readonly Case[] = [
   {
     title: 'another operationId',
     plants: [set(`${KEY} operationId`, 'readKey')],
-    found: ['breaking: GET /api/key: operationId getKey -> readKey'],
+    found: ['breaking: GET /api/key: operationId changed from getKey to readKey'],
   },
   {
     title: 'a first operationId',
@@ -133,13 +133,13 @@ export const operationCases: readonly Case[] = [
   {
     title: 'a body that becomes optional',
     plants: [set(`${CREATE} requestBody required`, false)],
-    found: ['additive: POST /api/parent_programs, body: required: yes -> no'],
+    found: ['additive: POST /api/parent_programs, body: no longer required'],
   },
   {
     title: 'a body that becomes required',
     given: [remove(`${CREATE} requestBody required`)],
     plants: [set(`${CREATE} requestBody required`, true)],
-    found: ['breaking: POST /api/parent_programs, body: required: no -> yes'],
+    found: ['breaking: POST /api/parent_programs, body: now required'],
   },
   {
     title: 'an additional media type of a request',
@@ -157,7 +157,9 @@ export const operationCases: readonly Case[] = [
   {
     title: 'another encoding of a part',
     plants: [set(`${CREATE} requestBody ${JSON_BODY} encoding`, { name: { contentType: 'text/plain' } })],
-    found: ['breaking: POST /api/parent_programs, body: encoding none -> {"name":{"contentType":"text/plain"}}'],
+    found: [
+      'breaking: POST /api/parent_programs, body: encoding changed from none to {"name":{"contentType":"text/plain"}}',
+    ],
   },
   // Responses
   {
@@ -221,18 +223,18 @@ export const operationCases: readonly Case[] = [
   {
     title: 'a header that becomes optional',
     plants: [set(`${HEADERS} Location required`, false)],
-    found: ['breaking: POST /api/parent_programs, response 201, header Location: required: yes -> no'],
+    found: ['breaking: POST /api/parent_programs, response 201, header Location: no longer required'],
   },
   {
     title: 'a header that becomes required',
     plants: [set(`${LIST} responses 200 headers Link required`, true)],
-    found: ['additive: GET /api/parent_programs, response 200, header Link: required: no -> yes'],
+    found: ['additive: GET /api/parent_programs, response 200, header Link: now required'],
   },
   {
     title: 'a longer header',
     plants: [set(`${HEADERS} ETag schema maxLength`, 256)],
     found: [
-      'breaking: header ETag (GET /api/parent_programs, response 200; GET /api/parent_programs, response 304; POST /api/parent_programs, response 201; more): maxLength 128 -> 256',
+      'breaking: header ETag (GET /api/parent_programs, response 200; GET /api/parent_programs, response 304; POST /api/parent_programs, response 201; more): maxLength changed from 128 to 256',
     ],
   },
   // Examples
