@@ -364,8 +364,10 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'BACK_OFF_MS.first': '100',
     'BACK_OFF_MS.most': '10_000',
     STABLE_MS: '30_000',
-    METRICS_MS: '3000',
     MAX_WAITING: '5000',
+  },
+  'src/workers/worker-process.ts': {
+    METRICS_MS: '3000',
     MAX_UNTAKEN: '5000',
   },
   // Time limits of connections, of the start and of the shutdown, and what the environment may set.

@@ -101,23 +101,23 @@ export const OPERATING_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/workers/workers.ts',
-        find: 'end = this.#spawn(slot, { isFirst: false }).ended;',
-        replace: 'end = Promise.withResolvers<Ended>().promise;',
+        find: 'end = this.#start(slot, { isFirst: false }).ended;',
+        replace: 'end = Promise.withResolvers<Awaited<typeof end>>().promise;',
       },
     ],
     caughtBy: 'test/process/workers.test.ts',
   },
   {
     title: 'a worker that takes no connection gets every second one',
-    edits: [{ file: 'src/workers/workers.ts', find: ' || slot.untaken.size >= MAX_UNTAKEN', replace: '' }],
+    edits: [{ file: 'src/workers/worker-process.ts', find: ' && this.#untaken.size < MAX_UNTAKEN', replace: '' }],
     caughtBy: 'test/process/workers.test.ts',
   },
   {
     title: 'a worker gets connections as soon as its predecessor reports that it is ready',
     edits: [
       {
-        file: 'src/workers/workers.ts',
-        find: "message.kind === 'ready' && slot.child === child",
+        file: 'src/workers/worker-process.ts',
+        find: "message.kind === 'ready' && !this.#hasEnded",
         replace: "message.kind === 'ready'",
       },
     ],
