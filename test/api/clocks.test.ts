@@ -12,8 +12,6 @@ import { inTransaction } from '../support/postgres/transaction.ts';
 
 const MINUTE_MS = 60_000;
 const LIST = '/api/parent_programs';
-/** Less than the 10 seconds after which PostgreSQL ends an idle transaction. */
-const PATIENCE = { seconds: 8 };
 /** Every change that ends a key takes this lock. */
 const LOCK = 'select from organizations where id = $1 for no key update';
 
@@ -48,7 +46,7 @@ async function sendWhileExpiryMoves(
   return inTransaction(server.db, async (operator) => {
     await operator.query(LOCK, [organization.id]);
     const sending = send();
-    await untilWaiting(server.db.pool, 1, PATIENCE);
+    await untilWaiting(server.db.pool, 1);
     await moveExpiry(operator, organization, inMs);
     await operator.query('commit');
     return sending;
@@ -152,14 +150,14 @@ test('a refusal for a moved expiry is recorded beside that for the earlier one',
     inTransaction(server.db, async (operator) => {
       await operator.query(LOCK, [organization.id]);
       const locking = next.query(LOCK, [organization.id]);
-      await untilWaiting(server.db.pool, 1, PATIENCE);
+      await untilWaiting(server.db.pool, 1);
       const refusing = [organization.client.get(LIST)];
-      await untilWaiting(server.db.pool, 2, PATIENCE);
+      await untilWaiting(server.db.pool, 2);
       await moveExpiry(operator, organization, 6 * MINUTE_MS);
       await operator.query('commit');
       await locking;
       refusing.push(organization.client.get(LIST));
-      await untilWaiting(server.db.pool, 2, PATIENCE);
+      await untilWaiting(server.db.pool, 2);
       await next.query('commit');
       return Promise.all(refusing);
     }),

@@ -3,8 +3,6 @@ import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { untilWaiting, useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
 const LIST = '/api/parent_programs';
-/** Less than the statement time-out of fifteen seconds. */
-const PATIENCE = { seconds: 5 };
 
 const database = await useScratchDatabase();
 const proxy = await proxyDatabase(database.url);
@@ -36,10 +34,11 @@ test.each(['PATCH', 'POST'])(
       const waiting = client.send(method, method === 'POST' ? LIST : `${LIST}/${program.id}`, {
         body: { name: 'After' },
       });
-      await untilWaiting(blocker, 1, PATIENCE);
+      await untilWaiting(blocker, 1);
       await proxy.stop();
       expect((await waiting).status).toBe(503);
-      await untilWaiting(blocker, 0, PATIENCE);
+      // Before the statement time-out of fifteen seconds, which would end it, too.
+      await untilWaiting(blocker, 0, { seconds: 14 });
       await blocker.query('rollback');
       await proxy.start();
     });

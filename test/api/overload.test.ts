@@ -14,7 +14,6 @@ const LIST = '/api/parent_programs';
 const OTHERS_REQUESTS = length({ short: 15, full: 45 });
 /** Requests of an organization that run at the same time while it is alone; three if it is not. */
 const MOST = 5;
-const PATIENCE = { seconds: 20 };
 const PAGE = ['Accept: text/html'];
 
 const server = await useServer({ responseCacheBytes: 0 });
@@ -68,7 +67,7 @@ test('while a table is locked, the current key, the readiness and the sign-in ar
     const floods = await Promise.all(
       [first, second].map(({ key }) => flood(server.url, { connections: 150, requests: 4, text: text(key) })),
     );
-    await untilWaiting(server.db.pool, 6, PATIENCE);
+    await untilWaiting(server.db.pool, 6);
     const endsAt = performance.now() + length({ short: 3, full: 20 }) * 1000;
     do {
       expect((await first.client.get('/api/key')).status).toBe(200);
@@ -93,11 +92,11 @@ test('the requests of closed connections are not carried out', async () => {
     await blocker.query('lock table parent_programs');
     const half = { connections: length({ short: 250, full: 1000 }), requests: 1, text: () => text };
     const [reset, ended] = await Promise.all([flood(server.url, half), flood(server.url, half)]);
-    await untilWaiting(server.db.pool, [3, MOST], PATIENCE);
+    await untilWaiting(server.db.pool, [3, MOST]);
     await reset.stop();
     // These clients may still wait for a response, which they get; it is not worth the work of the others.
     for (const socket of ended.sockets) socket.end();
-    await until('their refusals', () => (ended.statuses.get(503) ?? 0) >= half.connections - MOST, PATIENCE);
+    await until('their refusals', () => (ended.statuses.get(503) ?? 0) >= half.connections - MOST);
     await blocker.query('rollback');
     await ended.stop();
   });
@@ -117,7 +116,7 @@ test('a client that closes its sending side fails no other request for the same 
     await blocker.query('begin');
     await blocker.query('lock table parent_programs');
     const others = await floodOf({ connections: MOST + 2, text: (i) => text(`${LIST}?search=other${i}`) });
-    await untilWaiting(server.db.pool, [3, MOST], PATIENCE);
+    await untilWaiting(server.db.pool, [3, MOST]);
     const shared = `${LIST}?search=shared`;
     const halfClosing = await floodOf({ connections: 1, text: () => text(shared) });
     // After the response, the keys of all earlier requests have been looked up.
@@ -125,7 +124,7 @@ test('a client that closes its sending side fails no other request for the same 
     const sharing = client.get(shared);
     expect((await client.get('/api/key')).status).toBe(200);
     for (const socket of halfClosing.sockets) socket.end();
-    await until('its refusal', () => halfClosing.statuses.get(503) === 1, PATIENCE);
+    await until('its refusal', () => halfClosing.statuses.get(503) === 1);
     await blocker.query('rollback');
     expect((await sharing).status).toBe(200);
     await Promise.all([others.stop(), halfClosing.stop()]);
@@ -142,12 +141,12 @@ test('refusals under load get 503 with Retry-After; the first has a line in the 
     await blocker.query('lock table parent_programs');
     const text = (i: number) => keptRequest(`GET ${LIST}?search=refused${i}`, [`Authorization: Bearer ${key}`]);
     const flooding = await flood(limited.url, { connections: 50, requests: 1, text });
-    await untilWaiting(limited.db.pool, MOST, PATIENCE);
+    await untilWaiting(limited.db.pool, MOST);
     const refused = await client.get(`${LIST}?search=late`);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
-    await until('the refusals', () => flooding.statuses.get(503) === 50 - MOST, PATIENCE);
+    await until('the refusals', () => flooding.statuses.get(503) === 50 - MOST);
     await blocker.query('rollback');
-    await until('the others', () => flooding.statuses.get(200) === MOST, PATIENCE);
+    await until('the others', () => flooding.statuses.get(200) === MOST);
     await flooding.stop();
   });
   expect((await client.get(LIST)).status).toBe(200);

@@ -87,4 +87,4 @@ test('the page passes the layout checks, and its print version hides links to ot
   expect(await page.getByRole('link', { name: 'Version with search' }).isVisible()).toBe(false);
   const closed = page.locator('details:not([open]) pre').first();
   expect(await closed.isVisible()).toBe(true);
-}, 180_000);
+});

@@ -43,7 +43,7 @@ test('every guide is shown, and the anchor of each heading works', async () => {
     ...headings.map(({ anchor }) => guidePlace(slug, anchor)),
   ]);
   expect((await headingsShown()).map(({ place }) => place)).toEqual(places);
-}, 120_000);
+});
 
 test('a picture in SVG is shown', async () => {
   await open(shared, guidePlace('scaling', 'how-requests-grow'), 'How requests grow');
@@ -67,7 +67,7 @@ test('every operation is shown with samples in four languages', async () => {
       expect(await sampleIn(page, place)).toBe(source);
     }
   }
-}, 120_000);
+});
 
 type Shown = { readonly place: string; readonly level: number };
 
@@ -102,7 +102,7 @@ async function levelOf(page: Page, place: string, title: string): Promise<number
 test('heading navigation finds one title, the guides below it, and their sections below them', async () => {
   const levels = (await headingsShown()).map(({ level }) => level);
   expect(levels).toEqual(visited.guides.flatMap(({ headings }) => [2, ...headings.map(({ level }) => level + 1)]));
-}, 120_000);
+});
 
 test('the server URL can be called, and no Markdown syntax is visible', async () => {
   const page = shared;
@@ -301,4 +301,4 @@ test('the page passes the layout and accessibility checks', async () => {
     wrong.push(...(await look(page, name, { fullPage: false, again })));
   }
   expect(wrong).toEqual([]);
-}, 120_000);
+});

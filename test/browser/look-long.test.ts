@@ -31,4 +31,4 @@ test('pages with names of the maximum length and ten keys pass the layout checks
   await page.getByRole('button', { name: 'Create API Key' }).click();
   wrong.push(...(await look(page, 'long-key-create-refused')));
   expect(wrong).toEqual([]);
-}, 600_000);
+});

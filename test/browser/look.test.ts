@@ -79,7 +79,7 @@ test('every page of an administrator passes the layout checks', async () => {
     wrong.push(...(await look(page, name)));
   }
   expect(wrong).toEqual([]);
-}, 600_000);
+});
 
 const AS_GUEST: readonly { name: string; path: () => string }[] = [
   { name: 'sign-in', path: () => '/sign-in' },
@@ -103,7 +103,7 @@ test('every page without sign-in passes the layout checks', async () => {
   await page.getByRole('button', { name: 'Sign in' }).click();
   wrong.push(...(await look(page, 'sign-in-refused')));
   expect(wrong).toEqual([]);
-}, 600_000);
+});
 
 test('pages that differ for members, managers and viewers pass the layout checks', async () => {
   const wrong: string[] = [];
@@ -127,7 +127,7 @@ test('pages that differ for members, managers and viewers pass the layout checks
     wrong.push(...(await look(page, name)));
   }
   expect(wrong).toEqual([]);
-}, 600_000);
+});
 
 test('pages that a form leads to pass the layout checks', async () => {
   // Uses its own organization, because it changes what the other tests look at.
@@ -196,7 +196,7 @@ test('pages that a form leads to pass the layout checks', async () => {
   await page.goto('/profile/api-keys');
   wrong.push(...(await look(page, 'keys-suspended')));
   expect(wrong).toEqual([]);
-}, 600_000);
+});
 
 test('a typical row of the key list takes at most two lines at 1280 px', async () => {
   await site.switchTo(team.administrator, page);
@@ -234,4 +234,4 @@ test('pages with their menus and details open pass the layout checks', async () 
     expect([name, await all.first().getAttribute('open')]).toEqual([name, '']);
   }
   expect(wrong).toEqual([]);
-}, 600_000);
+});

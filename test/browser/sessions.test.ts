@@ -28,5 +28,4 @@ test.each([true, false])(
     await other.reload();
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
   },
-  600_000,
 );

@@ -58,7 +58,7 @@ function untilListening(url: string): Promise<boolean> {
       () => true,
       () => null,
     );
-  return until('the receiver to listen', ask, { seconds: 120 });
+  return until('the receiver to listen', ask);
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -130,15 +130,11 @@ describe.each(receivers)('the receiver in $language', (receiver) => {
   test('accepts nothing without a secret', async () => {
     const { child, url } = await start(receiver, {});
     try {
-      const outcome = await until(
-        'the receiver to refuse',
-        async () => {
-          if (child.exitCode !== null) return 'ended';
-          const empty = messageOf(newEvent(), [{ bytes: new Uint8Array(), text: '' }]);
-          return post(url, empty).catch(() => null);
-        },
-        { seconds: 120 },
-      );
+      const outcome = await until('the receiver to refuse', async () => {
+        if (child.exitCode !== null) return 'ended';
+        const empty = messageOf(newEvent(), [{ bytes: new Uint8Array(), text: '' }]);
+        return post(url, empty).catch(() => null);
+      });
       expect(['ended', 400, 500]).toContain(outcome);
     } finally {
       await end(child);

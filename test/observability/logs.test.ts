@@ -139,9 +139,9 @@ async function refusedAt({ url }: Charter): Promise<number> {
     await blocker.query('lock table parent_programs');
     const flooding = await flood(url, { connections: 40, requests: 1, text });
     const count = (status: number) => flooding.statuses.get(status) ?? 0;
-    await until('some refusals', () => count(503) > 20, { seconds: 20 });
+    await until('some refusals', () => count(503) > 20);
     await blocker.query('rollback');
-    await until('the other responses', () => count(503) + count(200) === 40, { seconds: 20 });
+    await until('the other responses', () => count(503) + count(200) === 40);
     await flooding.stop();
     return count(503);
   });

@@ -39,4 +39,4 @@ test('a standby is not used, not even for a read, until it is promoted', async (
     await removeCluster(folder);
     await rm(folder, { recursive: true, force: true });
   }
-}, 240_000);
+});

@@ -17,7 +17,6 @@ setInterval(() => {}, 1000);
 `;
 
 /** They end in less than a second on an idle machine. */
-const PATIENCE = { seconds: 30 };
 
 const checkout = await mkdtemp(join(tmpdir(), 'charter-checkout-'));
 afterAll(() => rm(checkout, { recursive: true }));
@@ -59,7 +58,7 @@ async function endOf([file, parameters]: (typeof COMMANDS)[number], request: (ru
     void running.ended.then(() => {
       isOver = true;
     });
-    await until('the end of the output', () => isOver, PATIENCE);
+    await until('the end of the output', () => isOver);
     return { exit, stderr: running.printed.stderr };
   } finally {
     for (const pid of [running.child.pid, ...pids.map(Number)]) killIfRunning(pid);
@@ -98,7 +97,7 @@ setInterval(() => {}, 1000);
 
 /** The exit code and the signal that ended it. One of the two is null. */
 async function exitOf({ child }: Running) {
-  await until('its end', () => child.exitCode !== null || child.signalCode !== null, PATIENCE);
+  await until('its end', () => child.exitCode !== null || child.signalCode !== null);
   return [child.exitCode, child.signalCode];
 }
 

@@ -343,10 +343,6 @@ test('a server without the variables does otherwise', async () => {
         expect(await attemptAt(own, { organizationId: id, endpointUrl })).toContain(problem);
       }
       await own.close();
-      const startedAt = performance.now();
-      running.child.kill('SIGTERM');
-      await running.ended;
-      expect(performance.now() - startedAt).toBeLessThan(DRAIN_SECONDS * 1000);
     });
   });
 });

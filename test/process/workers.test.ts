@@ -168,7 +168,7 @@ test('the connections that a killed worker has not taken are served by another o
       // The others wait for worker 1.
       await until('the responses of worker 2', () => outcomes.length === 10);
       process.kill(stuck, 'SIGKILL');
-      await until('every response', () => outcomes.length === 20, { seconds: 30 });
+      await until('every response', () => outcomes.length === 20);
       expect(new Set(outcomes)).toEqual(new Set([200]));
     },
     { WORKERS: '2' },
@@ -191,7 +191,7 @@ test('a worker that takes no connection gets no more of them, once 5,000 wait fo
             () => undefined,
           );
         }
-        await until('every response', () => statuses.length === 10, { seconds: 30 });
+        await until('every response', () => statuses.length === 10);
         expect(new Set(statuses)).toEqual(new Set([200]));
       } finally {
         process.kill(stuck, 'SIGKILL');

@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const SHORTEST_MS = 10;
 const LONGEST_MS = 100;
+/** Only ends a wait in vain. A start takes a second on an idle machine, and minutes on a busy virtual one. */
+const LIMIT_SECONDS = 300;
 
 /**
  * Calls `ask` until its value is not null, false or undefined, and returns the value. The intervals grow with the time waited.
@@ -10,7 +12,7 @@ const LONGEST_MS = 100;
 export async function until<T>(
   awaited: string,
   ask: () => Promise<T | null | false | undefined> | T | null | false | undefined,
-  { seconds = 90 }: { seconds?: number } = {},
+  { seconds = LIMIT_SECONDS }: { seconds?: number } = {},
 ): Promise<T> {
   const startedAt = performance.now();
   for (let waited = 0; waited < seconds * 1000; waited = performance.now() - startedAt) {

@@ -13,7 +13,7 @@ function heldLookUps() {
     new Promise<ReadonlyMap<string, number>>((resolve, reject) => {
       begun.push({ keys, end: (found) => resolve(new Map(Object.entries(found))), fail: reject });
     });
-  const nth = (n: number) => until(`look-up ${n}`, () => begun[n - 1], { seconds: 20 });
+  const nth = (n: number) => until(`look-up ${n}`, () => begun[n - 1]);
   return { lookUp, begun, nth };
 }
 
@@ -88,9 +88,7 @@ test('a look-up that never settles times out, and blocks no other batch', async 
   });
   await nth(1);
   const next = find('b');
-  expect(await until('it to be given up', () => lost, { seconds: 20 })).toBe(
-    'unavailable: The database did not answer in time.',
-  );
+  expect(await until('it to be given up', () => lost)).toBe('unavailable: The database did not answer in time.');
   (await nth(2)).end({ b: 2 });
   expect(await next).toBe(2);
 });

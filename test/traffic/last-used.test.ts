@@ -29,7 +29,7 @@ test('a use is written with the next flush and not before, so a request runs one
   const before = Date.now();
   await server.keyUses.flush();
   const { lastUsedAt } = await rowOf(id);
-  expect(Math.abs((lastUsedAt?.getTime() ?? 0) - before)).toBeLessThan(MINUTE);
+  expect(Math.abs((lastUsedAt?.getTime() ?? 0) - before)).toBeLessThanOrEqual(MINUTE + Date.now() - before);
 });
 
 test('refused uses of rotated and revoked keys are counted, but are not uses', async () => {

@@ -42,7 +42,7 @@ export function startIntegrations(clients: readonly [Client, Client], programs: 
   return {
     async afterMore(writes) {
       const enough = run.writes + writes;
-      await until(`${writes} more writes`, () => run.writes >= enough || run.violations.length > 0, { seconds: 180 });
+      await until(`${writes} more writes`, () => run.writes >= enough || run.violations.length > 0);
       if (run.violations.length > 0) throw new Error(run.violations.join('\n'));
     },
     async end() {

@@ -25,12 +25,12 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 export function untilWaiting(
   client: pg.Pool | pg.Client,
   count: number | readonly number[],
-  patience: { seconds?: number } = {},
+  limit: { seconds?: number } = {},
 ): Promise<true> {
   const counts = [count].flat();
   const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   const isSo = async () => counts.includes((await client.query(waits)).rowCount ?? 0);
-  return until(`${counts.join(' or ')} statements that wait for a lock`, isSo, patience);
+  return until(`${counts.join(' or ')} statements that wait for a lock`, isSo, limit);
 }
 
 export type ScratchDatabase = { readonly url: string; drop(): Promise<void> };

@@ -6,7 +6,8 @@ import type { Circus } from '@jest/types';
 import { addEventHandler, getState } from 'jest-circus';
 import { randomNumbers } from '../data/random-numbers.ts';
 
-const LIMIT_MS = 240_000;
+/** Only ends a test that hangs: longer than a wait in vain, and than what a busy machine takes. */
+const LIMIT_MS = 900_000;
 
 const shuffled = new WeakSet<Circus.DescribeBlock>();
 
