@@ -7,8 +7,8 @@ npm run bench -- --overload  measures one client while others send more than the
 npm run bench -- --growth  measures how requests slow down from 1,000 to 10,000,000 rows and from 10 to 100,000
                            organizations, about 12 minutes. The first run creates five databases in .data/growth (14 GB),
                            which takes half an hour; an interrupted run keeps those that are complete
-npm run bench -- --readme  also writes the result into the README: the table and its plot, or the table of --overload;
-                           that of --growth, with its plot, into the guide "Scaling"
+npm run bench -- --readme  also writes the result into scripts/bench/README.md, with its plot; that of --overload into the
+                           guide "Guarantees", and that of --growth, with its plot, into the guide "Scaling"
 npm run bench -- --fresh   deletes the data of earlier runs first
 npm run --silent bench -- --json   prints one JSON object instead of the table
 

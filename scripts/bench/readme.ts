@@ -10,24 +10,25 @@ import type { Trial } from './overload.ts';
 import { plot } from './plot.ts';
 import { machine, type Result, type Run, ratioOf, remarksOf } from './report.ts';
 
-const PLOT = 'scripts/bench/speed.svg';
+const FOLDER = 'scripts/bench';
+const PLOT = 'speed.svg';
 const END = '<!-- The end of what it writes -->';
-const README = 'README.md';
+const README = `${FOLDER}/README.md`;
 const GUIDES = 'openapi/guides';
 const SCALING = join(GUIDES, 'scaling.md');
 const GROWTH_PLOT = 'images/growth.svg';
 
-/** Replaces the last run in the README, and its plot. */
+/** Replaces the last run in the README of this folder, and its plot. */
 export async function writeReadme(run: Run): Promise<void> {
   const bars = run.results
     .filter(({ measured }) => isAgainstRaw(measured))
     .map(({ measured: { title, goal }, comparison: { ratio } }) => ({ title, ratio, goal }));
-  await writeFile(join(root, PLOT), plot(bars));
+  await writeFile(join(root, FOLDER, PLOT), plot(bars));
   const section = { begin: '<!-- Written by npm run bench -- --readme -->', end: END, text: sectionOf(run) };
   await replaceSection(README, section);
 }
 
-/** Replaces the last run of the trials under overload in the README. */
+/** Replaces the last run of the trials under overload in the guide "Guarantees". */
 export async function writeTrials(trials: readonly Trial[], now: Date): Promise<void> {
   const rows = trials.map(
     ({ load, promise, value, isMissed }) => `| ${load} | ${promise} | ${value}${isMissed ? ', missed' : ''} |`,
@@ -40,8 +41,8 @@ load generator share; without the response cache and without rate limits for key
 ${rows.join('\n')}
 
 `;
-  const begin = '<!-- Written by npm run bench -- --overload --readme -->';
-  await replaceSection(README, { begin, end: END, text: section });
+  const begin = '## Measured beside a client that sends too much\n';
+  await replaceSection(join(GUIDES, 'guarantees.md'), { begin, end: '\n### ', text: section });
 }
 
 /** Replaces the figures of the guide "Scaling", and its plot. */

@@ -1,4 +1,4 @@
-// The commands of the guide "Operating" back up the database of a server and restore it, while the server runs.
+// The commands of the guide "Backups" back up the database of a server and restore it, while the server runs.
 
 import { blocksOf } from '../support/contract/guides.ts';
 import { Client } from '../support/http/client.ts';
@@ -12,7 +12,7 @@ import { until } from '../support/wait.ts';
 const onlyInSoak = length({ short: test.skip, full: test });
 const LIST = '/api/parent_programs';
 const MINUTES = 10;
-const trials = blocksOf('operating.md').filter(({ options }) => options.has('trial'));
+const trials = blocksOf('backups.md').filter(({ options }) => options.has('trial'));
 
 test('the guide has a command for each step of the trial', () => {
   expect(trials.map(({ options }) => options.get('trial'))).toEqual([
@@ -139,7 +139,9 @@ onlyInSoak(
         await create(client, 'In the dump');
         await follow('dump');
         await create(client, 'After the dump');
-        await follow('restore-dump');
+        await follow('restore-dump', {
+          RESTORED_URL: Object.assign(new URL(databaseUrl), { pathname: '/charter_restored' }).href,
+        });
         const restored = await startCharter({ DATABASE_URL: restoredUrl });
         try {
           const other = new Client(restored.url, key);

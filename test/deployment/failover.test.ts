@@ -32,7 +32,7 @@ const MAX_WAIT_MS = length({ short: 0, full: 30_000, figures: 2000 });
 test('the guide shows the back end of the configuration', () => {
   const [, backend = ''] = DATABASE_CONFIGURATION.split('\nbackend primary\n');
   expect(backend).not.toBe('');
-  expect(readGuide('operating.md')).toContain(`backend primary\n${backend}`);
+  expect(readGuide('postgresql.md')).toContain(`backend primary\n${backend}`);
 });
 
 async function untilWrites({ acknowledged }: History, count: number): Promise<void> {

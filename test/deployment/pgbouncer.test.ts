@@ -35,7 +35,7 @@ const LIST = '/api/parent_programs';
 const POOL_SIZE = 4;
 
 /** The statements that give the user of the database the settings of a session. */
-const [settings = ''] = blocksOf('operating.md').flatMap(({ code }) => (code.startsWith('ALTER ROLE') ? [code] : []));
+const [settings = ''] = blocksOf('postgresql.md').flatMap(({ code }) => (code.startsWith('ALTER ROLE') ? [code] : []));
 
 test('the guide shows every setting of a session, and the configuration of PgBouncer', () => {
   expect(settings.trim().split('\n')).toEqual(
@@ -44,7 +44,7 @@ test('the guide shows every setting of a session, and the configuration of PgBou
     ),
   );
   const [, excerpt = ''] = CONFIGURATION.split('\npool_mode');
-  expect(readGuide('operating.md')).toContain(`pool_mode${excerpt}`);
+  expect(readGuide('postgresql.md')).toContain(`pool_mode${excerpt}`);
 });
 
 test('PgBouncer gets its connections in transaction mode, and requires a password', () => {

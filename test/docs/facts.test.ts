@@ -58,7 +58,8 @@ test('the limits of real time are those that were decided', () => {
 });
 
 const readme = await read('README.md');
-const variables = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*) \|$/gm)].map(
+const configuration = await read('openapi/guides/configuration.md');
+const variables = [...configuration.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*) \|$/gm)].map(
   ([, name = '', initial = '', words = '']) => ({ name, initial, words }),
 );
 
@@ -74,7 +75,7 @@ function allowedFor(name: string): string {
   return '';
 }
 
-test('the ranges and the words that the README allows for a variable are those that the server allows', () => {
+test('the ranges and the words that the guide allows for a variable are those that the server allows', () => {
   const ranges = variables.flatMap(({ name, words }) =>
     [...words.matchAll(/\b\d+ to \d+/g)].map(([range]) => ({ name, range })),
   );
@@ -88,7 +89,7 @@ test('the ranges and the words that the README allows for a variable are those t
   }
 });
 
-test('the defaults in the README are those of the configuration', () => {
+test('the defaults in the guide are those of the configuration', () => {
   const {
     port,
     host,
@@ -125,8 +126,8 @@ test('the defaults in the README are those of the configuration', () => {
     expect([name, defaults.get(name)]).toEqual([name, 'none']);
 });
 
-test('the README names the extensions and the oldest Node that the code requires', async () => {
-  for (const extension of EXTENSIONS) expect(readme).toContain(`\`${extension}\``);
+test('the texts name the extensions and the oldest Node that the code requires', async () => {
+  for (const extension of EXTENSIONS) expect(configuration).toContain(`\`${extension}\``);
   const { engines } = JSON.parse(await read('package.json'));
   const [, oldest] = /Node older than\s+([\d.]+),/.exec(readme) ?? [];
   expect(`>=${oldest}`).toBe(engines.node);

@@ -289,10 +289,12 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
   },
 };
 
-test('the variables of this test are those that the server reads, and those of the README', async () => {
-  const [source, readme] = await Promise.all(['src/config.ts', 'README.md'].map((file) => readFile(file, 'utf8')));
+test('the variables of this test are those that the server reads, and those of the guide', async () => {
+  const [source, guide] = await Promise.all(
+    ['src/config.ts', 'openapi/guides/configuration.md'].map((file) => readFile(file, 'utf8')),
+  );
   const read = [...(source ?? '').matchAll(/\bgiven\('([A-Z_]+)'\)/g)].map(([, name]) => name);
-  const documented = [...(readme ?? '').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
+  const documented = [...(guide ?? '').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
   const observed = Object.keys(EFFECTS).toSorted();
   expect([...new Set(read)].toSorted()).toEqual(observed);
   expect(documented.toSorted()).toEqual(observed);

@@ -27,24 +27,24 @@ export const NUMBER_FAULTS: readonly Fault[] = [
   },
   {
     title: 'the guide understates how many spans wait for a collector',
-    edits: [{ file: 'openapi/guides/operating.md', find: 'Up to 2,048 spans', replace: 'Up to 1,024 spans' }],
+    edits: [{ file: 'openapi/guides/monitoring.md', find: 'Up to 2,048 spans', replace: 'Up to 1,024 spans' }],
     caughtBy: FACTS,
   },
   {
-    title: 'the README overstates how long a request waits for its turn',
-    edits: [{ file: 'README.md', find: 'waited 1.2 seconds', replace: 'waited 1.5 seconds' }],
+    title: 'the guide overstates how long a request waits for its turn',
+    edits: [{ file: 'openapi/guides/guarantees.md', find: 'waited 1.2 seconds', replace: 'waited 1.5 seconds' }],
     caughtBy: FACTS,
   },
   {
-    title: 'the README overstates how long a busy organization pauses',
-    edits: [{ file: 'README.md', find: 'at most 25\n', replace: 'at most 50\n' }],
+    title: 'the guide overstates how long a busy organization pauses',
+    edits: [{ file: 'openapi/guides/guarantees.md', find: 'at most 25 ', replace: 'at most 50 ' }],
     caughtBy: FACTS,
   },
   {
-    title: 'the README promises a time that no code determines',
+    title: 'the guide promises a time that no code determines',
     edits: [
       {
-        file: 'README.md',
+        file: 'openapi/guides/guarantees.md',
         find: 'Nothing has been changed then.',
         replace: 'Nothing has been changed then, and a second request is served within 30 seconds.',
       },

@@ -58,9 +58,9 @@ export const PROMISE_FAULTS: readonly Fault[] = [
     caughtBy: FACTS,
   },
   {
-    title: 'the README names an option that a command does not have',
+    title: 'a text names an option that a command does not have',
     edits: [
-      { file: 'README.md', find: '`npm run migration -- --name x`', replace: '`npm run migration -- --title x`' },
+      { file: 'CONTRIBUTING.md', find: '`npm run migration -- --name x`', replace: '`npm run migration -- --title x`' },
     ],
     caughtBy: FACTS,
   },
